@@ -1,0 +1,82 @@
+# Builds, shows and tests redlatch, one command each. What this machine lacks is installed first: see .ci/setup.
+# Everything is built with cargo's profile `ci`, so that Rust, wheel, jar and test agents share one build without LTO.
+
+.PHONY: demo test lint build clean setup setup-tests rust agents test-rust test-python test-java test-examples
+.NOTPARALLEL:
+
+VENV := target/venv/bin
+CORE := $(shell find Cargo.toml core -type f)
+heading = @printf '\n== %s\n' "$(1)"
+
+# Rust, Python and JVM processes share one key, live
+demo: setup target/made/python target/made/jar target/made/demo
+	@$(VENV)/python examples/demo/demo.py
+
+# Everything that CI checks
+test: setup-tests lint build test-rust test-python test-java test-examples
+
+# The Rust workspace, the Python package, the jar
+build: setup rust target/made/python target/made/jar
+
+# Formatters, linters, type checkers
+lint: setup-tests target/made/python
+	$(call heading,rustfmt and clippy)
+	cargo fmt --all --check
+	cargo clippy --quiet --workspace --all-targets --profile ci -- -D warnings
+	$(call heading,ruff and mypy and stubtest)
+	$(VENV)/ruff check .
+	$(VENV)/ruff format --check .
+	$(VENV)/mypy
+	cd examples/demo && ../../$(VENV)/mypy --config-file ../../pyproject.toml .
+	$(VENV)/python -m mypy.stubtest redlatch._redlatch
+
+# Removes what was built, the virtual environment included
+clean:
+	rm -rf target build .gradle
+
+setup:
+	@.ci/setup demo
+
+setup-tests:
+	@.ci/setup test
+
+rust:
+	$(call heading,the Rust workspace)
+	cargo build --workspace --all-targets --profile ci
+
+target/made/python: $(CORE) pyproject.toml $(shell find python -type f -not -name '*.pyc' -not -name '*.so')
+	$(call heading,the Python package)
+	VIRTUAL_ENV=$(CURDIR)/target/venv $(VENV)/maturin develop --quiet --profile ci
+	@mkdir -p target/made && touch $@
+
+target/made/jar: $(CORE) build.gradle settings.gradle $(shell find java -type f)
+	$(call heading,the jar)
+	gradle --console=plain --quiet -Pprofile=ci jar
+	@mkdir -p target/made && touch $@
+
+target/made/demo: target/made/jar examples/demo/worker.rs examples/demo/Worker.java
+	$(call heading,the workers of the demo)
+	cargo build --profile ci --package redlatch --example demo_worker
+	javac -Xlint -Werror -d target/demo -cp "$$(echo build/libs/redlatch-*[0-9].jar)" examples/demo/Worker.java
+	@touch $@
+
+agents: build
+	$(call heading,the agents of the cross-language tests)
+	tests/agents/build
+
+test-rust: agents
+	$(call heading,tests: Rust and across languages)
+	cargo test --workspace --profile ci
+
+test-python: build
+	$(call heading,tests: Python)
+	$(VENV)/pytest tests/python
+
+test-java: build
+	$(call heading,tests: Java)
+	gradle --console=plain --quiet -Pprofile=ci junit junit25
+
+test-examples: build target/made/demo
+	$(call heading,examples)
+	$(VENV)/python examples/run.py
+	$(VENV)/python examples/demo/demo.py

@@ -1,0 +1,32 @@
+-- Takes the lock, or one more hold of a lock that the owner has.
+--
+-- Inputs
+--   lease      ms that the key lives from now on; an own key keeps a longer time that it already has
+--   owner      the field, <client uuid>:<number>
+--   want       the count that the field gets: written, not added, so that a repeat changes nothing
+--   not_after  see _late.lua
+-- Replies
+--   {1}        held
+--   {0, ttl}   somebody else holds it for ttl ms more, -1: without end
+--   {-1}       the outer holds that `want` builds on are gone; nothing was changed
+-- Redisson: the acquire of RedissonLock
+local lock = KEYS[1]
+local lease, owner, want, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+
+local refusal = late(not_after)
+if refusal then return refusal end
+
+if redis.call('HEXISTS', lock, owner) == 1 then
+  redis.call('HSET', lock, owner, want)
+  if redis.call('PTTL', lock) < tonumber(lease) then redis.call('PEXPIRE', lock, lease) end
+  return {1}
+end
+local ttl = redis.call('PTTL', lock)
+if ttl ~= -2 then
+  if tonumber(want) > 1 then return {-1} end
+  return {0, ttl}
+end
+if tonumber(want) > 1 then return {-1} end
+redis.call('HSET', lock, owner, want)
+redis.call('PEXPIRE', lock, lease)
+return {1}

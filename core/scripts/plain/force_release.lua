@@ -1,0 +1,26 @@
+-- Takes the lock away from the holder that the caller names: a late copy evicts nobody else.
+--
+-- Inputs
+--   holder     the field to evict; empty: only tell who holds it
+--   publish    PUBLISH or SPUBLISH
+--   channel    where waiters listen
+--   not_after  see _late.lua
+-- Replies
+--   {1}          evicted
+--   {0, holder}  somebody else holds it
+--   {-1}         nobody holds it
+-- Redisson: the forced unlock of RedissonLock
+local lock = KEYS[1]
+local holder, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+
+local refusal = late(not_after)
+if refusal then return refusal end
+
+if redis.call('HDEL', lock, holder) == 1 then
+  redis.call('DEL', lock)
+  redis.call(publish, channel, '0')
+  return {1}
+end
+local other = redis.call('HKEYS', lock)[1]
+if other then return {0, other} end
+return {-1}

@@ -1,0 +1,25 @@
+-- Makes the keys of many holds live on.
+--
+-- Inputs
+--   not_after  see _late.lua
+--   holds      from the second argument on, two for each key: the ms it lives from now on, and the owner's field
+-- Replies
+--   {1, state…}  for each key: 1 renewed, 0 somebody else holds it, -1 there is no such key
+-- Redisson: the renewal task for plain locks
+local locks = KEYS
+local not_after, holds = ARGV[1], ARGV
+
+local refusal = late(not_after)
+if refusal then return refusal end
+
+local states = {1}
+for i, lock in ipairs(locks) do
+  local lease, owner = holds[2 * i], holds[2 * i + 1]
+  if redis.call('HEXISTS', lock, owner) == 1 then
+    redis.call('PEXPIRE', lock, lease)
+    states[i + 1] = 1
+  else
+    states[i + 1] = redis.call('EXISTS', lock) - 1
+  end
+end
+return states

@@ -1,0 +1,125 @@
+//! What a binding can ask of a client, and what it can be told: [`Request`] and [`Answer`].
+//!
+//! The border of every language is `Client::{start, submit, cancel, close}` over these two types; nothing else crosses it.
+
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+
+/// The longest name of a lock, in bytes of UTF-8.
+pub const NAME_MAX: usize = 64 * 1024;
+/// The longest lease: a hundred years. Longer ones overflow the server's clock.
+pub const LEASE_MAX: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+/// Numbers from here on are given out by the bindings' own counters; smaller ones are free for callers.
+pub const OWN_OWNERS: i64 = 1 << 40;
+
+/// One operation on one object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Op {
+    /// Take the lock. `Answer::number` is the hold's number, for [`Op::Release`] and `Client::look`.
+    Acquire = 1,
+    /// Give one hold back. `Answer::number` is the count of holds that this owner keeps.
+    Release = 2,
+    /// Take the lock away from whoever holds it. `Answer::number` is 1 if somebody did.
+    ForceRelease = 3,
+    /// Look at the lock. `Answer::number` is its remaining time in ms (−1: no end, −2: free), `items` is `[count of the owner's holds]`.
+    Inspect = 4,
+    /// Wait for nothing, ask the server for a sign of life.
+    Ping = 5,
+}
+
+impl Op {
+    /// The operation of a number that came over a language border.
+    pub fn from_number(number: i32) -> Result<Self> {
+        Ok(match number {
+            1 => Op::Acquire,
+            2 => Op::Release,
+            3 => Op::ForceRelease,
+            4 => Op::Inspect,
+            5 => Op::Ping,
+            _ => {
+                return Err(Error::config(format!("operation {number} is unknown to this native library; use the one of the same release")));
+            }
+        })
+    }
+}
+
+/// What a caller asks for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub op: Op,
+    /// Which kind of lock, by its name in `kinds::ALL`: `plain`, …
+    pub kind: &'static str,
+    /// The object's name, without prefix.
+    pub name: String,
+    /// Who asks: unique in this client for each logical holder, never reused.
+    pub owner: i64,
+    /// `None` waits for ever, zero tries once.
+    pub wait: Option<Duration>,
+    /// `None` is renewed by the watchdog until it is released.
+    pub lease: Option<Duration>,
+    /// Which hold to release; 0: the owner's latest.
+    pub hold: u64,
+}
+
+impl Request {
+    /// A request without waiting, with a renewed lease; the other fields are set by the caller.
+    pub fn new(op: Op, kind: &'static str, name: impl Into<String>, owner: i64) -> Self {
+        Request { op, kind, name: name.into(), owner, wait: Some(Duration::ZERO), lease: None, hold: 0 }
+    }
+
+    /// Refuses names and times that no server could take.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.op == Op::Ping {
+            return Ok(());
+        }
+        if self.name.is_empty() {
+            return Err(Error::config("the name of a lock is empty; give it at least one character"));
+        }
+        if self.name.len() > NAME_MAX {
+            let (start, len) = (self.name.chars().take(20).collect::<String>(), self.name.len());
+            return Err(Error::config(format!(
+                "the name `{start}…` has {len} bytes, the most is {NAME_MAX}; use a shorter one or its hash"
+            )));
+        }
+        match self.lease {
+            Some(lease) if lease < Duration::from_millis(1) || lease > LEASE_MAX => Err(Error::config(format!(
+                "the lease of `{}` is {lease:?}, it must be from 1 ms to 100 years; leave it out to have it renewed",
+                self.name
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What came of a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// False: not now (the lock was not acquired in time). An answer, not an error.
+    pub done: bool,
+    /// What the operation counts, see [`Op`].
+    pub number: i64,
+    pub items: Vec<i64>,
+}
+
+impl Answer {
+    pub(crate) fn done(number: i64) -> Self {
+        Answer { done: true, number, items: Vec::new() }
+    }
+
+    pub(crate) fn not_now() -> Self {
+        Answer::default()
+    }
+}
+
+/// What this process knows of a hold, without asking Redis.
+#[derive(Clone, Debug)]
+pub enum Look {
+    /// Held for at least this long from now, if nobody interferes.
+    Held { remaining: Duration },
+    /// Not held any more, and not because it was released.
+    Lost(crate::error::Loss),
+    /// Released, or never one of this client's.
+    Gone,
+}

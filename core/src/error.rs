@@ -1,0 +1,122 @@
+//! The one error type, with a stable number and name for each case. Not getting a lock in time is an [`crate::Answer`], not an error.
+
+use std::time::Duration;
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a hold ended without being released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LostReason {
+    /// The lease ran out on this side's clock before it was renewed or released.
+    Expired = 1,
+    /// The key is there, but not with this owner.
+    TakenOver = 2,
+    /// The key is gone before its time.
+    Deleted = 3,
+    /// The client was closed while it was held.
+    Closed = 4,
+}
+
+impl LostReason {
+    pub fn name(self) -> &'static str {
+        match self {
+            LostReason::Expired => "expired",
+            LostReason::TakenOver => "taken over",
+            LostReason::Deleted => "deleted",
+            LostReason::Closed => "closed",
+        }
+    }
+}
+
+/// How a hold was lost. The times are ages at the moment of asking.
+#[derive(Clone, Debug)]
+pub struct Loss {
+    pub lock: String,
+    pub owner: String,
+    pub reason: LostReason,
+    pub acquired: Duration,
+    pub renewed: Option<Duration>,
+    pub noticed: Duration,
+}
+
+impl std::fmt::Display for Loss {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{}` is lost to {}: {} (acquired {:.3?} ago, ", self.lock, self.owner, self.reason.name(), self.acquired)?;
+        match self.renewed {
+            Some(renewed) => write!(f, "last renewed {renewed:.3?} ago, ")?,
+            None => write!(f, "never renewed, ")?,
+        }
+        write!(f, "noticed {:.3?} ago)", self.noticed)
+    }
+}
+
+/// Everything that can go wrong. A message names the lock in backticks, what is so now, and what to do.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Release without holding.
+    #[error("`{lock}` is not held by {owner}; release only what this owner acquired")]
+    NotHeld { lock: String, owner: String },
+    /// The hold ended before it was released.
+    #[error("{0}; what it guarded may have been done twice")]
+    Lost(Box<Loss>),
+    /// The wait ran out. Only from calls that promise a hold.
+    #[error("`{lock}` was not acquired within {waited:?}; somebody else holds it")]
+    NotAcquired { lock: String, waited: Duration },
+    /// The server cannot be reached, or does not answer, in time.
+    #[error("{server} {cause}; check that it runs and that the address is right")]
+    Unavailable { server: String, cause: String, timeout: bool },
+    /// The server said no.
+    #[error("the server refused {what}: {code} {message}")]
+    Refused { what: String, code: String, message: String },
+    /// A bad URL, option, name or number.
+    #[error("{0}")]
+    Config(String),
+    /// This kind, server or build cannot do that.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The client was closed.
+    #[error("the client of {server} is closed; connect a new one")]
+    Closed { server: String },
+    /// The caller gave up; nothing is held.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl Error {
+    pub fn config(message: impl Into<String>) -> Self {
+        Error::Config(message.into())
+    }
+
+    /// The stable name, for logs and bindings.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::NotHeld { .. } => "not_held",
+            Error::Lost(_) => "lost",
+            Error::NotAcquired { .. } => "not_acquired",
+            Error::Unavailable { .. } => "unavailable",
+            Error::Refused { .. } => "refused",
+            Error::Config(_) => "config",
+            Error::Unsupported(_) => "unsupported",
+            Error::Closed { .. } => "closed",
+            Error::Cancelled => "cancelled",
+        }
+    }
+
+    /// The stable number that crosses a language border. 0 is done, 1 not now, 2 pending; 14 is kept for `not_synced`.
+    pub fn number(&self) -> i32 {
+        match self {
+            Error::NotHeld { .. } => 10,
+            Error::Lost(_) => 11,
+            Error::NotAcquired { .. } => 12,
+            Error::Unavailable { timeout: false, .. } => 13,
+            Error::Unavailable { timeout: true, .. } => 20,
+            Error::Refused { .. } => 15,
+            Error::Config(_) => 16,
+            Error::Unsupported(_) => 17,
+            Error::Closed { .. } => 18,
+            Error::Cancelled => 19,
+        }
+    }
+}

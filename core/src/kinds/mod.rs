@@ -1,0 +1,96 @@
+//! What a kind of lock is: which script carries out each operation, and how a waiter hears of a release.
+//! A kind is a table: it holds no connection, no clock and no state.
+
+use crate::command::Op;
+use crate::script::Call;
+
+mod plain;
+
+pub trait Kind: Send + Sync {
+    /// The call that carries out `op`; `None`: this kind has no such operation.
+    fn call(&self, op: Op, cx: &Cx) -> Option<Call>;
+    /// One call that renews many holds; `None`: this kind is not renewed.
+    fn renew(&self, holds: &[Renewal]) -> Option<Call>;
+    /// How a waiter hears of a release.
+    fn wake(&self, name: &str) -> Wake;
+}
+
+/// What every kind can be asked about, for the documentation and the contract tests.
+#[derive(Clone, Copy, Debug)]
+pub struct Traits {
+    pub name: &'static str,
+    /// The owner may take it again while holding it.
+    pub reentrant: bool,
+    /// Holds without a lease of their own are renewed.
+    pub renewed: bool,
+}
+
+/// Every kind there is.
+pub static ALL: &[(Traits, &dyn Kind)] = &[(Traits { name: "plain", reentrant: true, renewed: true }, &plain::Plain)];
+
+pub(crate) fn find(name: &str) -> Option<&'static dyn Kind> {
+    ALL.iter().find(|(traits, _)| traits.name == name).map(|(_, kind)| *kind)
+}
+
+/// What a call may need to know.
+pub struct Cx<'a> {
+    /// The raw name: prefix and all.
+    pub name: &'a str,
+    /// The owner's field, `<client uuid>:<number>`.
+    pub owner: &'a str,
+    pub lease_ms: u64,
+    /// The count that an acquire gives the owner.
+    pub want: u32,
+    /// The count that a release leaves the owner.
+    pub leave: u32,
+    /// Whom a forced release evicts.
+    pub holder: &'a str,
+    /// `PUBLISH` or `SPUBLISH`.
+    pub publish: &'static str,
+}
+
+/// One hold to renew.
+pub struct Renewal<'a> {
+    pub name: &'a str,
+    pub owner: &'a str,
+    pub lease_ms: u64,
+}
+
+/// How a waiter hears that it is worth trying again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wake {
+    /// A message on this channel: the lock was released.
+    Lock(String),
+}
+
+/// `p:{name}`, or `p:name` when the name brings braces of its own: in a cluster both stay in the slot of `name`.
+pub(crate) fn prefixed(prefix: &str, name: &str) -> String {
+    if name.contains('{') { format!("{prefix}:{name}") } else { format!("{prefix}:{{{name}}}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CX: Cx = Cx { name: "n", owner: "u:1", lease_ms: 1, want: 1, leave: 0, holder: "u:2", publish: "PUBLISH" };
+
+    #[test]
+    fn every_call_names_its_inputs_as_its_script_does() {
+        for (traits, kind) in ALL {
+            for op in [Op::Acquire, Op::Release, Op::ForceRelease, Op::Inspect] {
+                kind.call(op, &CX).unwrap_or_else(|| panic!("{} cannot {op:?}", traits.name)).assert_names_agree();
+            }
+            let holds = [Renewal { name: "a", owner: "u:1", lease_ms: 1 }, Renewal { name: "b", owner: "u:2", lease_ms: 2 }];
+            assert_eq!(kind.renew(&holds).is_some(), traits.renewed);
+            if let Some(call) = kind.renew(&holds) {
+                call.assert_names_agree();
+            }
+        }
+    }
+
+    #[test]
+    fn companions_stay_in_the_slot_of_the_name() {
+        assert_eq!(prefixed("p", "n"), "p:{n}");
+        assert_eq!(prefixed("p", "a{b}c"), "p:a{b}c");
+    }
+}

@@ -1,0 +1,59 @@
+//! The reentrant lock: one hash, the owner's field counts its holds. Redisson's `getLock`.
+
+use super::{Cx, Kind, Renewal, Wake, prefixed};
+use crate::command::Op;
+use crate::script::{Call, Script, script};
+
+static ACQUIRE: Script = script!("plain/acquire");
+static RELEASE: Script = script!("plain/release");
+static RENEW: Script = script!("plain/renew");
+static FORCE_RELEASE: Script = script!("plain/force_release");
+static INSPECT: Script = script!("plain/inspect");
+
+pub struct Plain;
+
+fn channel(name: &str) -> String {
+    prefixed("redisson_lock__channel", name)
+}
+
+impl Kind for Plain {
+    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
+        Some(match op {
+            Op::Acquire => {
+                Call::new(&ACQUIRE).key("lock", cx.name).arg("lease", cx.lease_ms).arg("owner", cx.owner).arg("want", cx.want).not_after()
+            }
+            Op::Release => Call::new(&RELEASE)
+                .key("lock", cx.name)
+                .arg("owner", cx.owner)
+                .arg("leave", cx.leave)
+                .arg("lease", cx.lease_ms)
+                .arg("publish", cx.publish)
+                .arg("channel", channel(cx.name))
+                .not_after(),
+            Op::ForceRelease => Call::new(&FORCE_RELEASE)
+                .key("lock", cx.name)
+                .arg("holder", cx.holder)
+                .arg("publish", cx.publish)
+                .arg("channel", channel(cx.name))
+                .not_after(),
+            Op::Inspect => Call::new(&INSPECT).key("lock", cx.name).arg("owner", cx.owner),
+            Op::Ping => return None,
+        })
+    }
+
+    fn renew(&self, holds: &[Renewal]) -> Option<Call> {
+        let mut call = Call::new(&RENEW);
+        for hold in holds {
+            call = call.key("locks…", hold.name);
+        }
+        call = call.not_after();
+        for hold in holds {
+            call = call.arg("holds…", hold.lease_ms).arg("holds…", hold.owner);
+        }
+        Some(call)
+    }
+
+    fn wake(&self, name: &str) -> Wake {
+        Wake::Lock(channel(name))
+    }
+}

@@ -1,0 +1,41 @@
+//! Distributed locks over Redis, on the wire of Redisson, shared by Rust, Python and the JVM.
+//!
+//! ```no_run
+//! # async fn example() -> redlatch::Result<()> {
+//! let client = redlatch::Client::connect("redis://localhost:6379")?;
+//! let guard = client.lock("orders:42").wait(std::time::Duration::from_secs(5)).acquire().await?;
+//! guard.ensure()?;
+//! guard.release().await
+//! # }
+//! ```
+//!
+//! Read in this order: `lock` (the API), `command` (what crosses a border), `client`, `contend` and `waiter` (the wait loop), `queue`,
+//! `target` (an operation until its outcome is known), `kinds` and the scripts, `holds`, `gate`, `watchdog`, `wakes`, `link`.
+#![forbid(unsafe_code)]
+
+mod client;
+mod command;
+mod completions;
+mod config;
+mod contend;
+mod error;
+mod gate;
+mod holds;
+mod kinds;
+mod link;
+mod live;
+mod lock;
+mod queue;
+mod script;
+mod target;
+mod waiter;
+mod wakes;
+mod watchdog;
+
+pub use client::Client;
+pub use command::{Answer, LEASE_MAX, Look, NAME_MAX, OWN_OWNERS, Op, Request};
+pub use completions::Completions;
+pub use config::{Address, Config};
+pub use error::{Error, Loss, LostReason, Result};
+pub use kinds::Traits;
+pub use lock::{Blocking, BlockingGuard, Guard, LockBuilder};

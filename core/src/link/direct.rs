@@ -1,0 +1,113 @@
+//! Up to four blocking connections, each driven by the thread that calls: the quickest way for one that waits anyway.
+
+use std::sync::atomic::{AtomicUsize, Ordering::AcqRel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use redis::Connection;
+
+use super::clock::Clock;
+use super::single::{Server, time_ms};
+use super::{Limits, Outcome, no_script, packed};
+use crate::script::Call;
+
+const MOST: usize = 4;
+/// A connection idle for longer is asked for a sign of life first: the server may have closed it since.
+const FRESH: Duration = Duration::from_secs(1);
+
+pub struct Direct {
+    server: Arc<Server>,
+    clock: Arc<Clock>,
+    idle: Mutex<Vec<Pooled>>,
+    open: AtomicUsize,
+}
+
+struct Pooled {
+    con: Connection,
+    response: Duration,
+    used: Instant,
+}
+
+impl Direct {
+    pub fn new(server: Arc<Server>, clock: Arc<Clock>) -> Self {
+        Direct { server, clock, idle: Mutex::default(), open: AtomicUsize::new(0) }
+    }
+
+    /// `None`: all connections are in use.
+    pub fn run(&self, call: &Call, limits: Limits) -> Option<Outcome> {
+        let idle = self.idle().pop();
+        let mut pooled = match idle {
+            Some(pooled) => pooled,
+            None if self.open.fetch_add(1, AcqRel) >= MOST => {
+                self.open.fetch_sub(1, AcqRel);
+                return None;
+            }
+            None => match self.connect(limits) {
+                Ok(pooled) => pooled,
+                Err(outcome) => {
+                    self.open.fetch_sub(1, AcqRel);
+                    return Some(outcome);
+                }
+            },
+        };
+        match self.send(&mut pooled, call, limits) {
+            Ok(outcome) => {
+                pooled.used = Instant::now();
+                self.idle().push(pooled);
+                Some(outcome)
+            }
+            Err(outcome) => {
+                self.open.fetch_sub(1, AcqRel);
+                Some(outcome)
+            }
+        }
+    }
+
+    pub fn close(&self) {
+        let closed = std::mem::take(&mut *self.idle());
+        self.open.fetch_sub(closed.len(), AcqRel);
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Pooled>> {
+        self.idle.lock().expect("nothing panics while it is held")
+    }
+
+    fn connect(&self, limits: Limits) -> Result<Pooled, Outcome> {
+        // The crate counts its time-out anew for the connection and for each reply of the handshake.
+        let limit = self.server.connect_timeout.min(limits.response) / 3;
+        let opened = |error| self.server.not_opened(&error);
+        let mut con = self.server.blocking.get_connection_with_timeout(limit.max(Duration::from_millis(1))).map_err(opened)?;
+        con.set_write_timeout(Some(limits.response)).map_err(opened)?;
+        con.set_read_timeout(Some(limits.response)).map_err(opened)?;
+        let asked = Instant::now();
+        let (time,): ((i64, i64),) = self.server.greeting().query(&mut con).map_err(opened)?;
+        self.clock.learn(time_ms(time), asked);
+        Ok(Pooled { con, response: limits.response, used: Instant::now() })
+    }
+
+    /// An `Err` is the end of the connection.
+    fn send(&self, pooled: &mut Pooled, call: &Call, limits: Limits) -> Result<Outcome, Outcome> {
+        let not_sent = |error| Outcome::Unsent(self.server.broken(&error));
+        if pooled.response != limits.response {
+            pooled.con.set_read_timeout(Some(limits.response)).map_err(not_sent)?;
+            pooled.response = limits.response;
+        }
+        if pooled.used.elapsed() > FRESH {
+            redis::cmd("PING").query::<()>(&mut pooled.con).map_err(not_sent)?;
+        }
+        let mut whole = false;
+        loop {
+            let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
+            let packed = packed(call, not_after, whole).get_packed_command();
+            pooled.con.send_packed_command(&packed).map_err(not_sent)?;
+            match pooled.con.recv_response().and_then(|value| value.extract_error()) {
+                Ok(value) => return Ok(self.server.understood(value, &self.clock, sent)),
+                Err(error) if no_script(&error) && !whole => whole = true,
+                Err(error) => match self.server.said_no(call.script.name, &error) {
+                    Some(outcome) => return Ok(outcome),
+                    None => return Err(Outcome::Unknown { error: self.server.broken(&error), settled: sent + limits.window }),
+                },
+            }
+        }
+    }
+}

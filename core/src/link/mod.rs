@@ -1,0 +1,126 @@
+//! The way to the server: one call in, one [`Outcome`] out, and channels to listen to. Nothing above knows connections.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::script::Call;
+use crate::wakes::Wakes;
+
+mod clock;
+mod direct;
+mod mux;
+mod single;
+
+use clock::Clock;
+
+/// What a script answered: its code, then integers, or a text where an id must travel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reply {
+    pub code: i64,
+    pub numbers: Vec<i64>,
+    pub text: Option<String>,
+}
+
+/// What became of one sending of a call.
+#[derive(Debug)]
+pub enum Outcome {
+    Reply(Reply),
+    /// The server did not see it, or could not run scripts just then: send it again.
+    Unsent(Error),
+    /// It may have run. After `settled` no copy of it can run any more.
+    Unknown {
+        error: Error,
+        settled: Instant,
+    },
+    /// It came too late to the server, which therefore ignored it.
+    TooLate,
+    /// The server said no, and will say so again.
+    Refused(Error),
+}
+
+/// How long one sending may take.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    /// Until the reply is there.
+    pub response: Duration,
+    /// Until the server ignores it.
+    pub window: Duration,
+}
+
+pub struct Link {
+    direct: direct::Direct,
+    mux: Arc<mux::Mux>,
+}
+
+impl Link {
+    /// Opens nothing yet.
+    pub fn new(config: &Config, wakes: Arc<Wakes>) -> Result<Self, Error> {
+        let server = Arc::new(single::Server::new(config)?);
+        let clock = Arc::new(Clock::new());
+        Ok(Link { direct: direct::Direct::new(server.clone(), clock.clone()), mux: Arc::new(mux::Mux::new(server, clock, wakes)) })
+    }
+
+    /// On the caller's thread; `None`: no connection is free, use [`Link::run`].
+    pub fn run_direct(&self, call: &Call, limits: Limits) -> Option<Outcome> {
+        self.direct.run(call, limits)
+    }
+
+    /// On the I/O thread.
+    pub async fn run(&self, call: &Call, limits: Limits) -> Outcome {
+        self.mux.run(call, limits).await
+    }
+
+    /// Subscribes to a channel that [`Wakes`] already counts; returns once the server has confirmed it.
+    pub async fn listen(&self, channel: &str, limit: Duration) -> Result<(), Error> {
+        self.mux.listen(channel, limit).await
+    }
+
+    /// Ends the subscription if nobody has asked for it again meanwhile.
+    pub async fn unlisten(&self, channel: &str) {
+        self.mux.unlisten(channel).await;
+    }
+
+    /// Which command wakes the waiters.
+    pub fn publish(&self) -> &'static str {
+        "PUBLISH"
+    }
+
+    pub fn close(&self) {
+        self.direct.close();
+        self.mux.close();
+    }
+}
+
+fn packed(call: &Call, not_after: u64, whole: bool) -> redis::Cmd {
+    let mut cmd = redis::cmd(if whole { "EVAL" } else { "EVALSHA" });
+    cmd.arg(if whole { call.script.text } else { call.script.sha() }).arg(call.keys.len()).arg(&call.keys);
+    for (i, arg) in call.args.iter().enumerate() {
+        if Some(i) == call.not_after {
+            cmd.arg(not_after)
+        } else {
+            cmd.arg(arg)
+        };
+    }
+    cmd
+}
+
+fn reply(value: redis::Value) -> Option<Reply> {
+    let redis::Value::Array(items) = value else { return None };
+    let mut items = items.into_iter();
+    let Some(redis::Value::Int(code)) = items.next() else { return None };
+    let mut reply = Reply { code, ..Reply::default() };
+    for item in items {
+        match item {
+            redis::Value::Int(number) => reply.numbers.push(number),
+            redis::Value::BulkString(bytes) => reply.text = Some(String::from_utf8_lossy(&bytes).into_owned()),
+            _ => return None,
+        }
+    }
+    Some(reply)
+}
+
+fn no_script(error: &redis::RedisError) -> bool {
+    error.code() == Some("NOSCRIPT")
+}

@@ -1,0 +1,116 @@
+//! One server: its address, how a connection to it is opened, and what its errors mean.
+
+use std::time::{Duration, Instant};
+
+use redis::{ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo, RedisError, io::tcp::TcpSettings};
+
+use super::clock::Clock;
+use super::{Outcome, Reply, reply};
+use crate::config::{Address, Config};
+use crate::error::Error;
+
+pub struct Server {
+    pub blocking: redis::Client,
+    pub pushing: redis::Client,
+    pub name: String,
+    pub client_name: Option<String>,
+    pub connect_timeout: Duration,
+}
+
+impl Server {
+    pub fn new(config: &Config) -> Result<Self, Error> {
+        let client = |protocol| {
+            let addr = match config.address.clone() {
+                Address::Tcp { host, port, tls: false } => ConnectionAddr::Tcp(host, port),
+                Address::Tcp { host, port, tls: true } => ConnectionAddr::TcpTls { host, port, insecure: false, tls_params: None },
+                Address::Unix(path) => ConnectionAddr::Unix(path.into()),
+            };
+            // The handshake's time-out counts for each reply of it, so it is kept to as few as can be.
+            let mut redis = RedisConnectionInfo::default().set_db(config.database).set_protocol(protocol).set_skip_set_lib_name();
+            if let Some(username) = &config.username {
+                redis = redis.set_username(username);
+            }
+            if let Some(password) = &config.password {
+                redis = redis.set_password(password);
+            }
+            let info = addr.into_connection_info()?.set_redis_settings(redis).set_tcp_settings(TcpSettings::default().set_nodelay(true));
+            redis::Client::open(info)
+        };
+        let bad = |error: RedisError| Error::config(format!("{} cannot be used: {error}; check the address", config.address));
+        Ok(Server {
+            blocking: client(redis::ProtocolVersion::RESP2).map_err(bad)?,
+            pushing: client(redis::ProtocolVersion::RESP3).map_err(bad)?,
+            name: config.server(),
+            client_name: config.client_name.clone(),
+            connect_timeout: config.connect_timeout,
+        })
+    }
+
+    /// What is sent first on each connection: who we are, and what the clock shows.
+    pub fn greeting(&self) -> redis::Pipeline {
+        let mut pipe = redis::pipe();
+        if let Some(name) = &self.client_name {
+            pipe.cmd("CLIENT").arg("SETNAME").arg(name).ignore();
+        }
+        pipe.cmd("TIME");
+        pipe
+    }
+
+    pub fn unavailable(&self, cause: impl Into<String>, timeout: bool) -> Error {
+        Error::Unavailable { server: self.name.clone(), cause: cause.into(), timeout }
+    }
+
+    /// An error of the way to the server, in words.
+    pub fn broken(&self, error: &RedisError) -> Error {
+        if error.is_timeout() || error.to_string().contains("Resource temporarily unavailable") {
+            return self.unavailable("does not answer in time", true);
+        }
+        match error.kind() {
+            redis::ErrorKind::Parse => self.unavailable("does not speak the Redis protocol", false),
+            redis::ErrorKind::RESP3NotSupported => Error::Unsupported(format!("{} knows no RESP3; use Redis 6 or newer", self.name)),
+            _ if error.is_connection_refusal() => self.unavailable("refuses connections", false),
+            _ => self.unavailable(format!("cannot be reached ({error})"), false),
+        }
+    }
+
+    /// What an error of opening a connection means: nothing was sent.
+    pub fn not_opened(&self, error: &RedisError) -> Outcome {
+        match self.said_no("the connection", error) {
+            Some(outcome) => outcome,
+            None if error.kind() == redis::ErrorKind::RESP3NotSupported => Outcome::Refused(self.broken(error)),
+            None => Outcome::Unsent(self.broken(error)),
+        }
+    }
+
+    /// What an error that the server itself reports means; `None`: it is not one.
+    pub fn said_no(&self, what: &str, error: &RedisError) -> Option<Outcome> {
+        let code = error.code().or(match error.kind() {
+            redis::ErrorKind::AuthenticationFailed => Some("WRONGPASS"),
+            _ => None,
+        })?;
+        let message = error.detail().unwrap_or_default().to_owned();
+        Some(match code {
+            "LOADING" | "BUSY" | "TRYAGAIN" | "CLUSTERDOWN" | "MASTERDOWN" | "READONLY" | "NOREPLICAS" => {
+                Outcome::Unsent(Error::Refused { what: what.into(), code: code.into(), message })
+            }
+            _ => Outcome::Refused(Error::Refused { what: what.into(), code: code.into(), message }),
+        })
+    }
+
+    /// What a script's value means; a refusal for lateness teaches the clock.
+    pub fn understood(&self, value: redis::Value, clock: &Clock, asked: Instant) -> Outcome {
+        match reply(value) {
+            Some(Reply { code: -2, numbers, .. }) => {
+                clock.learn(numbers.first().copied().unwrap_or_default(), asked);
+                Outcome::TooLate
+            }
+            Some(reply) => Outcome::Reply(reply),
+            None => Outcome::Refused(self.unavailable("answers what no script of ours does", false)),
+        }
+    }
+}
+
+/// Server ms out of what `TIME` answers.
+pub fn time_ms((seconds, micros): (i64, i64)) -> i64 {
+    seconds * 1000 + micros / 1000
+}

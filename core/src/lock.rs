@@ -1,0 +1,233 @@
+//! The Rust API of locks: a builder, and a guard that releases.
+
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use crate::client::Client;
+use crate::command::{Look, OWN_OWNERS, Op, Request};
+use crate::error::{Error, Result};
+
+static OWNERS: AtomicI64 = AtomicI64::new(OWN_OWNERS);
+
+impl Client {
+    /// The reentrant lock of this name, Redisson's `getLock`. In Rust each acquire is an owner of its own unless [`LockBuilder::owner`]
+    /// is given: nothing is reentrant by accident.
+    pub fn lock(&self, name: &str) -> LockBuilder {
+        let request = Request::new(Op::Acquire, "plain", name, 0);
+        LockBuilder { client: self.clone(), request: Request { wait: None, ..request }, owner: None }
+    }
+}
+
+/// How a lock is to be acquired.
+#[derive(Clone)]
+pub struct LockBuilder {
+    client: Client,
+    request: Request,
+    owner: Option<i64>,
+}
+
+impl LockBuilder {
+    /// Waits at most this long; without it, for ever.
+    pub fn wait(mut self, wait: Duration) -> Self {
+        self.request.wait = Some(wait);
+        self
+    }
+
+    /// Holds for this long at most; without it, the hold is renewed until it is released.
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.request.lease = Some(lease);
+        self
+    }
+
+    /// Acquires for this owner, who may hold it several times. Below 2⁴⁰.
+    pub fn owner(mut self, owner: u64) -> Self {
+        self.owner = Some(i64::try_from(owner).unwrap_or(i64::MAX));
+        self
+    }
+
+    /// Acquires.
+    ///
+    /// # Errors
+    /// `NotAcquired` when the wait ran out; `Unavailable`, `Refused`, `Config`, `Closed`.
+    ///
+    /// # Cancellation
+    /// Dropping the future leaves nothing held.
+    pub async fn acquire(self) -> Result<Guard> {
+        let late = self.not_acquired();
+        self.try_acquire_for_wait().await?.ok_or(late)
+    }
+
+    /// Acquires if that is possible within [`LockBuilder::wait`], or at once without it.
+    pub async fn try_acquire(mut self) -> Result<Option<Guard>> {
+        self.request.wait.get_or_insert(Duration::ZERO);
+        self.try_acquire_for_wait().await
+    }
+
+    /// Takes the lock away from whoever holds it; true: somebody did.
+    pub async fn force_release(self) -> Result<bool> {
+        Ok(self.client.run(self.ask(Op::ForceRelease)?).await?.number == 1)
+    }
+
+    /// Whether anybody holds it.
+    pub async fn is_locked(self) -> Result<bool> {
+        Ok(self.client.run(self.ask(Op::Inspect)?).await?.number != -2)
+    }
+
+    /// How long it stays held if nobody renews or releases it; `None`: nobody holds it, or it has no end.
+    pub async fn remaining(self) -> Result<Option<Duration>> {
+        Ok(duration(self.client.run(self.ask(Op::Inspect)?).await?.number))
+    }
+
+    /// How many holds [`LockBuilder::owner`] has.
+    pub async fn hold_count(self) -> Result<u32> {
+        Ok(self.client.run(self.ask(Op::Inspect)?).await?.items[0] as u32)
+    }
+
+    /// The same operations for code without a runtime.
+    pub fn blocking(self) -> Blocking {
+        Blocking(self)
+    }
+
+    async fn try_acquire_for_wait(self) -> Result<Option<Guard>> {
+        let request = self.ask(Op::Acquire)?;
+        let answer = self.client.run(request.clone()).await?;
+        Ok(answer.done.then(|| Guard { client: self.client, release: back(request, answer.number), released: false }))
+    }
+
+    fn ask(&self, op: Op) -> Result<Request> {
+        let owner = match (self.owner, op) {
+            (Some(owner), _) if owner >= OWN_OWNERS => {
+                return Err(Error::config(format!("the owner {owner} of `{}` is too large; use a number below 2^40", self.request.name)));
+            }
+            (Some(owner), _) => owner,
+            (None, _) => OWNERS.fetch_add(1, Relaxed),
+        };
+        Ok(Request { op, owner, ..self.request.clone() })
+    }
+
+    fn not_acquired(&self) -> Error {
+        Error::NotAcquired { lock: self.request.name.clone(), waited: self.request.wait.unwrap_or(Duration::MAX) }
+    }
+}
+
+/// [`LockBuilder`] without a runtime.
+pub struct Blocking(LockBuilder);
+
+impl Blocking {
+    /// As [`LockBuilder::acquire`].
+    pub fn acquire(self) -> Result<BlockingGuard> {
+        let late = self.0.not_acquired();
+        self.within_wait()?.ok_or(late)
+    }
+
+    /// As [`LockBuilder::try_acquire`].
+    pub fn try_acquire(mut self) -> Result<Option<BlockingGuard>> {
+        self.0.request.wait.get_or_insert(Duration::ZERO);
+        self.within_wait()
+    }
+
+    /// As [`LockBuilder::force_release`].
+    pub fn force_release(self) -> Result<bool> {
+        Ok(self.0.client.run_blocking(self.0.ask(Op::ForceRelease)?)?.number == 1)
+    }
+
+    /// As [`LockBuilder::is_locked`].
+    pub fn is_locked(self) -> Result<bool> {
+        Ok(self.0.client.run_blocking(self.0.ask(Op::Inspect)?)?.number != -2)
+    }
+
+    /// As [`LockBuilder::remaining`].
+    pub fn remaining(self) -> Result<Option<Duration>> {
+        Ok(duration(self.0.client.run_blocking(self.0.ask(Op::Inspect)?)?.number))
+    }
+
+    /// As [`LockBuilder::hold_count`].
+    pub fn hold_count(self) -> Result<u32> {
+        Ok(self.0.client.run_blocking(self.0.ask(Op::Inspect)?)?.items[0] as u32)
+    }
+
+    fn within_wait(self) -> Result<Option<BlockingGuard>> {
+        let request = self.0.ask(Op::Acquire)?;
+        let answer = self.0.client.run_blocking(request.clone())?;
+        Ok(answer.done.then(|| BlockingGuard(Guard { client: self.0.client, release: back(request, answer.number), released: false })))
+    }
+}
+
+/// A hold. Dropping it releases it too, later and without a word: the I/O thread does it.
+pub struct Guard {
+    client: Client,
+    release: Request,
+    released: bool,
+}
+
+impl Guard {
+    /// # Errors
+    /// `Lost`, with reason and time line, if this is not held any more.
+    pub fn ensure(&self) -> Result<()> {
+        match self.client.look(self.release.hold) {
+            Look::Held { .. } => Ok(()),
+            Look::Lost(loss) => Err(Error::Lost(Box::new(loss))),
+            Look::Gone => {
+                let owner = format!("{}:{}", self.client.id(), self.release.owner);
+                Err(Error::NotHeld { lock: self.release.name.clone(), owner })
+            }
+        }
+    }
+
+    /// Until when this may be believed to be held, on this machine's clock; `None`: it is lost.
+    pub fn deadline(&self) -> Option<Instant> {
+        match self.client.look(self.release.hold) {
+            Look::Held { remaining } => Some(Instant::now() + remaining),
+            _ => None,
+        }
+    }
+
+    /// The owner's number.
+    pub fn owner(&self) -> i64 {
+        self.release.owner
+    }
+
+    /// Releases.
+    ///
+    /// # Errors
+    /// `Lost` if it was not held any more; `Unavailable` if the server cannot be reached: it is then released when it can.
+    pub async fn release(mut self) -> Result<()> {
+        self.released = true;
+        self.client.run(self.release.clone()).await.map(drop)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if !self.released {
+            self.client.submit(self.client.ticket(), self.release.clone(), drop);
+        }
+    }
+}
+
+/// [`Guard`] without a runtime.
+pub struct BlockingGuard(Guard);
+
+impl BlockingGuard {
+    /// As [`Guard::release`].
+    pub fn release(mut self) -> Result<()> {
+        self.0.released = true;
+        self.0.client.run_blocking(self.0.release.clone()).map(drop)
+    }
+}
+
+impl std::ops::Deref for BlockingGuard {
+    type Target = Guard;
+
+    fn deref(&self) -> &Guard {
+        &self.0
+    }
+}
+
+fn back(request: Request, hold: i64) -> Request {
+    Request { op: Op::Release, hold: hold as u64, ..request }
+}
+
+fn duration(ms: i64) -> Option<Duration> {
+    u64::try_from(ms).ok().map(Duration::from_millis)
+}

@@ -1,0 +1,110 @@
+//! A Lua script with the names of its inputs, a call of it with named arguments, and its reply.
+
+use std::sync::OnceLock;
+
+/// One script of `core/scripts/`. The text sent is the shared fragment and the file, as they are.
+pub struct Script {
+    pub(crate) name: &'static str,
+    pub(crate) text: &'static str,
+    sha: OnceLock<String>,
+}
+
+/// `script!("plain/acquire")`: the script of that file.
+macro_rules! script {
+    ($name:literal) => {
+        $crate::script::Script::new(
+            $name,
+            concat!(
+                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/_late.lua")),
+                include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/", $name, ".lua"))
+            ),
+        )
+    };
+}
+pub(crate) use script;
+
+impl Script {
+    pub(crate) const fn new(name: &'static str, text: &'static str) -> Self {
+        Script { name, text, sha: OnceLock::new() }
+    }
+
+    pub(crate) fn sha(&self) -> &str {
+        self.sha.get_or_init(|| redis::Script::new(self.text).get_hash().to_owned())
+    }
+
+    /// The names that the file gives to `KEYS` or `ARGV`, in order; a list of any length has its name with `…` behind it.
+    #[cfg(test)]
+    fn names(&self, table: &str) -> Vec<String> {
+        let mut names = Vec::new();
+        for line in self.text.lines().filter(|line| line.starts_with("local ") && line.contains(table)) {
+            let (left, right) = line["local ".len()..].split_once(" = ").expect("a prelude line assigns");
+            for (name, value) in left.split(", ").zip(right.split(", ")) {
+                match value == table {
+                    true => names.push(format!("{name}…")),
+                    false => assert_eq!(value, format!("{table}[{}]", names.len() + 1), "{}: inputs out of order", self.name),
+                }
+                if value != table {
+                    names.push(name.to_owned());
+                }
+            }
+        }
+        names
+    }
+}
+
+/// A script with its inputs, ready to be sent any number of times.
+pub struct Call {
+    pub(crate) script: &'static Script,
+    pub(crate) keys: Vec<String>,
+    pub(crate) args: Vec<String>,
+    /// Where `not_after` goes: the link fills it in when it sends.
+    pub(crate) not_after: Option<usize>,
+    #[cfg(test)]
+    names: (Vec<String>, Vec<String>),
+}
+
+impl Call {
+    pub(crate) fn new(script: &'static Script) -> Self {
+        Call {
+            script,
+            keys: Vec::new(),
+            args: Vec::new(),
+            not_after: None,
+            #[cfg(test)]
+            names: Default::default(),
+        }
+    }
+
+    pub(crate) fn key(mut self, _name: &str, key: impl Into<String>) -> Self {
+        self.keys.push(key.into());
+        #[cfg(test)]
+        self.names.0.push(_name.to_owned());
+        self
+    }
+
+    pub(crate) fn arg(mut self, _name: &str, value: impl ToString) -> Self {
+        self.args.push(value.to_string());
+        #[cfg(test)]
+        self.names.1.push(_name.to_owned());
+        self
+    }
+
+    pub(crate) fn not_after(mut self) -> Self {
+        self.not_after = Some(self.args.len());
+        self.arg("not_after", 0)
+    }
+
+    /// Whether a second copy could do harm: such a call is never in flight twice.
+    pub(crate) fn changes(&self) -> bool {
+        self.not_after.is_some()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn assert_names_agree(&self) {
+        let (mut keys, mut args) = self.names.clone();
+        keys.dedup();
+        args.dedup();
+        assert_eq!(self.script.names("KEYS"), keys, "KEYS of {}", self.script.name);
+        assert_eq!(self.script.names("ARGV"), args, "ARGV of {}", self.script.name);
+    }
+}

@@ -1,0 +1,95 @@
+//! Who listens to which channel, and the wake-ups that come in. A wake means only: try again.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::watch;
+
+#[derive(Default)]
+pub struct Wakes {
+    channels: Mutex<HashMap<String, Arc<Channel>>>,
+}
+
+struct Channel {
+    /// Remembers a message until the listener looks: none is lost between a try and a sleep.
+    messages: watch::Sender<()>,
+    /// The server has confirmed the subscription, on the connection that now is.
+    proven: AtomicBool,
+}
+
+/// One who listens; the last to be dropped ends the subscription.
+pub struct Listener {
+    channel: Arc<Channel>,
+    messages: watch::Receiver<()>,
+}
+
+impl Wakes {
+    /// Counts a listener in. The subscription itself is the link's work.
+    pub fn join(&self, channel: &str) -> Listener {
+        let mut channels = self.channels();
+        let fresh = || Arc::new(Channel { messages: watch::Sender::new(()), proven: AtomicBool::new(false) });
+        let channel = channels.entry(channel.to_owned()).or_insert_with(fresh).clone();
+        Listener { messages: channel.messages.subscribe(), channel }
+    }
+
+    /// Counts a listener out; true: it was the channel's last.
+    pub fn leave(&self, channel: &str, listener: Listener) -> bool {
+        let mut channels = self.channels();
+        drop(listener);
+        let last = channels.get(channel).is_some_and(|channel| channel.messages.receiver_count() == 0);
+        if last {
+            channels.remove(channel);
+        }
+        last
+    }
+
+    pub fn is_wanted(&self, channel: &str) -> bool {
+        self.channels().contains_key(channel)
+    }
+
+    pub fn wanted(&self) -> Vec<String> {
+        self.channels().keys().cloned().collect()
+    }
+
+    pub fn message(&self, channel: &str) {
+        if let Some(channel) = self.channels().get(channel) {
+            channel.messages.send_replace(());
+        }
+    }
+
+    pub fn proven(&self, channel: &str) {
+        if let Some(channel) = self.channels().get(channel) {
+            channel.proven.store(true, SeqCst);
+        }
+    }
+
+    /// Nothing can be heard any more: everybody tries again, and by that opens the connection anew.
+    pub fn disconnected(&self) {
+        for channel in self.channels().values() {
+            channel.proven.store(false, SeqCst);
+            channel.messages.send_replace(());
+        }
+    }
+
+    fn channels(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Channel>>> {
+        self.channels.lock().expect("nothing panics while it is held")
+    }
+}
+
+impl Listener {
+    pub fn is_proven(&self) -> bool {
+        self.channel.proven.load(SeqCst)
+    }
+
+    /// Forgets the messages that came before a try.
+    pub fn mark(&mut self) {
+        self.messages.mark_unchanged();
+    }
+
+    /// Returns at the next message, or at once if one came since the last look.
+    pub async fn heard(&mut self) {
+        // The sender lives as long as `channel`, so there is no error to see.
+        let _ = self.messages.changed().await;
+    }
+}

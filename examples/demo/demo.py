@@ -1,0 +1,145 @@
+"""The demo: Rust, Python and JVM processes count sales in one plain file, and lose none, for they share one lock key.
+
+Half-way, one of them is killed with `kill -9` while it holds the lock. Run it by `make demo`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from board import Board
+from record import Record
+from server import Connection, leftovers, server, shown
+from verdict import Kill, findings
+from workers import WorkerFailed, Workers
+
+LEASE = 3  # seconds: the watchdog of the demo; a takeover after a kill takes at most this long
+TRADING = 4.0  # seconds of undisturbed sales, before and after the kill
+
+
+class Stuck(Exception):
+    """Something that had to happen did not."""
+
+
+class Demo:
+    """The plot, on one server."""
+
+    def __init__(self, url: str, name: str, folder: Path) -> None:
+        self.url, self.name, self.folder = url, name, folder
+        self.stock = folder / "stock"
+        self.stock.write_text("0")
+        self.record = Record()
+        self.board = Board(self.record, self.stock)
+        self.redis = Connection(url)
+
+    def play(self) -> bool:
+        """From the first worker to the verdict; True if all is well."""
+        with Workers(self.record) as workers:
+            self.workers = workers
+            self.open()
+            self.trade()
+            kill = self.kill_a_holder()
+            self.trade()
+            workers.finish()
+            self.wait("every worker to end", 20, lambda: not workers.all)
+        return self.judge(kill)
+
+    def open(self) -> None:
+        self.board.say(f"one key, `{self.name}` on {shown(self.url)}; two processes a language; one unprotected file\n")
+        self.workers.start([self.url, self.name, str(self.stock), str(LEASE)], self.folder)
+        self.wait("every worker to be ready", 60, lambda: not self.workers.starting)
+        self.record.began = time.monotonic()
+        self.workers.begin()
+
+    def trade(self) -> None:
+        end = time.monotonic() + TRADING
+        self.wait("the time to pass", TRADING + 1, lambda: time.monotonic() > end)
+
+    def kill_a_holder(self) -> Kill:
+        victim = random.choice(list(self.workers.all))
+        self.workers.all[victim].order("hang")
+        self.wait(f"{victim} to get the lock", 20, lambda: self.record.hanging == victim)
+        self.board.say(self.at(f"{victim} hangs inside; its lease of {LEASE} s is renewed, so nobody else may come in"))
+        end = time.monotonic() + LEASE + 0.5
+        self.wait("the lease to be renewed", LEASE + 2, lambda: time.monotonic() > end)
+        kill = Kill(victim, self.workers.kill(victim), self.remaining())
+        self.board.say(self.at(f"{victim} is killed with kill -9; {kill.remaining:.3f} s of its lease are left"))
+        self.wait("somebody to take over", LEASE + 20, lambda: kill.takeover(self.record) is not None)
+        self.board.say(self.at(f"{self.taker(kill)} takes over, {kill.takeover(self.record):.3f} s after the kill\n"))
+        return kill
+
+    def remaining(self) -> float:
+        ms = self.redis.ask("PTTL", self.name)
+        assert isinstance(ms, int)
+        return ms / 1000
+
+    def taker(self, kill: Kill) -> str:
+        return min((hold for hold in self.record.holds if hold.start > kill.at), key=lambda hold: hold.start).worker
+
+    def wait(self, what: str, seconds: float, done: Callable[[], bool]) -> None:
+        """Takes in events and shows them until it is so."""
+        give_up = time.monotonic() + seconds
+        while not done():
+            if time.monotonic() > give_up:
+                raise Stuck(f"waited {seconds:.0f} s for {what}, in vain")
+            self.workers.listen(0.05)
+            if not self.workers.starting:
+                self.board.show()
+
+    def judge(self, kill: Kill) -> bool:
+        self.board.close()
+        results = list(findings(self.record, self.stock, kill, leftovers(self.redis, self.name)))
+        for finding in results:
+            mark = "  " if finding.good else self.board.colour(False, "✗ ")
+            print(f"{mark}{finding.title:<18} {finding.text}")
+        wrong = [finding.title for finding in results if not finding.good]
+        print()
+        if wrong:
+            print(self.board.colour(False, "FAILED") + f"  wrong: {', '.join(wrong)}")
+        else:
+            sold = self.record.expected()
+            print(
+                self.board.colour(True, "OK")
+                + f"  three languages, one key, one kill -9: {sold:,} increments and none lost"
+            )
+        return not wrong
+
+    def at(self, text: str) -> str:
+        return f"{time.monotonic() - self.record.began:5.1f} s  {text}"
+
+    def close(self) -> None:
+        """Leaves the terminal and the server as they were, whatever happened."""
+        self.board.close()
+        with contextlib.suppress(OSError):  # a server that has gone keeps nothing of ours
+            self.redis.ask("DEL", self.name)
+        self.redis.close()
+
+
+def main() -> int:
+    for end in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(end, signal.default_int_handler)
+    name = f"redlatch-demo:{random.getrandbits(32):08x}"
+    try:
+        with server() as url, tempfile.TemporaryDirectory(prefix="redlatch-demo-") as folder:
+            demo = Demo(url, name, Path(folder))
+            try:
+                return 0 if demo.play() else 1
+            finally:
+                demo.close()
+    except (WorkerFailed, Stuck, OSError) as error:
+        print(f"FAILED  {error}")
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted; workers, server and key are gone")
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

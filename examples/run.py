@@ -1,0 +1,48 @@
+"""Runs the examples against a private server and shows what they print; ends with 1 if one of them fails.
+
+Those in Python are run by the tests of the Python package.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+sys.path.insert(0, str(HERE / "demo"))
+
+from server import server  # noqa: E402  the demo's
+
+CARGO = ["cargo", "run", "--quiet", "--profile", "ci", "--package", "redlatch", "--example"]
+# The consumers take the jar from a Maven repository under target/, so that the one in the home folder stays as it is.
+REPOSITORY = f"-Dmaven.repo.local={ROOT / 'target/m2'}"
+GRADLE = ["gradle", "--quiet", "--console=plain", REPOSITORY]
+MAVEN = ["mvn", "--quiet", "--batch-mode", "-Dstyle.color=never", REPOSITORY]
+
+
+def commands() -> list[list[str]]:
+    """What to run, in this order."""
+    return [
+        *([*CARGO, path.stem] for path in sorted(HERE.glob("rust/*.rs"))),
+        [*GRADLE, "-Pprofile=ci", "publishToMavenLocal"],
+        [*GRADLE, "-p", "examples/java", "run"],
+        [*MAVEN, "-f", "examples/java/pom.xml", "compile", "exec:java", "-Dexec.mainClass=Main"],
+    ]
+
+
+def main() -> int:
+    failed = 0
+    with server() as url:
+        for command in commands():
+            print("$", *command, flush=True)
+            environment = {**os.environ, "REDLATCH_URL": url}
+            failed += subprocess.run(command, cwd=ROOT, env=environment, timeout=300).returncode != 0
+    print(f"{len(commands()) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

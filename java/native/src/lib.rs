@@ -1,0 +1,156 @@
+//! The native methods of `io.redlatch.Native`: types across, nothing decided.
+//!
+//! A client crosses as a number, see [`clients`]; a request as its fields, see [`request`]; what came of it as a row of
+//! numbers and texts, see [`rows`]. No thread of this library ever attaches to the JVM: finished requests wait in one
+//! queue until Java's one daemon thread fetches them with `drain`.
+//!
+//! Every method runs inside `with_env`, which stops a panic at the border and makes it a Java exception.
+
+mod clients;
+#[cfg(test)]
+mod numbers;
+mod request;
+mod rows;
+
+use std::sync::{Arc, LazyLock};
+
+use jni::errors::{Result, ThrowRuntimeExAndDefault};
+use jni::objects::{JByteArray, JClass, JLongArray, JObjectArray, JString};
+use jni::sys::{jboolean, jint, jlong};
+use jni::{EnvUnowned, jni_str};
+use redlatch::Completions;
+
+static FINISHED: LazyLock<Arc<Completions>> = LazyLock::new(Completions::new);
+
+/// Readies a client for a URL and `option, value, …`, and gives its number. Sends nothing.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_redlatch_Native_connect<'a>(
+    mut env: EnvUnowned<'a>,
+    _: JClass<'a>,
+    url: JString<'a>,
+    options: JObjectArray<'a, JString<'a>>,
+) -> jlong {
+    env.with_env(|env| -> Result<jlong> {
+        let config = request::config(env, &url, &options)?;
+        match config {
+            Ok(config) => Ok(clients::add(redlatch::Client::with_config(config))),
+            Err(error) => {
+                env.throw_new(jni_str!("java/lang/IllegalArgumentException"), jni::strings::JNIString::new(error.to_string()))?;
+                Ok(0)
+            }
+        }
+    })
+    .resolve::<ThrowRuntimeExAndDefault>()
+}
+
+/// Closes a client and forgets its number; with `release` its holds are given back first.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_redlatch_Native_close<'a>(mut env: EnvUnowned<'a>, _: JClass<'a>, client: jlong, release: jboolean) {
+    env.with_env(|_| -> Result<()> {
+        if let Some(client) = clients::remove(client) {
+            client.close(release);
+        }
+        Ok(())
+    })
+    .resolve::<ThrowRuntimeExAndDefault>()
+}
+
+/// The client's uuid, or null once it is closed.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_redlatch_Native_id<'a>(mut env: EnvUnowned<'a>, _: JClass<'a>, client: jlong) -> JString<'a> {
+    env.with_env(|env| match clients::get(client) {
+        Ok(client) => env.new_string(client.id()),
+        Err(_) => Ok(JString::null()),
+    })
+    .resolve::<ThrowRuntimeExAndDefault>()
+}
+
+/// Tries one bounded round trip on this thread. True: finished, and the row is filled in. False: it comes out of `drain`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_redlatch_Native_start<'a>(
+    mut env: EnvUnowned<'a>,
+    _: JClass<'a>,
+    client: jlong,
+    ticket: jlong,
+    operation: jint,
+    kind: JString<'a>,
+    name: JByteArray<'a>,
+    owner: jlong,
+    wait: jlong,
+    lease: jlong,
+    hold: jlong,
+    numbers: JLongArray<'a>,
+    texts: JObjectArray<'a, JString<'a>>,
+) -> jboolean {
+    env.with_env(|env| -> Result<jboolean> {
+        let fields = request::Fields { operation, owner, wait, lease, hold };
+        let prepared = request::read(env, client, fields, &kind, &name)?;
+        let outcome = match prepared {
+            Ok((client, request)) => client.start(ticket as u64, request, move |outcome| FINISHED.push(ticket as u64, outcome)),
+            Err(error) => Some(Err(error)),
+        };
+        let Some(outcome) = outcome else { return Ok(false) };
+        rows::write(env, 0, ticket, outcome, &numbers, &texts)?;
+        Ok(true)
+    })
+    .resolve::<ThrowRuntimeExAndDefault>()
+}
+
+/// Hands a request to the I/O thread; it comes out of `drain`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_redlatch_Native_submit<'a>(
+    mut env: EnvUnowned<'a>,
+    _: JClass<'a>,
+    client: jlong,
+    ticket: jlong,
+    operation: jint,
+    kind: JString<'a>,
+    name: JByteArray<'a>,
+    owner: jlong,
+    wait: jlong,
+    lease: jlong,
+    hold: jlong,
+) {
+    env.with_env(|env| -> Result<()> {
+        let fields = request::Fields { operation, owner, wait, lease, hold };
+        let done = move |outcome| FINISHED.push(ticket as u64, outcome);
+        match request::read(env, client, fields, &kind, &name)? {
+            Ok((client, request)) => client.submit(ticket as u64, request, done),
+            Err(error) => done(Err(error)),
+        }
+        Ok(())
+    })
+    .resolve::<ThrowRuntimeExAndDefault>()
+}
+
+/// Asks for a request to be given up; it still comes out of `drain`.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_redlatch_Native_cancel<'a>(mut env: EnvUnowned<'a>, _: JClass<'a>, client: jlong, ticket: jlong) {
+    env.with_env(|_| -> Result<()> {
+        if let Ok(client) = clients::get(client) {
+            client.cancel(ticket as u64);
+        }
+        Ok(())
+    })
+    .resolve::<ThrowRuntimeExAndDefault>()
+}
+
+/// Waits for finished requests, writes as many rows as there are and fit, and gives their count.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_redlatch_Native_drain<'a>(
+    mut env: EnvUnowned<'a>,
+    _: JClass<'a>,
+    numbers: JLongArray<'a>,
+    texts: JObjectArray<'a, JString<'a>>,
+) -> jint {
+    env.with_env(|env| -> Result<jint> {
+        let room = numbers.len(env)? / rows::NUMBERS;
+        let finished = FINISHED.drain(room);
+        let count = finished.len() as jint;
+        for (row, (ticket, outcome)) in finished.into_iter().enumerate() {
+            rows::write(env, row, ticket as jlong, outcome, &numbers, &texts)?;
+        }
+        Ok(count)
+    })
+    .resolve::<ThrowRuntimeExAndDefault>()
+}

@@ -1,0 +1,56 @@
+//! The numbers that Java writes down once more, compared with the core's.
+
+use std::time::Duration;
+
+use redlatch::{Error, Loss, LostReason, Op};
+
+const ANSWER: &str = include_str!("../../src/main/java/io/redlatch/Answer.java");
+const REQUEST: &str = include_str!("../../src/main/java/io/redlatch/Request.java");
+
+#[test]
+fn java_has_the_cores_number_of_every_error_that_reaches_it() {
+    let text = String::new;
+    let loss =
+        Loss { lock: text(), owner: text(), reason: LostReason::Expired, acquired: Duration::ZERO, renewed: None, noticed: Duration::ZERO };
+    let unavailable = |timeout| Error::Unavailable { server: text(), cause: text(), timeout };
+    for (name, error) in [
+        ("NOT_HELD", Error::NotHeld { lock: text(), owner: text() }),
+        ("LOST", Error::Lost(Box::new(loss))),
+        ("UNAVAILABLE", unavailable(false)),
+        ("TIMED_OUT", unavailable(true)),
+        ("REFUSED", Error::Refused { what: text(), code: text(), message: text() }),
+        ("CONFIG", Error::Config(text())),
+        ("UNSUPPORTED", Error::Unsupported(text())),
+        ("CLOSED", Error::Closed { server: text() }),
+        ("CANCELLED", Error::Cancelled),
+    ] {
+        assert_eq!(constant(ANSWER, name), error.number(), "{name}");
+    }
+}
+
+#[test]
+fn java_has_the_cores_number_of_every_operation() {
+    for (name, operation) in [
+        ("ACQUIRE", Op::Acquire),
+        ("RELEASE", Op::Release),
+        ("FORCE_RELEASE", Op::ForceRelease),
+        ("INSPECT", Op::Inspect),
+        ("PING", Op::Ping),
+    ] {
+        assert_eq!(constant(REQUEST, name), operation as i32, "{name}");
+    }
+}
+
+#[test]
+fn java_and_rust_have_rows_of_the_same_size() {
+    assert_eq!(constant(ANSWER, "NUMBERS"), crate::rows::NUMBERS as i32);
+    assert_eq!(constant(ANSWER, "TEXTS"), crate::rows::TEXTS as i32);
+    assert_eq!(i64::from(constant(ANSWER, "DONE")), crate::rows::DONE);
+    assert_eq!(i64::from(constant(ANSWER, "NOT_NOW")), crate::rows::NOT_NOW);
+}
+
+fn constant(source: &str, name: &str) -> i32 {
+    let (_, rest) = source.split_once(&format!(" int {name} = ")).unwrap_or_else(|| panic!("Java has no {name}"));
+    let (number, _) = rest.split_once(';').expect("a constant ends with a semicolon");
+    number.parse().expect("a constant is a number")
+}

@@ -1,0 +1,53 @@
+//! What comes from Java: a configuration, and the fields of a request.
+
+use std::time::Duration;
+
+use jni::Env;
+use jni::objects::{JByteArray, JObjectArray, JString};
+use redlatch::{Client, Config, Error, Op, Request, Result, kinds};
+
+use crate::clients;
+
+/// The plain numbers of a request. Times are ms; `wait` below 0 waits for ever, `lease` 0 is renewed by the watchdog.
+pub struct Fields {
+    pub operation: i32,
+    pub owner: i64,
+    pub wait: i64,
+    pub lease: i64,
+    pub hold: i64,
+}
+
+/// Reads a URL and `option, value, …`. The inner error is the caller's, the outer one the JVM's.
+pub fn config(env: &mut Env, url: &JString, options: &JObjectArray<JString>) -> jni::errors::Result<Result<Config>> {
+    let mut texts = vec![url.try_to_string(env)?];
+    for index in 0..options.len(env)? {
+        let text = options.get_element(env, index)?;
+        texts.push(text.try_to_string(env)?);
+    }
+    Ok(Config::from_url(&texts[0]).and_then(|mut config| {
+        for option in texts[1..].chunks_exact(2) {
+            config.set(&option[0], &option[1])?;
+        }
+        Ok(config)
+    }))
+}
+
+/// Finds the client and builds the request. The inner error is the caller's, the outer one the JVM's.
+pub fn read(env: &Env, client: i64, fields: Fields, kind: &JString, name: &JByteArray) -> jni::errors::Result<Result<(Client, Request)>> {
+    let kind = kind.try_to_string(env)?;
+    let name = env.convert_byte_array(name)?;
+    Ok(build(fields, &kind, name).and_then(|request| Ok((clients::get(client)?, request))))
+}
+
+fn build(fields: Fields, kind: &str, name: Vec<u8>) -> Result<Request> {
+    let name = String::from_utf8(name).map_err(|_| Error::config("the name of the lock is not UTF-8; use another"))?;
+    Ok(Request {
+        op: Op::from_number(fields.operation)?,
+        kind: kinds::name_of(kind)?,
+        name,
+        owner: fields.owner,
+        wait: u64::try_from(fields.wait).ok().map(Duration::from_millis),
+        lease: u64::try_from(fields.lease).ok().filter(|ms| *ms > 0).map(Duration::from_millis),
+        hold: fields.hold as u64,
+    })
+}

@@ -1,0 +1,48 @@
+//! What goes to Java: a finished request as one row of numbers (`ticket, status, number, item`) and texts (`message, word`).
+
+use jni::Env;
+use jni::objects::{JLongArray, JObjectArray, JString};
+use redlatch::{Answer, Error, Result};
+
+/// Numbers in a row.
+pub const NUMBERS: usize = 4;
+/// Texts in a row; they are written only where there is an error.
+pub const TEXTS: usize = 2;
+
+pub const DONE: i64 = 0;
+pub const NOT_NOW: i64 = 1;
+
+/// Writes one row. The word of an error is the server's own (`WRONGTYPE`) where the server refused, else the core's.
+pub fn write(
+    env: &mut Env,
+    row: usize,
+    ticket: i64,
+    outcome: Result<Answer>,
+    numbers: &JLongArray,
+    texts: &JObjectArray<JString>,
+) -> jni::errors::Result<()> {
+    let values = match outcome {
+        Ok(answer) => {
+            let status = if answer.done { DONE } else { NOT_NOW };
+            [ticket, status, answer.number, answer.items.first().copied().unwrap_or_default()]
+        }
+        Err(error) => {
+            let word = match &error {
+                Error::Refused { code, .. } => code.as_str(),
+                other => other.code(),
+            };
+            put(env, texts, row * TEXTS, &error.to_string())?;
+            put(env, texts, row * TEXTS + 1, word)?;
+            [ticket, i64::from(error.number()), 0, 0]
+        }
+    };
+    numbers.set_region(env, (row * NUMBERS) as i32, &values)
+}
+
+fn put(env: &mut Env, texts: &JObjectArray<JString>, index: usize, text: &str) -> jni::errors::Result<()> {
+    // A frame of its own per text: a long batch of errors must not fill the caller's table of local references.
+    env.with_local_frame(1, |env| {
+        let text = env.new_string(text)?;
+        texts.set_element(env, index, text)
+    })
+}

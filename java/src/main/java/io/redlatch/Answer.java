@@ -1,0 +1,83 @@
+package io.redlatch;
+
+/** What came of a {@link Request}. */
+public final class Answer {
+    // The numbers of the core; a test of the native crate compares them.
+    public static final int DONE = 0;
+    public static final int NOT_NOW = 1;
+    public static final int NOT_HELD = 10;
+    public static final int LOST = 11;
+    public static final int UNAVAILABLE = 13;
+    public static final int REFUSED = 15;
+    public static final int CONFIG = 16;
+    public static final int UNSUPPORTED = 17;
+    public static final int CLOSED = 18;
+    public static final int CANCELLED = 19;
+    public static final int TIMED_OUT = 20;
+
+    /** Numbers in a row: ticket, status, number, item. */
+    static final int NUMBERS = 4;
+    /** Texts in a row: message, word. They are written only where there is an error. */
+    static final int TEXTS = 2;
+
+    private static final int FIRST_ERROR = NOT_HELD;
+
+    private final int status;
+    private final long number;
+    private final long item;
+    private final String message;
+    private final String word;
+
+    private Answer(int status, long number, long item, String message, String word) {
+        this.status = status;
+        this.number = number;
+        this.item = item;
+        this.message = message;
+        this.word = word;
+    }
+
+    /** Reads one row of what the native library wrote. */
+    static Answer read(long[] numbers, String[] texts, int row) {
+        int at = row * NUMBERS;
+        int status = (int) numbers[at + 1];
+        boolean failed = status >= FIRST_ERROR;
+        String message = failed ? texts[row * TEXTS] : null;
+        String word = failed ? texts[row * TEXTS + 1] : null;
+        return new Answer(status, numbers[at + 2], numbers[at + 3], message, word);
+    }
+
+    /** {@link #DONE}, {@link #NOT_NOW} or one of the errors. */
+    public int status() {
+        return status;
+    }
+
+    /** True if the operation was carried out. */
+    public boolean done() {
+        return status == DONE;
+    }
+
+    /** True if it was neither carried out nor merely not possible in time. */
+    public boolean failed() {
+        return status >= FIRST_ERROR;
+    }
+
+    /** What the operation counts. */
+    public long number() {
+        return number;
+    }
+
+    /** The second number of an operation that has two, else 0. */
+    public long item() {
+        return item;
+    }
+
+    /** What went wrong and what to do, or null if nothing did. */
+    public String message() {
+        return message;
+    }
+
+    /** The error's name: the server's own (as in {@code WRONGTYPE}) where it refused; null without an error. */
+    public String word() {
+        return word;
+    }
+}

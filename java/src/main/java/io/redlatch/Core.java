@@ -1,0 +1,138 @@
+package io.redlatch;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
+
+/** One client of the native core: what the {@code org.redisson} classes are built on. Safe for use by many threads. */
+public final class Core {
+    private static final AtomicLong TICKETS = new AtomicLong();
+
+    private final long client;
+    private final String id;
+
+    private Core(long client) {
+        this.client = client;
+        this.id = Native.id(client);
+    }
+
+    /**
+     * Readies a client; the first request connects.
+     *
+     * @param options the core's options by name; times are seconds
+     * @throws IllegalArgumentException for a URL or an option that cannot be used
+     * @throws NativeLibraryError if the native library cannot be used here
+     */
+    public static Core connect(String url, Map<String, String> options) {
+        NativeLibrary.load();
+        List<String> flat = new ArrayList<>();
+        options.forEach((name, value) -> Collections.addAll(flat, name, value));
+        return new Core(Native.connect(url, flat.toArray(new String[0])));
+    }
+
+    /** The uuid under which this client holds locks. */
+    public String id() {
+        return id;
+    }
+
+    /** Runs a request on the calling thread. Interrupts do not end it; the thread's flag is set again afterwards. */
+    public Answer run(Request request) {
+        return start(request).await();
+    }
+
+    /**
+     * Runs an acquire on the calling thread.
+     *
+     * @throws InterruptedException if the thread is interrupted before or while it waits; then nothing is held
+     */
+    public Answer runInterruptibly(Request acquire) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException("interrupted before the lock was asked for");
+        }
+        Waiting waiting = start(acquire);
+        try {
+            return waiting.awaitInterruptibly();
+        } catch (InterruptedException e) {
+            Native.cancel(client, waiting.ticket);
+            Answer late = waiting.await();
+            if (late.done()) {
+                run(acquire.giveBack(late.number()));
+            }
+            throw e;
+        }
+    }
+
+    /**
+     * Runs a request in the background.
+     *
+     * @param taken is told the answer on a thread that may run users' code, and returns whether somebody takes it; a hold that
+     *         nobody takes is given back
+     * @return the ticket for {@link #cancel}
+     */
+    public long submit(Request request, Predicate<Answer> taken) {
+        long ticket = TICKETS.incrementAndGet();
+        Completions.expect(ticket, answer -> Callbacks.POOL.execute(() -> {
+            if (!taken.test(answer) && answer.done() && request.operation == Request.ACQUIRE) {
+                submit(request.giveBack(answer.number()), released -> true);
+            }
+        }));
+        submit(ticket, request);
+        return ticket;
+    }
+
+    /** Asks for a request to be given up; its answer still comes. */
+    public void cancel(long ticket) {
+        Native.cancel(client, ticket);
+    }
+
+    /** Ends this client. What it holds is not given back and expires. Requests under way and later ones are answered as closed. */
+    public void close() {
+        Native.close(client, false);
+    }
+
+    private Waiting start(Request request) {
+        Waiting waiting = new Waiting(TICKETS.incrementAndGet());
+        Completions.expect(waiting.ticket, waiting::complete);
+        if (VirtualThreads.isCurrent()) { // a native frame would pin the carrier for the whole round trip
+            submit(waiting.ticket, request);
+        } else {
+            long[] numbers = new long[Answer.NUMBERS];
+            String[] texts = new String[Answer.TEXTS];
+            if (tryNow(waiting.ticket, request, numbers, texts)) {
+                Completions.forget(waiting.ticket);
+                waiting.complete(Answer.read(numbers, texts, 0));
+            }
+        }
+        return waiting;
+    }
+
+    private boolean tryNow(long ticket, Request r, long[] numbers, String[] texts) {
+        try {
+            return Native.start(client, ticket, r.operation, r.kind, r.name, r.owner, r.wait, r.lease, r.hold, numbers, texts);
+        } catch (RuntimeException | Error e) {
+            Completions.forget(ticket);
+            throw e;
+        }
+    }
+
+    private void submit(long ticket, Request r) {
+        try {
+            Native.submit(client, ticket, r.operation, r.kind, r.name, r.owner, r.wait, r.lease, r.hold);
+        } catch (RuntimeException | Error e) {
+            Completions.forget(ticket);
+            throw e;
+        }
+    }
+
+    /** Where the continuations of futures run; it starts with the first of them. */
+    private static final class Callbacks {
+        // A pool of our own and not the common one: that has a single worker on two CPUs or none at all, and an application's long
+        // tasks would hold up locks. Fork/join, because a continuation that waits on a future then gets a spare thread beside it.
+        static final ForkJoinPool POOL = new ForkJoinPool(Math.max(2, Runtime.getRuntime().availableProcessors()),
+                ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, true);
+    }
+}

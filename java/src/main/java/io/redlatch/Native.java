@@ -1,0 +1,34 @@
+package io.redlatch;
+
+/**
+ * The native methods, all of them, once {@link NativeLibrary#load} was called. A client is a number; one that was closed is refused, never followed.
+ *
+ * <p>Times are ms: a {@code wait} below 0 waits for ever, 0 tries once; a {@code lease} of 0 is renewed until release.
+ * A finished request is a row of numbers and texts, see {@link Answer#read}.
+ */
+final class Native {
+    private Native() {}
+
+    /** Readies a client without sending anything; {@code options} are name, value, name, value, … */
+    static native long connect(String url, String[] options);
+
+    /** Closes a client; with {@code release} its holds are given back first. */
+    static native void close(long client, boolean release);
+
+    /** The client's uuid, or null after {@code close}. */
+    static native String id(long client);
+
+    /** Tries one bounded round trip on this thread. True: the first row is filled in. False: it comes out of {@code drain}. */
+    static native boolean start(long client, long ticket, int operation, String kind, byte[] name, long owner, long wait,
+            long lease, long hold, long[] numbers, String[] texts);
+
+    /** Hands a request over without any waiting; it comes out of {@code drain}. */
+    static native void submit(long client, long ticket, int operation, String kind, byte[] name, long owner, long wait,
+            long lease, long hold);
+
+    /** Asks for a request to be given up; it still comes out of {@code drain}. */
+    static native void cancel(long client, long ticket);
+
+    /** Waits for finished requests, fills in as many rows as there are and fit, and returns their count. */
+    static native int drain(long[] numbers, String[] texts);
+}

@@ -1,0 +1,84 @@
+package io.redlatch;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * Finds and loads the native library: the file that the system property {@code redlatch.native.path} names, else the one for
+ * this platform in the jar, at {@code META-INF/native/<os>-<architecture>/}.
+ */
+final class NativeLibrary {
+    static final String PATH_PROPERTY = "redlatch.native.path";
+
+    private static final String FILE = System.mapLibraryName("redlatch_jni");
+    private static final Map<String, String> ARCHITECTURES = Map.of("amd64", "x86_64", "arm64", "aarch64");
+    private static final String REMEDY = "build it with `cargo build --release -p redlatch-jni` and name it with -D" + PATH_PROPERTY + "=<file>";
+
+    private static boolean loaded;
+
+    private NativeLibrary() {}
+
+    /**
+     * Loads the library unless that is done.
+     *
+     * @throws NativeLibraryError if there is none for this platform or it cannot be loaded
+     */
+    static synchronized void load() {
+        if (!loaded) {
+            findAndLoad();
+            loaded = true;
+        }
+    }
+
+    private static void findAndLoad() {
+        String given = System.getProperty(PATH_PROPERTY);
+        if (given != null) {
+            loadFile(Paths.get(given).toAbsolutePath(), "-D" + PATH_PROPERTY + " names it: correct that or leave it out");
+            return;
+        }
+        String remedy = "if its directory forbids programs, choose another with -Djava.io.tmpdir=<directory>; else " + REMEDY;
+        try {
+            loadFile(Extracted.once(fromJar(".sha256"), FILE, () -> fromJar("")), remedy);
+        } catch (NativeLibraryError e) {
+            // The JVM loads a file for one class loader only, so a second web application needs a copy; a damaged file is mended too.
+            loadFile(Extracted.again(fromJar(""), FILE), remedy);
+        }
+    }
+
+    /** The platform in the words of the jar, as in {@code linux-x86_64}. */
+    static String platform() {
+        String os = System.getProperty("os.name").toLowerCase(Locale.ROOT);
+        String system = os.startsWith("linux") ? "linux" : os.startsWith("mac") ? "macos" : os.startsWith("windows") ? "windows" : os;
+        String architecture = System.getProperty("os.arch");
+        return system + "-" + ARCHITECTURES.getOrDefault(architecture, architecture);
+    }
+
+    private static byte[] fromJar(String suffix) {
+        String entry = "/META-INF/native/" + platform() + "/" + FILE + suffix;
+        try (InputStream in = NativeLibrary.class.getResourceAsStream(entry)) {
+            if (in == null) {
+                throw new NativeLibraryError("the jar has no native library for " + platform() + " (" + entry + "); " + REMEDY, null);
+            }
+            return in.readAllBytes();
+        } catch (IOException e) {
+            throw new NativeLibraryError("the native library " + entry + " of the jar cannot be read: " + e + "; " + REMEDY, e);
+        }
+    }
+
+    private static void loadFile(Path file, String remedy) {
+        if (!Files.isRegularFile(file)) {
+            throw new NativeLibraryError("the native library " + file + " for " + platform() + " does not exist; " + remedy, null);
+        }
+        try {
+            System.load(file.toString());
+        } catch (UnsatisfiedLinkError e) {
+            throw new NativeLibraryError(
+                    "the native library " + file + " cannot be loaded on " + platform() + ": " + e.getMessage() + "; " + remedy, e);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package io.redlatch;
+
+/** One operation on one lock, as the core takes it. */
+public final class Request {
+    static final int ACQUIRE = 1;
+    static final int RELEASE = 2;
+    static final int FORCE_RELEASE = 3;
+    static final int INSPECT = 4;
+    static final int PING = 5;
+
+    private static final byte[] NO_NAME = {};
+
+    final int operation;
+    final String kind;
+    final byte[] name;
+    final long owner;
+    final long wait;
+    final long lease;
+    final long hold;
+
+    private Request(int operation, String kind, byte[] name, long owner, long wait, long lease, long hold) {
+        this.operation = operation;
+        this.kind = kind;
+        this.name = name;
+        this.owner = owner;
+        this.wait = wait;
+        this.lease = lease;
+        this.hold = hold;
+    }
+
+    /**
+     * Takes the lock. The answer's number is that of the hold.
+     *
+     * @param kind the core's name of the kind
+     * @param name the lock's name in UTF-8
+     * @param owner who asks, unique in this client
+     * @param wait how long to wait in ms; below 0 for ever, 0 to try once
+     * @param lease how long to hold at most in ms; 0 to be renewed until release
+     */
+    public static Request acquire(String kind, byte[] name, long owner, long wait, long lease) {
+        return new Request(ACQUIRE, kind, name, owner, wait, lease, 0);
+    }
+
+    /** Gives the owner's latest hold back. The answer's number is the count of holds that the owner keeps. */
+    public static Request release(String kind, byte[] name, long owner) {
+        return new Request(RELEASE, kind, name, owner, 0, 0, 0);
+    }
+
+    /** Takes the lock away from whoever holds it. The answer's number is 1 if somebody did. */
+    public static Request forceRelease(String kind, byte[] name) {
+        return new Request(FORCE_RELEASE, kind, name, 0, 0, 0, 0);
+    }
+
+    /** Looks at the lock. The answer's number is the remaining time in ms (−1 no end, −2 free), its item the owner's holds. */
+    public static Request inspect(String kind, byte[] name, long owner) {
+        return new Request(INSPECT, kind, name, owner, 0, 0, 0);
+    }
+
+    /** Asks the server for a sign of life. */
+    public static Request ping() {
+        return new Request(PING, "plain", NO_NAME, 0, 0, 0, 0);
+    }
+
+    /** The release of exactly the hold that this acquire brought. */
+    Request giveBack(long acquired) {
+        return new Request(RELEASE, kind, name, owner, 0, 0, acquired);
+    }
+}

@@ -1,0 +1,100 @@
+package org.redisson;
+
+import io.redlatch.Answer;
+import io.redlatch.ClassPathConflictException;
+import io.redlatch.Core;
+import io.redlatch.Request;
+import java.util.concurrent.TimeUnit;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisConnectionException;
+import org.redisson.config.Config;
+import org.redisson.config.SingleServerConfig;
+
+/** Makes clients, and is one. */
+public final class Redisson implements RedissonClient {
+    private static final String DEFAULT_ADDRESS = "redis://127.0.0.1:6379";
+
+    private final Core core;
+    private final Config config;
+    private volatile boolean shuttingDown;
+    private volatile boolean shutdown;
+
+    private Redisson(Core core, Config config) {
+        this.core = core;
+        this.config = config;
+    }
+
+    /** Connects to {@code redis://127.0.0.1:6379}; see {@link #create(Config)}. */
+    public static RedissonClient create() {
+        Config config = new Config();
+        config.useSingleServer().setAddress(DEFAULT_ADDRESS);
+        return create(config);
+    }
+
+    /**
+     * Connects to the server of {@code config}, of which it takes a copy.
+     *
+     * @throws RedisConnectionException if the server cannot be reached, does not answer, or refuses the login; its cause says
+     *         which. Not thrown with {@code lazyInitialization}: then the first call connects
+     * @throws IllegalArgumentException for a configuration that cannot be used
+     * @throws io.redlatch.NativeLibraryError if there is no native library for this platform
+     * @throws ClassPathConflictException if Redisson itself is on the class path as well
+     */
+    public static RedissonClient create(Config config) {
+        ClassPathConflictException.check(Redisson.class);
+        Config copy = new Config(config);
+        SingleServerConfig server = Settings.server(copy);
+        Redisson client = new Redisson(Core.connect(server.getAddress(), Settings.options(copy, server)), copy);
+        if (!copy.isLazyInitialization()) {
+            client.connect(server.getAddress());
+        }
+        return client;
+    }
+
+    private void connect(String address) {
+        Answer answer = core.run(Request.ping());
+        if (!answer.done()) {
+            core.close();
+            RuntimeException cause = Failures.of(answer, core.id(), RedissonBaseLock.currentThread());
+            throw new RedisConnectionException("Unable to connect to Redis server: " + Settings.withoutLogin(address), cause);
+        }
+    }
+
+    @Override
+    public RLock getLock(String name) {
+        return new RedissonLock(core, name);
+    }
+
+    @Override
+    public String getId() {
+        return core.id();
+    }
+
+    @Override
+    public Config getConfig() {
+        return new Config(config);
+    }
+
+    @Override
+    public void shutdown() {
+        shuttingDown = true;
+        core.close();
+        shutdown = true;
+    }
+
+    @Override
+    public void shutdown(long quietPeriod, long timeout, TimeUnit unit) {
+        shutdown();
+    }
+
+    @Override
+    public boolean isShutdown() {
+        return shutdown;
+    }
+
+    @Override
+    public boolean isShuttingDown() {
+        return shuttingDown;
+    }
+}

@@ -1,0 +1,168 @@
+package org.redisson;
+
+import io.redlatch.Answer;
+import io.redlatch.Core;
+import io.redlatch.Request;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.redisson.api.RFuture;
+import org.redisson.api.RLock;
+
+/** What locks of every kind have in common: the asynchronous half, over one kind of the core. */
+public abstract class RedissonBaseLock implements RLock {
+    private static final long FREE = -2;
+
+    final Core core;
+    private final String kind;
+    private final String name;
+    private final byte[] key;
+
+    RedissonBaseLock(Core core, String kind, String name) {
+        this.core = core;
+        this.kind = kind;
+        this.name = Objects.requireNonNull(name, "name can't be null");
+        this.key = name.getBytes(StandardCharsets.UTF_8);
+    }
+
+    @Override
+    public String getName() {
+        return name;
+    }
+
+    @Override
+    public RFuture<Void> lockAsync() {
+        return lockAsync(currentThread());
+    }
+
+    @Override
+    public RFuture<Void> lockAsync(long threadId) {
+        return lockAsync(Times.RENEWED, threadId);
+    }
+
+    @Override
+    public RFuture<Void> lockAsync(long leaseTime, TimeUnit unit) {
+        return lockAsync(leaseTime, unit, currentThread());
+    }
+
+    @Override
+    public RFuture<Void> lockAsync(long leaseTime, TimeUnit unit, long threadId) {
+        return lockAsync(Times.toLease(leaseTime, unit), threadId);
+    }
+
+    private RFuture<Void> lockAsync(long lease, long threadId) {
+        return submit(acquire(threadId, Times.FOR_EVER, lease), threadId, answer -> null);
+    }
+
+    @Override
+    public RFuture<Boolean> tryLockAsync() {
+        return tryLockAsync(currentThread());
+    }
+
+    @Override
+    public RFuture<Boolean> tryLockAsync(long threadId) {
+        return tryLockAsync(Times.ONCE, Times.RENEWED, threadId);
+    }
+
+    @Override
+    public RFuture<Boolean> tryLockAsync(long waitTime, TimeUnit unit) {
+        return tryLockAsync(Times.toWait(waitTime, unit), Times.RENEWED, currentThread());
+    }
+
+    @Override
+    public RFuture<Boolean> tryLockAsync(long waitTime, long leaseTime, TimeUnit unit) {
+        return tryLockAsync(waitTime, leaseTime, unit, currentThread());
+    }
+
+    @Override
+    public RFuture<Boolean> tryLockAsync(long waitTime, long leaseTime, TimeUnit unit, long threadId) {
+        return tryLockAsync(Times.toWait(waitTime, unit), Times.toLease(leaseTime, unit), threadId);
+    }
+
+    private RFuture<Boolean> tryLockAsync(long wait, long lease, long threadId) {
+        return submit(acquire(threadId, wait, lease), threadId, Answer::done);
+    }
+
+    @Override
+    public RFuture<Void> unlockAsync() {
+        return unlockAsync(currentThread());
+    }
+
+    @Override
+    public RFuture<Void> unlockAsync(long threadId) {
+        return submit(release(threadId), threadId, answer -> null);
+    }
+
+    @Override
+    public RFuture<Boolean> forceUnlockAsync() {
+        return submit(forceRelease(), currentThread(), RedissonBaseLock::tookAway);
+    }
+
+    @Override
+    public RFuture<Integer> getHoldCountAsync() {
+        long threadId = currentThread();
+        return submit(inspect(threadId), threadId, RedissonBaseLock::holds);
+    }
+
+    @Override
+    public RFuture<Boolean> isHeldByThreadAsync(long threadId) {
+        return submit(inspect(threadId), threadId, answer -> holds(answer) > 0);
+    }
+
+    @Override
+    public RFuture<Boolean> isLockedAsync() {
+        long threadId = currentThread();
+        return submit(inspect(threadId), threadId, RedissonBaseLock::isTaken);
+    }
+
+    @Override
+    public RFuture<Long> remainTimeToLiveAsync() {
+        long threadId = currentThread();
+        return submit(inspect(threadId), threadId, Answer::number);
+    }
+
+    static long currentThread() {
+        return Thread.currentThread().getId();
+    }
+
+    Request acquire(long threadId, long wait, long lease) {
+        return Request.acquire(kind, key, threadId, wait, lease);
+    }
+
+    Request release(long threadId) {
+        return Request.release(kind, key, threadId);
+    }
+
+    Request forceRelease() {
+        return Request.forceRelease(kind, key);
+    }
+
+    Request inspect(long threadId) {
+        return Request.inspect(kind, key, threadId);
+    }
+
+    static boolean tookAway(Answer answer) {
+        return answer.number() == 1;
+    }
+
+    static int holds(Answer answer) {
+        return (int) answer.item();
+    }
+
+    static boolean isTaken(Answer answer) {
+        return answer.number() != FREE;
+    }
+
+    /** The answer, unless it is an error; that is thrown. */
+    Answer checked(Answer answer, long threadId) {
+        if (answer.failed()) {
+            throw Failures.of(answer, core.id(), threadId);
+        }
+        return answer;
+    }
+
+    private <V> RFuture<V> submit(Request request, long threadId, Function<Answer, V> decode) {
+        return RedissonFuture.submit(core, request, answer -> decode.apply(checked(answer, threadId)));
+    }
+}

@@ -1,0 +1,37 @@
+package org.redisson;
+
+import io.redlatch.Answer;
+import io.redlatch.Core;
+import io.redlatch.Request;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.redisson.api.RFuture;
+
+/** The future of one request. However it is completed from outside (cancelled, timed out), the request is given up then. */
+final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V> {
+    private volatile boolean answered;
+
+    private RedissonFuture() {}
+
+    /** @param decode turns the answer into the result, or throws what the future shall fail with */
+    static <V> RFuture<V> submit(Core core, Request request, Function<Answer, V> decode) {
+        RedissonFuture<V> future = new RedissonFuture<>();
+        long ticket = core.submit(request, answer -> future.settle(answer, decode));
+        future.whenComplete((value, error) -> {
+            if (!future.answered) {
+                core.cancel(ticket);
+            }
+        });
+        return future;
+    }
+
+    /** False: somebody else completed it before. */
+    private boolean settle(Answer answer, Function<Answer, V> decode) {
+        answered = true;
+        try {
+            return complete(decode.apply(answer));
+        } catch (RuntimeException e) {
+            return completeExceptionally(e);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package org.redisson;
+
+import io.redlatch.Answer;
+import io.redlatch.Core;
+import io.redlatch.Request;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+
+/** The reentrant lock: the blocking half. */
+public class RedissonLock extends RedissonBaseLock {
+    RedissonLock(Core core, String name) {
+        super(core, "plain", name);
+    }
+
+    @Override
+    public void lock() {
+        run(acquireFor(Times.FOR_EVER, Times.RENEWED));
+    }
+
+    @Override
+    public void lock(long leaseTime, TimeUnit unit) {
+        run(acquireFor(Times.FOR_EVER, Times.toLease(leaseTime, unit)));
+    }
+
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+        runInterruptibly(acquireFor(Times.FOR_EVER, Times.RENEWED));
+    }
+
+    @Override
+    public void lockInterruptibly(long leaseTime, TimeUnit unit) throws InterruptedException {
+        runInterruptibly(acquireFor(Times.FOR_EVER, Times.toLease(leaseTime, unit)));
+    }
+
+    @Override
+    public boolean tryLock() {
+        return run(acquireFor(Times.ONCE, Times.RENEWED)).done();
+    }
+
+    @Override
+    public boolean tryLock(long waitTime, TimeUnit unit) throws InterruptedException {
+        return runInterruptibly(acquireFor(Times.toWait(waitTime, unit), Times.RENEWED)).done();
+    }
+
+    @Override
+    public boolean tryLock(long waitTime, long leaseTime, TimeUnit unit) throws InterruptedException {
+        return runInterruptibly(acquireFor(Times.toWait(waitTime, unit), Times.toLease(leaseTime, unit))).done();
+    }
+
+    @Override
+    public void unlock() {
+        run(release(currentThread()));
+    }
+
+    @Override
+    public boolean forceUnlock() {
+        return tookAway(run(forceRelease()));
+    }
+
+    @Override
+    public boolean isLocked() {
+        return isTaken(run(inspect(currentThread())));
+    }
+
+    @Override
+    public boolean isHeldByThread(long threadId) {
+        return holds(run(inspect(threadId))) > 0;
+    }
+
+    @Override
+    public boolean isHeldByCurrentThread() {
+        return isHeldByThread(currentThread());
+    }
+
+    @Override
+    public int getHoldCount() {
+        return holds(run(inspect(currentThread())));
+    }
+
+    @Override
+    public long remainTimeToLive() {
+        return run(inspect(currentThread())).number();
+    }
+
+    @Override
+    public Condition newCondition() {
+        throw new UnsupportedOperationException(
+                "`" + getName() + "` has no conditions: they cannot be signalled across processes; use a lock of this process for them");
+    }
+
+    private Request acquireFor(long wait, long lease) {
+        return acquire(currentThread(), wait, lease);
+    }
+
+    private Answer run(Request request) {
+        return checked(core.run(request), currentThread());
+    }
+
+    private Answer runInterruptibly(Request acquire) throws InterruptedException {
+        return checked(core.runInterruptibly(acquire), currentThread());
+    }
+}

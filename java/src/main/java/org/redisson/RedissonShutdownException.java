@@ -1,0 +1,13 @@
+package org.redisson;
+
+import org.redisson.client.RedisException;
+
+/** The client was shut down. */
+public class RedissonShutdownException extends RedisException {
+    private static final long serialVersionUID = 1L;
+
+    /** @param message what is so */
+    public RedissonShutdownException(String message) {
+        super(message);
+    }
+}

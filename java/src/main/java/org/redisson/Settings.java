@@ -1,0 +1,64 @@
+package org.redisson;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.redisson.config.Config;
+import org.redisson.config.SingleServerConfig;
+
+/** A {@link Config} as the core's URL and options. */
+final class Settings {
+    private Settings() {}
+
+    /** @throws IllegalArgumentException if there is no server in it */
+    static SingleServerConfig server(Config config) {
+        if (!config.isSingleConfig() || config.useSingleServer().getAddress() == null) {
+            throw new IllegalArgumentException(
+                    "no server address is configured; call config.useSingleServer().setAddress(\"redis://host:6379\")");
+        }
+        return config.useSingleServer();
+    }
+
+    /** The core's options by name. User name and password of the {@code Config} go before those of the server. */
+    @SuppressWarnings("deprecation")
+    static Map<String, String> options(Config config, SingleServerConfig server) {
+        Map<String, String> options = new LinkedHashMap<>();
+        put(options, "username", config.getUsername() != null ? config.getUsername() : server.getUsername());
+        put(options, "password", config.getPassword() != null ? config.getPassword() : server.getPassword());
+        put(options, "client_name", server.getClientName());
+        if (server.getDatabase() != 0) { // else the URL's
+            options.put("database", String.valueOf(server.getDatabase()));
+        }
+        options.put("response_timeout", seconds(server.getTimeout()));
+        options.put("connect_timeout", seconds(server.getConnectTimeout()));
+        options.put("retry_for", seconds(retryFor(server)));
+        options.put("watchdog", seconds(config.getLockWatchdogTimeout()));
+        return options;
+    }
+
+    /** The address as it may be shown. */
+    static String withoutLogin(String address) {
+        int scheme = address.indexOf("://");
+        int at = address.lastIndexOf('@');
+        return scheme >= 0 && at > scheme ? address.substring(0, scheme + 3) + address.substring(at + 1) : address;
+    }
+
+    /** The core retries for a time and not a number of times: for as long as the delays between the attempts add up to. */
+    private static long retryFor(SingleServerConfig server) {
+        Duration sum = Duration.ZERO;
+        for (int attempt = 0; attempt < server.getRetryAttempts(); attempt++) {
+            sum = sum.plus(server.getRetryDelay().calcDelay(attempt));
+        }
+        return sum.toMillis();
+    }
+
+    private static void put(Map<String, String> options, String name, String value) {
+        if (value != null) {
+            options.put(name, value);
+        }
+    }
+
+    private static String seconds(long ms) {
+        return String.valueOf(ms / 1000.0);
+    }
+}

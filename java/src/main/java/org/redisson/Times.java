@@ -1,0 +1,33 @@
+package org.redisson;
+
+import java.util.concurrent.TimeUnit;
+
+/** Waits and leases of the public methods as the core takes them: ms, rounded up, so that a short time is not none at all. */
+final class Times {
+    static final long FOR_EVER = -1;
+    static final long ONCE = 0;
+    static final long RENEWED = 0;
+
+    private static final long CENTURY_MS = TimeUnit.DAYS.toMillis(100 * 365);
+
+    private Times() {}
+
+    /** 0 or less tries once; a hundred years or more is for ever. */
+    static long toWait(long time, TimeUnit unit) {
+        long ms = roundUp(time, unit);
+        return ms >= CENTURY_MS ? FOR_EVER : ms;
+    }
+
+    /** 0 or less is renewed until release. */
+    static long toLease(long time, TimeUnit unit) {
+        return roundUp(time, unit);
+    }
+
+    private static long roundUp(long time, TimeUnit unit) {
+        long ms = unit.toMillis(time); // saturates
+        if (time <= 0) {
+            return 0;
+        }
+        return unit.convert(ms, TimeUnit.MILLISECONDS) < time && ms < Long.MAX_VALUE ? ms + 1 : ms;
+    }
+}

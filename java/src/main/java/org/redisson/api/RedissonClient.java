@@ -1,0 +1,35 @@
+package org.redisson.api;
+
+import java.util.concurrent.TimeUnit;
+import org.redisson.config.Config;
+
+/** A client of one Redis or Valkey server. Safe for use by many threads; an application needs one per server. */
+public interface RedissonClient {
+    /**
+     * The reentrant lock of that name. Asks nothing of the server.
+     *
+     * @throws NullPointerException if {@code name} is null
+     */
+    RLock getLock(String name);
+
+    /** The uuid under which this client holds locks. */
+    String getId();
+
+    /** A copy of this client's configuration. */
+    Config getConfig();
+
+    /**
+     * Ends this client. Threads that wait for a lock get a {@link org.redisson.RedissonShutdownException}. What the client holds is not
+     * given back: it expires.
+     */
+    void shutdown();
+
+    /** As {@link #shutdown()}. Nothing is left to wait for, so both times are without meaning. */
+    void shutdown(long quietPeriod, long timeout, TimeUnit unit);
+
+    /** Whether {@link #shutdown} is done. */
+    boolean isShutdown();
+
+    /** Whether {@link #shutdown} was called. */
+    boolean isShuttingDown();
+}

@@ -1,0 +1,11 @@
+package org.redisson.client;
+
+/** The server is busy with a script and takes no other call ({@code BUSY}). */
+public class RedisBusyException extends RedisRetryException {
+    private static final long serialVersionUID = 1L;
+
+    /** @param message what is so and what to do */
+    public RedisBusyException(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,11 @@
+package org.redisson.client;
+
+/** The server is still loading its data ({@code LOADING}). */
+public class RedisLoadingException extends RedisRetryException {
+    private static final long serialVersionUID = 1L;
+
+    /** @param message what is so and what to do */
+    public RedisLoadingException(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,11 @@
+package org.redisson.client;
+
+/** The server is a replica that lost its master ({@code MASTERDOWN}). */
+public class RedisMasterDownException extends RedisRetryException {
+    private static final long serialVersionUID = 1L;
+
+    /** @param message what is so and what to do */
+    public RedisMasterDownException(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,11 @@
+package org.redisson.client;
+
+/** The server is full ({@code OOM}). */
+public class RedisOutOfMemoryException extends RedisException {
+    private static final long serialVersionUID = 1L;
+
+    /** @param message what is so and what to do */
+    public RedisOutOfMemoryException(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,11 @@
+package org.redisson.client;
+
+/** The server is a replica and takes no writes ({@code READONLY}). */
+public class RedisReadonlyException extends RedisException {
+    private static final long serialVersionUID = 1L;
+
+    /** @param message what is so and what to do */
+    public RedisReadonlyException(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,11 @@
+package org.redisson.client;
+
+/** The server asks to try again ({@code TRYAGAIN}). */
+public class RedisTryAgainException extends RedisRetryException {
+    private static final long serialVersionUID = 1L;
+
+    /** @param message what is so and what to do */
+    public RedisTryAgainException(String message) {
+        super(message);
+    }
+}

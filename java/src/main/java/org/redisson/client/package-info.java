@@ -1,0 +1,2 @@
+/** What can go wrong between a lock and its server. */
+package org.redisson.client;

@@ -1,0 +1,37 @@
+package org.redisson.config;
+
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** What the delays that double with every attempt have in common: where they start and where they end. */
+abstract class ExponentialDelay implements DelayStrategy {
+    private static final int MOST_DOUBLINGS = 30;
+
+    private final Duration baseDelay;
+    private final Duration maxDelay;
+
+    ExponentialDelay(Duration baseDelay, Duration maxDelay) {
+        this.baseDelay = baseDelay;
+        this.maxDelay = maxDelay;
+    }
+
+    /** The delay that the first attempt starts from. */
+    public Duration getBaseDelay() {
+        return baseDelay;
+    }
+
+    /** The longest delay. */
+    public Duration getMaxDelay() {
+        return maxDelay;
+    }
+
+    /** The base doubled {@code attempt} times, at most the maximum, in ms. */
+    long ceiling(int attempt) {
+        double doubled = baseDelay.toMillis() * Math.pow(2, Math.min(attempt, MOST_DOUBLINGS));
+        return (long) Math.min(doubled, maxDelay.toMillis());
+    }
+
+    static Duration between(long leastMs, long mostMs) {
+        return Duration.ofMillis(ThreadLocalRandom.current().nextLong(leastMs, Math.max(leastMs, mostMs) + 1));
+    }
+}

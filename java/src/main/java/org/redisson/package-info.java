@@ -1,0 +1,2 @@
+/** The client: start with {@link org.redisson.Redisson#create()}. */
+package org.redisson;

@@ -1,0 +1,40 @@
+//! What goes back to Python: `(status, number, items, None)`, or `(status, 0, [], (message, reason))` for an error.
+
+use std::time::Duration;
+
+use redlatch::{Answer, Error, Look};
+
+/// The status is 0 for done, 1 for not now, from 10 on [`Error::number`].
+pub type Outcome = (i32, i64, Vec<i64>, Option<(String, Option<String>)>);
+
+pub fn from_result(result: redlatch::Result<Answer>) -> Outcome {
+    match result {
+        Ok(Answer { done, number, items }) => (i32::from(!done), number, items, None),
+        Err(error) => from_error(&error),
+    }
+}
+
+/// A hold that is held answers the microseconds that remain, a released one "not now".
+pub fn from_look(look: Look) -> Outcome {
+    match look {
+        Look::Held { remaining } => (0, i64::try_from(remaining.as_micros()).unwrap_or(i64::MAX), Vec::new(), None),
+        Look::Lost(loss) => from_error(&Error::Lost(Box::new(loss))),
+        Look::Gone => (1, 0, Vec::new(), None),
+    }
+}
+
+pub fn from_error(error: &Error) -> Outcome {
+    let reason = match error {
+        Error::Lost(loss) => Some(loss.reason.name().to_owned()),
+        Error::Refused { code, .. } => Some(code.clone()),
+        Error::Unavailable { timeout, .. } => Some(if *timeout { "timeout" } else { "unreachable" }.to_owned()),
+        _ => None,
+    };
+    (error.number(), 0, Vec::new(), Some((error.to_string(), reason)))
+}
+
+/// Seconds that Python has checked already; out of range all the same is an error, never a panic.
+pub fn duration(seconds: Option<f64>) -> redlatch::Result<Option<Duration>> {
+    let convert = |s| Duration::try_from_secs_f64(s).map_err(|e| Error::config(format!("{s} seconds: {e}")));
+    seconds.map(convert).transpose()
+}

@@ -1,0 +1,40 @@
+"""Distributed locks over Redis, with the semantics and the wire format of Redisson.
+
+client = redlatch.connect("redis://localhost:6379")
+with client.get_lock("orders:42", wait=5) as hold:
+    ...
+"""
+
+from redlatch.client import Client, connect
+from redlatch.durations import UNSET, Seconds
+from redlatch.errors import (
+    ClosedError,
+    ConfigError,
+    LockLostError,
+    NotAcquiredError,
+    NotHeldError,
+    RedlatchError,
+    RefusedError,
+    UnavailableError,
+    UnsupportedError,
+)
+from redlatch.hold import Hold
+from redlatch.locks import Lock
+
+__all__ = [
+    "UNSET",
+    "Client",
+    "ClosedError",
+    "ConfigError",
+    "Hold",
+    "Lock",
+    "LockLostError",
+    "NotAcquiredError",
+    "NotHeldError",
+    "RedlatchError",
+    "RefusedError",
+    "Seconds",
+    "UnavailableError",
+    "UnsupportedError",
+    "connect",
+]

@@ -1,0 +1,25 @@
+"""What is asked of the native module, and how its outcome becomes an answer or an error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from redlatch.errors import error
+
+if TYPE_CHECKING:
+    from redlatch._redlatch import _Outcome
+
+# The operations, by the numbers of the core.
+ACQUIRE: Final = 1
+RELEASE: Final = 2
+FORCE_RELEASE: Final = 3
+INSPECT: Final = 4
+PING: Final = 5
+
+
+def answer(outcome: _Outcome, name: str | None) -> tuple[int, list[int]] | None:
+    """`(number, items)` as the operation defines them; None: not now. Raises the error that it is for lock `name`."""
+    status, number, items, failure = outcome
+    if failure is not None:
+        raise error(status, *failure, name)
+    return (number, items) if status == 0 else None

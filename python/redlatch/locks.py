@@ -1,0 +1,200 @@
+"""The lock: Redisson's methods, `with`, `@lock`, and the contract of `threading.RLock`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import threading
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Callable, Final, TypeVar, cast
+
+from redlatch import calls
+from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
+from redlatch.errors import ConfigError, NotAcquiredError, NotHeldError, UnsupportedError
+from redlatch.hold import Hold
+from redlatch.owners import this_thread
+
+if TYPE_CHECKING:
+    from redlatch.client import Client
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FOR_EVER: Final = "None waits for ever, 0 tries once"
+RENEWED: Final = "None has it renewed until it is released"
+
+
+class Lock:
+    """A reentrant lock of one name, held by one owner at a time among all processes that share the server.
+
+    Make it with `Client.get_lock`; any number of objects stand for the same lock. The owner is the calling thread,
+    unless `get_lock` was given one. Every acquire makes a hold of its own: a lock acquired twice is free after two
+    releases.
+
+    Times are seconds or `timedelta`; UNSET means what `get_lock` was given. Every method may raise UnavailableError
+    (the server cannot be reached in time), RefusedError (it said no: a key of that name is no lock, memory is full, …),
+    ClosedError, and ConfigError for arguments that cannot be used. Ctrl-C ends waiting at once and leaves nothing held.
+    """
+
+    def __init__(
+        self, client: Client, kind: str, name: str, *, wait: float | None, lease: float | None, owner: int | None
+    ) -> None:
+        self._client = client
+        self._kind = kind
+        self._name = name
+        self._wait = wait
+        self._lease = lease
+        self._owner = owner
+
+    @property
+    def name(self) -> str:
+        """The lock's name, without the client's prefix."""
+        return self._name
+
+    @property
+    def client(self) -> Client:
+        """The client that it came from."""
+        return self._client
+
+    def lock(self, *, lease: Seconds | Unset | None = UNSET, wait: Seconds | Unset | None = UNSET) -> Hold:
+        """Acquires the lock and returns the hold. Raises NotAcquiredError when `wait` ends."""
+        waited = self._wait if wait is UNSET else optional_seconds("wait", wait, FOR_EVER)
+        hold = self._acquire(waited, lease)
+        if hold is None:
+            raise NotAcquiredError(
+                f"`{self.name}` was not acquired within {waited} s: another owner holds it; wait longer or try later",
+                self.name,
+            )
+        return hold
+
+    def try_lock(self, *, wait: Seconds | None = 0, lease: Seconds | Unset | None = UNSET) -> Hold | None:
+        """Acquires the lock if that succeeds within `wait` (0: at the first try) and returns the hold, else None."""
+        return self._acquire(optional_seconds("wait", wait, FOR_EVER), lease)
+
+    def unlock(self) -> None:
+        """Releases the owner's latest hold. Raises NotHeldError if there is none, LockLostError if it was lost."""
+        self._run(calls.RELEASE)
+
+    def force_unlock(self) -> bool:
+        """Takes the lock away from whoever holds it, all holds at once, and returns whether somebody did."""
+        return self._ask(calls.FORCE_RELEASE)[0] == 1
+
+    def is_locked(self) -> bool:
+        """Whether anybody holds it."""
+        return self._ask(calls.INSPECT)[0] != -2
+
+    def is_held_by_current_thread(self) -> bool:
+        """Whether the owner holds it: the calling thread, or the owner that `get_lock` was given."""
+        return self.hold_count() > 0
+
+    def hold_count(self) -> int:
+        """How many holds the owner has."""
+        return self._ask(calls.INSPECT)[1][0]
+
+    def remain_time_to_live(self) -> float | None:
+        """In how many seconds it ends if nobody renews it: None if it is free, `math.inf` if it has no end."""
+        ms = self._ask(calls.INSPECT)[0]
+        if ms == -2:
+            return None
+        return math.inf if ms == -1 else ms / 1000
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> Hold | None:
+        """Acquires as `threading.RLock.acquire` does, and returns the hold or None.
+
+        `timeout` is in seconds, -1 waits for ever. Raises ValueError, OverflowError and TypeError as RLock does.
+        """
+        return self._acquire(_rlock_wait(blocking, timeout), UNSET)
+
+    def release(self) -> None:
+        """Is `unlock`, under the name that `threading.RLock` has for it. NotHeldError is a RuntimeError."""
+        self.unlock()
+
+    def locked(self) -> bool:
+        """Is `is_locked`, under the name that `threading.RLock` has for it."""
+        return self.is_locked()
+
+    def __enter__(self) -> Hold:
+        """Acquires as `lock()` does: the block is never entered without the lock."""
+        hold = self.lock()
+        this_thread.entered.append((self, hold))
+        return hold
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Releases the hold that this block began with; its errors, LockLostError too, only if the body succeeded."""
+        entered = this_thread.entered
+        # Blocks of generators may end in another order than they began, so this one is not always the last.
+        for i in reversed(range(len(entered))):
+            if entered[i][0] is self:
+                entered.pop(i)[1].__exit__(kind, error, at)
+                return
+        raise NotHeldError(
+            f"`{self.name}`: this thread did not enter the block that ends; use `with lock.lock()` to end it elsewhere",
+            self.name,
+        )
+
+    def __call__(self, function: F) -> F:
+        """Decorates a function: each call runs under the lock, as in a `with` block.
+
+        Raises UnsupportedError for coroutine functions and generators, which would run when the lock is free again.
+        """
+        if not callable(function):
+            raise ConfigError(f"`{self.name}` decorates functions, not {function!r}; put it above a def", self.name)
+        if any(is_lazy(function) for is_lazy in _LAZY):
+            raise UnsupportedError(
+                f"`{self.name}` cannot decorate {function!r}, whose body runs after the call; use `with` inside it",
+                self.name,
+            )
+
+        @functools.wraps(function)
+        def locked(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return cast("F", locked)
+
+    def _acquire(self, wait: float | None, lease: Seconds | Unset | None) -> Hold | None:
+        lasting = self._lease if lease is UNSET else optional_seconds("lease", lease, RENEWED)
+        owner = self._caller()
+        answer = self._run(calls.ACQUIRE, owner=owner, wait=wait, lease=lasting)
+        return None if answer is None else Hold(self, owner, answer[0])
+
+    def _ask(self, op: int) -> tuple[int, list[int]]:
+        """Runs what has an answer at once, whoever holds the lock."""
+        answer = self._run(op)
+        assert answer is not None, f"operation {op} never waits"
+        return answer
+
+    def _run(
+        self, op: int, *, owner: int | None = None, wait: float | None = 0.0, lease: float | None = None, hold: int = 0
+    ) -> tuple[int, list[int]] | None:
+        asking = self._caller() if owner is None else owner
+        return self._client._run(op, self._kind, self._name, asking, wait, lease, hold)
+
+    def _caller(self) -> int:
+        return this_thread.owner if self._owner is None else self._owner
+
+    def __repr__(self) -> str:
+        return f"<redlatch.Lock {self.name!r} of {self._client!r}>"
+
+
+# What returns to its caller before its body has run.
+_LAZY: Final[tuple[Callable[[Any], bool], ...]] = (
+    inspect.iscoroutinefunction,
+    inspect.isgeneratorfunction,
+    inspect.isasyncgenfunction,
+)
+
+
+def _rlock_wait(blocking: bool, timeout: float) -> float | None:
+    """How long `acquire(blocking, timeout)` waits; its errors are those of `threading.RLock`."""
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
+        raise TypeError(f"timeout is {timeout!r}, it must be seconds as int or float; -1 waits for ever")
+    if not blocking and timeout != -1:
+        raise ConfigError(f"timeout is {timeout!r}, and acquire(False) waits for nothing; leave one of them out")
+    if timeout == -1:
+        return None if blocking else 0.0
+    if math.isnan(timeout) or timeout < 0:
+        raise ConfigError(f"timeout is {timeout!r}, it must be from 0 s on; -1 waits for ever")
+    if timeout > threading.TIMEOUT_MAX:
+        raise OverflowError(f"timeout is {timeout!r} s, the most is {threading.TIMEOUT_MAX}; -1 waits for ever")
+    return float(timeout)

@@ -1,0 +1,46 @@
+"""The Python agent: runs lock commands that come as JSON lines, each on its own thread: waiting ones block no other."""
+
+import json
+import sys
+import threading
+
+import redlatch
+
+COMMANDS = {
+    "lock": lambda lock, wait: bool(lock.lock(wait=None)),
+    "try_lock": lambda lock, wait: bool(lock.try_lock(wait=wait or 0)),
+    "unlock": lambda lock, wait: lock.unlock() is None,
+    "force_unlock": lambda lock, wait: lock.force_unlock(),
+    "is_locked": lambda lock, wait: lock.is_locked(),
+    "is_held": lambda lock, wait: lock.hold_count() > 0,
+    "ttl": lambda lock, wait: -2 if (left := lock.remain_time_to_live()) is None else int(left * 1000),
+}
+
+answering = threading.Lock()
+
+
+def run(client, command):
+    if command["do"] == "id":
+        return client.id
+    wait, lease = (None if command.get(key) is None else command[key] / 1000 for key in ("wait", "lease"))
+    lock = client.get_lock(command["name"], owner=command["owner"], lease=lease)
+    return COMMANDS[command["do"]](lock, wait)
+
+
+def take(client, command):
+    try:
+        answer = {"ok": run(client, command)}
+    except Exception as e:
+        answer = {"error": type(e).__name__, "message": str(e)}
+    with answering:
+        print(json.dumps({"id": command["id"], **answer}), flush=True)
+
+
+def main():
+    client = redlatch.connect(sys.argv[1])
+    for line in sys.stdin:
+        threading.Thread(target=take, args=(client, json.loads(line)), daemon=True).start()
+
+
+if __name__ == "__main__":
+    main()

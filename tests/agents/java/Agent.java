@@ -1,0 +1,107 @@
+// The Java agent: runs lock commands that come as JSON lines, over org.redisson only. Compiled against our jar and against Redisson's.
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.redisson.Redisson;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+public class Agent {
+    private static final Pattern FIELD = Pattern.compile("\"(\\w+)\"\\s*:\\s*(?:\"((?:[^\"\\\\]|\\\\.)*)\"|(-?\\d+)|null)");
+
+    private final RedissonClient client;
+
+    Agent(RedissonClient client) {
+        this.client = client;
+    }
+
+    public static void main(String[] args) throws Exception {
+        Config config = new Config();
+        config.useSingleServer().setAddress(args[0]);
+        Agent agent = new Agent(Redisson.create(config));
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            agent.take(fields(line));
+        }
+        System.exit(0);
+    }
+
+    /** Starts one command and answers when it has ended; others go on meanwhile. */
+    private void take(Map<String, String> command) {
+        String id = command.get("id");
+        try {
+            run(command).whenComplete((value, failure) -> {
+                if (failure == null) {
+                    answer(id, "\"ok\":" + (value instanceof String ? quoted(value.toString()) : value == null ? "true" : value.toString()));
+                } else {
+                    fail(id, failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure);
+                }
+            });
+        } catch (RuntimeException e) {
+            fail(id, e);
+        }
+    }
+
+    private CompletionStage<?> run(Map<String, String> command) {
+        String what = command.get("do");
+        if (what.equals("id")) {
+            return CompletableFuture.completedFuture(client.getId());
+        }
+        RLock lock = client.getLock(command.get("name"));
+        long owner = Long.parseLong(command.getOrDefault("owner", "0"));
+        long lease = Long.parseLong(command.getOrDefault("lease", "-1"));
+        String wait = command.get("wait");
+        switch (what) {
+            case "lock": return lease < 0 ? lock.lockAsync(owner) : lock.lockAsync(lease, TimeUnit.MILLISECONDS, owner);
+            case "try_lock": return wait == null && lease < 0
+                    ? lock.tryLockAsync(owner)
+                    : lock.tryLockAsync(wait == null ? 0 : Long.parseLong(wait), lease, TimeUnit.MILLISECONDS, owner);
+            case "unlock": return lock.unlockAsync(owner);
+            case "force_unlock": return lock.forceUnlockAsync();
+            case "is_locked": return lock.isLockedAsync();
+            case "is_held": return lock.isHeldByThreadAsync(owner);
+            case "ttl": return lock.remainTimeToLiveAsync();
+            default: throw new IllegalArgumentException("no command `" + what + "`");
+        }
+    }
+
+    private static void fail(String id, Throwable failure) {
+        answer(id, "\"error\":" + quoted(failure.getClass().getSimpleName()) + ",\"message\":" + quoted(String.valueOf(failure.getMessage())));
+    }
+
+    private static synchronized void answer(String id, String rest) {
+        System.out.println("{\"id\":" + id + "," + rest + "}");
+        System.out.flush();
+    }
+
+    private static Map<String, String> fields(String line) {
+        Map<String, String> fields = new HashMap<>();
+        Matcher field = FIELD.matcher(line);
+        while (field.find()) {
+            String word = field.group(2);
+            String value = word == null ? field.group(3) : word.replaceAll("\\\\(.)", "$1");
+            if (value != null) {
+                fields.put(field.group(1), value);
+            }
+        }
+        return fields;
+    }
+
+    private static String quoted(String text) {
+        StringBuilder out = new StringBuilder("\"");
+        for (char c : text.toCharArray()) {
+            out.append(c == '"' || c == '\\' ? "\\" + c : c < ' ' ? " " : String.valueOf(c));
+        }
+        return out.append('"').toString();
+    }
+}

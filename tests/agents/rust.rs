@@ -1,0 +1,47 @@
+//! The Rust agent: runs lock commands that come as JSON lines, each as a task of its own so that a waiting one blocks no other.
+
+use std::io::BufRead;
+use std::time::Duration;
+
+use redlatch::{Client, Op, Request};
+use serde_json::{Value, json};
+
+fn main() {
+    let url = std::env::args().nth(1).expect("the first argument is the server's URL");
+    let client = Client::connect(&url).expect("the URL is good");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime starts");
+    for line in std::io::stdin().lock().lines() {
+        let command: Value = serde_json::from_str(&line.expect("the input is text")).expect("each line is JSON");
+        let client = client.clone();
+        runtime.spawn(async move {
+            let mut answer = match run(&client, &command).await {
+                Ok(value) => json!({ "ok": value }),
+                Err(e) => json!({ "error": e.code(), "message": e.to_string() }),
+            };
+            answer["id"] = command["id"].clone();
+            println!("{answer}");
+        });
+    }
+    runtime.shutdown_background();
+}
+
+async fn run(client: &Client, command: &Value) -> redlatch::Result<Value> {
+    let ms = |key: &str| command[key].as_u64().map(Duration::from_millis);
+    let request = |op| Request {
+        wait: Some(ms("wait").unwrap_or_default()),
+        lease: ms("lease"),
+        ..Request::new(op, "plain", command["name"].as_str().unwrap_or_default(), command["owner"].as_i64().unwrap_or_default())
+    };
+    let what = command["do"].as_str().unwrap_or_default();
+    Ok(match what {
+        "id" => client.id().into(),
+        "lock" => client.run(Request { wait: None, ..request(Op::Acquire) }).await?.done.into(),
+        "try_lock" => client.run(request(Op::Acquire)).await?.done.into(),
+        "unlock" => client.run(request(Op::Release)).await?.done.into(),
+        "force_unlock" => (client.run(request(Op::ForceRelease)).await?.number == 1).into(),
+        "is_locked" => (client.run(request(Op::Inspect)).await?.number != -2).into(),
+        "is_held" => (client.run(request(Op::Inspect)).await?.items[0] > 0).into(),
+        "ttl" => client.run(request(Op::Inspect)).await?.number.into(),
+        _ => return Err(redlatch::Error::config(format!("no command `{what}`"))),
+    })
+}

@@ -1,0 +1,103 @@
+//! One side of a case: an owner in an agent, and the lock in question.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::agent::{Agent, Pending, Refusal};
+
+/// How long anything may take that needs no lease to run out; far below every lease that a case does not want to see ending.
+pub const SOON: Duration = Duration::from_secs(5);
+
+/// All parties have the same number, so that only the client's id tells them apart.
+const OWNER: i64 = 7;
+
+pub struct Party<'a> {
+    agent: &'a Agent,
+    name: String,
+}
+
+impl<'a> Party<'a> {
+    /// # Panics
+    /// When the agent is missing: a language that cannot be tested is a failure.
+    pub fn new(agent: &'a Result<Agent, String>, name: &str) -> Self {
+        let agent = agent.as_ref().unwrap_or_else(|missing| panic!("{missing}"));
+        Party { agent, name: name.to_owned() }
+    }
+
+    /// The lock's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The channel that waiters of this lock listen on.
+    pub fn channel(&self) -> String {
+        format!("redisson_lock__channel:{{{}}}", self.name)
+    }
+
+    /// What the server stores for this owner.
+    pub fn field(&self) -> String {
+        format!("{}:{OWNER}", self.agent.client)
+    }
+
+    /// Takes the lock, at once; `None` leaves the lease to the watchdog.
+    pub fn lock(&self, lease: Option<Duration>) {
+        self.begin_lock(lease).within(SOON).unwrap_or_else(|e| panic!("{e:?}"));
+    }
+
+    /// Begins to take the lock, waiting for ever.
+    pub fn begin_lock(&self, lease: Option<Duration>) -> Pending {
+        self.agent.ask("lock", json!({ "name": self.name, "owner": OWNER, "lease": lease.map(|time| time.as_millis() as u64) }))
+    }
+
+    /// Tries once, or until `wait` has passed.
+    pub fn try_lock(&self, wait: Duration) -> bool {
+        self.yes(self.agent.ask("try_lock", json!({ "name": self.name, "owner": OWNER, "wait": wait.as_millis() as u64 })))
+    }
+
+    pub fn unlock(&self) {
+        self.try_unlock().unwrap_or_else(|e| panic!("{e:?}"));
+    }
+
+    /// Releases and must be told, in its language's words, that it does not hold the lock.
+    pub fn unlock_in_vain(&self) {
+        let refusal = self.try_unlock().expect_err("released what was lost");
+        let language = self.agent.language;
+        assert!(language.not_held.contains(&refusal.error.as_str()), "{} says {refusal:?}", language.name);
+        assert!(!refusal.message.is_empty(), "{} says nothing", language.name);
+    }
+
+    pub fn force_unlock(&self) -> bool {
+        self.yes(self.simple("force_unlock"))
+    }
+
+    pub fn is_locked(&self) -> bool {
+        self.yes(self.simple("is_locked"))
+    }
+
+    /// Whether this owner holds it, as the server knows.
+    pub fn is_held(&self) -> bool {
+        self.yes(self.simple("is_held"))
+    }
+
+    /// The remaining time in ms.
+    pub fn ttl(&self) -> i64 {
+        self.value(self.simple("ttl")).as_i64().expect("a number")
+    }
+
+    fn try_unlock(&self) -> Result<Value, Refusal> {
+        self.simple("unlock").within(SOON)
+    }
+
+    fn simple(&self, what: &str) -> Pending {
+        self.agent.ask(what, json!({ "name": self.name, "owner": OWNER }))
+    }
+
+    fn yes(&self, pending: Pending) -> bool {
+        self.value(pending).as_bool().expect("yes or no")
+    }
+
+    fn value(&self, pending: Pending) -> Value {
+        pending.within(SOON).unwrap_or_else(|e| panic!("{} of {}: {e:?}", self.agent.language.name, self.name))
+    }
+}

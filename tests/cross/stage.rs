@@ -1,0 +1,76 @@
+//! Where the cases run: one server, and two agents of every language, so that a language also meets itself in another process.
+
+use std::panic::resume_unwind;
+use std::sync::LazyLock;
+use std::thread;
+
+use redlatch_tests::Server;
+
+use crate::agent::Agent;
+use crate::languages::{ALL, Language};
+use crate::party::Party;
+
+/// The server and the agents; they end with this process.
+pub struct Stage {
+    pub server: Server,
+    holders: Vec<Result<Agent, String>>,
+    waiters: Vec<Result<Agent, String>>,
+}
+
+pub static STAGE: LazyLock<Stage> = LazyLock::new(|| {
+    let server = Server::start();
+    let url = server.url();
+    let start = |language: &'static Language| {
+        let url = url.clone();
+        thread::spawn(move || Agent::start(language, &url))
+    };
+    let starting: Vec<_> = ALL.iter().chain(ALL).map(start).collect();
+    let mut holders: Vec<_> = starting.into_iter().map(|agent| agent.join().expect("starting does not panic")).collect();
+    let waiters = holders.split_off(ALL.len());
+    Stage { server, holders, waiters }
+});
+
+impl Stage {
+    /// The agents that only wait, in the order of [`ALL`].
+    pub fn waiters(&self) -> &[Result<Agent, String>] {
+        &self.waiters
+    }
+
+    /// All agents.
+    pub fn everybody(&self) -> impl Iterator<Item = &Result<Agent, String>> {
+        self.holders.iter().chain(&self.waiters)
+    }
+}
+
+/// Runs `check` for every ordered pair of languages, all at once, each with a lock of its own.
+pub fn every_pair(case: &str, check: impl Fn(&Party, &Party) + Sync) {
+    let pairs = STAGE.holders.iter().zip(ALL).flat_map(|one| STAGE.waiters.iter().zip(ALL).map(move |two| (one, two)));
+    all_at_once(pairs.map(|((holder, one), (waiter, two))| {
+        let name = format!("{case}: {} → {}", one.name, two.name);
+        let check = &check;
+        (name.clone(), move || check(&Party::new(holder, &name), &Party::new(waiter, &name)))
+    }));
+}
+
+/// Runs named jobs on threads of their own.
+///
+/// # Panics
+/// When any of them panicked, with the names of all that did. A thread has its job's name, so the first panic of each names it too.
+pub fn all_at_once<'a, J: FnOnce() + Send + 'a>(jobs: impl Iterator<Item = (String, J)>) {
+    let failed = thread::scope(|scope| {
+        let start = |(name, job): (String, J)| {
+            let thread = thread::Builder::new().name(name.clone());
+            (name, thread.spawn_scoped(scope, job).expect("a thread starts"))
+        };
+        let running: Vec<_> = jobs.map(start).collect();
+        let end = |(name, job): (String, thread::ScopedJoinHandle<()>)| job.join().err().map(|panic| (name, panic));
+        running.into_iter().filter_map(end).collect::<Vec<_>>()
+    });
+    let said = |(name, panic): &(String, Box<dyn std::any::Any + Send>)| {
+        let words = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|s| s.to_string()));
+        format!("{name}: {}", words.unwrap_or_default())
+    };
+    if !failed.is_empty() {
+        resume_unwind(Box::new(failed.iter().map(said).collect::<Vec<_>>().join("\n")));
+    }
+}

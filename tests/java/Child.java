@@ -1,0 +1,51 @@
+import java.io.File;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.redisson.Redisson;
+
+/** A JVM of its own, for what a running one cannot try twice. */
+final class Child {
+    private final List<String> command = new ArrayList<>(List.of(Paths.get(System.getProperty("java.home"), "bin", "java").toString()));
+    private String classPath = jar() + File.pathSeparator + location(Child.class);
+
+    /** Where the library under test is. */
+    static String jar() {
+        return location(Redisson.class);
+    }
+
+    Child option(String... options) {
+        command.addAll(Arrays.asList(options));
+        return this;
+    }
+
+    Child behind(Object place) {
+        classPath += File.pathSeparator + place;
+        return this;
+    }
+
+    /** Runs a main class to its end and gives what it printed. */
+    String run(Class<?> main, String... arguments) throws Exception {
+        command.addAll(List.of("-cp", classPath, main.getName()));
+        command.addAll(Arrays.asList(arguments));
+        File output = File.createTempFile("redlatch-child", null);
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output).start();
+        boolean ended = process.waitFor(30, TimeUnit.SECONDS);
+        process.destroyForcibly().waitFor();
+        String text = Files.readString(output.toPath());
+        output.delete();
+        return text + (ended ? "ended by itself" : "did not end");
+    }
+
+    private static String location(Class<?> type) {
+        try {
+            return Paths.get(type.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
+        } catch (URISyntaxException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

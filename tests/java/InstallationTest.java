@@ -1,0 +1,96 @@
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.File;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.redisson.Redisson;
+
+/** The jar on a machine: its native library, its class path, and the end of the JVM. */
+class InstallationTest {
+    @TempDir
+    Path directory;
+
+    @Test
+    void a_jvm_with_an_open_client_ends_when_main_returns() throws Exception {
+        assertTrue(run(new Child(), 1).endsWith("locked\nended by itself"));
+    }
+
+    @Test
+    void the_native_library_is_extracted_once_to_where_only_its_user_writes() throws Exception {
+        for (int jvm = 0; jvm < 2; jvm++) {
+            assertTrue(run(new Child().option("-Djava.io.tmpdir=" + directory), 1).contains("locked"));
+        }
+        try (var places = Files.list(directory)) {
+            Path place = places.findFirst().orElseThrow();
+            assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(place)));
+            assertEquals(1, place.toFile().list().length);
+        }
+    }
+
+    @Test
+    void a_damaged_library_on_disk_is_passed_over() throws Exception {
+        assertTrue(run(new Child().option("-Djava.io.tmpdir=" + directory), 1).contains("locked"));
+        File library = directory.toFile().listFiles()[0].listFiles()[0];
+        Files.writeString(library.toPath(), "nonsense");
+        assertTrue(run(new Child().option("-Djava.io.tmpdir=" + directory), 1).contains("locked"));
+    }
+
+    @Test
+    void a_missing_file_in_the_native_path_is_named_each_time() throws Exception {
+        String output = run(new Child().option("-Dredlatch.native.path=/nowhere/libredlatch_jni.so"), 2);
+        assertEquals(2, output.lines().filter(line -> line.startsWith("io.redlatch.NativeLibraryError")
+                && line.contains("/nowhere/libredlatch_jni.so") && line.contains("-Dredlatch.native.path")).count(), output);
+    }
+
+    @Test
+    void a_file_that_is_no_library_is_named_with_the_platform() throws Exception {
+        Path file = Files.writeString(directory.resolve("library.so"), "text");
+        String output = run(new Child().option("-Dredlatch.native.path=" + file), 1);
+        assertTrue(output.contains("io.redlatch.NativeLibraryError") && output.contains(file.toString()), output);
+        assertTrue(output.contains(" on linux-") || output.contains(" on macos-") || output.contains(" on windows-"), output);
+    }
+
+    @Test
+    void a_platform_without_a_library_is_named_with_what_to_do() throws Exception {
+        String output = run(new Child().option("-Dos.arch=sparc"), 1);
+        assertTrue(output.contains("io.redlatch.NativeLibraryError") && output.contains("linux-sparc"), output);
+        assertTrue(output.contains("cargo build") && output.contains("-Dredlatch.native.path"), output);
+    }
+
+    @Test
+    void redisson_on_the_same_class_path_is_an_error_that_names_both_places() throws Exception {
+        Path other = Files.createDirectories(directory.resolve("org/redisson"));
+        try (var in = Redisson.class.getResourceAsStream("Redisson.class")) {
+            Files.copy(in, other.resolve("Redisson.class"));
+        }
+        String output = run(new Child().behind(directory), 1);
+        assertTrue(output.contains("io.redlatch.ClassPathConflictException"), output);
+        assertTrue(output.contains(Paths.get(Child.jar()).getFileName().toString()) && output.contains(directory.toString()), output);
+    }
+
+    @Test
+    void two_class_loaders_of_one_jvm_have_a_library_each() throws Exception {
+        URL[] jar = {Paths.get(Child.jar()).toUri().toURL(), LockOnce.class.getProtectionDomain().getCodeSource().getLocation()};
+        for (int i = 0; i < 2; i++) {
+            try (URLClassLoader loader = new URLClassLoader(jar, ClassLoader.getPlatformClassLoader())) {
+                Class<?> config = loader.loadClass("org.redisson.config.Config");
+                Object made = config.getConstructor().newInstance();
+                Object single = config.getMethod("useSingleServer").invoke(made);
+                single.getClass().getMethod("setAddress", String.class).invoke(single, TestServer.shared().url());
+                Object client = loader.loadClass("org.redisson.Redisson").getMethod("create", config).invoke(null, made);
+                loader.loadClass("org.redisson.api.RedissonClient").getMethod("shutdown").invoke(client);
+            }
+        }
+    }
+
+    private static String run(Child child, int times) throws Exception {
+        return child.run(LockOnce.class, TestServer.shared().url(), String.valueOf(times));
+    }
+}

@@ -1,0 +1,119 @@
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+/** A private Redis on a free port; its program is {@code redis-server} or what REDLATCH_TEST_SERVER names. */
+final class TestServer implements AutoCloseable {
+    private static final String PROGRAM = System.getenv().getOrDefault("REDLATCH_TEST_SERVER", "redis-server");
+    private static TestServer shared;
+
+    private final List<String> options;
+    private final Path directory;
+    private Process process;
+    private int port;
+
+    private TestServer(List<String> options) throws IOException {
+        this.options = options;
+        this.directory = Files.createTempDirectory("redlatch-test");
+        Runtime.getRuntime().addShutdownHook(new Thread(this::close));
+    }
+
+    /** The server of all tests that leave it as it is. */
+    static synchronized TestServer shared() throws Exception {
+        if (shared == null) {
+            shared = start();
+        }
+        return shared;
+    }
+
+    static TestServer start(String... options) throws Exception {
+        TestServer server = new TestServer(List.of(options));
+        do {
+            server.port = freePort();
+        } while (!server.launch());
+        return server;
+    }
+
+    static int freePort() {
+        return ThreadLocalRandom.current().nextInt(20000, 30000);
+    }
+
+    /** Starts again on the same port after {@link #stop}. */
+    void restart() throws Exception {
+        Wait.until("port " + port + " is free", this::launch);
+    }
+
+    void stop() {
+        process.destroyForcibly();
+        process.onExit().join();
+    }
+
+    String url() {
+        return "redis://127.0.0.1:" + port;
+    }
+
+    int port() {
+        return port;
+    }
+
+    /** A configuration of a client of this server that gives up early when the server is gone. */
+    Config config() {
+        Config config = new Config();
+        config.useSingleServer().setAddress(url()).setTimeout(1000).setConnectTimeout(1000).setRetryAttempts(1);
+        return config;
+    }
+
+    RedissonClient connect() {
+        return Redisson.create(config());
+    }
+
+    /** Sends one command of an operator, and gives the reply. */
+    Object call(String... command) throws IOException {
+        try (Resp resp = new Resp(port)) {
+            return resp.call(command);
+        }
+    }
+
+    /** How many connections listen to the lock's channel. */
+    long listeners(String lock) throws IOException {
+        return (Long) ((List<?>) call("PUBSUB", "NUMSUB", "redisson_lock__channel:{" + lock + "}")).get(1);
+    }
+
+    @Override
+    public void close() {
+        if (process != null) {
+            stop();
+        }
+        for (File file : directory.toFile().listFiles() == null ? new File[0] : directory.toFile().listFiles()) {
+            file.delete();
+        }
+        directory.toFile().delete();
+    }
+
+    /** False: the port is taken. */
+    private boolean launch() throws Exception {
+        List<String> command = new ArrayList<>(List.of(PROGRAM, "--port", String.valueOf(port), "--bind", "127.0.0.1", "--save", "",
+                "--appendonly", "no", "--dir", directory.toString()));
+        command.addAll(options);
+        process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(directory.resolve("log").toFile()).start();
+        Wait.until(PROGRAM + " answers on port " + port, () -> !process.isAlive() || answers());
+        return process.isAlive();
+    }
+
+    private boolean answers() {
+        try {
+            String reply = String.valueOf(call("PING"));
+            return Stream.of("PONG", "NOAUTH").anyMatch(reply::contains);
+        } catch (IOException e) {
+            return false;
+        }
+    }
+}

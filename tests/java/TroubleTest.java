@@ -1,0 +1,174 @@
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.redisson.Redisson;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisAuthRequiredException;
+import org.redisson.client.RedisConnectionException;
+import org.redisson.client.RedisException;
+import org.redisson.client.RedisWrongPasswordException;
+import org.redisson.config.Config;
+
+/** Bad input, and servers that are wrong, silent or dead. */
+class TroubleTest extends LockTest {
+    @Test
+    void a_bad_address_is_named_with_what_to_write_instead() {
+        for (String address : List.of("http://localhost", "localhost:6379", "redis://", "redis://localhost:0", "")) {
+            Throwable error = assertThrows(IllegalArgumentException.class, () -> Redisson.create(configFor(address)), address);
+            assertTrue(error.getMessage().contains("`" + address + "`"), error.getMessage());
+            assertTrue(error.getMessage().contains("redis://host:6379"), error.getMessage());
+        }
+        assertThrows(IllegalArgumentException.class, () -> Redisson.create(new Config()));
+        assertThrows(IllegalArgumentException.class, () -> Redisson.create(configFor(null)));
+    }
+
+    @Test
+    void a_bad_setting_is_named() {
+        Config config = server.config();
+        Throwable error = assertThrows(IllegalArgumentException.class, () -> config.useSingleServer().setRetryAttempts(-1));
+        assertTrue(error.getMessage().contains("-1"), error.getMessage());
+        config.useSingleServer().setTimeout(-5);
+        error = assertThrows(IllegalArgumentException.class, () -> Redisson.create(config));
+        assertTrue(error.getMessage().contains("-0.005"), error.getMessage());
+    }
+
+    @Test
+    void a_port_where_nobody_listens_is_named_in_bounded_time() {
+        String address = "redis://127.0.0.1:1";
+        Throwable error = assertThrows(RedisConnectionException.class, () -> Redisson.create(configFor(address)));
+        assertTrue(error.getMessage().contains(address), error.getMessage());
+        assertInstanceOf(RedisException.class, error.getCause());
+    }
+
+    @Test
+    void a_server_that_is_not_redis_is_no_server() throws Exception {
+        try (ServerSocket web = serverThatSays("HTTP/1.1 400 Bad Request\r\n\r\n")) {
+            assertThrows(RedisConnectionException.class, () -> Redisson.create(configFor(address(web))));
+        }
+    }
+
+    @Test
+    void a_server_that_says_nothing_is_given_up() throws Exception {
+        try (ServerSocket silent = serverThatSays("")) {
+            assertThrows(RedisConnectionException.class, () -> Redisson.create(configFor(address(silent))));
+        }
+    }
+
+    @Test
+    void a_password_is_sent_and_a_wrong_one_is_an_error_that_does_not_show_it() throws Exception {
+        try (TestServer guarded = TestServer.start("--requirepass", "sesame")) {
+            RedissonClient right = Redisson.create(guarded.config().setPassword("sesame"));
+            assertTrue(right.getLock(name).tryLock());
+            right.shutdown();
+            RedissonClient named = Redisson.create(guarded.config().setUsername("default").setPassword("sesame"));
+            named.shutdown();
+            Throwable wrong = assertThrows(RedisConnectionException.class, () -> Redisson.create(guarded.config().setPassword("tahini")));
+            assertInstanceOf(RedisWrongPasswordException.class, wrong.getCause());
+            assertFalse((wrong + "" + wrong.getCause()).contains("tahini"));
+            Throwable none = assertThrows(RedisConnectionException.class, guarded::connect);
+            assertInstanceOf(RedisAuthRequiredException.class, none.getCause());
+        }
+    }
+
+    @Test
+    void a_key_of_another_type_is_an_error_with_the_servers_word() throws Exception {
+        server.call("SET", name, "text");
+        for (Throwable error : List.of(
+                assertThrows(RedisException.class, lock::lock),
+                assertThrows(RedisException.class, () -> lock.tryLock(1, SECONDS)),
+                assertThrows(RedisException.class, () -> lock.getHoldCount()))) {
+            assertTrue(error.getMessage().contains("WRONGTYPE") && error.getMessage().contains("`" + name + "`"), error.getMessage());
+        }
+        assertEquals("text", server.call("GET", name));
+    }
+
+    @Test
+    void a_name_that_is_null_empty_or_huge_is_refused() {
+        assertEquals("name can't be null", assertThrows(NullPointerException.class, () -> client.getLock(null)).getMessage());
+        assertThrows(IllegalArgumentException.class, client.getLock("")::lock);
+        Throwable huge = assertThrows(IllegalArgumentException.class, client.getLock("x".repeat(10 << 20))::lock);
+        assertTrue(huge.getMessage().length() < 500 && huge.getMessage().contains("10485760"), huge.getMessage());
+    }
+
+    @Test
+    void names_are_utf_8_on_the_server() throws Exception {
+        RLock named = client.getLock(name + " räksmörgås 🦐");
+        named.lock();
+        assertEquals(1L, server.call("EXISTS", name + " räksmörgås 🦐"));
+        named.unlock();
+    }
+
+    @Test
+    void a_server_that_dies_fails_calls_in_bounded_time_and_all_works_when_it_is_back() throws Exception {
+        try (TestServer mortal = TestServer.start()) {
+            RedissonClient own = mortal.connect();
+            RLock before = own.getLock(name);
+            before.lock();
+            mortal.stop();
+            assertThrows(RedisException.class, own.getLock(name + "-2")::tryLock);
+            assertThrows(RedisException.class, () -> own.getLock(name + "-2").tryLock(5, SECONDS));
+            mortal.restart();
+            Wait.until("it works again", () -> {
+                try {
+                    return own.getLock(name + "-3").tryLock();
+                } catch (RedisException e) {
+                    return false;
+                }
+            });
+            Worker<Boolean> waiter = Worker.start(() -> own.getLock(name + "-3").tryLock(10, SECONDS));
+            waiter.awaitWaiting(mortal, name + "-3");
+            own.getLock(name + "-3").unlock();
+            assertTrue(waiter.get());
+            own.shutdown();
+        }
+    }
+
+    @Test
+    void a_waiter_outlives_its_server_and_acquires_when_it_is_back() throws Exception {
+        try (TestServer mortal = TestServer.start()) {
+            RedissonClient own = mortal.connect();
+            RedissonClient other = mortal.connect();
+            other.getLock(name).lock();
+            Worker<Boolean> waiter = Worker.start(() -> own.getLock(name).tryLock(1, TimeUnit.DAYS));
+            waiter.awaitWaiting(mortal, name);
+            mortal.stop();
+            mortal.restart();
+            assertTrue(waiter.get());
+            own.shutdown();
+            other.shutdown();
+        }
+    }
+
+    private Config configFor(String address) {
+        Config config = server.config();
+        config.useSingleServer().setAddress(address);
+        return config;
+    }
+
+    private static String address(ServerSocket socket) {
+        return "redis://127.0.0.1:" + socket.getLocalPort();
+    }
+
+    /** Answers every connection with the same text, and leaves it open. */
+    private static ServerSocket serverThatSays(String text) throws Exception {
+        ServerSocket listening = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        Worker.start(() -> {
+            while (true) {
+                Socket socket = listening.accept();
+                socket.getOutputStream().write(text.getBytes());
+            }
+        });
+        return listening;
+    }
+}

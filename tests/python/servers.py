@@ -1,0 +1,89 @@
+"""A real server of the tests' own: on a free port, with nothing on disk, gone when it is stopped."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+
+from eventually import until
+from view import View
+
+_ports = itertools.cycle(range(20000, 30000))
+for _ in range(os.getpid() * 61 % 10000):  # suites beside each other rarely meet
+    next(_ports)
+
+
+def free_port() -> int:
+    """A port that nobody listens on now; another process may take it first."""
+    for port in itertools.islice(_ports, 10000):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise RuntimeError("no port from 20000 to 29999 is free")
+
+
+class Server:
+    """A running `redis-server` from `PATH`, or the program that `REDLATCH_TEST_SERVER` names."""
+
+    def __init__(self, password: str | None = None) -> None:
+        self.password = password
+        self._folder = tempfile.TemporaryDirectory(prefix="redlatch-python-")
+        for _ in range(20):
+            self.port = free_port()
+            if self._launch():
+                return
+        raise RuntimeError("no server started on 20 ports")
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}"
+
+    def view(self) -> View:
+        """A connection that looks at keys."""
+        return View(self.port, self.password)
+
+    def pause(self) -> None:
+        """Freezes it: connections stay open, nothing is answered."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        """Ends it; everything in it is lost."""
+        self._process.kill()
+        self._process.wait()
+
+    def restart(self) -> None:
+        """Starts it again after `kill`, empty, on the same port."""
+        assert self._launch(), f"no server started again on port {self.port}"
+
+    def close(self) -> None:
+        self.kill()
+        self._folder.cleanup()
+
+    def _launch(self) -> bool:
+        program = os.environ.get("REDLATCH_TEST_SERVER", "redis-server")
+        options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", self._folder.name]
+        if self.password is not None:
+            options += ["--requirepass", self.password]
+        self._process = subprocess.Popen([program, *options], stdout=subprocess.DEVNULL)
+        return until(self._ours, "a server that answers")
+
+    def _ours(self) -> bool | None:
+        """Whether the server on the port is this one; None: not known yet."""
+        if self._process.poll() is not None:
+            return False
+        try:
+            with self.view() as view:
+                return f"process_id:{self._process.pid}\r" in str(view("INFO", "server"))
+        except (OSError, RuntimeError):
+            return None

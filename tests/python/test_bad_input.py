@@ -1,0 +1,157 @@
+"""Arguments that cannot be used: a ConfigError that names the value and the remedy, and nothing is left behind."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Callable
+
+import pytest
+
+import redlatch
+from redlatch import Client
+from servers import Server
+from view import View
+
+BAD_SECONDS: list[Any] = [
+    -1,
+    -0.001,
+    float("nan"),
+    float("inf"),
+    float("-inf"),
+    1e300,
+    10**400,
+    True,
+    False,
+    "5",
+    b"5",
+    [5],
+    5j,
+    timedelta(seconds=-1),
+    timedelta.max,
+]
+BAD_NAMES: list[Any] = [None, 5, b"bytes", ["list"], "lone \udc80 surrogate"]
+BAD_OWNERS: list[Any] = [-1, 2**40, 2**70, 1.0, True, "me"]
+
+
+def short(value: object) -> str:
+    return repr(value)[:20]
+
+
+@pytest.mark.parametrize("seconds", BAD_SECONDS, ids=short)
+def test_times_that_are_none_are_refused(client: Client, view: View, name: str, seconds: Any) -> None:
+    lock = client.get_lock(name)
+    calls: list[Callable[[], object]] = [
+        lambda: client.get_lock(name, wait=seconds),
+        lambda: client.get_lock(name, lease=seconds),
+        lambda: lock.lock(wait=seconds),
+        lambda: lock.lock(lease=seconds),
+        lambda: lock.try_lock(wait=seconds),
+        lambda: lock.try_lock(lease=seconds),
+        lambda: redlatch.connect(watchdog=seconds),
+        lambda: redlatch.connect(response_timeout=seconds),
+        lambda: redlatch.connect(connect_timeout=seconds),
+    ]
+    for call in calls:
+        with pytest.raises(redlatch.ConfigError, match=r"^(wait|lease|watchdog|\w+_timeout) is ") as refused:
+            call()
+        assert isinstance(refused.value, ValueError)
+        assert refused.value.code == "config"
+    assert view("EXISTS", name) == 0
+
+
+@pytest.mark.parametrize("lease", [0, 1e-9, timedelta(0)], ids=short)
+def test_a_lease_below_a_millisecond_is_refused(client: Client, view: View, name: str, lease: Any) -> None:
+    with pytest.raises(redlatch.ConfigError, match=f"lease of `{name}`"):
+        client.get_lock(name, lease=lease).lock()
+    assert view("EXISTS", name) == 0
+
+
+@pytest.mark.parametrize("bad", BAD_NAMES, ids=short)
+def test_names_that_are_no_text_are_refused(client: Client, bad: Any) -> None:
+    with pytest.raises(redlatch.ConfigError, match="the name of a lock is"):
+        client.get_lock(bad)
+
+
+@pytest.mark.parametrize("bad", ["", "x" * 10_000_000, "ä" * 40_000], ids=["empty", "10 MB", "80 kB"])
+def test_names_of_no_or_enormous_length_are_refused_by_every_method(client: Client, bad: str) -> None:
+    lock = client.get_lock(bad)
+    for call in (lock.lock, lock.try_lock, lock.unlock, lock.force_unlock, lock.is_locked, lock.hold_count):
+        with pytest.raises(redlatch.ConfigError, match="name") as refused:
+            call()
+        assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize("fine", ["with spaces and\nlines", "{brace}d", "ünïcode ✓", "nul\0", "x" * 60_000], ids=short)
+def test_any_other_text_is_a_name(client: Client, view: View, fine: str) -> None:
+    with client.get_lock(fine):
+        assert view("EXISTS", fine) == 1
+    assert view("EXISTS", fine) == 0
+
+
+@pytest.mark.parametrize("bad", BAD_OWNERS, ids=short)
+def test_owners_out_of_range_are_refused(client: Client, name: str, bad: Any) -> None:
+    with pytest.raises(redlatch.ConfigError, match=r"owner is .* 2\*\*40"):
+        client.get_lock(name, owner=bad)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "localhost", "http://localhost", "redis://", "redis://localhost:0", "redis://localhost:99999", "unix://"],
+)
+def test_urls_that_name_no_server_are_refused(url: str) -> None:
+    with pytest.raises(redlatch.ConfigError, match=r"URL|port|scheme"):
+        redlatch.connect(url)
+
+
+def test_a_bad_url_is_named_without_its_password() -> None:
+    with pytest.raises(redlatch.ConfigError) as refused:
+        redlatch.connect("http://user:secret@localhost")
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("url", b"redis://localhost"),
+        ("url", 6379),
+        ("watchdog", 0),
+        ("watchdog", 40_000_000),
+        ("response_timeout", 0),
+        ("prefix", b"shop:"),
+        ("client_name", "two words"),
+        ("client_name", 5),
+        ("username", 5),
+        ("password", b"secret"),
+    ],
+)
+def test_options_that_cannot_be_used_are_refused_by_name(option: str, value: Any) -> None:
+    with pytest.raises(redlatch.ConfigError, match=option):
+        redlatch.connect(**{option: value})
+
+
+def test_options_in_the_url_are_checked_as_well() -> None:
+    with pytest.raises(redlatch.ConfigError, match="watchdog"):
+        redlatch.connect("redis://localhost?watchdog=soon")
+    with pytest.raises(redlatch.ConfigError, match="`wachtdog` does not exist"):
+        redlatch.connect("redis://localhost?wachtdog=5")
+
+
+def test_a_given_option_goes_before_the_one_in_the_url(server: Server, name: str) -> None:
+    url = f"{server.url}?watchdog=7"
+    with redlatch.connect(url) as a, a.get_lock(name) as hold:
+        assert hold.remaining <= 7
+    with redlatch.connect(url, watchdog=timedelta(seconds=20)) as b, b.get_lock(name) as hold:
+        assert 10 < hold.remaining <= 20
+
+
+def test_a_closed_client_refuses_everything_but_closing(client: Client, name: str) -> None:
+    lock = client.get_lock(name)
+    assert not client.closed
+    client.close()
+    client.close()
+    assert client.closed
+    calls = [client.ping, lock.lock, lock.try_lock, lock.unlock, lock.force_unlock, lock.is_locked, lock.hold_count]
+    for call in calls:
+        with pytest.raises(redlatch.ClosedError, match="closed") as refused:
+            call()
+        assert refused.value.code == "closed"

@@ -1,0 +1,60 @@
+"""Where a client comes from, and what it says of itself."""
+
+from __future__ import annotations
+
+import pytest
+
+import redlatch
+from eventually import until_true
+from servers import Server
+from view import View
+
+
+def test_the_environment_names_the_server(monkeypatch: pytest.MonkeyPatch, server: Server) -> None:
+    monkeypatch.setenv("REDIS_URL", server.url)
+    monkeypatch.delenv("REDLATCH_URL", raising=False)
+    with redlatch.connect() as client:
+        client.ping()
+    monkeypatch.setenv("REDLATCH_URL", server.url)
+    monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:1")
+    with redlatch.connect() as client:
+        client.ping()
+
+
+def test_a_given_url_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch, server: Server) -> None:
+    monkeypatch.setenv("REDLATCH_URL", "redis://127.0.0.1:1")
+    with redlatch.connect(server.url) as client:
+        client.ping()
+
+
+def test_a_bad_url_in_the_environment_is_a_config_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REDLATCH_URL", "localhost:6379")
+    with pytest.raises(redlatch.ConfigError, match="localhost:6379"):
+        redlatch.connect()
+
+
+def test_the_database_of_the_url_is_used(server: Server, view: View, name: str) -> None:
+    with redlatch.connect(f"{server.url}/3") as client, client.get_lock(name):
+        assert view("EXISTS", name) == 0
+        view("SELECT", "3")
+        assert view("EXISTS", name) == 1
+
+
+def test_the_client_name_is_in_the_servers_list(server: Server, view: View) -> None:
+    with redlatch.connect(server.url, client_name="till-4") as client:
+        client.ping()
+        assert "name=till-4 " in str(view("CLIENT", "LIST"))
+    until_true(lambda: "name=till-4 " not in str(view("CLIENT", "LIST")), "connections that are closed")
+
+
+def test_a_client_says_who_it_is_without_its_password() -> None:
+    client = redlatch.connect("redis://user:secret@localhost:6380")
+    assert repr(client) == f"<redlatch.Client {client.id} of redis://localhost:6380>"
+    assert client.get_lock("orders").client is client
+    assert "'orders'" in repr(client.get_lock("orders"))
+    client.close()
+    assert repr(client).endswith(", closed>")
+
+
+def test_clients_have_ids_of_their_own() -> None:
+    assert len({redlatch.connect("redis://localhost").id for _ in range(10)}) == 10

@@ -1,0 +1,90 @@
+"""Ctrl-C while waiting: it ends promptly, and nothing is left behind."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+from eventually import until_true
+from redlatch import Client
+from servers import Server
+from view import View
+
+WAITER = """
+import signal, sys, redlatch
+client = redlatch.connect(sys.argv[1])
+lock = client.get_lock(sys.argv[2])
+if sys.argv[3] == "heard":
+    signal.signal(signal.SIGINT, lambda *_: print("heard", flush=True))
+try:
+    lock.lock()
+    print("acquired", flush=True)
+    lock.unlock()
+except KeyboardInterrupt:
+    print("left", flush=True)
+    print("held" if lock.hold_count() else "nothing held", flush=True)
+"""
+
+
+def start(server: Server, name: str, handler: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", WAITER, server.url, name, handler]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def test_ctrl_c_ends_the_wait_and_leaves_nothing(server: Server, client: Client, view: View, name: str) -> None:
+    with client.get_lock(name), start(server, name, "default") as child:
+        until_true(lambda: view.listeners(name) == 1, "a child that waits")
+        child.send_signal(signal.SIGINT)
+        out, _ = child.communicate(timeout=10)
+        assert out.split("\n")[:2] == ["left", "nothing held"]
+        until_true(lambda: view.listeners(name) == 0, "a subscription that is dropped")
+    assert view("EXISTS", name) == 0
+
+
+def test_a_handler_that_raises_nothing_is_run_and_the_wait_goes_on(
+    server: Server, client: Client, view: View, name: str
+) -> None:
+    hold = client.get_lock(name).lock()
+    with start(server, name, "heard") as child:
+        until_true(lambda: view.listeners(name) == 1, "a child that waits")
+        child.send_signal(signal.SIGINT)
+        assert child.stdout is not None
+        assert child.stdout.readline() == "heard\n"
+        hold.release()
+        assert child.stdout.readline() == "acquired\n"
+        assert child.wait(timeout=10) == 0
+
+
+ASKER = """
+import sys, redlatch
+client = redlatch.connect(sys.argv[1])
+client.ping()
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    print("asks", flush=True)
+    client.get_lock(sys.argv[2]).lock()
+except KeyboardInterrupt:
+    print("left", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_ctrl_c_during_the_round_trip_gives_back_what_it_brings(own_server: Server, name: str) -> None:
+    command = [sys.executable, "-c", ASKER, own_server.url, name]
+    with (
+        own_server.view() as view,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as child,
+    ):
+        assert child.stdout is not None
+        assert child.stdin is not None
+        assert child.stdout.readline() == "ready\n"
+        own_server.pause()
+        child.stdin.write("\n")
+        assert child.stdout.readline() == "asks\n"
+        child.send_signal(signal.SIGINT)
+        own_server.resume()
+        assert child.stdout.readline() == "left\n"
+        assert view("EXISTS", name) == 0
+        child.stdin.write("\n")

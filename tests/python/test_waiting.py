@@ -1,0 +1,90 @@
+"""Waiting costs nothing: not the GIL, and one subscription however many wait."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import redlatch
+from eventually import until_true
+from redlatch import Client
+from servers import Server
+from view import View
+
+
+def test_other_threads_run_while_the_main_thread_waits(client: Client, stranger: Client, view: View, name: str) -> None:
+    hold = stranger.get_lock(name).lock()
+
+    def release_once_somebody_waits() -> None:
+        until_true(lambda: view.listeners(name) == 1, "a thread that listens")
+        hold.release()
+
+    thread = threading.Thread(target=release_once_somebody_waits)
+    thread.start()
+    mine = client.get_lock(name).try_lock(wait=20)
+    thread.join()
+    assert mine is not None, "the releasing thread needed the GIL meanwhile"
+    mine.release()
+
+
+def test_other_threads_run_during_a_round_trip(own_server: Server, thread: ThreadPoolExecutor) -> None:
+    with redlatch.connect(own_server.url, response_timeout=20) as client:
+        client.ping()
+        own_server.pause()
+        asking = threading.Event()
+
+        def ask() -> None:
+            asking.set()
+            client.ping()
+
+        answer = thread.submit(ask)
+        asking.wait()
+        # With the GIL held by the call, this line would be reached only after its time-out.
+        own_server.resume()
+        answer.result(timeout=20)
+
+
+def test_two_hundred_waiting_threads_share_one_subscription(
+    client: Client, stranger: Client, view: View, name: str
+) -> None:
+    count = 200
+    started = threading.Semaphore(0)
+    done = 0
+
+    def work(_: int) -> None:
+        nonlocal done
+        started.release()
+        with client.get_lock(name, wait=60):
+            done += 1
+
+    hold = stranger.get_lock(name).lock()
+    with ThreadPoolExecutor(count) as pool:
+        results = pool.map(work, range(count))
+        for _ in range(count):
+            started.acquire()
+        until_true(lambda: view.listeners(name) == 1, "a client that listens")
+        connections = str(view("CLIENT", "LIST")).count("\n")
+        assert connections <= 2 * 6 + 1
+        assert done == 0
+        hold.release()
+        list(results)
+    assert done == count
+    until_true(lambda: view.listeners(name) == 0, "a subscription that is dropped")
+
+
+def test_what_is_given_up_leaves_nothing_behind(client: Client, stranger: Client, view: View, name: str) -> None:
+    with stranger.get_lock(name):
+        assert client.get_lock(name).try_lock(wait=0.1) is None
+        until_true(lambda: view.listeners(name) == 0, "a subscription that is dropped")
+    assert view("EXISTS", name) == 0
+
+
+def test_closing_ends_the_wait_of_other_threads(
+    server: Server, stranger: Client, thread: ThreadPoolExecutor, view: View, name: str
+) -> None:
+    client = redlatch.connect(server.url)
+    with stranger.get_lock(name):
+        waiting = thread.submit(client.get_lock(name).lock)
+        until_true(lambda: view.listeners(name) == 1, "a thread that listens")
+        client.close()
+        assert isinstance(waiting.exception(timeout=10), redlatch.ClosedError)

@@ -1,0 +1,124 @@
+"""The lock as a context manager and as a decorator."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+import redlatch
+from redlatch import Client, Hold
+from view import View
+
+
+def test_a_block_runs_under_the_lock(client: Client, view: View, name: str) -> None:
+    lock = client.get_lock(name)
+    with lock as hold:
+        assert isinstance(hold, Hold)
+        assert hold
+        assert view("EXISTS", name) == 1
+    assert view("EXISTS", name) == 0
+
+
+def test_blocks_of_one_thread_nest(client: Client, name: str) -> None:
+    lock = client.get_lock(name)
+    with lock, lock, client.get_lock(name):
+        assert lock.hold_count() == 3
+    assert not lock.is_locked()
+
+
+def test_a_failing_block_gives_the_lock_back(client: Client, name: str) -> None:
+    lock = client.get_lock(name)
+    with pytest.raises(ZeroDivisionError), lock:
+        _ = 1 / 0
+    assert not lock.is_locked()
+
+
+def test_a_block_is_never_entered_without_the_lock(client: Client, stranger: Client, name: str) -> None:
+    entered = False
+    with stranger.get_lock(name), pytest.raises(redlatch.NotAcquiredError), client.get_lock(name, wait=0):
+        entered = True
+    assert not entered
+
+
+def test_a_lost_lock_is_told_when_the_body_succeeded(client: Client, view: View, name: str) -> None:
+    with pytest.raises(redlatch.LockLostError), client.get_lock(name):
+        view("DEL", name)
+
+
+def test_a_lost_lock_never_hides_the_error_of_the_body(client: Client, view: View, name: str) -> None:
+    with pytest.raises(ZeroDivisionError), client.get_lock(name):
+        view("DEL", name)
+        _ = 1 / 0
+    with pytest.raises(ZeroDivisionError), client.get_lock(name).lock():
+        view("DEL", name)
+        _ = 1 / 0
+
+
+def test_a_block_whose_hold_was_released_inside_takes_no_outer_one(client: Client, name: str) -> None:
+    lock = client.get_lock(name)
+    with lock:
+        with pytest.raises(redlatch.NotHeldError), lock as inner:
+            inner.release()
+        assert lock.hold_count() == 1
+
+
+def test_blocks_of_generators_may_end_in_any_order(client: Client, name: str) -> None:
+    def under(lock: redlatch.Lock) -> Iterator[None]:
+        with lock:
+            yield
+
+    a, b = client.get_lock(f"{name}:a"), client.get_lock(f"{name}:b")
+    first, second = under(a), under(b)
+    next(first)
+    next(second)
+    next(first, None)
+    assert (a.is_locked(), b.is_locked()) == (False, True)
+    next(second, None)
+    assert not b.is_locked()
+
+
+def test_a_block_that_was_never_entered_cannot_end(client: Client, name: str) -> None:
+    with pytest.raises(redlatch.NotHeldError, match=f"`{name}`"):
+        client.get_lock(name).__exit__(None, None, None)
+
+
+def test_a_decorated_function_runs_under_the_lock_and_stays_itself(client: Client, name: str) -> None:
+    lock = client.get_lock(name)
+
+    @lock
+    def count(extra: int, *, more: int = 0) -> int:
+        """Counts."""
+        return lock.hold_count() + extra + more
+
+    assert count(10, more=100) == 111
+    assert not lock.is_locked()
+    assert (count.__name__, count.__doc__) == ("count", "Counts.")
+    assert list(inspect.signature(count).parameters) == ["extra", "more"]
+
+
+def test_a_decorated_function_may_call_itself(client: Client, name: str) -> None:
+    lock = client.get_lock(name)
+
+    @lock
+    def depth(more: int) -> int:
+        return depth(more - 1) if more else lock.hold_count()
+
+    assert depth(3) == 4
+
+
+def test_what_would_run_after_the_release_is_not_decorated(client: Client, name: str) -> None:
+    async def coroutine() -> None: ...
+
+    def generator() -> Iterator[None]:
+        yield
+
+    async def async_generator() -> AsyncIterator[None]:
+        yield
+
+    for lazy in (coroutine, generator, async_generator):
+        with pytest.raises(redlatch.UnsupportedError, match=f"`{name}`"):
+            client.get_lock(name)(lazy)
+    with pytest.raises(redlatch.ConfigError, match="not 5"):
+        client.get_lock(name)(5)  # type: ignore[type-var]

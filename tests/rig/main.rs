@@ -1,0 +1,146 @@
+//! What the rig itself promises; a fault that does not happen would make every test on top of it pass.
+
+use std::time::{Duration, Instant};
+
+use redis::Connection;
+use redlatch_tests::{Direction, Options, Proxy, Server, eventually};
+
+fn connect(server: &Server, port: u16) -> Connection {
+    let client = redis::Client::open(server.url_at(port)).expect("a good URL");
+    let connection = client.get_connection_with_timeout(Duration::from_secs(5)).expect("a connection");
+    connection.set_read_timeout(Some(Duration::from_secs(5))).expect("a good time-out");
+    connection
+}
+
+fn incr(connection: &mut Connection, key: &str) -> redis::RedisResult<i64> {
+    redis::cmd("INCR").arg(key).query(connection)
+}
+
+#[test]
+fn a_server_comes_back_empty_on_its_port() {
+    let server = Server::with(Options { password: Some("secret".into()), unix_socket: true, ..Options::default() });
+    server.view().command::<()>(&["SET", "a", "1"]);
+    let socket = server.unix_url().replace("unix://", "");
+    assert!(std::path::Path::new(&socket).exists());
+    server.stop();
+    assert!(std::net::TcpStream::connect(server.address()).is_err());
+    server.restart();
+    assert!(!server.view().exists("a"));
+    drop(server);
+    assert!(!std::path::Path::new(&socket).parent().expect("a folder").exists());
+}
+
+#[test]
+fn a_paused_server_answers_after_it_is_resumed() {
+    let server = Server::start();
+    let mut connection = connect(&server, server.port());
+    server.pause();
+    connection.set_read_timeout(Some(Duration::from_millis(50))).expect("a good time-out");
+    assert!(incr(&mut connection, "n").expect_err("nobody answers").is_timeout());
+    server.resume();
+    assert_eq!(eventually("the command of before", || server.view().command::<Option<i64>>(&["GET", "n"])), 1);
+}
+
+#[test]
+fn a_listener_hears_all_messages_in_order() {
+    let server = Server::start();
+    let mut listener = server.listen("news");
+    let mut view = server.view();
+    assert_eq!(view.listeners("news"), 1);
+    for word in ["a", "b", "c"] {
+        view.command::<()>(&["PUBLISH", "news", word]);
+    }
+    assert_eq!(listener.hear(), "a");
+    assert_eq!(listener.heard(), ["b", "c"]);
+    assert_eq!(listener.heard(), [""; 0]);
+}
+
+#[test]
+fn calls_are_counted_per_command() {
+    let server = Server::start();
+    let mut view = server.view();
+    view.forget_calls();
+    view.command::<i64>(&["INCR", "n"]);
+    assert_eq!(view.calls()["incr"], 1);
+}
+
+#[test]
+fn a_cut_ends_connections_and_lets_new_ones_in() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let mut first = connect(&server, proxy.port());
+    assert_eq!((incr(&mut first, "n").ok(), proxy.connections()), (Some(1), 1));
+    proxy.cut();
+    assert_eq!(proxy.connections(), 0);
+    assert!(incr(&mut first, "n").is_err());
+    assert_eq!(incr(&mut connect(&server, proxy.port()), "n").ok(), Some(2));
+}
+
+#[test]
+fn a_refusing_port_keeps_old_connections() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let mut first = connect(&server, proxy.port());
+    proxy.refuse();
+    assert!(std::net::TcpStream::connect(("127.0.0.1", proxy.port())).is_err());
+    assert!(incr(&mut first, "n").is_ok());
+    proxy.accept();
+    assert!(incr(&mut connect(&server, proxy.port()), "n").is_ok());
+}
+
+#[test]
+fn a_stall_holds_bytes_back_until_they_flow() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let mut connection = connect(&server, proxy.port());
+    for (direction, executed) in [(Direction::ToServer, None), (Direction::ToClient, Some(1))] {
+        server.view().command::<()>(&["DEL", "n"]);
+        proxy.stall(direction);
+        connection.send_packed_command(&redis::cmd("INCR").arg("n").get_packed_command()).expect("it goes out");
+        if executed.is_some() {
+            eventually("the command", || server.view().command::<Option<i64>>(&["GET", "n"]));
+        }
+        connection.set_read_timeout(Some(Duration::from_millis(50))).expect("a good time-out");
+        assert!(connection.recv_response().is_err(), "{direction:?}");
+        assert_eq!(server.view().command::<Option<i64>>(&["GET", "n"]), executed, "{direction:?}");
+        proxy.flow();
+        connection = connect(&server, proxy.port());
+        eventually("the held back command", || server.view().command::<Option<i64>>(&["GET", "n"]));
+    }
+}
+
+#[test]
+fn a_lost_reply_was_executed() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let (mut one, mut two) = (connect(&server, proxy.port()), connect(&server, proxy.port()));
+    proxy.lose_reply_to("lost");
+    assert!(incr(&mut two, "other").is_ok());
+    assert!(incr(&mut one, "lost").is_err());
+    assert_eq!(server.view().command::<i64>(&["GET", "lost"]), 1);
+    assert_eq!(eventually("the count", || Some(proxy.struck()).filter(|n| *n > 0)), 1);
+    assert!(incr(&mut two, "lost").is_ok());
+}
+
+#[test]
+fn a_kept_request_arrives_when_it_is_delivered() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    proxy.keep_request("late");
+    assert!(incr(&mut connect(&server, proxy.port()), "late").is_err());
+    assert!(!server.view().exists("late"));
+    assert_eq!(incr(&mut connect(&server, proxy.port()), "late").ok(), Some(1));
+    proxy.deliver_kept();
+    assert_eq!(server.view().command::<i64>(&["GET", "late"]), 2);
+}
+
+#[test]
+fn a_delay_applies_both_ways() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let mut connection = connect(&server, proxy.port());
+    proxy.delay(Duration::from_millis(20));
+    let start = Instant::now();
+    incr(&mut connection, "n").expect("an answer");
+    assert!(start.elapsed() >= Duration::from_millis(40));
+}

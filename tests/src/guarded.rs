@@ -1,0 +1,60 @@
+//! A child process that cannot outlive this one, not even when this one is killed: a shell stands between, and kills the child and removes
+//! its folder as soon as our end of the shell's standard input closes.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+const GUARD: &str = r#"dir=$1; shift; "$@" </dev/null >"$dir/log" 2>&1 & echo $!; read _; kill -9 $!; wait $!; rm -rf "$dir""#;
+
+/// A guarded process; dropping it kills it and waits until it is gone.
+pub struct Guarded {
+    guard: Child,
+    pub pid: u32,
+}
+
+impl Guarded {
+    /// Starts `command` (program first) with its output in `dir/log`.
+    pub fn start(dir: &Path, command: &[String]) -> Self {
+        let mut guard = Command::new("sh")
+            .args(["-c", GUARD, "guard"])
+            .arg(dir)
+            .args(command)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("a shell starts");
+        let mut pid = String::new();
+        BufReader::new(guard.stdout.take().expect("it is piped")).read_line(&mut pid).expect("the shell tells the pid");
+        Guarded { guard, pid: pid.trim().parse().expect("the pid is a number") }
+    }
+
+    /// Whether the process has ended by itself.
+    pub fn ended(&self) -> bool {
+        matches!(self.state(), None | Some('Z'))
+    }
+
+    /// Sends a signal by name (`STOP`, `CONT`, `TERM`) and returns once a stop or a continuation shows.
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill").arg(format!("-{name}")).arg(self.pid.to_string()).status().expect("kill runs");
+        assert!(sent.success(), "no process {} to send {name}", self.pid);
+        crate::eventually(&format!("process {} after {name}", self.pid), || match name {
+            "STOP" => (self.state() == Some('T')).then_some(()),
+            "CONT" => (self.state() != Some('T')).then_some(()),
+            _ => Some(()),
+        });
+    }
+
+    fn state(&self) -> Option<char> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)).ok()?;
+        stat[stat.rfind(')')? + 1..].trim_start().chars().next()
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        drop(self.guard.stdin.take());
+        let _ = self.guard.wait();
+    }
+}

@@ -1,0 +1,34 @@
+//! The rig: real servers that a test starts for itself ([`server`]), a plain view of what is in them ([`view`]) and what they publish
+//! ([`listener`]), and a proxy that breaks connections on demand ([`proxy`]). Every verb returns when it is in effect, so that no test needs a sleep.
+
+pub mod guarded;
+pub mod listener;
+pub mod ports;
+pub mod proxy;
+pub mod server;
+pub mod view;
+
+pub use listener::Listener;
+pub use proxy::{Direction, Proxy};
+pub use server::{Options, Server};
+pub use view::View;
+
+use std::time::{Duration, Instant};
+
+/// How long the rig waits for what must happen; long enough for a loaded machine, short enough to end a hung test.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Asks `probe` again and again until it has an answer.
+///
+/// # Panics
+/// After [`PATIENCE`], saying what did not come.
+pub fn eventually<T>(what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(answer) = probe() {
+            return answer;
+        }
+        assert!(start.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}

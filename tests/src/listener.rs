@@ -1,0 +1,63 @@
+//! A witness of what is published on one channel.
+
+use redis::{Connection, Value};
+
+use crate::view::View;
+
+/// Hears every message from the moment it was made.
+pub struct Listener {
+    connection: Connection,
+    channel: String,
+}
+
+impl Listener {
+    pub(crate) fn start(url: &str, channel: &str) -> Self {
+        let view = View::connect(url).unwrap_or_else(|e| panic!("no connection to listen on {channel}: {e}"));
+        let mut listener = Listener { connection: view.connection, channel: channel.to_owned() };
+        listener.send(&["SUBSCRIBE", channel]);
+        while listener.receive()[0] != "subscribe" {}
+        listener
+    }
+
+    /// The next message, as soon as it comes.
+    ///
+    /// # Panics
+    /// When none comes within [`crate::PATIENCE`].
+    pub fn hear(&mut self) -> String {
+        loop {
+            if let [kind, _, payload] = &self.receive()[..]
+                && kind == "message"
+            {
+                return payload.clone();
+            }
+        }
+    }
+
+    /// All messages that the server published before this call, without those of earlier calls.
+    pub fn heard(&mut self) -> Vec<String> {
+        let mut heard = Vec::new();
+        self.send(&["PING"]);
+        loop {
+            match &self.receive()[..] {
+                [kind, _, payload] if kind == "message" => heard.push(payload.clone()),
+                [kind, ..] if kind == "pong" => return heard,
+                _ => {}
+            }
+        }
+    }
+
+    fn send(&mut self, words: &[&str]) {
+        let mut command = redis::cmd(words[0]);
+        for word in &words[1..] {
+            command.arg(*word);
+        }
+        self.connection.send_packed_command(&command.get_packed_command()).unwrap_or_else(|e| panic!("{}: {e}", self.channel));
+    }
+
+    fn receive(&mut self) -> Vec<String> {
+        match self.connection.recv_response().unwrap_or_else(|e| panic!("nothing on {}: {e}", self.channel)) {
+            Value::Array(parts) => parts.into_iter().map(|part| redis::from_redis_value(part).expect("a word or a number")).collect(),
+            other => panic!("{} answers {other:?}", self.channel),
+        }
+    }
+}

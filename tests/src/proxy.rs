@@ -1,0 +1,151 @@
+//! A TCP proxy in front of a server that breaks connections on demand. Each verb returns when it is in effect.
+
+mod pump;
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::ports;
+use crate::server::Server;
+use pump::{Connection, Faults};
+
+/// Which way bytes go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    ToServer,
+    ToClient,
+}
+
+/// Forwards everything to one server until it is told otherwise; dropping it cuts all.
+pub struct Proxy {
+    server: SocketAddr,
+    port: u16,
+    faults: Arc<Faults>,
+    connections: Arc<Mutex<Vec<Arc<Connection>>>>,
+    acceptor: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Proxy {
+    /// Listens on a free port and forwards to `server`.
+    pub fn start(server: &Server) -> Self {
+        let listener = ports::listen();
+        let port = listener.local_addr().expect("a bound socket has an address").port();
+        let server = SocketAddr::from(([127, 0, 0, 1], server.port()));
+        let proxy = Proxy { server, port, faults: Arc::default(), connections: Arc::default(), acceptor: Mutex::new(None) };
+        proxy.accept_on(listener);
+        proxy
+    }
+
+    /// The proxy's own port, for [`Server::url_at`].
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// How many connections it carries now.
+    pub fn connections(&self) -> usize {
+        self.live().len()
+    }
+
+    /// Cuts all connections; new ones are accepted.
+    pub fn cut(&self) {
+        for connection in self.live().drain(..) {
+            connection.cut();
+        }
+    }
+
+    /// Refuses new connections, as a port does that nobody listens on. The present ones stay.
+    pub fn refuse(&self) {
+        if let Some(acceptor) = self.acceptor().take() {
+            self.faults.refuse(true);
+            // The acceptor sits in accept(); this connection makes it look.
+            let _ = TcpStream::connect(("127.0.0.1", self.port));
+            acceptor.join().expect("the acceptor does not panic");
+        }
+    }
+
+    /// Takes new connections again.
+    pub fn accept(&self) {
+        if self.acceptor().is_none() {
+            self.faults.refuse(false);
+            let listener = crate::eventually("the proxy's port", || TcpListener::bind(("127.0.0.1", self.port)).ok());
+            self.accept_on(listener);
+        }
+    }
+
+    /// Holds back all bytes of one direction, on present and new connections, until [`Proxy::flow`]. Nothing is lost.
+    pub fn stall(&self, direction: Direction) {
+        self.faults.stall(direction, true);
+    }
+
+    /// Delivers what was held back, in both directions, and stalls no more.
+    pub fn flow(&self) {
+        self.faults.stall(Direction::ToServer, false);
+        self.faults.stall(Direction::ToClient, false);
+    }
+
+    /// Makes every packet take at least this much longer, each way.
+    pub fn delay(&self, time: Duration) {
+        self.faults.delay(time);
+    }
+
+    /// The next request with `text` in it reaches the server; its answer is swallowed and the connection cut.
+    pub fn lose_reply_to(&self, text: &str) {
+        self.faults.lose_reply_to(text);
+    }
+
+    /// The next request with `text` in it is kept, and its connection cut before the server sees it. [`Proxy::deliver_kept`] lets the
+    /// late copy through.
+    pub fn keep_request(&self, text: &str) {
+        self.faults.keep_request(text);
+    }
+
+    /// Sends the kept request to the server, over the connection it was meant for, and returns once the server has dealt with it.
+    pub fn deliver_kept(&self) {
+        let (connection, packet) = crate::eventually("a request to keep", || self.faults.take_kept());
+        connection.deliver(&packet);
+    }
+
+    /// How many replies were lost and requests kept so far.
+    pub fn struck(&self) -> usize {
+        self.faults.struck()
+    }
+
+    fn accept_on(&self, listener: TcpListener) {
+        let (server, faults, connections) = (self.server, self.faults.clone(), self.connections.clone());
+        let accept = move || {
+            for client in listener.incoming().flatten() {
+                if faults.refuses() {
+                    return;
+                }
+                if let Ok(server) = TcpStream::connect(server) {
+                    let connection = Connection::start(client, server, faults.clone());
+                    connections.lock().expect("nobody panics while holding this").push(connection);
+                }
+            }
+        };
+        *self.acceptor() = Some(std::thread::spawn(accept));
+    }
+
+    fn live(&self) -> MutexGuard<'_, Vec<Arc<Connection>>> {
+        let mut connections = self.connections.lock().expect("nobody panics while holding this");
+        connections.retain(|connection| !connection.ended());
+        connections
+    }
+
+    fn acceptor(&self) -> MutexGuard<'_, Option<JoinHandle<()>>> {
+        self.acceptor.lock().expect("nobody panics while holding this")
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.flow();
+        self.refuse();
+        self.cut();
+        if let Some((kept, _)) = self.faults.take_kept() {
+            kept.cut();
+        }
+    }
+}

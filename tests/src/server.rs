@@ -1,0 +1,153 @@
+//! A real server of the test's own: on a free port, with nothing on disk, gone when it is dropped.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::guarded::Guarded;
+use crate::listener::Listener;
+use crate::ports;
+use crate::view::View;
+
+/// How a server differs from the default one.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// More words for the command line, such as `["--maxmemory", "1mb"]`.
+    pub args: Vec<String>,
+    pub password: Option<String>,
+    /// Whether it also listens on a unix socket, see [`Server::unix_url`].
+    pub unix_socket: bool,
+}
+
+/// A running `redis-server` from `PATH`, or the program that `REDLATCH_TEST_SERVER` names.
+pub struct Server {
+    options: Options,
+    port: u16,
+    dir: PathBuf,
+    process: Mutex<Option<Guarded>>,
+}
+
+impl Server {
+    /// Starts a server and returns once it answers.
+    pub fn start() -> Self {
+        Server::with(Options::default())
+    }
+
+    /// Starts a server with `options` and returns once it answers.
+    pub fn with(options: Options) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let dir = std::env::temp_dir().join(format!("redlatch-{}-{count}", std::process::id()));
+        let mut server = Server { options, port: 0, dir, process: Mutex::new(None) };
+        for _ in 0..20 {
+            server.port = ports::free();
+            let started = server.launch();
+            if started.is_ok() {
+                return server;
+            }
+        }
+        panic!("no server started on 20 ports: {}", server.launch().err().unwrap_or_default());
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// `host:port`, as messages name it.
+    pub fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// The URL with the password in it.
+    pub fn url(&self) -> String {
+        self.url_at(self.port)
+    }
+
+    /// The same for another port, such as a proxy's.
+    pub fn url_at(&self, port: u16) -> String {
+        match &self.options.password {
+            Some(password) => format!("redis://:{password}@127.0.0.1:{port}"),
+            None => format!("redis://127.0.0.1:{port}"),
+        }
+    }
+
+    /// The URL of the unix socket, without the password.
+    pub fn unix_url(&self) -> String {
+        format!("unix://{}", self.dir.join("socket").display())
+    }
+
+    /// A fresh connection that looks into the server.
+    pub fn view(&self) -> View {
+        View::connect(&self.url()).unwrap_or_else(|e| panic!("no connection to {}: {e}", self.address()))
+    }
+
+    /// Hears what is published on `channel` from now on.
+    pub fn listen(&self, channel: &str) -> Listener {
+        Listener::start(&self.url(), channel)
+    }
+
+    /// Kills the server; everything in it is lost.
+    pub fn stop(&self) {
+        drop(self.process().take());
+    }
+
+    /// Starts it again, empty, on the same port.
+    pub fn restart(&self) {
+        self.stop();
+        self.launch().unwrap_or_else(|log| panic!("{} did not start again: {log}", self.address()));
+    }
+
+    /// Freezes the process: connections stay open, nothing is answered.
+    pub fn pause(&self) {
+        self.process().as_ref().expect("it runs").signal("STOP");
+    }
+
+    /// Lets a frozen process go on.
+    pub fn resume(&self) {
+        self.process().as_ref().expect("it runs").signal("CONT");
+    }
+
+    fn process(&self) -> std::sync::MutexGuard<'_, Option<Guarded>> {
+        self.process.lock().expect("no test panics while it holds this")
+    }
+
+    fn launch(&self) -> Result<(), String> {
+        std::fs::create_dir_all(&self.dir).map_err(|e| e.to_string())?;
+        let process = Guarded::start(&self.dir, &self.command());
+        // Another process may have won the port: only the answer of our own pid counts.
+        let ours = crate::eventually("a server that answers", || {
+            if process.ended() {
+                return Some(false);
+            }
+            View::connect(&self.url()).ok().and_then(|mut view| view.pid()).map(|pid| pid == process.pid)
+        });
+        if !ours {
+            let log = std::fs::read_to_string(self.dir.join("log")).unwrap_or_default();
+            return Err(log.lines().last().unwrap_or("it said nothing").to_owned());
+        }
+        *self.process() = Some(process);
+        Ok(())
+    }
+
+    fn command(&self) -> Vec<String> {
+        let program = std::env::var("REDLATCH_TEST_SERVER").unwrap_or_else(|_| "redis-server".into());
+        let (port, dir) = (self.port.to_string(), self.dir.display().to_string());
+        let fixed = ["--port", &port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", &dir];
+        let mut command = vec![program];
+        command.extend(fixed.map(str::to_owned));
+        if let Some(password) = &self.options.password {
+            command.extend(["--requirepass".into(), password.clone()]);
+        }
+        if self.options.unix_socket {
+            command.extend(["--unixsocket".into(), self.dir.join("socket").display().to_string()]);
+        }
+        command.extend(self.options.args.iter().cloned());
+        command
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

@@ -1,0 +1,107 @@
+//! What is in a server, asked without any code under test.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use redis::{Connection, FromRedisValue, RedisResult};
+
+use crate::PATIENCE;
+
+/// A connection that looks. Each has a socket of its own; its commands count in [`View::calls`] like everybody's.
+pub struct View {
+    pub(crate) connection: Connection,
+}
+
+impl View {
+    pub(crate) fn connect(url: &str) -> RedisResult<Self> {
+        let connection = redis::Client::open(url)?.get_connection_with_timeout(Duration::from_secs(2))?;
+        connection.set_read_timeout(Some(PATIENCE))?;
+        Ok(View { connection })
+    }
+
+    /// Runs any command.
+    ///
+    /// # Panics
+    /// When the server refuses it or the answer is of another type.
+    pub fn command<T: FromRedisValue>(&mut self, words: &[&str]) -> T {
+        self.try_command(words).unwrap_or_else(|e| panic!("{words:?}: {e}"))
+    }
+
+    /// Runs any command; refusals come back.
+    pub fn try_command<T: FromRedisValue>(&mut self, words: &[&str]) -> RedisResult<T> {
+        let mut command = redis::cmd(words[0]);
+        for word in &words[1..] {
+            command.arg(*word);
+        }
+        command.query(&mut self.connection)
+    }
+
+    /// The fields of a hash; empty if there is none.
+    pub fn hgetall(&mut self, key: &str) -> BTreeMap<String, String> {
+        self.command(&["HGETALL", key])
+    }
+
+    /// The remaining time of a key in ms; −1: no end, −2: no key.
+    pub fn pttl(&mut self, key: &str) -> i64 {
+        self.command(&["PTTL", key])
+    }
+
+    pub fn exists(&mut self, key: &str) -> bool {
+        self.command(&["EXISTS", key])
+    }
+
+    /// All keys that match, sorted.
+    pub fn keys(&mut self, pattern: &str) -> Vec<String> {
+        let mut keys: Vec<String> = self.command(&["KEYS", pattern]);
+        keys.sort();
+        keys
+    }
+
+    /// The channels that somebody listens on, sorted.
+    pub fn channels(&mut self, pattern: &str) -> Vec<String> {
+        let mut channels: Vec<String> = self.command(&["PUBSUB", "CHANNELS", pattern]);
+        channels.sort();
+        channels
+    }
+
+    /// How many connections listen on a channel.
+    pub fn listeners(&mut self, channel: &str) -> u64 {
+        let counts: (String, u64) = self.command(&["PUBSUB", "NUMSUB", channel]);
+        counts.1
+    }
+
+    /// How often each command was called since the start or [`View::forget_calls`], inside scripts too; names in lower case.
+    pub fn calls(&mut self) -> BTreeMap<String, u64> {
+        let lines = self.info("commandstats");
+        let count = |line: &str| {
+            let (name, fields) = line.strip_prefix("cmdstat_")?.split_once(':')?;
+            let calls = fields.split(',').find_map(|field| field.strip_prefix("calls="))?;
+            Some((name.to_owned(), calls.parse().ok()?))
+        };
+        lines.lines().filter_map(count).collect()
+    }
+
+    /// Sets all of [`View::calls`] to nothing.
+    pub fn forget_calls(&mut self) {
+        self.command::<()>(&["CONFIG", "RESETSTAT"]);
+    }
+
+    /// How many clients are connected, this view included.
+    pub fn clients(&mut self) -> u64 {
+        let field = self.info_field("clients", "connected_clients");
+        field.and_then(|count| count.parse().ok()).expect("every server counts its clients")
+    }
+
+    pub(crate) fn pid(&mut self) -> Option<u32> {
+        self.info_field("server", "process_id")?.parse().ok()
+    }
+
+    fn info(&mut self, section: &str) -> String {
+        self.try_command(&["INFO", section]).unwrap_or_default()
+    }
+
+    fn info_field(&mut self, section: &str, name: &str) -> Option<String> {
+        let text = self.info(section);
+        text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':').map(str::to_owned))
+    }
+}
