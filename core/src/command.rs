@@ -39,7 +39,9 @@ impl Op {
             4 => Op::Inspect,
             5 => Op::Ping,
             _ => {
-                return Err(Error::config(format!("operation {number} is unknown to this native library; use the one of the same release")));
+                return Err(Error::config(format!(
+                    "operation {number} is unknown to this native library; use the one of the same release"
+                )));
             }
         })
     }

@@ -36,7 +36,7 @@ impl Script {
     #[cfg(test)]
     fn names(&self, table: &str) -> Vec<String> {
         let mut names = Vec::new();
-        for line in self.text.lines().filter(|line| line.starts_with("local ") && line.contains(table)) {
+        for line in self.text.lines().filter(|line| line.starts_with("local ") && line.contains(&format!(" {table}"))) {
             let (left, right) = line["local ".len()..].split_once(" = ").expect("a prelude line assigns");
             for (name, value) in left.split(", ").zip(right.split(", ")) {
                 match value == table {

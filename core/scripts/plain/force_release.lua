@@ -21,6 +21,6 @@ if redis.call('HDEL', lock, holder) == 1 then
   redis.call(publish, channel, '0')
   return {1}
 end
-local other = redis.call('HKEYS', lock)[1]
-if other then return {0, other} end
+local fields = redis.call('HKEYS', lock)
+if fields[1] then return {0, fields[1]} end
 return {-1}

@@ -6,6 +6,7 @@ use crate::script::Call;
 
 mod plain;
 
+#[doc(hidden)]
 pub trait Kind: Send + Sync {
     /// The call that carries out `op`; `None`: this kind has no such operation.
     fn call(&self, op: Op, cx: &Cx) -> Option<Call>;
@@ -28,11 +29,22 @@ pub struct Traits {
 /// Every kind there is.
 pub static ALL: &[(Traits, &dyn Kind)] = &[(Traits { name: "plain", reentrant: true, renewed: true }, &plain::Plain)];
 
+/// A kind's name as the table has it, for `Request::kind`.
+///
+/// # Errors
+/// `Error::Unsupported` for a kind that this build does not have.
+pub fn name_of(name: &str) -> crate::Result<&'static str> {
+    let unknown =
+        || crate::Error::Unsupported(format!("the kind `{name}` is unknown to this native library; use the one of the same release"));
+    ALL.iter().map(|(traits, _)| traits.name).find(|known| *known == name).ok_or_else(unknown)
+}
+
 pub(crate) fn find(name: &str) -> Option<&'static dyn Kind> {
     ALL.iter().find(|(traits, _)| traits.name == name).map(|(_, kind)| *kind)
 }
 
 /// What a call may need to know.
+#[doc(hidden)]
 pub struct Cx<'a> {
     /// The raw name: prefix and all.
     pub name: &'a str,
@@ -50,6 +62,7 @@ pub struct Cx<'a> {
 }
 
 /// One hold to renew.
+#[doc(hidden)]
 pub struct Renewal<'a> {
     pub name: &'a str,
     pub owner: &'a str,
@@ -58,6 +71,7 @@ pub struct Renewal<'a> {
 
 /// How a waiter hears that it is worth trying again.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[doc(hidden)]
 pub enum Wake {
     /// A message on this channel: the lock was released.
     Lock(String),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use pyo3::prelude::*;
-use redlatch::{Config, Error, Op, Request};
+use redlatch::{Config, Op, Request, kinds};
 
 use crate::outcome::{self, Outcome};
 use crate::park;
@@ -85,12 +85,6 @@ impl Client {
 
 fn request(op: i32, kind: &str, name: String, owner: i64, wait: Option<f64>, lease: Option<f64>, hold: u64) -> redlatch::Result<Request> {
     let (wait, lease) = (outcome::duration(wait)?, outcome::duration(lease)?);
-    let request = Request::new(Op::from_number(op)?, kind_named(kind)?, name, owner);
+    let request = Request::new(Op::from_number(op)?, kinds::name_of(kind)?, name, owner);
     Ok(Request { wait, lease, hold, ..request })
-}
-
-/// A kind's name as the core's table has it.
-fn kind_named(name: &str) -> redlatch::Result<&'static str> {
-    let unknown = || Error::Unsupported(format!("the kind `{name}` is unknown to this native module; use the one of the same release"));
-    redlatch::kinds::ALL.iter().map(|(traits, _)| traits.name).find(|known| *known == name).ok_or_else(unknown)
 }
