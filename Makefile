@@ -24,8 +24,8 @@ lint: setup-tests target/made/python
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets --profile ci -- -D warnings
 	$(call heading,ruff and mypy and stubtest)
-	$(VENV)/ruff check .
-	$(VENV)/ruff format --check .
+	$(VENV)/ruff check python tests examples
+	$(VENV)/ruff format --check python tests examples
 	$(VENV)/mypy
 	cd examples/demo && ../../$(VENV)/mypy --config-file ../../pyproject.toml .
 	$(VENV)/python -m mypy.stubtest redlatch._redlatch

@@ -94,6 +94,14 @@ impl Call {
         self.arg("not_after", 0)
     }
 
+    /// For messages: what was tried, on which lock.
+    pub(crate) fn what(&self) -> String {
+        match self.keys.first() {
+            Some(key) => format!("{} of `{key}`", self.script.name),
+            None => self.script.name.to_owned(),
+        }
+    }
+
     /// Whether a second copy could do harm: such a call is never in flight twice.
     pub(crate) fn changes(&self) -> bool {
         self.not_after.is_some()

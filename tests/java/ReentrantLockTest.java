@@ -109,8 +109,8 @@ class ReentrantLockTest extends LockTest {
         RedissonClient quick = Redisson.create(config);
         RLock renewed = quick.getLock(name);
         renewed.lock(-1, SECONDS);
-        Wait.until("the lease has shrunk", () -> renewed.remainTimeToLive() < 650);
-        Wait.until("the lease was renewed", () -> renewed.remainTimeToLive() > 750);
+        Wait.until("the lease has shrunk", () -> renewed.remainTimeToLive() < 800);
+        Wait.until("the lease was renewed", () -> renewed.remainTimeToLive() > 840);
         renewed.unlock();
         assertEquals(-2, renewed.remainTimeToLive());
         quick.shutdown();

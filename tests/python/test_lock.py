@@ -41,6 +41,15 @@ def test_the_count_in_redis_follows_every_acquire_and_release(client: Client, vi
     assert lock.hold_count() == 0
 
 
+def test_a_lock_and_an_unlock_are_one_script_call_each(own_server: Server, name: str) -> None:
+    with redlatch.connect(own_server.url) as client, own_server.view() as view:
+        lock = client.get_lock(name)
+        with lock:
+            view("CONFIG", "RESETSTAT")
+        with lock:
+            assert "cmdstat_evalsha:calls=2," in str(view("INFO", "commandstats"))
+
+
 def test_threads_exclude_each_other(client: Client, thread: ThreadPoolExecutor, name: str) -> None:
     lock = client.get_lock(name)
     with lock:

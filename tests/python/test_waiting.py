@@ -27,21 +27,24 @@ def test_other_threads_run_while_the_main_thread_waits(client: Client, stranger:
     mine.release()
 
 
-def test_other_threads_run_during_a_round_trip(own_server: Server, thread: ThreadPoolExecutor) -> None:
-    with redlatch.connect(own_server.url, response_timeout=20) as client:
-        client.ping()
+def test_other_threads_run_during_a_round_trip(own_server: Server, thread: ThreadPoolExecutor, name: str) -> None:
+    with redlatch.connect(own_server.url, response_timeout=3) as client, own_server.view() as view:
+        lock = client.get_lock(name)
+        lock.is_locked()
+        view("CONFIG", "RESETSTAT")
         own_server.pause()
         asking = threading.Event()
 
         def ask() -> None:
             asking.set()
-            client.ping()
+            lock.is_locked()
 
         answer = thread.submit(ask)
         asking.wait()
-        # With the GIL held by the call, this line would be reached only after its time-out.
+        # A call that kept the GIL would let this line be reached only after its time-out, and be sent a second time.
         own_server.resume()
         answer.result(timeout=20)
+        assert "cmdstat_evalsha:calls=1," in str(view("INFO", "commandstats"))
 
 
 def test_two_hundred_waiting_threads_share_one_subscription(

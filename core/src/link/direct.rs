@@ -103,7 +103,7 @@ impl Direct {
             match pooled.con.recv_response().and_then(|value| value.extract_error()) {
                 Ok(value) => return Ok(self.server.understood(value, &self.clock, sent)),
                 Err(error) if no_script(&error) && !whole => whole = true,
-                Err(error) => match self.server.said_no(call.script.name, &error) {
+                Err(error) => match self.server.said_no(&call.what(), &error) {
                     Some(outcome) => return Ok(outcome),
                     None => return Err(Outcome::Unknown { error: self.server.broken(&error), settled: sent + limits.window }),
                 },

@@ -55,7 +55,7 @@ impl Mux {
                     Ok(value) => return self.server.understood(value, &self.clock, sent),
                     Err(error) if no_script(&error) && !whole => whole = true,
                     Err(error) => {
-                        let said_no = self.server.said_no(call.script.name, &error);
+                        let said_no = self.server.said_no(&call.what(), &error);
                         return said_no.unwrap_or_else(|| unknown(self.server.broken(&error)));
                     }
                 },

@@ -88,7 +88,8 @@ impl Server {
             redis::ErrorKind::AuthenticationFailed => Some("WRONGPASS"),
             _ => None,
         })?;
-        let message = error.detail().unwrap_or_default().to_owned();
+        // Redis adds where in which script it happened: of no use to a caller.
+        let message = error.detail().unwrap_or_default().split(" script: ").next().unwrap_or_default().to_owned();
         Some(match code {
             "LOADING" | "BUSY" | "TRYAGAIN" | "CLUSTERDOWN" | "MASTERDOWN" | "READONLY" | "NOREPLICAS" => {
                 Outcome::Unsent(Error::Refused { what: what.into(), code: code.into(), message })
