@@ -135,6 +135,63 @@ fn a_kept_request_arrives_when_it_is_delivered() {
 }
 
 #[test]
+fn the_nth_packet_with_a_text_is_cut_and_others_pass() {
+    let server = Server::start();
+    for direction in [Direction::ToServer, Direction::ToClient] {
+        let proxy = Proxy::start(&server);
+        let mut connection = connect(&server, proxy.port());
+        server.view().command::<()>(&["SET", "n", "0"]);
+        let text = if direction == Direction::ToServer { "INCR" } else { ":" };
+        proxy.cut_at(direction, text, 3);
+        let got: Vec<_> = (0..4).map(|_| incr(&mut connection, "n").ok()).collect();
+        assert_eq!(got, [Some(1), Some(2), None, None], "{direction:?}");
+        let executed = if direction == Direction::ToServer { "2" } else { "3" };
+        assert_eq!(server.view().command::<String>(&["GET", "n"]), executed, "{direction:?}");
+        assert_eq!(eventually("the count", || Some(proxy.struck()).filter(|n| *n > 0)), 1);
+    }
+}
+
+#[test]
+fn a_held_packet_and_what_follows_it_arrive_when_they_flow() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let (mut one, mut two) = (connect(&server, proxy.port()), connect(&server, proxy.port()));
+    proxy.hold_at(Direction::ToServer, "held", 1);
+    for key in ["held", "next"] {
+        one.send_packed_command(&redis::cmd("INCR").arg(key).get_packed_command()).expect("it goes out");
+    }
+    eventually("the hold", || (proxy.struck() == 1).then_some(()));
+    assert_eq!(incr(&mut two, "other").ok(), Some(1));
+    assert!(!server.view().exists("held") && !server.view().exists("next"));
+    proxy.flow();
+    eventually("what followed", || server.view().exists("next").then_some(()));
+    assert!(server.view().exists("held"));
+}
+
+#[test]
+fn a_frozen_connection_says_nothing_while_a_new_one_works() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let mut old = connect(&server, proxy.port());
+    proxy.freeze(Direction::ToClient);
+    old.set_read_timeout(Some(Duration::from_millis(50))).expect("a good time-out");
+    assert!(incr(&mut old, "n").expect_err("nobody answers").is_timeout());
+    assert_eq!(server.view().command::<i64>(&["GET", "n"]), 1);
+    assert_eq!(incr(&mut connect(&server, proxy.port()), "n").ok(), Some(2));
+}
+
+#[test]
+fn a_half_closed_connection_still_carries_requests() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let mut connection = connect(&server, proxy.port());
+    proxy.half_close(Direction::ToClient);
+    connection.send_packed_command(&redis::cmd("INCR").arg("n").get_packed_command()).expect("it goes out");
+    eventually("the command", || server.view().command::<Option<i64>>(&["GET", "n"]));
+    assert!(connection.recv_response().is_err());
+}
+
+#[test]
 fn a_delay_applies_both_ways() {
     let server = Server::start();
     let proxy = Proxy::start(&server);

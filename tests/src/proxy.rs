@@ -1,5 +1,6 @@
 //! A TCP proxy in front of a server that breaks connections on demand. Each verb returns when it is in effect.
 
+mod faults;
 mod pump;
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,7 +10,8 @@ use std::time::Duration;
 
 use crate::ports;
 use crate::server::Server;
-use pump::{Connection, Faults};
+use faults::{Faults, Spring};
+use pump::Connection;
 
 /// Which way bytes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,8 +81,26 @@ impl Proxy {
         self.faults.stall(direction, true);
     }
 
+    /// Holds back all bytes of one direction on the present connections, until [`Proxy::flow`]; new ones are free. To the peer that
+    /// would hear them, the link is half open.
+    pub fn freeze(&self, direction: Direction) {
+        for connection in self.live().iter() {
+            connection.hold(direction);
+        }
+    }
+
+    /// Tells one side of the present connections that the other has ended; the other direction goes on.
+    pub fn half_close(&self, direction: Direction) {
+        for connection in self.live().iter() {
+            connection.half_close(direction);
+        }
+    }
+
     /// Delivers what was held back, in both directions, and stalls no more.
     pub fn flow(&self) {
+        for connection in self.live().iter() {
+            connection.let_go();
+        }
         self.faults.stall(Direction::ToServer, false);
         self.faults.stall(Direction::ToClient, false);
     }
@@ -92,13 +112,29 @@ impl Proxy {
 
     /// The next request with `text` in it reaches the server; its answer is swallowed and the connection cut.
     pub fn lose_reply_to(&self, text: &str) {
-        self.faults.lose_reply_to(text);
+        self.faults.set_trap(Spring::LoseReply, Direction::ToServer, text, 1);
     }
 
     /// The next request with `text` in it is kept, and its connection cut before the server sees it. [`Proxy::deliver_kept`] lets the
     /// late copy through.
     pub fn keep_request(&self, text: &str) {
-        self.faults.keep_request(text);
+        self.faults.set_trap(Spring::Keep, Direction::ToServer, text, 1);
+    }
+
+    /// The `nth` packet from now on, counted from 1, that goes this way with `text` in it is swallowed and its connection cut.
+    /// An empty text is in every packet.
+    pub fn cut_at(&self, direction: Direction, text: &str, nth: usize) {
+        self.faults.set_trap(Spring::Cut, direction, text, nth);
+    }
+
+    /// The `nth` packet, counted as by [`Proxy::cut_at`], is held back with all that follows it on its connection, until [`Proxy::flow`].
+    pub fn hold_at(&self, direction: Direction, text: &str, nth: usize) {
+        self.faults.set_trap(Spring::Hold, direction, text, nth);
+    }
+
+    /// Forgets what was to happen to packets that have not come.
+    pub fn disarm(&self) {
+        self.faults.disarm();
     }
 
     /// Sends the kept request to the server, over the connection it was meant for, and returns once the server has dealt with it.
@@ -107,7 +143,7 @@ impl Proxy {
         connection.deliver(&packet);
     }
 
-    /// How many replies were lost and requests kept so far.
+    /// How many packets were lost, kept or held back one by one so far.
     pub fn struck(&self) -> usize {
         self.faults.struck()
     }
