@@ -1,7 +1,13 @@
 //! The rig: real servers that a test starts for itself ([`server`]), a plain view of what is in them ([`view`]) and what they publish
 //! ([`listener`]), and a proxy that breaks connections on demand ([`proxy`]). Every verb returns when it is in effect, so that no test needs a sleep.
+//!
+//! What processes do under faults they record ([`history`]), and what is wrong with the records is told by [`check`].
 
+pub mod check;
+pub mod clock;
+pub mod dice;
 pub mod guarded;
+pub mod history;
 pub mod listener;
 pub mod ports;
 pub mod proxy;

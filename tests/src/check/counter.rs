@@ -1,0 +1,72 @@
+//! The counter that only the lock protects: each whole section must have read what the one before it wrote.
+
+use super::{Attempt, Close, Fault, Violations, by_key};
+use crate::history::Section;
+
+#[derive(Clone, Debug, Default)]
+pub struct Counted {
+    pub violations: Violations,
+    /// Sections whose holder was sure of its hold after it had written.
+    pub whole: u64,
+    /// Sections of holders that were killed, or told that they had lost it: what they wrote, and when, is open.
+    pub broken: u64,
+    /// Steps in the counter that a broken section or an operator explains.
+    pub explained: u64,
+    /// What the counters show in the end, added up.
+    pub shows: u64,
+}
+
+/// One section: when its holder could have read and written.
+struct Span {
+    from: u64,
+    until: u64,
+    read: u64,
+    whole: bool,
+}
+
+/// Follows each counter through its sections. `last(key)` is what the counter shows in the end.
+pub fn counter(attempts: &[Attempt], faults: &[Fault], last: impl Fn(u32) -> u64) -> Counted {
+    let mut found = Counted::default();
+    by_key(attempts, |key, attempts| {
+        let mut spans: Vec<Span> = attempts.iter().filter_map(|attempt| span(attempt)).collect();
+        spans.sort_by_key(|span| span.from);
+        let (whole, broken): (Vec<_>, Vec<_>) = spans.into_iter().partition(|span| span.whole);
+        found.whole += whole.len() as u64;
+        found.broken += broken.len() as u64;
+        let explained = |from: u64, until: u64| {
+            let wrote = |span: &Span| span.from <= until && from <= span.until;
+            broken.iter().any(wrote) || faults.iter().any(|fault| fault.takes_away(key) && fault.overlaps(from, until))
+        };
+        let (mut shows, mut since) = (0, 0);
+        let mut step = |reads: u64, until: u64, since: u64, shows: u64, who: &str| {
+            if reads == shows {
+                return;
+            }
+            if explained(since, until) {
+                found.explained += 1;
+            } else {
+                found.violations.add(|| format!("the counter of key {key} shows {reads} to {who}, after {shows} was written"));
+            }
+        };
+        for span in &whole {
+            step(span.read, span.until, since, shows, &format!("the section from {} to {}", span.from, span.until));
+            (shows, since) = (span.read + 1, span.from);
+        }
+        step(last(key), u64::MAX, since, shows, "us in the end");
+        found.shows += last(key);
+    });
+    found
+}
+
+fn span(attempt: &Attempt) -> Option<Span> {
+    let hold = attempt.hold.as_ref()?;
+    let span = |until, read, whole| Some(Span { from: hold.from, until, read, whole });
+    match (&hold.close, hold.section) {
+        (Close::Released { .. }, Section::Wrote(read)) => span(hold.until, read, true),
+        (Close::Released { .. }, Section::None) => None,
+        // It looked before it wrote, and did not write.
+        (Close::Lost { .. }, Section::None) => None,
+        (Close::Lost { told, .. }, Section::Wrote(_)) => span(*told, 0, false),
+        (Close::Died { at }, _) => span(*at, 0, false),
+    }
+}

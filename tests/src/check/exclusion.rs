@@ -1,0 +1,56 @@
+//! No two owners believe in a hold of one lock at the same time.
+
+use super::{Attempt, Fault, Hold, Kind, Violations, by_key, shown};
+
+#[derive(Clone, Debug, Default)]
+pub struct Exclusion {
+    pub violations: Violations,
+    /// Holds that were believed in for any time at all.
+    pub holds: u64,
+    /// Holds whose deadline had passed when acquire returned.
+    pub stale: u64,
+    /// Overlaps with a hold that an operator or a restart had ended behind its holder's back.
+    pub behind_the_back: u64,
+    /// How long after such an end its holder still believed, at most, when somebody else held it by then.
+    pub believed_longest: u64,
+}
+
+/// Compares all holds of each lock.
+pub fn exclusion(attempts: &[Attempt], faults: &[Fault]) -> Exclusion {
+    let mut found = Exclusion::default();
+    let taking: Vec<_> = faults.iter().filter(|fault| is_taking(fault)).collect();
+    by_key(attempts, |key, attempts| {
+        let mut holds: Vec<(&Attempt, &Hold)> = attempts.into_iter().filter_map(|one| Some((one, one.hold.as_ref()?))).collect();
+        found.stale += holds.iter().filter(|(_, hold)| hold.until <= hold.from).count() as u64;
+        holds.retain(|(_, hold)| hold.until > hold.from);
+        holds.sort_by_key(|(_, hold)| hold.from);
+        found.holds += holds.len() as u64;
+        let mut active: Vec<(&Attempt, &Hold)> = Vec::new();
+        for (next, hold) in holds {
+            active.retain(|(_, before)| before.until > hold.from);
+            for (other, before) in &active {
+                if (other.process, other.owner) == (next.process, next.owner) {
+                    continue;
+                }
+                // Whatever ended it came after it was asked for and before the next one had it.
+                let ended = |fault: &&&Fault| fault.takes_away(key) && other.called <= fault.until && fault.from <= hold.from;
+                match taking.iter().filter(ended).map(|fault| fault.from).max() {
+                    Some(end) => {
+                        found.behind_the_back += 1;
+                        found.believed_longest = found.believed_longest.max(before.until.saturating_sub(end));
+                    }
+                    None => found.violations.add(|| {
+                        let both = before.until.min(hold.until) - hold.from;
+                        format!("key {key} is held for {} by {} and {}, from {} on", shown(both), other.who(), next.who(), hold.from)
+                    }),
+                }
+            }
+            active.push((next, hold));
+        }
+    });
+    found
+}
+
+fn is_taking(fault: &Fault) -> bool {
+    matches!(fault.kind, Kind::Delete { .. } | Kind::Flush)
+}

@@ -1,0 +1,48 @@
+//! What was done to a process, its way to the server, or the server.
+
+/// From just before to just after it was in effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    pub from: u64,
+    pub until: u64,
+    pub kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The process (by its number in [`super::assemble`]) was killed.
+    Kill { process: usize },
+    /// The process was stopped and went on.
+    Stop { process: usize },
+    /// Connections that listen were closed by the server.
+    KillSubscribers,
+    /// Bytes were lost, held back or delayed, or other connections closed.
+    Network,
+    /// The server answered nobody, or refused some calls, for a while.
+    Server,
+    /// The key was taken away behind its holder's back.
+    Delete { key: u32 },
+    /// All keys were taken away.
+    Flush,
+}
+
+impl Fault {
+    /// Whether what was held of `key` ended with it, unknown to its holder.
+    pub fn takes_away(&self, key: u32) -> bool {
+        match self.kind {
+            Kind::Delete { key: gone } => gone == key,
+            Kind::Flush => true,
+            _ => false,
+        }
+    }
+
+    pub fn overlaps(&self, from: u64, until: u64) -> bool {
+        self.from <= until && from <= self.until
+    }
+}
+
+/// For how long of this span the process was stopped.
+pub fn stopped(faults: &[Fault], process: usize, from: u64, until: u64) -> u64 {
+    let stops = faults.iter().filter(|fault| fault.kind == Kind::Stop { process });
+    stops.map(|stop| stop.until.min(until).saturating_sub(stop.from.max(from))).sum()
+}

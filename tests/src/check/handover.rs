@@ -1,0 +1,66 @@
+//! A lock that was given back does not stay free while somebody waits for it.
+
+use super::{Attempt, Close, Fault, Hold, Kind, Limits, Violations, by_key, shown};
+
+#[derive(Clone, Debug, Default)]
+pub struct Handover {
+    pub violations: Violations,
+    /// From the end of a release to the return of the acquire of one who was waiting, in ns and in order.
+    pub took: Vec<u64>,
+    /// The same where subscribers were killed just before or meanwhile.
+    pub took_killed: Vec<u64>,
+}
+
+/// Looks at what followed each release that was the last of its owner.
+pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Handover {
+    let mut found = Handover::default();
+    by_key(attempts, |key, mut attempts| {
+        let mut holds: Vec<(&Attempt, &Hold)> = attempts.iter().filter_map(|one| Some((*one, one.hold.as_ref()?))).collect();
+        holds.sort_by_key(|(_, hold)| hold.from);
+        attempts.sort_by_key(|attempt| attempt.called);
+        for (place, (prev, hold)) in holds.iter().enumerate() {
+            let Close::Released { returned: Some((free, code)) } = &hold.close else { continue };
+            let is_own = |other: &Attempt| (other.process, other.owner) == (prev.process, prev.owner);
+            let goes_on = |(other, its): &&(&Attempt, &Hold)| is_own(other) && its.from < hold.from && its.until > hold.until;
+            if code != "ok" || holds[..place].iter().rev().take(8).any(|one| goes_on(&one)) {
+                continue;
+            }
+            // One hold may have been taken inside this one; a hold that was passed on may begin before the release returns.
+            let next = holds[place + 1..].iter().find(|(_, its)| its.from >= hold.until);
+            let taken = next.map_or(u64::MAX, |(_, its)| its.from);
+            if let Some((next, its)) = next
+                && next.called < hold.until
+            {
+                let took = its.from.saturating_sub(*free);
+                found.took.push(took);
+                let killed =
+                    |fault: &Fault| fault.kind == Kind::KillSubscribers && fault.overlaps(hold.until.saturating_sub(limits.idle), taken);
+                if faults.iter().any(killed) {
+                    found.took_killed.push(took);
+                }
+            }
+            let late = free + limits.idle;
+            if taken <= late || faults.iter().any(|fault| excuses(fault, hold.until, late, limits)) {
+                continue;
+            }
+            let waits = |one: &&&Attempt| one.called < hold.until && one.waited_until() > late;
+            if let Some(waiter) = attempts.iter().take_while(|one| one.called < hold.until).find(waits) {
+                let idle = shown(taken.min(waiter.waited_until()) - free);
+                found.violations.add(|| format!("key {key} is free for {idle} from {free} on, while {} waits", waiter.who()));
+            }
+        }
+    });
+    found.took.sort_unstable();
+    found.took_killed.sort_unstable();
+    found
+}
+
+/// Whether the consequences of a fault may reach into this span.
+fn excuses(fault: &Fault, from: u64, until: u64, limits: &Limits) -> bool {
+    let lasts = match fault.kind {
+        Kind::Kill { .. } | Kind::Stop { .. } => limits.lease,
+        Kind::Network | Kind::Server => limits.settle,
+        Kind::KillSubscribers | Kind::Delete { .. } | Kind::Flush => return false,
+    };
+    fault.from <= until && from <= fault.until + lasts
+}

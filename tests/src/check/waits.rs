@@ -1,0 +1,73 @@
+//! Every call returns in time: acquires by the end of their wait, tries and releases within what a client goes on trying.
+
+use super::fault::stopped;
+use super::{Attempt, Close, End, Fault, Kind, Violations, shown};
+
+/// What counts as in time. All in ns.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How much later than its wait an acquire may return.
+    pub grace: u64,
+    /// How long a try that does not wait, or a release, may take: the client's own limits.
+    pub call: u64,
+    /// How long a lock may stay free while somebody waits for it.
+    pub idle: u64,
+    /// How long after a fault of the network or the server its consequences may last.
+    pub settle: u64,
+    /// How long a lock may stay held by a process that was killed or stopped.
+    pub lease: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Waits {
+    pub violations: Violations,
+    /// How much later than its wait an acquire returned at most; its process's stops are not counted.
+    pub latest: u64,
+    pub not_now: u64,
+    pub failed: u64,
+    pub dropped: u64,
+    /// Attempts that ended with their process.
+    pub cut_off: u64,
+}
+
+/// Looks at the end of every call.
+pub fn waits(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Waits {
+    let mut found = Waits::default();
+    let killed = |process| faults.iter().any(|fault| fault.kind == Kind::Kill { process });
+    for attempt in attempts {
+        let Some((ended, end)) = &attempt.end else {
+            if killed(attempt.process) {
+                found.cut_off += 1;
+            } else {
+                found.violations.add(|| format!("{} waits for key {} for ever", attempt.who(), attempt.key));
+            }
+            continue;
+        };
+        match end {
+            End::NotNow => found.not_now += 1,
+            End::Failed(_) => found.failed += 1,
+            End::Dropped => found.dropped += 1,
+            End::Held => {}
+        }
+        let took = |from: u64, until: u64| (until - from).saturating_sub(stopped(faults, attempt.process, from, until));
+        if let Some(wait) = attempt.wait.filter(|_| *end != End::Dropped) {
+            let late = took(attempt.called, *ended).saturating_sub(wait.max(if wait == 0 { limits.call } else { 0 }));
+            found.latest = found.latest.max(late);
+            if late > limits.grace {
+                found.violations.add(|| format!("{} has {end:?} {} after its wait of {}", attempt.who(), shown(late), shown(wait)));
+            }
+        }
+        if let Some(Close::Released { returned }) = attempt.hold.as_ref().map(|hold| &hold.close) {
+            let called = attempt.hold.as_ref().map_or(0, |hold| hold.until);
+            match returned {
+                Some((returned, _)) if took(called, *returned) <= limits.call + limits.grace => {}
+                None if killed(attempt.process) => {}
+                late => found.violations.add(|| {
+                    let late = late.as_ref().map_or("never".to_owned(), |(at, _)| format!("after {}", shown(took(called, *at))));
+                    format!("the release of {} returned {late}", attempt.who())
+                }),
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,24 @@
+//! The machine's monotonic clock in nanoseconds: the same for every process, so that their histories can be laid side by side.
+
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// Nanoseconds since some moment before this machine's first process.
+pub fn now() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// The same clock's reading at an [`Instant`].
+pub fn at(instant: Instant) -> u64 {
+    let (now, here) = (now(), Instant::now());
+    match instant.checked_duration_since(here) {
+        Some(ahead) => now + ns(ahead),
+        None => now.saturating_sub(ns(here - instant)),
+    }
+}
+
+pub fn ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
