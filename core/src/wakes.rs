@@ -48,6 +48,10 @@ impl Wakes {
         self.channels().contains_key(channel)
     }
 
+    pub fn anybody_listens(&self) -> bool {
+        !self.channels().is_empty()
+    }
+
     pub fn wanted(&self) -> Vec<String> {
         self.channels().keys().cloned().collect()
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use redlatch::{Client, Error};
 use redlatch_tests::*;
 
+mod pulse;
 mod trouble;
 
 fn secs(n: u64) -> Duration {

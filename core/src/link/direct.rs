@@ -14,6 +14,8 @@ use crate::script::Call;
 const MOST: usize = 4;
 /// A connection idle for longer is asked for a sign of life first: the server may have closed it since.
 const FRESH: Duration = Duration::from_secs(1);
+/// How long that may take; a call that gets none goes over the mux instead.
+const SIGN: Duration = Duration::from_millis(500);
 
 pub struct Direct {
     server: Arc<Server>,
@@ -26,6 +28,16 @@ struct Pooled {
     con: Connection,
     response: Duration,
     used: Instant,
+}
+
+impl Pooled {
+    fn patience(&mut self, response: Duration) -> redis::RedisResult<()> {
+        if self.response != response {
+            self.con.set_read_timeout(Some(response))?;
+            self.response = response;
+        }
+        Ok(())
+    }
 }
 
 impl Direct {
@@ -88,13 +100,11 @@ impl Direct {
     /// An `Err` is the end of the connection.
     fn send(&self, pooled: &mut Pooled, call: &Call, limits: Limits) -> Result<Outcome, Outcome> {
         let not_sent = |error| Outcome::Unsent(self.server.broken(&error));
-        if pooled.response != limits.response {
-            pooled.con.set_read_timeout(Some(limits.response)).map_err(not_sent)?;
-            pooled.response = limits.response;
-        }
         if pooled.used.elapsed() > FRESH {
+            pooled.patience(limits.response.min(SIGN)).map_err(not_sent)?;
             redis::cmd("PING").query::<()>(&mut pooled.con).map_err(not_sent)?;
         }
+        pooled.patience(limits.response).map_err(not_sent)?;
         let mut whole = false;
         loop {
             let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));

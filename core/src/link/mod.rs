@@ -11,7 +11,9 @@ use crate::wakes::Wakes;
 mod clock;
 mod direct;
 mod mux;
+mod pulse;
 mod single;
+mod wire;
 
 use clock::Clock;
 

@@ -1,19 +1,22 @@
 //! One connection that everybody who waits for something else shares: waiters, renewals, async calls, messages.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use redis::aio::MultiplexedConnection;
 use redis::{PushInfo, PushKind, RedisError, Value};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::clock::Clock;
 use super::single::{Server, time_ms};
-use super::{Limits, Outcome, no_script, packed};
+use super::wire::{Silence, State, Wire};
+use super::{Limits, Outcome, no_script, packed, pulse};
 use crate::error::Error;
 use crate::script::Call;
 use crate::wakes::Wakes;
+
+/// Between two attempts to listen while the server cannot be reached.
+const RETRY: Duration = Duration::from_millis(50);
 
 pub struct Mux {
     server: Arc<Server>,
@@ -22,75 +25,75 @@ pub struct Mux {
     now: Mutex<Option<Wire>>,
     /// Held by whoever opens the connection, so that only one does.
     opening: tokio::sync::Mutex<()>,
-}
-
-#[derive(Clone)]
-struct Wire {
-    con: MultiplexedConnection,
-    /// Set when the connection ends, before anything else can run: an error after that tells that the call was not sent.
-    ended: Arc<AtomicBool>,
+    /// Whether [`pulse::watch`] runs.
+    watched: AtomicBool,
 }
 
 impl Mux {
     pub fn new(server: Arc<Server>, clock: Arc<Clock>, wakes: Arc<Wakes>) -> Self {
-        Mux { server, clock, wakes, now: Mutex::default(), opening: tokio::sync::Mutex::default() }
+        Mux { server, clock, wakes, now: Mutex::default(), opening: tokio::sync::Mutex::default(), watched: AtomicBool::new(false) }
     }
 
-    pub async fn run(&self, call: &Call, limits: Limits) -> Outcome {
-        let mut wire = match self.wire(limits.response).await {
+    pub async fn run(self: &Arc<Self>, call: &Call, limits: Limits) -> Outcome {
+        let wire = match self.wire(limits.response).await {
             Ok(wire) => wire,
             Err(outcome) => return outcome,
         };
-        let mut whole = false;
+        let (mut con, mut whole) = (wire.con.clone(), false);
         loop {
-            if wire.ended.load(SeqCst) {
+            if wire.is_over() {
                 return Outcome::Unsent(self.server.unavailable("closed the connection", false));
             }
             let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
             let unknown = |error| Outcome::Unknown { error, settled: sent + limits.window };
             let cmd = packed(call, not_after, whole);
-            match timeout(limits.response, wire.con.send_packed_command(&cmd)).await {
-                Err(_) => return unknown(self.server.unavailable("does not answer in time", true)),
-                Ok(answer) => match answer.and_then(Value::extract_error) {
-                    Ok(value) => return self.server.understood(value, &self.clock, sent),
-                    Err(error) if no_script(&error) && !whole => whole = true,
-                    Err(error) => {
-                        let said_no = self.server.said_no(&call.what(), &error);
-                        return said_no.unwrap_or_else(|| unknown(self.server.broken(&error)));
-                    }
-                },
-            }
-        }
-    }
-
-    pub async fn listen(&self, channel: &str, limit: Duration) -> Result<(), Error> {
-        let mut wire = match self.wire(limit).await {
-            Ok(wire) => wire,
-            Err(Outcome::Unsent(error) | Outcome::Refused(error)) => return Err(error),
-            Err(_) => return Err(self.server.unavailable("cannot be reached", false)),
-        };
-        match timeout(limit, wire.con.subscribe(channel)).await {
-            Ok(Ok(())) => {
-                if !wire.ended.load(SeqCst) {
-                    self.wakes.proven(channel);
+            match wire.ask(con.send_packed_command(&cmd), limits.response).await.map(|answer| answer.and_then(Value::extract_error)) {
+                Ok(Ok(value)) => return self.server.understood(value, &self.clock, sent),
+                Ok(Err(error)) if no_script(&error) && !whole => whole = true,
+                Ok(Err(error)) => {
+                    let said_no = self.server.said_no(&call.what(), &error);
+                    return said_no.unwrap_or_else(|| unknown(self.broken(&wire, &error)));
                 }
-                Ok(())
+                Err(silence) => return unknown(self.silent(silence)),
             }
-            Ok(Err(error)) => match self.server.said_no("SUBSCRIBE", &error) {
-                Some(Outcome::Unsent(error) | Outcome::Refused(error)) => Err(error),
-                _ => Err(self.server.broken(&error)),
-            },
-            Err(_) => Err(self.server.unavailable("does not answer in time", true)),
         }
     }
 
-    pub async fn unlisten(&self, channel: &str) {
-        let wire = self.now.lock().expect("nothing panics while it is held").clone();
-        let Some(mut wire) = wire.filter(|wire| !wire.ended.load(SeqCst)) else { return };
-        if self.wakes.is_wanted(channel) {
-            return;
+    pub async fn listen(self: &Arc<Self>, channel: &str, limit: Duration) -> Result<(), Error> {
+        let end = Instant::now() + limit;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let error = match self.wire(left).await {
+                Ok(wire) => {
+                    let mut con = wire.con.clone();
+                    match wire.ask(con.subscribe(channel), left).await {
+                        Ok(Ok(())) if wire.is_over() => self.silent(Silence::Over),
+                        Ok(Ok(())) => {
+                            self.wakes.proven(channel);
+                            return Ok(());
+                        }
+                        Ok(Err(error)) => match self.server.said_no("SUBSCRIBE", &error) {
+                            Some(Outcome::Unsent(error) | Outcome::Refused(error)) => return Err(error),
+                            _ => self.broken(&wire, &error),
+                        },
+                        Err(silence) => self.silent(silence),
+                    }
+                }
+                Err(Outcome::Unsent(error)) => error,
+                Err(Outcome::Refused(error)) => return Err(error),
+                Err(_) => self.server.unavailable("cannot be reached", false),
+            };
+            if Instant::now() + RETRY >= end {
+                return Err(error);
+            }
+            sleep(RETRY).await;
         }
-        let _ = timeout(self.server.connect_timeout, wire.con.unsubscribe(channel)).await;
+    }
+
+    pub async fn unlisten(self: &Arc<Self>, channel: &str) {
+        let Some(wire) = self.now().filter(|_| !self.wakes.is_wanted(channel)) else { return };
+        let mut con = wire.con.clone();
+        let _ = wire.ask(con.unsubscribe(channel), self.server.connect_timeout).await;
         if self.wakes.is_wanted(channel) {
             // Somebody subscribed while the end was on its way, and may have been overtaken by it.
             let _ = self.listen(channel, self.server.connect_timeout).await;
@@ -99,29 +102,27 @@ impl Mux {
     }
 
     pub fn close(&self) {
-        self.now.lock().expect("nothing panics while it is held").take();
+        self.slot().take();
     }
 
-    async fn wire(&self, limit: Duration) -> Result<Wire, Outcome> {
-        let alive = || self.now.lock().expect("nothing panics while it is held").clone().filter(|wire| !wire.ended.load(SeqCst));
-        if let Some(wire) = alive() {
-            return Ok(wire);
-        }
-        let late = || Outcome::Unsent(self.server.unavailable("does not answer in time", true));
-        let open = async {
-            let _only_me = self.opening.lock().await;
-            match alive() {
-                Some(wire) => Ok(wire),
-                None => self.open().await.map_err(|error| self.server.not_opened(&error)),
-            }
-        };
-        timeout(limit.min(self.server.connect_timeout), open).await.unwrap_or_else(|_| Err(late()))
+    /// The connection, if somebody waits for an answer or a message on it.
+    pub fn waited_for(&self) -> Option<Wire> {
+        self.now().filter(|wire| wire.is_asked() || self.wakes.anybody_listens())
     }
 
-    /// Opens the connection, listens again to every channel that anybody wants, and wakes them all: messages may have been missed.
-    async fn open(&self) -> Result<Wire, RedisError> {
-        let ended = Arc::new(AtomicBool::new(false));
-        let (wakes, end) = (self.wakes.clone(), ended.clone());
+    /// The end of [`pulse::watch`].
+    pub fn watched_no_more(&self) {
+        self.watched.store(false, SeqCst);
+    }
+
+    pub fn connect_timeout(&self) -> Duration {
+        self.server.connect_timeout
+    }
+
+    /// Opens a connection; nobody uses it yet.
+    pub async fn dial(&self) -> Result<Wire, RedisError> {
+        let state = State::new();
+        let (wakes, end) = (self.wakes.clone(), state.clone());
         let config =
             redis::AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None).set_push_sender(move |push| {
                 pushed(push, &wakes, &end);
@@ -131,24 +132,87 @@ impl Mux {
         let asked = Instant::now();
         let (time,): ((i64, i64),) = self.server.greeting().query_async(&mut con).await?;
         self.clock.learn(time_ms(time), asked);
+        Ok(Wire::new(con, state))
+    }
+
+    /// Called when a connection has failed with an error that is not the server's own: it is of no use any more.
+    pub fn lost(&self, wire: &Wire) {
+        if !wire.is_over() {
+            wire.end();
+            self.wakes.disconnected();
+        }
+    }
+
+    /// Gives `old` up for `fresh`. What was asked on `old` is unknown from now on.
+    pub async fn replace(&self, old: &Wire, fresh: Wire) {
+        let _only_me = self.opening.lock().await;
+        if old.is_over() || self.now().is_none() {
+            return;
+        }
+        old.end();
+        if !matches!(timeout(self.server.connect_timeout, self.take(fresh)).await, Ok(Ok(_))) {
+            self.wakes.disconnected();
+        }
+    }
+
+    /// Listens again to every channel that anybody wants, and wakes them all: messages may have been missed.
+    async fn take(&self, wire: Wire) -> Result<Wire, RedisError> {
         let channels = self.wakes.wanted();
         if !channels.is_empty() {
-            con.subscribe(&channels).await?;
+            wire.con.clone().subscribe(&channels).await?;
         }
-        let wire = Wire { con, ended };
-        *self.now.lock().expect("nothing panics while it is held") = Some(wire.clone());
+        *self.slot() = Some(wire.clone());
         for channel in &channels {
             self.wakes.proven(channel);
             self.wakes.message(channel);
         }
         Ok(wire)
     }
+
+    async fn wire(self: &Arc<Self>, limit: Duration) -> Result<Wire, Outcome> {
+        let late = || Outcome::Unsent(self.server.unavailable("does not answer in time", true));
+        let open = async {
+            let _only_me = self.opening.lock().await;
+            match self.now() {
+                Some(wire) => Ok(wire),
+                None => async { self.take(self.dial().await?).await }.await.map_err(|error| self.server.not_opened(&error)),
+            }
+        };
+        let wire = match self.now() {
+            Some(wire) => wire,
+            None => timeout(limit.min(self.server.connect_timeout), open).await.unwrap_or_else(|_| Err(late()))?,
+        };
+        if !self.watched.swap(true, SeqCst) {
+            tokio::spawn(pulse::watch(self.clone()));
+        }
+        Ok(wire)
+    }
+
+    fn now(&self) -> Option<Wire> {
+        self.slot().clone().filter(|wire| !wire.is_over())
+    }
+
+    fn slot(&self) -> MutexGuard<'_, Option<Wire>> {
+        self.now.lock().expect("nothing panics while it is held")
+    }
+
+    fn broken(&self, wire: &Wire, error: &RedisError) -> Error {
+        self.lost(wire);
+        self.server.broken(error)
+    }
+
+    fn silent(&self, silence: Silence) -> Error {
+        match silence {
+            Silence::TimedOut => self.server.unavailable("does not answer in time", true),
+            Silence::Over => self.server.unavailable("closed the connection", false),
+        }
+    }
 }
 
-fn pushed(push: PushInfo, wakes: &Wakes, ended: &AtomicBool) {
+fn pushed(push: PushInfo, wakes: &Wakes, state: &State) {
     match push.kind {
         PushKind::Disconnection => {
-            ended.store(true, SeqCst);
+            state.end();
             wakes.disconnected();
         }
         PushKind::Message => {

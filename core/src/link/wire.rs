@@ -1,0 +1,99 @@
+//! One connection of the mux: what is asked over it, when it last answered, and whether it is over.
+
+use std::future::Future;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use redis::aio::MultiplexedConnection;
+use tokio::sync::watch;
+
+#[derive(Clone)]
+pub struct Wire {
+    pub con: MultiplexedConnection,
+    state: Arc<State>,
+}
+
+pub struct State {
+    over: watch::Sender<bool>,
+    /// Questions without an answer yet.
+    open: AtomicUsize,
+    heard: Mutex<Instant>,
+}
+
+/// Why a question has no answer.
+pub enum Silence {
+    TimedOut,
+    /// The connection ended, or was given up, after the question had been sent.
+    Over,
+}
+
+impl State {
+    pub fn new() -> Arc<Self> {
+        Arc::new(State { over: watch::Sender::new(false), open: AtomicUsize::new(0), heard: Mutex::new(Instant::now()) })
+    }
+
+    pub fn end(&self) {
+        self.over.send_replace(true);
+    }
+}
+
+impl Wire {
+    pub fn new(con: MultiplexedConnection, state: Arc<State>) -> Self {
+        Wire { con, state }
+    }
+
+    /// Set as soon as the connection ends, before anything else can run: who sees it afterwards has not sent anything.
+    pub fn is_over(&self) -> bool {
+        *self.state.over.borrow()
+    }
+
+    /// Gives the connection up: whoever waits for an answer on it is told so.
+    pub fn end(&self) {
+        self.state.end();
+    }
+
+    /// Waits for the answer to what `question` sends over [`Wire::con`].
+    pub async fn ask<T>(&self, question: impl Future<Output = T>, limit: Duration) -> Result<T, Silence> {
+        let mut over = self.state.over.subscribe();
+        let _open = Open::new(&self.state);
+        tokio::select! {
+            biased;
+            answer = question => {
+                self.answered();
+                Ok(answer)
+            }
+            _ = over.wait_for(|over| *over) => Err(Silence::Over),
+            () = tokio::time::sleep(limit) => Err(Silence::TimedOut),
+        }
+    }
+
+    pub fn answered(&self) {
+        *self.state.heard.lock().expect("nothing panics while it is held") = Instant::now();
+    }
+
+    /// When the last answer came; at first, when the connection was opened.
+    pub fn heard(&self) -> Instant {
+        *self.state.heard.lock().expect("nothing panics while it is held")
+    }
+
+    pub fn is_asked(&self) -> bool {
+        self.state.open.load(SeqCst) > 0
+    }
+}
+
+/// A question without an answer; dropping it counts it out, also where its caller was dropped.
+struct Open<'a>(&'a State);
+
+impl<'a> Open<'a> {
+    fn new(state: &'a State) -> Self {
+        state.open.fetch_add(1, SeqCst);
+        Open(state)
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, SeqCst);
+    }
+}

@@ -1,0 +1,122 @@
+//! A connection that leads nowhere any more although nothing says so, and servers that are only slow.
+
+use redlatch::Client;
+use redlatch_tests::*;
+
+use super::{eventually, secs};
+
+const CHANNEL: &str = "redisson_lock__channel:{n}";
+
+fn connected(url: &str) -> Client {
+    Client::connect(url).expect("a good URL")
+}
+
+/// Which connections listen, by the server's numbers.
+fn listening(view: &mut View) -> Vec<String> {
+    let list: String = view.command(&["CLIENT", "LIST", "TYPE", "pubsub"]);
+    list.lines().filter_map(|line| line.split(' ').next().map(str::to_owned)).collect()
+}
+
+#[test]
+fn a_waiter_whose_connection_leads_nowhere_is_woken_all_the_same() {
+    for direction in [Direction::ToClient, Direction::ToServer] {
+        let server = Server::start();
+        let proxy = Proxy::start(&server);
+        let (holder, waiter) = (connected(&server.url()), connected(&server.url_at(proxy.port())));
+        // Renewed until its release, it outlives the wait: only a wake can end that in time.
+        let guard = holder.lock("n").blocking().acquire().expect("free");
+        let waiting = std::thread::spawn(move || waiter.lock("n").wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
+        let mut view = server.view();
+        eventually(|| view.listeners(CHANNEL) == 1);
+        let before = listening(&mut view);
+        proxy.freeze(direction);
+        if direction == Direction::ToServer {
+            // The message itself would come through.
+            eventually(|| view.listeners(CHANNEL) == 2);
+        }
+        guard.release().expect("held");
+        waiting.join().expect("no panic").unwrap_or_else(|e| panic!("{direction:?}: {e}")).expect("held");
+        assert_ne!(listening(&mut view), before, "{direction:?}");
+    }
+}
+
+#[test]
+fn a_call_on_a_connection_that_leads_nowhere_is_carried_out_on_another() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let client = connected(&server.url_at(proxy.port()));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("threads");
+    runtime.block_on(async {
+        client.lock("n").acquire().await.expect("free").release().await.expect("held");
+        for direction in [Direction::ToClient, Direction::ToServer] {
+            proxy.freeze(direction);
+            let guard = client.lock("n").acquire().await.unwrap_or_else(|e| panic!("{direction:?}: {e}"));
+            guard.release().await.expect("held");
+        }
+    });
+    assert!(!server.view().exists("n"));
+}
+
+#[test]
+fn a_slow_server_keeps_its_connection() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let (holder, waiter) = (connected(&server.url()), connected(&server.url_at(proxy.port())));
+    let guard = holder.lock("n").blocking().acquire().expect("free");
+    let waiting = std::thread::spawn(move || waiter.lock("n").wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
+    let mut view = server.view();
+    eventually(|| view.listeners(CHANNEL) == 1);
+    let (before, connections) = (listening(&mut view), proxy.connections());
+    server.pause();
+    eventually(|| proxy.connections() > connections);
+    server.resume();
+    eventually(|| proxy.connections() == connections);
+    assert_eq!(listening(&mut view), before);
+    guard.release().expect("held");
+    waiting.join().expect("no panic").expect("woken").expect("held");
+}
+
+#[test]
+fn a_client_that_waits_for_nothing_sends_nothing() {
+    let (quiet, busy) = (Server::start(), Server::start());
+    let run = |server: &Server| {
+        let (holder, waiter) = (connected(&server.url()), connected(&server.url()));
+        let guard = holder.lock("n").blocking().acquire().expect("free");
+        (holder, guard, std::thread::spawn(move || waiter.lock("n").wait(secs(20)).blocking().acquire().map(drop).map(|()| waiter)))
+    };
+    let (_holder, guard, waiting) = run(&quiet);
+    eventually(|| quiet.view().listeners(CHANNEL) == 1);
+    guard.release().expect("held");
+    let _idle = waiting.join().expect("no panic").expect("woken");
+    let mut view = quiet.view();
+    eventually(|| !view.exists("n") && view.channels("*").is_empty());
+    // A client that does wait, elsewhere, tells how long is long enough.
+    let (_holder, guard, waiting) = run(&busy);
+    let mut clock = busy.view();
+    eventually(|| clock.listeners(CHANNEL) == 1);
+    let signs = |view: &mut View| view.calls().get("ping").copied().unwrap_or_default();
+    // The idle one may have been on the way to its last sign of life.
+    let begun = signs(&mut clock);
+    eventually(|| signs(&mut clock) >= begun + 2);
+    view.forget_calls();
+    let begun = signs(&mut clock);
+    eventually(|| signs(&mut clock) >= begun + 3);
+    let mut sent = view.calls();
+    sent.retain(|name, _| !name.starts_with("config") && name != "info");
+    assert!(sent.is_empty(), "{sent:?}");
+    guard.release().expect("held");
+    waiting.join().expect("no panic").expect("woken");
+}
+
+#[test]
+fn a_connection_that_the_server_closed_meanwhile_costs_no_error() {
+    let server = Server::start();
+    let client = connected(&server.url());
+    let mut view = server.view();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("threads");
+    for _ in 0..20 {
+        runtime.block_on(async { client.lock("n").acquire().await.expect("free").release().await.expect("held") });
+        view.command::<i64>(&["CLIENT", "KILL", "TYPE", "normal"]);
+    }
+    runtime.block_on(async { client.lock("n").acquire().await.expect("free").release().await.expect("held") });
+}
