@@ -1,6 +1,7 @@
 import java.io.File;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -11,7 +12,16 @@ import org.redisson.Redisson;
 /** A JVM of its own, for what a running one cannot try twice. */
 final class Child {
     private final List<String> command = new ArrayList<>(List.of(Paths.get(System.getProperty("java.home"), "bin", "java").toString()));
-    private String classPath = jar() + File.pathSeparator + location(Child.class);
+    private String classPath;
+
+    /** With the library under test and the classes of the tests. */
+    Child() {
+        this(jar(), Paths.get(location(Child.class)));
+    }
+
+    Child(String library, Path classes) {
+        classPath = library + File.pathSeparator + classes;
+    }
 
     /** Where the library under test is. */
     static String jar() {

@@ -95,7 +95,7 @@ class TroubleTest extends LockTest {
 
     @Test
     void a_name_that_is_null_empty_or_huge_is_refused() {
-        assertEquals("name can't be null", assertThrows(NullPointerException.class, () -> client.getLock(null)).getMessage());
+        assertEquals("name can't be null", assertThrows(NullPointerException.class, () -> client.getLock((String) null)).getMessage());
         assertThrows(IllegalArgumentException.class, client.getLock("")::lock);
         Throwable huge = assertThrows(IllegalArgumentException.class, client.getLock("x".repeat(10 << 20))::lock);
         assertTrue(huge.getMessage().length() < 500 && huge.getMessage().contains("10485760"), huge.getMessage());

@@ -4,7 +4,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 
@@ -14,24 +16,27 @@ public final class Core {
 
     private final long client;
     private final String id;
+    private final Executor executor;
 
-    private Core(long client) {
+    private Core(long client, Executor executor) {
         this.client = client;
         this.id = Native.id(client);
+        this.executor = executor;
     }
 
     /**
      * Readies a client; the first request connects.
      *
      * @param options the core's options by name; times are seconds
+     * @param executor where the continuations of futures run; null: on threads of our own
      * @throws IllegalArgumentException for a URL or an option that cannot be used
      * @throws NativeLibraryError if the native library cannot be used here
      */
-    public static Core connect(String url, Map<String, String> options) {
+    public static Core connect(String url, Map<String, String> options, Executor executor) {
         NativeLibrary.load();
         List<String> flat = new ArrayList<>();
         options.forEach((name, value) -> Collections.addAll(flat, name, value));
-        return new Core(Native.connect(url, flat.toArray(new String[0])));
+        return new Core(Native.connect(url, flat.toArray(new String[0])), executor);
     }
 
     /** The uuid under which this client holds locks. */
@@ -75,7 +80,7 @@ public final class Core {
      */
     public long submit(Request request, Predicate<Answer> taken) {
         long ticket = TICKETS.incrementAndGet();
-        Completions.expect(ticket, answer -> Callbacks.POOL.execute(() -> {
+        Completions.expect(ticket, answer -> callBack(() -> {
             if (!taken.test(answer) && answer.done() && request.operation == Request.ACQUIRE) {
                 submit(request.giveBack(answer.number()), released -> true);
             }
@@ -108,6 +113,21 @@ public final class Core {
             }
         }
         return waiting;
+    }
+
+    /** Runs what may run users' code, never on this thread. */
+    private void callBack(Runnable work) {
+        if (executor == null) {
+            Callbacks.POOL.execute(work);
+            return;
+        }
+        Callbacks.POOL.execute(() -> { // not from here: it may run the work at once, or block because it is full
+            try {
+                executor.execute(work);
+            } catch (RejectedExecutionException e) {
+                work.run(); // it was shut down before the client
+            }
+        });
     }
 
     private boolean tryNow(long ticket, Request r, long[] numbers, String[] texts) {

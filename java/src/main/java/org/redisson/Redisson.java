@@ -4,9 +4,15 @@ import io.redlatch.Answer;
 import io.redlatch.ClassPathConflictException;
 import io.redlatch.Core;
 import io.redlatch.Request;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
+import org.redisson.api.options.CommonOptions;
+import org.redisson.api.options.CommonParams;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.config.Config;
 import org.redisson.config.SingleServerConfig;
@@ -45,7 +51,7 @@ public final class Redisson implements RedissonClient {
         ClassPathConflictException.check(Redisson.class);
         Config copy = new Config(config);
         SingleServerConfig server = Settings.server(copy);
-        Redisson client = new Redisson(Core.connect(server.getAddress(), Settings.options(copy, server)), copy);
+        Redisson client = new Redisson(Core.connect(server.getAddress(), Settings.options(copy, server), copy.getExecutor()), copy);
         if (!copy.isLazyInitialization()) {
             client.connect(server.getAddress());
         }
@@ -63,7 +69,18 @@ public final class Redisson implements RedissonClient {
 
     @Override
     public RLock getLock(String name) {
-        return new RedissonLock(core, name);
+        return new RedissonLock(core, name, rawName(name));
+    }
+
+    @Override
+    public RLock getLock(CommonOptions options) {
+        CommonParams params = (CommonParams) options;
+        Settings.refuseLimits(params);
+        return getLock(params.getName());
+    }
+
+    private String rawName(String name) {
+        return Settings.nameMapper(config).map(Objects.requireNonNull(name, "name can't be null"));
     }
 
     @Override
@@ -86,6 +103,17 @@ public final class Redisson implements RedissonClient {
     @Override
     public void shutdown(long quietPeriod, long timeout, TimeUnit unit) {
         shutdown();
+    }
+
+    @Override
+    public CompletionStage<Void> shutdownAsync() {
+        shutdown();
+        return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
+    public CompletionStage<Void> shutdownAsync(Duration quietPeriod, Duration timeout) {
+        return shutdownAsync();
     }
 
     @Override

@@ -4,9 +4,9 @@ import io.redlatch.Answer;
 import io.redlatch.Core;
 import io.redlatch.Request;
 import java.nio.charset.StandardCharsets;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import org.redisson.api.ObjectListener;
 import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 
@@ -19,11 +19,11 @@ public abstract class RedissonBaseLock implements RLock {
     private final String name;
     private final byte[] key;
 
-    RedissonBaseLock(Core core, String kind, String name) {
+    RedissonBaseLock(Core core, String kind, String name, String rawName) {
         this.core = core;
         this.kind = kind;
-        this.name = Objects.requireNonNull(name, "name can't be null");
-        this.key = name.getBytes(StandardCharsets.UTF_8);
+        this.name = name;
+        this.key = rawName.getBytes(StandardCharsets.UTF_8);
     }
 
     @Override
@@ -120,6 +120,30 @@ public abstract class RedissonBaseLock implements RLock {
     public RFuture<Long> remainTimeToLiveAsync() {
         long threadId = currentThread();
         return submit(inspect(threadId), threadId, Answer::number);
+    }
+
+    @Override
+    public int addListener(ObjectListener listener) {
+        throw noListeners();
+    }
+
+    @Override
+    public RFuture<Integer> addListenerAsync(ObjectListener listener) {
+        throw noListeners();
+    }
+
+    @Override
+    public void removeListener(int listenerId) {
+        throw noListeners();
+    }
+
+    @Override
+    public RFuture<Void> removeListenerAsync(int listenerId) {
+        throw noListeners();
+    }
+
+    private UnsupportedOperationException noListeners() {
+        return new UnsupportedOperationException("`" + name + "` tells no listeners: the native core passes no keyspace events on yet");
     }
 
     static long currentThread() {

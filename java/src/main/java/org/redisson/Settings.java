@@ -3,7 +3,10 @@ package org.redisson;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.redisson.api.options.CommonParams;
 import org.redisson.config.Config;
+import org.redisson.config.DefaultNameMapper;
+import org.redisson.config.NameMapper;
 import org.redisson.config.SingleServerConfig;
 
 /** A {@link Config} as the core's URL and options. */
@@ -34,6 +37,21 @@ final class Settings {
         options.put("retry_for", seconds(retryFor(server)));
         options.put("watchdog", seconds(config.getLockWatchdogTimeout()));
         return options;
+    }
+
+    /** That of the {@code Config}, unless it is the default one: then that of the server. */
+    @SuppressWarnings("deprecation")
+    static NameMapper nameMapper(Config config) {
+        NameMapper mapper = config.getNameMapper();
+        return mapper instanceof DefaultNameMapper ? config.useSingleServer().getNameMapper() : mapper;
+    }
+
+    /** @throws UnsupportedOperationException if limits are set: the native core has those of the client only */
+    static void refuseLimits(CommonParams params) {
+        if (params.getTimeout() != 0 || params.getRetryAttempts() >= 0 || params.getRetryDelay() != null) {
+            throw new UnsupportedOperationException("timeout and retries cannot be set for `" + params.getName()
+                    + "` alone: the native core has those of the client only; set them in its configuration");
+        }
     }
 
     /** The address as it may be shown. */

@@ -19,7 +19,7 @@ import java.util.concurrent.locks.Lock;
  * {@link RedissonClient#shutdown}, and {@link IllegalArgumentException} for a name that is empty or longer than 64 KiB and for a
  * lease of more than 100 years.
  */
-public interface RLock extends Lock, RLockAsync {
+public interface RLock extends Lock, RLockAsync, RObservable {
     /** The name that it was asked for by. */
     String getName();
 

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
  * <p>Times: a lease of 0 or less is renewed until release; a wait of 0 or less tries once; a wait of 100 years or more is for ever.
  * Futures fail with the exceptions of {@link RLock}.
  */
-public interface RLockAsync {
+public interface RLockAsync extends RObservableAsync {
     /** Takes the lock away from whoever holds it. True if somebody did. */
     RFuture<Boolean> forceUnlockAsync();
 

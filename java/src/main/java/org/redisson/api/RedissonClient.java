@@ -1,6 +1,9 @@
 package org.redisson.api;
 
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import org.redisson.api.options.CommonOptions;
 import org.redisson.config.Config;
 
 /** A client of one Redis or Valkey server. Safe for use by many threads; an application needs one per server. */
@@ -11,6 +14,13 @@ public interface RedissonClient {
      * @throws NullPointerException if {@code name} is null
      */
     RLock getLock(String name);
+
+    /**
+     * The reentrant lock of the name in {@code options}, whose calls are tried as long as they say. Asks nothing of the server.
+     *
+     * @throws NullPointerException if {@code options} is null
+     */
+    RLock getLock(CommonOptions options);
 
     /** The uuid under which this client holds locks. */
     String getId();
@@ -26,6 +36,12 @@ public interface RedissonClient {
 
     /** As {@link #shutdown()}. Nothing is left to wait for, so both times are without meaning. */
     void shutdown(long quietPeriod, long timeout, TimeUnit unit);
+
+    /** As {@link #shutdown()}; the stage is complete when it is done. */
+    CompletionStage<Void> shutdownAsync();
+
+    /** As {@link #shutdownAsync()}. Nothing is left to wait for, so both times are without meaning. */
+    CompletionStage<Void> shutdownAsync(Duration quietPeriod, Duration timeout);
 
     /** Whether {@link #shutdown} is done. */
     boolean isShutdown();

@@ -4,6 +4,11 @@ package org.redisson.client;
 public class RedisConnectionException extends RedisException {
     private static final long serialVersionUID = 1L;
 
+    /** @param cause what led to this */
+    public RedisConnectionException(Throwable cause) {
+        super(cause);
+    }
+
     /** @param message what is so and what to do */
     public RedisConnectionException(String message) {
         super(message);

@@ -4,6 +4,9 @@ package org.redisson.client;
 public class RedisTimeoutException extends RedisException {
     private static final long serialVersionUID = 1L;
 
+    /** Without a message. */
+    public RedisTimeoutException() {}
+
     /** @param message what is so and what to do */
     public RedisTimeoutException(String message) {
         super(message);

@@ -1,6 +1,10 @@
 package org.redisson.config;
 
+import java.net.URL;
 import java.time.Duration;
+import java.util.Objects;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.TrustManagerFactory;
 
 /**
  * What every way of reaching servers has in common.
@@ -8,6 +12,8 @@ import java.time.Duration;
  * @param <T> the configuration itself, for chaining
  */
 public abstract class BaseConfig<T extends BaseConfig<T>> {
+    private static final DelayStrategy RECONNECTION = new EqualJitterDelay(Duration.ofMillis(100), Duration.ofSeconds(10));
+
     private int timeout = 3000;
     private int connectTimeout = 10000;
     private int retryAttempts = 4;
@@ -15,10 +21,8 @@ public abstract class BaseConfig<T extends BaseConfig<T>> {
     private String clientName;
     private String username;
     private String password;
-    private int subscriptionTimeout = 7500;
-    private int subscriptionsPerConnection = 5;
-    private int idleConnectionTimeout = 10000;
-    private int pingConnectionInterval = 30000;
+    private NameMapper nameMapper = NameMapper.direct();
+    final Kept kept = new Kept();
 
     BaseConfig() {}
 
@@ -30,10 +34,8 @@ public abstract class BaseConfig<T extends BaseConfig<T>> {
         clientName = other.clientName;
         username = other.username;
         password = other.password;
-        subscriptionTimeout = other.subscriptionTimeout;
-        subscriptionsPerConnection = other.subscriptionsPerConnection;
-        idleConnectionTimeout = other.idleConnectionTimeout;
-        pingConnectionInterval = other.pingConnectionInterval;
+        nameMapper = other.nameMapper;
+        kept.putAll(other.kept);
     }
 
     abstract T self();
@@ -81,7 +83,7 @@ public abstract class BaseConfig<T extends BaseConfig<T>> {
 
     /** The delays between attempts; {@link EqualJitterDelay} from 1 to 2 seconds by default. */
     public T setRetryDelay(DelayStrategy retryDelay) {
-        this.retryDelay = retryDelay;
+        this.retryDelay = Objects.requireNonNull(retryDelay, "retryDelay can't be null");
         return self();
     }
 
@@ -97,7 +99,18 @@ public abstract class BaseConfig<T extends BaseConfig<T>> {
      */
     @Deprecated
     public T setRetryInterval(int retryInterval) {
+        kept.put("retryInterval", retryInterval);
         return setRetryDelay(new ConstantDelay(Duration.ofMillis(retryInterval)));
+    }
+
+    /**
+     * What was set, or 1500.
+     *
+     * @deprecated use {@link #getRetryDelay}
+     */
+    @Deprecated
+    public int getRetryInterval() {
+        return kept.get("retryInterval", 1500);
     }
 
     /** The name of the connections in the server's {@code CLIENT LIST}; none by default. */
@@ -153,47 +166,472 @@ public abstract class BaseConfig<T extends BaseConfig<T>> {
         return password;
     }
 
+    /**
+     * Without meaning here: a connection is opened anew by the first call that needs it. Kept so that configurations compile; default
+     * {@link EqualJitterDelay} from 100 ms to 10 s.
+     */
+    public T setReconnectionDelay(DelayStrategy reconnectionDelay) {
+        kept.put("reconnectionDelay", reconnectionDelay);
+        return self();
+    }
+
+    /** What was set. */
+    public DelayStrategy getReconnectionDelay() {
+        return kept.get("reconnectionDelay", RECONNECTION);
+    }
+
     /** Without meaning here: connections are shared and opened at need. Kept so that configurations compile; default 7500. */
     public T setSubscriptionTimeout(int subscriptionTimeout) {
-        this.subscriptionTimeout = subscriptionTimeout;
+        kept.put("subscriptionTimeout", subscriptionTimeout);
         return self();
     }
 
     /** What was set. */
     public int getSubscriptionTimeout() {
-        return subscriptionTimeout;
+        return kept.get("subscriptionTimeout", 7500);
     }
 
     /** Without meaning here: connections are shared and opened at need. Kept so that configurations compile; default 5. */
     public T setSubscriptionsPerConnection(int subscriptionsPerConnection) {
-        this.subscriptionsPerConnection = subscriptionsPerConnection;
+        kept.put("subscriptionsPerConnection", subscriptionsPerConnection);
         return self();
     }
 
     /** What was set. */
     public int getSubscriptionsPerConnection() {
-        return subscriptionsPerConnection;
+        return kept.get("subscriptionsPerConnection", 5);
     }
 
     /** Without meaning here: connections are shared and opened at need. Kept so that configurations compile; default 10000. */
     public T setIdleConnectionTimeout(int idleConnectionTimeout) {
-        this.idleConnectionTimeout = idleConnectionTimeout;
+        kept.put("idleConnectionTimeout", idleConnectionTimeout);
         return self();
     }
 
     /** What was set. */
     public int getIdleConnectionTimeout() {
-        return idleConnectionTimeout;
+        return kept.get("idleConnectionTimeout", 10000);
     }
 
     /** Without meaning here: connections are shared and opened at need. Kept so that configurations compile; default 30000. */
     public T setPingConnectionInterval(int pingConnectionInterval) {
-        this.pingConnectionInterval = pingConnectionInterval;
+        kept.put("pingConnectionInterval", pingConnectionInterval);
         return self();
     }
 
     /** What was set. */
     public int getPingConnectionInterval() {
-        return pingConnectionInterval;
+        return kept.get("pingConnectionInterval", 30000);
+    }
+
+    /**
+     * What names are on the server.
+     *
+     * @deprecated use {@link Config#setNameMapper}
+     */
+    @Deprecated
+    public T setNameMapper(NameMapper nameMapper) {
+        this.nameMapper = Objects.requireNonNull(nameMapper, "nameMapper can't be null");
+        return self();
+    }
+
+    /**
+     * What names are on the server.
+     *
+     * @deprecated as the setter
+     */
+    @Deprecated
+    public NameMapper getNameMapper() {
+        return nameMapper;
+    }
+
+    /**
+     * Only the default, SslVerificationMode.STRICT, can be had: servers are checked against the public certificate authorities that are built
+     * in.
+     *
+     * @throws UnsupportedOperationException for anything else
+     * @deprecated use {@link Config#setSslVerificationMode}
+     */
+    @Deprecated
+    public T setSslVerificationMode(SslVerificationMode sslVerificationMode) {
+        Unsupported.unless("sslVerificationMode", sslVerificationMode, SslVerificationMode.STRICT, Unsupported.TRUST);
+        return self();
+    }
+
+    /**
+     * SslVerificationMode.STRICT.
+     *
+     * @deprecated as the setter
+     */
+    @Deprecated
+    public SslVerificationMode getSslVerificationMode() {
+        return SslVerificationMode.STRICT;
+    }
+
+    /**
+     * Only the default, true, can be had: servers are checked against the public certificate authorities that are built in.
+     *
+     * @throws UnsupportedOperationException for anything else
+     * @deprecated use {@link Config#setSslVerificationMode}
+     */
+    @Deprecated
+    public T setSslEnableEndpointIdentification(boolean sslEnableEndpointIdentification) {
+        Unsupported.unless("sslEnableEndpointIdentification", sslEnableEndpointIdentification, true, Unsupported.TRUST);
+        return self();
+    }
+
+    /**
+     * true.
+     *
+     * @deprecated as the setter
+     */
+    @Deprecated
+    public boolean isSslEnableEndpointIdentification() {
+        return true;
+    }
+
+    /**
+     * Without meaning here: TLS is the native library's own. Kept so that configurations compile; default SslProvider.JDK.
+     *
+     * @deprecated use {@link Config#setSslProvider}
+     */
+    @Deprecated
+    public T setSslProvider(SslProvider sslProvider) {
+        kept.put("sslProvider", sslProvider);
+        return self();
+    }
+
+    /**
+     * What was set.
+     *
+     * @deprecated as the setter
+     */
+    @Deprecated
+    public SslProvider getSslProvider() {
+        return kept.get("sslProvider", SslProvider.JDK);
+    }
+
+    /**
+     * Only the default, null, can be had: servers are checked against the public certificate authorities that are built in.
+     *
+     * @throws UnsupportedOperationException for anything else
+     * @deprecated use {@link Config#setSslTruststore}
+     */
+    @Deprecated
+    public T setSslTruststore(URL sslTruststore) {
+        Unsupported.unless("sslTruststore", sslTruststore, null, Unsupported.TRUST);
+        return self();
+    }
+
+    /**
+     * null.
+     *
+     * @deprecated as the setter
+     */
+    @Deprecated
+    public URL getSslTruststore() {
+        return null;
+    }
+
+    /**
+     * Only the default, null, can be had: servers are checked against the public certificate authorities that are built in.
+     *
+     * @throws UnsupportedOperationException for anything else
+     * @deprecated use {@link Config#setSslTruststorePassword}
+     */
+    @Deprecated
+    public T setSslTruststorePassword(String sslTruststorePassword) {
+        Unsupported.unless("sslTruststorePassword", sslTruststorePassword, null, Unsupported.TRUST);
+        return self();
+    }
+
+    /**
+     * null.
+     *
+     * @deprecated as the setter
+     */
+    @Deprecated
+    public String getSslTruststorePassword() {
+        return null;
+    }
+
+    /**
+     * Only the default, null, can be had: servers are checked against the public certificate authorities that are built in.
+     *
+     * @throws UnsupportedOperationException for anything else
+     * @deprecated use {@link Config#setSslTrustManagerFactory}
+     */
+    @Deprecated
+    public T setSslTrustManagerFactory(TrustManagerFactory sslTrustManagerFactory) {
+        Unsupported.unless("sslTrustManagerFactory", sslTrustManagerFactory, null, Unsupported.TRUST);
+        return self();
+    }
+
+    /**
+     * null.
+     *
+     * @deprecated as the setter
+     */
+    @Deprecated
+    public TrustManagerFactory getSslTrustManagerFactory() {
+        return null;
+    }
+
+    /**
+     * Only the default, null, can be had: client certificates are not sent.
+     *
+     * @throws UnsupportedOperationException for anything else
+     * @deprecated use {@link Config#setSslKeystore}
+     */
+    @Deprecated
+    public T setSslKeystore(URL sslKeystore) {
+        Unsupported.unless("sslKeystore", sslKeystore, null, Unsupported.CERTIFICATE);
+        return self();
+    }
+
+    /**
+     * null.
+     *
+     * @deprecated as the setter
+     */
+    @Deprecated
+    public URL getSslKeystore() {
+        return null;
+    }
+
+    /**
+     * Only the default, null, can be had: client certificates are not sent.
+     *
+     * @throws UnsupportedOperationException for anything else
+     * @deprecated use {@link Config#setSslKeystorePassword}
+     */
+    @Deprecated
+    public T setSslKeystorePassword(String sslKeystorePassword) {
+        Unsupported.unless("sslKeystorePassword", sslKeystorePassword, null, Unsupported.CERTIFICATE);
+        return self();
+    }
+
+    /**
+     * null.
+     *
+     * @deprecated as the setter
+     */
+    @Deprecated
+    public String getSslKeystorePassword() {
+        return null;
+    }
+
+    /**
+     * Only the default, null, can be had: client certificates are not sent.
+     *
+     * @throws UnsupportedOperationException for anything else
+     * @deprecated use {@link Config#setSslKeystoreType}
+     */
+    @Deprecated
+    public T setSslKeystoreType(String sslKeystoreType) {
+        Unsupported.unless("sslKeystoreType", sslKeystoreType, null, Unsupported.CERTIFICATE);
+        return self();
+    }
+
+    /**
+     * null.
+     *
+     * @deprecated as the setter
+     */
+    @Deprecated
+    public String getSslKeystoreType() {
+        return null;
+    }
+
+    /**
+     * Only the default, null, can be had: client certificates are not sent.
+     *
+     * @throws UnsupportedOperationException for anything else
+     * @deprecated use {@link Config#setSslKeyManagerFactory}
+     */
+    @Deprecated
+    public BaseConfig<T> setSslKeyManagerFactory(KeyManagerFactory sslKeyManagerFactory) {
+        Unsupported.unless("sslKeyManagerFactory", sslKeyManagerFactory, null, Unsupported.CERTIFICATE);
+        return self();
+    }
+
+    /**
+     * null.
+     *
+     * @deprecated as the setter
+     */
+    @Deprecated
+    public KeyManagerFactory getSslKeyManagerFactory() {
+        return null;
+    }
+
+    /**
+     * Only the default, null, can be had: TLS is the native library's own, with the protocols and ciphers that it finds safe.
+     *
+     * @throws UnsupportedOperationException for anything else
+     * @deprecated use {@link Config#setSslProtocols}
+     */
+    @Deprecated
+    public T setSslProtocols(String[] sslProtocols) {
+        Unsupported.unless("sslProtocols", sslProtocols, null, Unsupported.TLS);
+        return self();
+    }
+
+    /**
+     * null.
+     *
+     * @deprecated as the setter
+     */
+    @Deprecated
+    public String[] getSslProtocols() {
+        return null;
+    }
+
+    /**
+     * Only the default, null, can be had: TLS is the native library's own, with the protocols and ciphers that it finds safe.
+     *
+     * @throws UnsupportedOperationException for anything else
+     * @deprecated use {@link Config#setSslCiphers}
+     */
+    @Deprecated
+    public T setSslCiphers(String[] sslCiphers) {
+        Unsupported.unless("sslCiphers", sslCiphers, null, Unsupported.TLS);
+        return self();
+    }
+
+    /**
+     * null.
+     *
+     * @deprecated as the setter
+     */
+    @Deprecated
+    public String[] getSslCiphers() {
+        return null;
+    }
+
+    /**
+     * Without meaning here: the native library sets up its sockets. Kept so that configurations compile; default false.
+     *
+     * @deprecated use {@link Config#setTcpKeepAlive}
+     */
+    @Deprecated
+    public T setKeepAlive(boolean keepAlive) {
+        kept.put("keepAlive", keepAlive);
+        return self();
+    }
+
+    /**
+     * What was set.
+     *
+     * @deprecated as the setter
+     */
+    @Deprecated
+    public boolean isKeepAlive() {
+        return kept.get("keepAlive", false);
+    }
+
+    /**
+     * Without meaning here: the native library sets up its sockets. Kept so that configurations compile; default 0.
+     *
+     * @deprecated use {@link Config#setTcpKeepAliveCount}
+     */
+    @Deprecated
+    public T setTcpKeepAliveCount(int tcpKeepAliveCount) {
+        kept.put("tcpKeepAliveCount", tcpKeepAliveCount);
+        return self();
+    }
+
+    /**
+     * What was set.
+     *
+     * @deprecated as the setter
+     */
+    @Deprecated
+    public int getTcpKeepAliveCount() {
+        return kept.get("tcpKeepAliveCount", 0);
+    }
+
+    /**
+     * Without meaning here: the native library sets up its sockets. Kept so that configurations compile; default 0.
+     *
+     * @deprecated use {@link Config#setTcpKeepAliveIdle}
+     */
+    @Deprecated
+    public T setTcpKeepAliveIdle(int tcpKeepAliveIdle) {
+        kept.put("tcpKeepAliveIdle", tcpKeepAliveIdle);
+        return self();
+    }
+
+    /**
+     * What was set.
+     *
+     * @deprecated as the setter
+     */
+    @Deprecated
+    public int getTcpKeepAliveIdle() {
+        return kept.get("tcpKeepAliveIdle", 0);
+    }
+
+    /**
+     * Without meaning here: the native library sets up its sockets. Kept so that configurations compile; default 0.
+     *
+     * @deprecated use {@link Config#setTcpKeepAliveInterval}
+     */
+    @Deprecated
+    public T setTcpKeepAliveInterval(int tcpKeepAliveInterval) {
+        kept.put("tcpKeepAliveInterval", tcpKeepAliveInterval);
+        return self();
+    }
+
+    /**
+     * What was set.
+     *
+     * @deprecated as the setter
+     */
+    @Deprecated
+    public int getTcpKeepAliveInterval() {
+        return kept.get("tcpKeepAliveInterval", 0);
+    }
+
+    /**
+     * Without meaning here: the native library sets up its sockets. Kept so that configurations compile; default 0.
+     *
+     * @deprecated use {@link Config#setTcpUserTimeout}
+     */
+    @Deprecated
+    public T setTcpUserTimeout(int tcpUserTimeout) {
+        kept.put("tcpUserTimeout", tcpUserTimeout);
+        return self();
+    }
+
+    /**
+     * What was set.
+     *
+     * @deprecated as the setter
+     */
+    @Deprecated
+    public int getTcpUserTimeout() {
+        return kept.get("tcpUserTimeout", 0);
+    }
+
+    /**
+     * Without meaning here: the native library sets up its sockets. Kept so that configurations compile; default true.
+     *
+     * @deprecated use {@link Config#setTcpNoDelay}
+     */
+    @Deprecated
+    public T setTcpNoDelay(boolean tcpNoDelay) {
+        kept.put("tcpNoDelay", tcpNoDelay);
+        return self();
+    }
+
+    /**
+     * What was set.
+     *
+     * @deprecated as the setter
+     */
+    @Deprecated
+    public boolean isTcpNoDelay() {
+        return kept.get("tcpNoDelay", true);
     }
 }

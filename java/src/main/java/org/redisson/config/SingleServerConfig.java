@@ -4,10 +4,6 @@ package org.redisson.config;
 public class SingleServerConfig extends BaseConfig<SingleServerConfig> {
     private String address;
     private int database;
-    private int connectionPoolSize = 64;
-    private int connectionMinimumIdleSize = 24;
-    private int subscriptionConnectionPoolSize = 50;
-    private int subscriptionConnectionMinimumIdleSize = 1;
 
     SingleServerConfig() {}
 
@@ -15,10 +11,6 @@ public class SingleServerConfig extends BaseConfig<SingleServerConfig> {
         super(other);
         address = other.address;
         database = other.database;
-        connectionPoolSize = other.connectionPoolSize;
-        connectionMinimumIdleSize = other.connectionMinimumIdleSize;
-        subscriptionConnectionPoolSize = other.subscriptionConnectionPoolSize;
-        subscriptionConnectionMinimumIdleSize = other.subscriptionConnectionMinimumIdleSize;
     }
 
     @Override
@@ -27,8 +19,8 @@ public class SingleServerConfig extends BaseConfig<SingleServerConfig> {
     }
 
     /**
-     * Where the server is: {@code redis://host:6379}, {@code rediss://host:6379} with TLS, {@code redis+uds:///path/to/socket}; {@code valkey} for
-     * {@code redis} in any of them is the same. Required.
+     * Where the server is: {@code redis://host:6379}, {@code rediss://host:6379} with TLS, {@code redis+uds:///path/to/socket};
+     * {@code valkey} for {@code redis} in any of them is the same. Required.
      */
     public SingleServerConfig setAddress(String address) {
         this.address = address;
@@ -53,45 +45,67 @@ public class SingleServerConfig extends BaseConfig<SingleServerConfig> {
 
     /** Without meaning here: connections are shared and opened at need. Kept so that configurations compile; default 64. */
     public SingleServerConfig setConnectionPoolSize(int connectionPoolSize) {
-        this.connectionPoolSize = connectionPoolSize;
+        kept.put("connectionPoolSize", connectionPoolSize);
         return this;
     }
 
     /** What was set. */
     public int getConnectionPoolSize() {
-        return connectionPoolSize;
+        return kept.get("connectionPoolSize", 64);
     }
 
     /** Without meaning here: connections are shared and opened at need. Kept so that configurations compile; default 24. */
     public SingleServerConfig setConnectionMinimumIdleSize(int connectionMinimumIdleSize) {
-        this.connectionMinimumIdleSize = connectionMinimumIdleSize;
+        kept.put("connectionMinimumIdleSize", connectionMinimumIdleSize);
         return this;
     }
 
     /** What was set. */
     public int getConnectionMinimumIdleSize() {
-        return connectionMinimumIdleSize;
+        return kept.get("connectionMinimumIdleSize", 24);
     }
 
     /** Without meaning here: connections are shared and opened at need. Kept so that configurations compile; default 50. */
     public SingleServerConfig setSubscriptionConnectionPoolSize(int subscriptionConnectionPoolSize) {
-        this.subscriptionConnectionPoolSize = subscriptionConnectionPoolSize;
+        kept.put("subscriptionConnectionPoolSize", subscriptionConnectionPoolSize);
         return this;
     }
 
     /** What was set. */
     public int getSubscriptionConnectionPoolSize() {
-        return subscriptionConnectionPoolSize;
+        return kept.get("subscriptionConnectionPoolSize", 50);
     }
 
     /** Without meaning here: connections are shared and opened at need. Kept so that configurations compile; default 1. */
     public SingleServerConfig setSubscriptionConnectionMinimumIdleSize(int subscriptionConnectionMinimumIdleSize) {
-        this.subscriptionConnectionMinimumIdleSize = subscriptionConnectionMinimumIdleSize;
+        kept.put("subscriptionConnectionMinimumIdleSize", subscriptionConnectionMinimumIdleSize);
         return this;
     }
 
     /** What was set. */
     public int getSubscriptionConnectionMinimumIdleSize() {
-        return subscriptionConnectionMinimumIdleSize;
+        return kept.get("subscriptionConnectionMinimumIdleSize", 1);
+    }
+
+    /** Without meaning here: the address is looked up for each new connection. Kept so that configurations compile; default 5000. */
+    public SingleServerConfig setDnsMonitoringInterval(long dnsMonitoringInterval) {
+        kept.put("dnsMonitoringInterval", dnsMonitoringInterval);
+        return this;
+    }
+
+    /** What was set. */
+    public long getDnsMonitoringInterval() {
+        return kept.get("dnsMonitoringInterval", 5000L);
+    }
+
+    /** Without meaning here: the address is looked up for each new connection. Kept so that configurations compile; default 1. */
+    public SingleServerConfig setDnsMonitoringTimes(int dnsMonitoringTimes) {
+        kept.put("dnsMonitoringTimes", dnsMonitoringTimes);
+        return this;
+    }
+
+    /** What was set. */
+    public int getDnsMonitoringTimes() {
+        return kept.get("dnsMonitoringTimes", 1);
     }
 }

@@ -1,0 +1,11 @@
+package org.redisson.client;
+
+/** Kept so that programs compile; not thrown here: a script that the server does not know is sent whole. */
+public class RedisNoScriptException extends RedisException {
+    private static final long serialVersionUID = 1L;
+
+    /** @param message what is so and what to do */
+    public RedisNoScriptException(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,11 @@
+package org.redisson.client;
+
+/** Kept so that programs compile; not thrown here: one server has no replicas to wait for. */
+public class RedisWaitException extends RedisRetryException {
+    private static final long serialVersionUID = 1L;
+
+    /** @param message what is so and what to do */
+    public RedisWaitException(String message) {
+        super(message);
+    }
+}

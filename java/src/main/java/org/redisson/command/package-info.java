@@ -1,0 +1,2 @@
+/** Errors of replicas. */
+package org.redisson.command;

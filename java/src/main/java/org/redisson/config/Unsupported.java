@@ -1,0 +1,21 @@
+package org.redisson.config;
+
+import java.util.Arrays;
+
+/** Settings that change what is safe and that cannot be had: they are refused, not passed over. */
+final class Unsupported {
+    static final String TRUST = "servers are checked against the public certificate authorities, certificate and host name";
+    static final String CERTIFICATE = "client certificates are not sent; log in with a password";
+    static final String TLS = "TLS is the native library's own, with the protocols and ciphers that it finds safe";
+
+    private Unsupported() {}
+
+    /** @throws UnsupportedOperationException naming setting, value and reason, unless the value is the only one there is */
+    static void unless(String setting, Object value, Object only, String why) {
+        if (value == only || value != null && value.equals(only)) {
+            return;
+        }
+        String shown = setting.endsWith("Password") ? "…" : value instanceof Object[] ? Arrays.toString((Object[]) value) : String.valueOf(value);
+        throw new UnsupportedOperationException("the setting " + setting + " cannot be " + shown + ": " + why + "; leave it out");
+    }
+}

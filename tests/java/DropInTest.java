@@ -1,0 +1,35 @@
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * One program, compiled once for Redisson: what it sees with our jar is what it sees with Redisson's. It leaves out where we differ on
+ * purpose: an interrupt before a call is an InterruptedException (there a RedisException), and leases are those of holds (there of objects).
+ */
+class DropInTest {
+    @TempDir
+    Path classes;
+
+    @Test
+    void a_program_compiled_for_redisson_sees_the_same_with_our_jar() throws Exception {
+        int failed = ToolProvider.getSystemJavaCompiler().run(null, null, null, "--release", "11", "-proc:none", "-d", classes.toString(),
+                "-cp", Loaded.CLASS_PATH, "tests/java/Program.java");
+        assertEquals(0, failed, "Program.java does not compile against Redisson");
+        String redisson;
+        try (TestServer server = TestServer.start()) {
+            redisson = seen(new Child(Loaded.CLASS_PATH, classes).option("-Dslf4j.internal.verbosity=ERROR"), server);
+        }
+        assertTrue(redisson.lines().count() > 25 && redisson.endsWith("ended by itself"), redisson);
+        try (TestServer server = TestServer.start()) {
+            assertEquals(redisson, seen(new Child(Child.jar(), classes), server));
+        }
+    }
+
+    private static String seen(Child child, TestServer server) throws Exception {
+        return child.run(Program.class, server.url()).replaceAll("WARNING: .*", "").strip(); // newer JVMs name what will be forbidden one day
+    }
+}

@@ -1,0 +1,121 @@
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.net.MalformedURLException;
+import java.net.URI;
+import java.net.URL;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.redisson.Redisson;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+import org.redisson.config.NameMapper;
+import org.redisson.config.SslVerificationMode;
+
+/** Settings that do something, and those that cannot be had. */
+class SettingsTest extends LockTest {
+    private static final NameMapper SHOP = new NameMapper() {
+        @Override
+        public String map(String name) {
+            return "shop:" + name;
+        }
+
+        @Override
+        public String unmap(String name) {
+            return name.substring(5);
+        }
+    };
+
+    @Test
+    void a_name_mapper_makes_the_key_and_not_the_name() throws Exception {
+        assertMapped(server.config().setNameMapper(SHOP));
+    }
+
+    @Test
+    @SuppressWarnings("deprecation")
+    void a_name_mapper_of_the_server_is_used_when_the_client_has_none() throws Exception {
+        Config config = server.config();
+        config.useSingleServer().setNameMapper(SHOP);
+        assertMapped(config);
+    }
+
+    private void assertMapped(Config config) throws Exception {
+        RedissonClient made = Redisson.create(config);
+        RLock mapped = made.getLock(name);
+        assertEquals(name, mapped.getName());
+        mapped.lock();
+        assertEquals(1L, server.call("EXISTS", "shop:" + name));
+        assertTrue(lock.tryLock(), "without the mapper it is another lock");
+        mapped.unlock();
+        assertEquals(0L, server.call("EXISTS", "shop:" + name));
+        made.shutdown();
+    }
+
+    @Test
+    void continuations_run_on_the_executor_that_was_set() throws Exception {
+        ExecutorService executor = Executors.newSingleThreadExecutor(work -> new Thread(work, "the-executor"));
+        RedissonClient made = Redisson.create(server.config().setExecutor(executor));
+        assertEquals("the-executor", threadOfAContinuation(made));
+        executor.shutdown();
+        assertFalse(threadOfAContinuation(made).equals("redlatch-completions"), "and elsewhere when it was shut down before the client");
+        made.shutdown();
+    }
+
+    @Test
+    void an_executor_that_runs_work_at_once_or_refuses_it_does_not_get_the_thread_that_fetches_completions() throws Exception {
+        ThreadPoolExecutor full = new ThreadPoolExecutor(1, 1, 1, SECONDS, new SynchronousQueue<>(),
+                new ThreadPoolExecutor.CallerRunsPolicy());
+        CompletableFuture<Void> end = new CompletableFuture<>();
+        full.execute(end::join);
+        RedissonClient made = Redisson.create(server.config().setExecutor(full));
+        assertFalse(threadOfAContinuation(made).equals("redlatch-completions"));
+        end.complete(null);
+        full.shutdown();
+        made.shutdown();
+    }
+
+    private String threadOfAContinuation(RedissonClient made) throws Exception {
+        lock.lock();
+        CompletableFuture<String> ran = new CompletableFuture<>();
+        made.getLock(name).lockAsync(7).whenComplete((value, error) -> ran.complete(Thread.currentThread().getName()));
+        lock.unlock();
+        String thread = ran.get(10, SECONDS);
+        made.getLock(name).unlockAsync(7).get(10, SECONDS);
+        return thread;
+    }
+
+    @Test
+    @SuppressWarnings("deprecation")
+    void a_setting_that_would_weaken_or_change_tls_is_refused_and_its_default_is_not() throws Exception {
+        refused("sslVerificationMode cannot be NONE", config -> config.setSslVerificationMode(SslVerificationMode.NONE));
+        refused("sslEnableEndpointIdentification cannot be false",
+                config -> config.useSingleServer().setSslEnableEndpointIdentification(false));
+        refused("sslTruststore cannot be file:/etc/trust", config -> config.setSslTruststore(url("file:/etc/trust")));
+        refused("sslTruststorePassword cannot be …", config -> config.setSslTruststorePassword("sesame"));
+        refused("sslProtocols cannot be [TLSv1.1]", config -> config.useSingleServer().setSslProtocols(new String[] {"TLSv1.1"}));
+        Config config = server.config().setSslVerificationMode(SslVerificationMode.STRICT).setSslTruststore(null).setSslCiphers(null);
+        Redisson.create(config).shutdown();
+    }
+
+    private void refused(String words, Consumer<Config> setting) {
+        Throwable error = assertThrows(UnsupportedOperationException.class, () -> setting.accept(server.config()));
+        assertTrue(error.getMessage().contains(words), error.getMessage());
+    }
+
+    private static URL url(String text) {
+        try {
+            return URI.create(text).toURL();
+        } catch (MalformedURLException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
