@@ -56,6 +56,21 @@ final class TestServer implements AutoCloseable {
         process.onExit().join();
     }
 
+    /** The process stands still: connections stay open and nothing is answered, until {@link #thaw}. */
+    void freeze() throws Exception {
+        signal("STOP");
+    }
+
+    void thaw() throws Exception {
+        signal("CONT");
+    }
+
+    private void signal(String name) throws Exception {
+        if (new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid())).start().waitFor() != 0) {
+            throw new IllegalStateException("the server has ended");
+        }
+    }
+
     String url() {
         return "redis://127.0.0.1:" + port;
     }

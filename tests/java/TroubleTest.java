@@ -8,8 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
@@ -19,6 +21,8 @@ import org.redisson.client.RedisConnectionException;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisWrongPasswordException;
 import org.redisson.config.Config;
+import org.redisson.config.ConstantDelay;
+import org.redisson.config.SingleServerConfig;
 
 /** Bad input, and servers that are wrong, silent or dead. */
 class TroubleTest extends LockTest {
@@ -38,9 +42,58 @@ class TroubleTest extends LockTest {
         Config config = server.config();
         Throwable error = assertThrows(IllegalArgumentException.class, () -> config.useSingleServer().setRetryAttempts(-1));
         assertTrue(error.getMessage().contains("-1"), error.getMessage());
-        config.useSingleServer().setTimeout(-5);
-        error = assertThrows(IllegalArgumentException.class, () -> Redisson.create(config));
-        assertTrue(error.getMessage().contains("-0.005"), error.getMessage());
+        refused("timeout is -5 ms", server -> server.setTimeout(-5));
+        refused("connectTimeout is 0 ms", server -> server.setConnectTimeout(0));
+        refused("database `-1`", server -> server.setDatabase(-1));
+        refused("client_name `two words`", server -> server.setClientName("two words"));
+        refused("retryDelay times retryAttempts is -4 ms", server -> server.setRetryAttempts(2)
+                .setRetryDelay(attempt -> Duration.ofMillis(-2)));
+        error = assertThrows(IllegalArgumentException.class, () -> Redisson.create(server.config().setLockWatchdogTimeout(99)));
+        assertTrue(error.getMessage().contains("lockWatchdogTimeout is 99 ms"), error.getMessage());
+    }
+
+    private void refused(String words, Consumer<SingleServerConfig> setting) {
+        Config config = server.config();
+        setting.accept(config.useSingleServer());
+        Throwable error = assertThrows(IllegalArgumentException.class, () -> Redisson.create(config));
+        assertTrue(error.getMessage().contains(words), error.getMessage());
+    }
+
+    @Test
+    void the_most_attempts_that_can_be_set_are_no_endless_sum() {
+        Config config = server.config();
+        config.useSingleServer().setRetryAttempts(Integer.MAX_VALUE - 1).setRetryDelay(new ConstantDelay(Duration.ZERO));
+        Redisson.create(config).shutdown();
+        config.useSingleServer().setRetryDelay(new ConstantDelay(Duration.ofDays(1)));
+        Redisson.create(config).shutdown();
+    }
+
+    @Test
+    void a_database_that_the_server_does_not_have_is_named() {
+        Config config = server.config();
+        config.useSingleServer().setDatabase(99);
+        Throwable error = assertThrows(RedisConnectionException.class, () -> Redisson.create(config));
+        assertTrue(error.getCause().getMessage().contains("DB index is out of range"), error.getCause().getMessage());
+    }
+
+    @Test
+    void a_host_that_does_not_exist_is_named() {
+        String address = "redis://no-such-host.invalid:6379";
+        Throwable error = assertThrows(RedisConnectionException.class, () -> Redisson.create(configFor(address)));
+        assertTrue(error.getMessage().contains(address) && error.getCause().getMessage().contains("check"), error.getCause().getMessage());
+    }
+
+    @Test
+    void a_lazy_client_of_a_server_that_is_down_fails_call_by_call_and_works_when_it_is_up() throws Exception {
+        try (TestServer mortal = TestServer.start()) {
+            mortal.stop();
+            RedissonClient lazy = Redisson.create(mortal.config().setLazyInitialization(true));
+            Throwable error = assertThrows(RedisConnectionException.class, lazy.getLock(name)::lock);
+            assertTrue(error.getMessage().contains(mortal.url()) && error.getMessage().contains("check that it runs"), error.getMessage());
+            mortal.restart();
+            assertTrue(lazy.getLock(name).tryLock());
+            lazy.shutdown();
+        }
     }
 
     @Test
@@ -49,19 +102,22 @@ class TroubleTest extends LockTest {
         Throwable error = assertThrows(RedisConnectionException.class, () -> Redisson.create(configFor(address)));
         assertTrue(error.getMessage().contains(address), error.getMessage());
         assertInstanceOf(RedisException.class, error.getCause());
+        assertTrue(error.getCause().getMessage().contains("check that it runs"), error.getCause().getMessage());
     }
 
     @Test
     void a_server_that_is_not_redis_is_no_server() throws Exception {
         try (ServerSocket web = serverThatSays("HTTP/1.1 400 Bad Request\r\n\r\n")) {
-            assertThrows(RedisConnectionException.class, () -> Redisson.create(configFor(address(web))));
+            Throwable error = assertThrows(RedisConnectionException.class, () -> Redisson.create(configFor(address(web))));
+            assertTrue(error.getCause().getMessage().contains("does not speak the Redis protocol"), error.getCause().getMessage());
         }
     }
 
     @Test
     void a_server_that_says_nothing_is_given_up() throws Exception {
         try (ServerSocket silent = serverThatSays("")) {
-            assertThrows(RedisConnectionException.class, () -> Redisson.create(configFor(address(silent))));
+            Throwable error = assertThrows(RedisConnectionException.class, () -> Redisson.create(configFor(address(silent))));
+            assertTrue(error.getCause().getMessage().contains("does not answer in time"), error.getCause().getMessage());
         }
     }
 
@@ -96,7 +152,8 @@ class TroubleTest extends LockTest {
     @Test
     void a_name_that_is_null_empty_or_huge_is_refused() {
         assertEquals("name can't be null", assertThrows(NullPointerException.class, () -> client.getLock((String) null)).getMessage());
-        assertThrows(IllegalArgumentException.class, client.getLock("")::lock);
+        Throwable empty = assertThrows(IllegalArgumentException.class, client.getLock("")::lock);
+        assertTrue(empty.getMessage().contains("at least one character"), empty.getMessage());
         Throwable huge = assertThrows(IllegalArgumentException.class, client.getLock("x".repeat(10 << 20))::lock);
         assertTrue(huge.getMessage().length() < 500 && huge.getMessage().contains("10485760"), huge.getMessage());
     }

@@ -1,16 +1,21 @@
 package org.redisson;
 
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.redisson.api.options.CommonParams;
 import org.redisson.config.Config;
 import org.redisson.config.DefaultNameMapper;
+import org.redisson.config.DelayStrategy;
 import org.redisson.config.NameMapper;
 import org.redisson.config.SingleServerConfig;
 
 /** A {@link Config} as the core's URL and options. */
 final class Settings {
+    private static final long MOST_MS = TimeUnit.DAYS.toMillis(365);
+    private static final int MOST_DELAYS = 1000;
+
     private Settings() {}
 
     /** @throws IllegalArgumentException if there is no server in it */
@@ -32,10 +37,10 @@ final class Settings {
         if (server.getDatabase() != 0) { // else the URL's
             options.put("database", String.valueOf(server.getDatabase()));
         }
-        options.put("response_timeout", seconds(server.getTimeout()));
-        options.put("connect_timeout", seconds(server.getConnectTimeout()));
-        options.put("retry_for", seconds(retryFor(server)));
-        options.put("watchdog", seconds(config.getLockWatchdogTimeout()));
+        options.put("response_timeout", seconds("timeout", server.getTimeout(), 1));
+        options.put("connect_timeout", seconds("connectTimeout", server.getConnectTimeout(), 1));
+        options.put("retry_for", seconds("retryDelay times retryAttempts", retryFor(server.getRetryAttempts(), server.getRetryDelay()), 0));
+        options.put("watchdog", seconds("lockWatchdogTimeout", config.getLockWatchdogTimeout(), 100));
         return options;
     }
 
@@ -61,13 +66,18 @@ final class Settings {
         return scheme >= 0 && at > scheme ? address.substring(0, scheme + 3) + address.substring(at + 1) : address;
     }
 
-    /** The core retries for a time and not a number of times: for as long as the delays between the attempts add up to. */
-    private static long retryFor(SingleServerConfig server) {
-        Duration sum = Duration.ZERO;
-        for (int attempt = 0; attempt < server.getRetryAttempts(); attempt++) {
-            sum = sum.plus(server.getRetryDelay().calcDelay(attempt));
+    /** The core begins retries for a time and not a number of times: for as long as the delays between the attempts add up to, in ms. */
+    private static long retryFor(int attempts, DelayStrategy delays) {
+        long sum = 0;
+        for (int attempt = 0; attempt < attempts && sum < MOST_MS; attempt++) {
+            long delay = Objects.requireNonNull(delays.calcDelay(attempt), "retryDelay gives null").toMillis();
+            boolean settled = attempt == MOST_DELAYS; // it is the same from here on; a number of attempts may be as good as endless
+            sum += settled ? Math.min(delay, MOST_MS / attempts) * (attempts - attempt) : delay;
+            if (settled) {
+                break;
+            }
         }
-        return sum.toMillis();
+        return Math.min(sum, MOST_MS);
     }
 
     private static void put(Map<String, String> options, String name, String value) {
@@ -76,7 +86,10 @@ final class Settings {
         }
     }
 
-    private static String seconds(long ms) {
+    private static String seconds(String setting, long ms, long least) {
+        if (ms < least || ms > MOST_MS) {
+            throw new IllegalArgumentException("the setting " + setting + " is " + ms + " ms, it must be from " + least + " to " + MOST_MS);
+        }
         return String.valueOf(ms / 1000.0);
     }
 }
