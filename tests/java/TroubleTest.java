@@ -62,7 +62,7 @@ class TroubleTest extends LockTest {
     @Test
     void the_most_attempts_that_can_be_set_are_no_endless_sum() {
         Config config = server.config();
-        config.useSingleServer().setRetryAttempts(Integer.MAX_VALUE - 1).setRetryDelay(new ConstantDelay(Duration.ZERO));
+        config.useSingleServer().setRetryAttempts(Integer.MAX_VALUE - 1).setRetryDelay(new ConstantDelay(Duration.ofMillis(1)));
         Redisson.create(config).shutdown();
         config.useSingleServer().setRetryDelay(new ConstantDelay(Duration.ofDays(1)));
         Redisson.create(config).shutdown();
