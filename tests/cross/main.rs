@@ -8,11 +8,11 @@ mod stage;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-use redlatch_tests::{View, eventually};
+use redlatch_tests::{View, all_at_once, eventually};
 
 use agent::{Agent, Pending};
 use party::{Party, SOON};
-use stage::{STAGE, all_at_once, every_pair};
+use stage::{STAGE, every_pair};
 
 /// Begins to wait, and returns once the server knows it.
 fn wait_for(waiter: &Party, view: &mut View) -> Pending {

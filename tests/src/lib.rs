@@ -10,13 +10,17 @@ pub mod guarded;
 pub mod history;
 pub mod listener;
 pub mod ports;
+pub mod process;
 pub mod proxy;
 pub mod server;
+pub mod together;
 pub mod view;
 
 pub use listener::Listener;
+pub use process::Process;
 pub use proxy::{Direction, Proxy};
 pub use server::{Options, Server};
+pub use together::all_at_once;
 pub use view::View;
 
 use std::time::{Duration, Instant};

@@ -1,0 +1,59 @@
+//! One scenario again and again, each time with something happening to another packet, until every packet has had its turn.
+
+use redlatch_tests::{Direction, Proxy, Server, all_at_once};
+
+/// More packets each way than a scenario has.
+const MOST: usize = 32;
+
+/// One run of a scenario.
+pub struct Run<'a> {
+    pub server: &'a Server,
+    /// A lock of this run's own.
+    pub name: String,
+    pub proxy: Proxy,
+    pub direction: Direction,
+    pub nth: usize,
+}
+
+impl Run<'_> {
+    /// The URL through the proxy.
+    pub fn url(&self) -> String {
+        self.server.url_at(self.proxy.port())
+    }
+
+    /// Has the packet cut.
+    pub fn cut(&self) {
+        self.proxy.cut_at(self.direction, "", self.nth);
+    }
+
+    /// Has the packet, and what follows it, held back.
+    pub fn hold(&self) {
+        self.proxy.hold_at(self.direction, "", self.nth);
+    }
+
+    pub fn struck(&self) -> bool {
+        self.proxy.struck() > 0
+    }
+}
+
+/// Runs `scenario` for every packet, both ways, all at once.
+///
+/// # Panics
+/// When a run does; when no packet was struck, or there may be more packets than were tried.
+pub fn at_every_packet(what: &str, scenario: impl Fn(&Run) + Sync) {
+    let server = Server::start();
+    let runs: Vec<Run> = [Direction::ToServer, Direction::ToClient]
+        .into_iter()
+        .flat_map(|direction| (1..=MOST).map(move |nth| (direction, nth)))
+        .map(|(direction, nth)| {
+            let name = format!("{what}-{direction:?}-{nth}");
+            Run { server: &server, name, proxy: Proxy::start(&server), direction, nth }
+        })
+        .collect();
+    all_at_once(runs.iter().map(|run| (run.name.clone(), || scenario(run))));
+    for direction in [Direction::ToServer, Direction::ToClient] {
+        let struck: Vec<usize> = runs.iter().filter(|run| run.direction == direction && run.struck()).map(|run| run.nth).collect();
+        assert!(struck.contains(&1), "{direction:?}: nothing was struck");
+        assert!(!struck.contains(&MOST), "{direction:?}: there may be more than {MOST} packets: {struck:?}");
+    }
+}

@@ -1,0 +1,51 @@
+//! Holders that die, stop, or go.
+
+use std::thread;
+
+use super::*;
+
+#[test]
+fn a_killed_holder_keeps_it_for_its_lease_and_no_longer() {
+    let server = Server::start();
+    let mut holder = worker(format!("{}?watchdog=2", server.url()));
+    assert_eq!(holder.ask("acquire n"), "ok");
+    let client = connect(&server.url());
+    let waiting = thread::spawn(move || client.lock("n").wait(LONG).blocking().acquire().map(|guard| (guard, Instant::now())));
+    let mut view = server.view();
+    eventually("a listener", || (view.listeners(&channel("n")) == 1).then_some(()));
+    drop(holder);
+    let asked = Instant::now();
+    let left = Duration::from_millis(u64::try_from(view.pttl("n")).expect("it lives as long as its lease"));
+    let (guard, taken) = waiting.join().expect("no panic").expect("it gets it");
+    assert!(taken >= asked + left - ms(1), "taken {:?} before the lease ended", asked + left - taken);
+    assert!(taken < asked + left + secs(5), "taken {:?} after the lease ended", taken - asked - left);
+    guard.release().expect("held");
+    nothing_is_left(&mut view, "n");
+}
+
+#[test]
+fn a_holder_stopped_for_less_than_a_third_of_its_lease_keeps_it() {
+    let server = Server::start();
+    let mut holder = worker(format!("{}?watchdog=3", server.url()));
+    assert_eq!(holder.ask("acquire n"), "ok");
+    let (client, began) = (connect(&server.url()), Instant::now());
+    while began.elapsed() < secs(5) {
+        holder.signal("STOP");
+        thread::sleep(ms(900));
+        holder.signal("CONT");
+        assert_eq!(holder.ask("ensure"), "ok", "after {:?}", began.elapsed());
+        assert!(client.lock("n").blocking().try_acquire().expect("answered").is_none());
+    }
+    assert_eq!(holder.ask("release"), "ok");
+}
+
+#[test]
+fn closing_gives_a_thousand_holds_back() {
+    let server = Server::start();
+    let client = connect(&server.url());
+    let guards: Vec<_> = (0..1000).map(|n| client.lock(&format!("n{n}")).blocking().acquire().expect("free")).collect();
+    assert_eq!(server.view().keys("*").len(), 1000);
+    client.close(true);
+    assert_eq!(server.view().keys("*").len(), 0);
+    drop(guards);
+}

@@ -1,0 +1,90 @@
+//! Copies of calls that reach the server long after their senders gave them up.
+
+use super::*;
+
+struct Scene {
+    server: Server,
+    proxy: Proxy,
+    client: Client,
+    other: Client,
+}
+
+impl Scene {
+    fn with(options: &str) -> Self {
+        let server = Server::start();
+        let proxy = Proxy::start(&server);
+        let client = connect(&format!("{}{options}", server.url_at(proxy.port())));
+        // The first call opens the connection.
+        client.lock("warm").blocking().acquire().expect("free").release().expect("held");
+        let other = connect(&server.url());
+        Scene { server, proxy, client, other }
+    }
+}
+
+#[test]
+fn a_late_acquire_leaves_no_ghost() {
+    let scene = Scene::with("");
+    scene.proxy.keep_request("EVALSHA");
+    let guard = scene.client.lock("n").lease(LONG).wait(PATIENCE).blocking().acquire().expect("the repeat is carried out");
+    guard.release().expect("held");
+    scene.proxy.deliver_kept();
+    assert!(!scene.server.view().exists("n"));
+}
+
+#[test]
+fn a_late_release_takes_nothing_from_the_next_holder() {
+    let scene = Scene::with("");
+    let guard = scene.client.lock("n").lease(LONG).blocking().acquire().expect("free");
+    scene.proxy.keep_request("EVALSHA");
+    guard.release().expect("the repeat is carried out");
+    let next = scene.other.lock("n").lease(LONG).blocking().acquire().expect("free");
+    scene.proxy.deliver_kept();
+    next.ensure().expect("nobody took it away");
+    assert_eq!(counts(&mut scene.server.view(), "n"), ["1"]);
+    next.release().expect("held");
+}
+
+#[test]
+fn a_late_release_takes_nothing_from_the_same_owners_next_hold() {
+    let scene = Scene::with("");
+    let lock = || scene.client.lock("n").owner(7).lease(LONG).blocking();
+    let guard = lock().acquire().expect("free");
+    scene.proxy.keep_request("EVALSHA");
+    guard.release().expect("the repeat is carried out");
+    let next = lock().acquire().expect("free");
+    scene.proxy.deliver_kept();
+    assert_eq!(counts(&mut scene.server.view(), "n"), ["1"]);
+    next.release().expect("held");
+}
+
+#[test]
+fn a_late_renewal_prolongs_nobody_elses_lease() {
+    let scene = Scene::with("?watchdog=0.6");
+    let guard = scene.client.lock("n").blocking().acquire().expect("free");
+    // The renewal is the only call there is; from here on the holder is cut off, and its lease runs out.
+    scene.proxy.keep_request("EVALSHA");
+    eventually("a renewal", || (scene.proxy.struck() == 1).then_some(()));
+    scene.proxy.refuse();
+    scene.proxy.cut();
+    let next = scene.other.lock("n").lease(secs(5)).wait(LONG).blocking().acquire().expect("the lease ended");
+    let (mut view, asked) = (scene.server.view(), Instant::now());
+    let left = view.pttl("n");
+    scene.proxy.deliver_kept();
+    let since = asked.elapsed().as_millis() as i64;
+    assert!(view.pttl("n") <= left, "it lives longer than {left} ms after {since} ms");
+    assert!(guard.ensure().is_err(), "its lease ran out");
+    next.ensure().expect("nobody took it away");
+    assert_eq!(counts(&mut view, "n"), ["1"]);
+    next.release().expect("held");
+}
+
+#[test]
+fn a_release_after_the_lease_takes_nothing_from_the_next_holder() {
+    let scene = Scene::with("");
+    let guard = scene.client.lock("n").lease(ms(300)).blocking().acquire().expect("free");
+    let next = scene.other.lock("n").lease(LONG).wait(PATIENCE).blocking().acquire().expect("the lease ended");
+    assert_eq!(guard.release().expect_err("it was lost").code(), "lost");
+    next.ensure().expect("nobody took it away");
+    assert_eq!(counts(&mut scene.server.view(), "n"), ["1"]);
+    next.release().expect("held");
+}

@@ -1,0 +1,98 @@
+//! Connections cut at every step of an acquire and of a release.
+
+use redlatch::BlockingGuard;
+
+use super::every_packet::{Run, at_every_packet};
+use super::*;
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("the system gives threads")
+}
+
+fn is_held_once(run: &Run, guard: &redlatch::Guard) {
+    guard.ensure().expect("it was just taken");
+    assert_eq!(counts(&mut run.server.view(), &run.name), ["1"]);
+}
+
+#[test]
+fn an_acquire_cut_anywhere_is_held_once_and_freed_by_one_release() {
+    at_every_packet("acquire", |run| {
+        let client = connect(&run.url());
+        run.cut();
+        let guard = client.lock(&run.name).lease(LONG).wait(PATIENCE).blocking().acquire().expect("it is free and the server is there");
+        is_held_once(run, &guard);
+        guard.release().expect("held");
+        assert!(!run.server.view().exists(&run.name));
+    });
+}
+
+#[test]
+fn an_async_acquire_cut_anywhere_is_held_once_and_freed_by_one_release() {
+    at_every_packet("async", |run| {
+        let client = connect(&run.url());
+        run.cut();
+        runtime().block_on(async {
+            let lock = client.lock(&run.name).lease(LONG).wait(PATIENCE);
+            let guard = lock.acquire().await.expect("it is free and the server is there");
+            is_held_once(run, &guard);
+            guard.release().await.expect("held");
+        });
+        assert!(!run.server.view().exists(&run.name));
+    });
+}
+
+#[test]
+fn a_try_cut_anywhere_leaves_nothing_that_nobody_holds() {
+    at_every_packet("try", |run| {
+        let client = connect(&format!("{}?retry_for=0", run.url()));
+        run.cut();
+        if let Ok(Some(guard)) = client.lock(&run.name).lease(LONG).blocking().try_acquire() {
+            is_held_once(run, &guard);
+            guard.release().or_else(known_later).expect("held");
+        }
+        nothing_is_left(&mut run.server.view(), &run.name);
+    });
+}
+
+/// A release that could not be settled in time is one of the background.
+fn known_later(error: redlatch::Error) -> redlatch::Result<()> {
+    if matches!(error, redlatch::Error::Unavailable { .. }) { Ok(()) } else { Err(error) }
+}
+
+#[test]
+fn an_inner_acquire_cut_anywhere_counts_once() {
+    at_every_packet("inner", |run| {
+        let client = connect(&run.url());
+        let lock = || client.lock(&run.name).owner(7).lease(LONG).wait(PATIENCE).blocking();
+        let outer = lock().acquire().expect("free");
+        run.cut();
+        let inner = lock().acquire().expect("own");
+        assert_eq!(counts(&mut run.server.view(), &run.name), ["2"]);
+        inner.release().expect("held");
+        assert_eq!(counts(&mut run.server.view(), &run.name), ["1"]);
+        outer.release().expect("held");
+        assert!(!run.server.view().exists(&run.name));
+    });
+}
+
+#[test]
+fn a_release_cut_anywhere_frees_it_once_and_leaves_the_next_holder_alone() {
+    at_every_packet("release", |run| {
+        let (client, other) = (connect(&run.url()), connect(&run.server.url()));
+        let guard = client.lock(&run.name).lease(LONG).blocking().acquire().expect("free");
+        run.cut();
+        let next = || other.lock(&run.name).lease(LONG).wait(PATIENCE).blocking().acquire();
+        let (next, released) = std::thread::scope(|scope| {
+            let next = scope.spawn(next);
+            eventually("a listener", || (run.server.view().listeners(&channel(&run.name)) > 0).then_some(()));
+            let released = guard.release();
+            (next.join().expect("no panic"), released)
+        });
+        let next: BlockingGuard = next.expect("it is released");
+        released.expect("it was held, and is not any more");
+        next.ensure().expect("nobody took it away");
+        assert_eq!(counts(&mut run.server.view(), &run.name), ["1"]);
+        next.release().expect("held");
+        nothing_is_left(&mut run.server.view(), &run.name);
+    });
+}

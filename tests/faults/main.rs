@@ -1,0 +1,59 @@
+//! What is promised while processes die, connections break and servers stumble: one test a promise.
+//!
+//! Leases are much longer than the rig's patience wherever something must happen before a lease would end.
+
+use std::time::{Duration, Instant};
+
+use redlatch::Client;
+use redlatch_tests::*;
+
+mod cancelling;
+mod every_packet;
+mod holders;
+mod late_copies;
+mod load;
+mod lost_replies;
+mod servers;
+mod slowness;
+mod subscribers;
+
+/// Longer than anything waits here.
+const LONG: Duration = Duration::from_secs(120);
+
+fn secs(n: u64) -> Duration {
+    Duration::from_secs(n)
+}
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+fn connect(url: &str) -> Client {
+    Client::connect(url).expect("the URL is good")
+}
+
+fn channel(name: &str) -> String {
+    format!("redisson_lock__channel:{{{name}}}")
+}
+
+/// The counts that the server has of a lock, one for each owner.
+fn counts(view: &mut View, name: &str) -> Vec<String> {
+    view.hgetall(name).into_values().collect()
+}
+
+/// Returns once nobody holds the lock and nobody listens for it.
+fn nothing_is_left(view: &mut View, name: &str) {
+    let since = Instant::now();
+    loop {
+        let (key, ttl, listeners) = (view.hgetall(name), view.pttl(name), view.listeners(&channel(name)));
+        if key.is_empty() && listeners == 0 {
+            return;
+        }
+        assert!(since.elapsed() < PATIENCE, "`{name}` is held by {key:?} for {ttl} ms more, {listeners} listen");
+        std::thread::sleep(ms(2));
+    }
+}
+
+fn worker(url: String) -> Process {
+    Process::start(env!("CARGO_BIN_EXE_redlatch-worker"), &[url])
+}

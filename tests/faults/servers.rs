@@ -1,0 +1,67 @@
+//! Servers that forget scripts or run out of memory.
+
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::thread;
+
+use super::*;
+
+#[test]
+fn scripts_forgotten_at_any_moment_are_not_noticed() {
+    let server = Server::start();
+    let clients = [connect(&server.url()), connect(&server.url())];
+    let watched = connect(&format!("{}?watchdog=0.6", server.url()));
+    let held = watched.lock("watched").blocking().acquire().expect("free");
+    let (done, mut view) = (AtomicBool::new(false), server.view());
+    thread::scope(|scope| {
+        let flush = scope.spawn(|| {
+            let mut flushed = 0;
+            while !done.load(SeqCst) {
+                view.command::<()>(&["SCRIPT", "FLUSH", "SYNC"]);
+                flushed += 1;
+            }
+            flushed
+        });
+        let lane = |client: &Client| {
+            for _ in 0..200 {
+                client.lock("n").wait(PATIENCE).blocking().acquire().expect("forgetting is no error").release().expect("nor here");
+            }
+        };
+        let lanes: Vec<_> = clients.iter().cycle().take(4).map(|client| scope.spawn(move || lane(client))).collect();
+        lanes.into_iter().for_each(|lane| lane.join().expect("no error"));
+        let renewed = |view: &mut View| view.calls().get("pexpire").copied().unwrap_or_default();
+        let (mut view, before) = (server.view(), renewed(&mut server.view()));
+        eventually("more renewals", || (renewed(&mut view) > before + 3).then_some(()));
+        done.store(true, SeqCst);
+        assert!(flush.join().expect("no panic") > 10);
+    });
+    held.release().expect("it was renewed all the time");
+}
+
+#[test]
+fn a_full_server_refuses_an_acquire_and_still_renews_and_releases() {
+    let server = Server::start();
+    let client = connect(&format!("{}?watchdog=0.6", server.url()));
+    let lock = || client.lock("n").owner(7).blocking();
+    let (outer, inner) = (lock().acquire().expect("free"), lock().acquire().expect("own"));
+    let waiter = connect(&server.url());
+    let waiting = thread::spawn(move || waiter.lock("n").wait(LONG).blocking().acquire().map(drop));
+    let mut view = server.view();
+    eventually("a listener", || (view.listeners(&channel("n")) == 1).then_some(()));
+    view.command::<()>(&["CONFIG", "SET", "maxmemory", "1"]);
+    view.forget_calls();
+    let Err(redlatch::Error::Refused { code, what, .. }) = client.lock("other").blocking().acquire().map(drop) else {
+        panic!("a full server takes no new lock")
+    };
+    assert_eq!(code, "OOM");
+    assert!(what.contains("`other`"), "it says of what: {what}");
+    eventually("renewals", || (view.calls().get("pexpire").copied().unwrap_or_default() >= 4).then_some(()));
+    inner.release().expect("an inner release goes through");
+    assert_eq!(counts(&mut view, "n"), ["1"]);
+    outer.ensure().expect("it was renewed");
+    outer.release().expect("a release goes through");
+    let told = waiting.join().expect("no panic").expect_err("the waiter is woken, and refused");
+    assert_eq!(told.code(), "refused");
+    nothing_is_left(&mut view, "n");
+    view.command::<()>(&["CONFIG", "SET", "maxmemory", "0"]);
+    lock().acquire().expect("there is room again").release().expect("held");
+}

@@ -1,0 +1,106 @@
+//! Waiters whose way of hearing of a release breaks.
+
+use std::thread;
+
+use redlatch::{BlockingGuard, Client};
+
+use super::every_packet::{Run, at_every_packet};
+use super::*;
+
+/// Waits for the lock on a thread of its own.
+fn wait(client: Client, name: &str) -> thread::JoinHandle<redlatch::Result<BlockingGuard>> {
+    let lock = client.lock(name).wait(PATIENCE).blocking();
+    thread::spawn(move || lock.acquire())
+}
+
+/// A waiter begins to wait while something happens to one packet; the holder, on a way of its own, then releases.
+fn a_waiter_and_a_release(run: &Run, strike: impl Fn(&Run), then: impl Fn(&Run)) {
+    let (holder, waiter) = (connect(&run.server.url()), connect(&run.url()));
+    let held = holder.lock(&run.name).lease(LONG).blocking().acquire().expect("free");
+    strike(run);
+    let waiting = wait(waiter, &run.name);
+    let mut view = run.server.view();
+    eventually("a listener, or the fault", || (run.struck() || view.listeners(&channel(&run.name)) > 0).then_some(()));
+    held.release().expect("held");
+    eventually("the fault, or the end", || (run.struck() || waiting.is_finished()).then_some(()));
+    run.proxy.disarm();
+    then(run);
+    let guard = waiting.join().expect("no panic").expect("woken long before the lease would have ended");
+    guard.release().expect("held");
+    nothing_is_left(&mut view, &run.name);
+}
+
+#[test]
+#[ignore = "a connection that breaks while subscribing ends the acquire with an error"]
+fn a_waiter_cut_at_any_step_is_woken() {
+    at_every_packet("cut", |run| a_waiter_and_a_release(run, |run| run.cut(), |_| {}));
+}
+
+#[test]
+fn a_waiter_held_up_at_any_step_until_after_the_release_is_woken() {
+    at_every_packet("held up", |run| a_waiter_and_a_release(run, |run| run.hold(), |run| run.proxy.flow()));
+}
+
+#[test]
+#[ignore = "a connection that breaks while subscribing ends the acquire with an error"]
+fn a_waiter_held_up_at_any_step_and_then_cut_is_woken() {
+    at_every_packet("held up and cut", |run| a_waiter_and_a_release(run, |run| run.hold(), |run| run.proxy.cut()));
+}
+
+#[test]
+#[ignore = "a connection that breaks while subscribing ends the acquire with an error"]
+fn a_waiter_whose_subscriber_the_server_kills_is_woken() {
+    let server = Server::start();
+    let (holder, mut view) = (connect(&server.url()), server.view());
+    for round in 0..20 {
+        let name = format!("n{round}");
+        let held = holder.lock(&name).lease(LONG).blocking().acquire().expect("free");
+        let waiting = wait(connect(&server.url()), &name);
+        eventually("a listener", || (view.listeners(&channel(&name)) == 1).then_some(()));
+        view.command::<i64>(&["CLIENT", "KILL", "TYPE", "pubsub"]);
+        held.release().expect("held");
+        waiting.join().expect("no panic").expect("woken long before the lease would have ended").release().expect("held");
+        nothing_is_left(&mut view, &name);
+    }
+}
+
+#[test]
+#[ignore = "a connection that has gone silent is never replaced"]
+fn a_waiter_behind_a_half_open_link_is_woken() {
+    let server = Server::start();
+    let holder = connect(&server.url());
+    all_at_once(
+        [None, Some(Direction::ToServer), Some(Direction::ToClient)]
+            .map(|silent| {
+                let (server, holder) = (&server, &holder);
+                let job = move || {
+                    let (name, proxy) = (format!("{silent:?}"), Proxy::start(server));
+                    let held = holder.lock(&name).lease(LONG).blocking().acquire().expect("free");
+                    let waiting = wait(connect(&server.url_at(proxy.port())), &name);
+                    eventually("a listener", || (server.view().listeners(&channel(&name)) == 1).then_some(()));
+                    let both = [Direction::ToServer, Direction::ToClient];
+                    both.iter().filter(|way| silent.is_none_or(|silent| silent == **way)).for_each(|way| proxy.freeze(*way));
+                    held.release().expect("held");
+                    waiting.join().expect("no panic").expect("woken long before the lease would have ended").release().expect("held");
+                };
+                (format!("silent: {silent:?}"), job)
+            })
+            .into_iter(),
+    );
+}
+
+#[test]
+#[ignore = "a connection that breaks while subscribing ends the acquire with an error"]
+fn a_waiter_whose_connection_ends_on_one_side_only_is_woken() {
+    let server = Server::start();
+    let holder = connect(&server.url());
+    for direction in [Direction::ToServer, Direction::ToClient] {
+        let (name, proxy) = (format!("{direction:?}"), Proxy::start(&server));
+        let held = holder.lock(&name).lease(LONG).blocking().acquire().expect("free");
+        let waiting = wait(connect(&server.url_at(proxy.port())), &name);
+        eventually("a listener", || (server.view().listeners(&channel(&name)) == 1).then_some(()));
+        proxy.half_close(direction);
+        held.release().expect("held");
+        waiting.join().expect("no panic").expect("woken long before the lease would have ended").release().expect("held");
+    }
+}

@@ -1,0 +1,118 @@
+//! A process of ours that a test commands line by line, and stops, continues and kills as the system would.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::guarded::Guarded;
+use crate::{PATIENCE, ports};
+
+/// A running program that was given `--control <port>`; dropping it kills it as `kill -9` does.
+pub struct Process {
+    guarded: Guarded,
+    dir: PathBuf,
+    lines: BufReader<TcpStream>,
+}
+
+impl Process {
+    /// Starts `program` and returns once it has called back.
+    ///
+    /// # Panics
+    /// When it does not, with what it said.
+    pub fn start(program: &str, args: &[String]) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let dir = std::env::temp_dir().join(format!("redlatch-{}-process-{count}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
+        let listener = ports::listen();
+        listener.set_nonblocking(true).expect("it is a socket");
+        let port = listener.local_addr().expect("a bound socket has an address").port();
+        let command = [&[program.to_owned()], args, &["--control".to_owned(), port.to_string()]].concat();
+        let guarded = Guarded::start(&dir, &command);
+        let stream = crate::eventually(&format!("a call from {program}"), || {
+            assert!(!guarded.ended(), "{program} ended: {}", log_in(&dir));
+            listener.accept().ok()
+        });
+        stream.0.set_nonblocking(false).and_then(|()| stream.0.set_read_timeout(Some(PATIENCE))).expect("it is a socket");
+        let _ = stream.0.set_nodelay(true);
+        Process { guarded, dir, lines: BufReader::new(stream.0) }
+    }
+
+    /// Sends a line and gives the next line that comes back.
+    pub fn ask(&mut self, line: &str) -> String {
+        self.tell(line);
+        self.hear()
+    }
+
+    pub fn tell(&mut self, line: &str) {
+        writeln!(self.lines.get_mut(), "{line}").unwrap_or_else(|e| panic!("{line}: {e}; it said {}", self.log()));
+    }
+
+    /// The next line.
+    ///
+    /// # Panics
+    /// When none comes within [`PATIENCE`].
+    pub fn hear(&mut self) -> String {
+        self.try_hear().unwrap_or_else(|e| panic!("no answer: {e}; it said {}", self.log()))
+    }
+
+    /// The next line, or why there is none.
+    pub fn try_hear(&mut self) -> std::io::Result<String> {
+        let mut line = String::new();
+        match self.lines.read_line(&mut line)? {
+            0 => Err(std::io::ErrorKind::UnexpectedEof.into()),
+            _ => Ok(line.trim_end().to_owned()),
+        }
+    }
+
+    /// Sends a signal by name; `STOP` and `CONT` show when this returns.
+    pub fn signal(&self, name: &str) {
+        self.guarded.signal(name);
+    }
+
+    pub fn ended(&self) -> bool {
+        self.guarded.ended()
+    }
+
+    /// What it has written to its output so far.
+    pub fn log(&self) -> String {
+        log_in(&self.dir)
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.guarded.pid
+    }
+}
+
+fn log_in(dir: &std::path::Path) -> String {
+    std::fs::read_to_string(dir.join("log")).unwrap_or_default()
+}
+
+/// The other end, in the process that is commanded.
+pub struct Control {
+    lines: BufReader<TcpStream>,
+}
+
+impl Control {
+    /// Calls back.
+    pub fn connect(port: u16) -> std::io::Result<Self> {
+        let stream = TcpStream::connect(("127.0.0.1", port))?;
+        let _ = stream.set_nodelay(true);
+        Ok(Control { lines: BufReader::new(stream) })
+    }
+
+    /// The next command; `None`: there will be no more.
+    pub fn hear(&mut self) -> Option<String> {
+        let mut line = String::new();
+        match self.lines.read_line(&mut line) {
+            Ok(1..) => Some(line.trim_end().to_owned()),
+            _ => None,
+        }
+    }
+
+    pub fn answer(&mut self, line: &str) {
+        // Nobody to hear it: the next command will not come either.
+        let _ = writeln!(self.lines.get_mut(), "{line}");
+    }
+}
