@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::error::{Error, Result};
+use crate::tls::Tls;
 
 /// Where the server is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,9 +37,11 @@ pub struct Config {
     pub(crate) connect_timeout: Duration,
     /// The lease of holds without one of their own; they are renewed every third of it.
     pub(crate) watchdog: Duration,
+    pub(crate) tls: Tls,
 }
 
-const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, watchdog";
+const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, watchdog, \
+                       tls_ca, tls_cert, tls_key, tls_verify";
 
 impl Config {
     /// From a URL: `redis://[user:password@]host[:port][/database][?option=value…]`, `rediss://…` with TLS, `unix:///path[?db=n]`;
@@ -77,6 +80,7 @@ impl Config {
             retry_for: Duration::from_secs(3),
             connect_timeout: Duration::from_secs(10),
             watchdog: Duration::from_secs(30),
+            tls: Tls::default(),
         };
         let database = url.path().trim_start_matches('/');
         if path_is_database && !database.is_empty() {
@@ -85,6 +89,7 @@ impl Config {
         for (option, value) in url.query_pairs() {
             config.set(&option, &value)?;
         }
+        config.check()?;
         Ok(config)
     }
 
@@ -98,6 +103,11 @@ impl Config {
     }
 
     /// Sets one option. Times are seconds (`30`, `0.5`).
+    ///
+    /// For `rediss://`: `tls_ca` is a PEM file with the authorities to trust (else those of the system), `tls_cert` and `tls_key` are PEM
+    /// files with the client's own certificate and key, where the server wants one, and `tls_verify` is what the server's certificate must
+    /// prove: `full` (the default: a trusted authority signed it, for this host), `ca` (for whatever host) or `none` (nothing; whoever is
+    /// on the way can read and change everything). The files are read at once.
     ///
     /// # Errors
     /// `Error::Config` for an option that does not exist, and for a value that it cannot take.
@@ -125,9 +135,18 @@ impl Config {
             "retry_for" => self.retry_for = seconds(option, value, 0.0)?,
             "connect_timeout" => self.connect_timeout = seconds(option, value, 0.001)?,
             "watchdog" => self.watchdog = seconds(option, value, 0.1)?,
+            "tls_ca" | "tls_cert" | "tls_key" | "tls_verify" => self.tls.set(option, value)?,
             _ => return Err(Error::config(format!("the option `{option}` does not exist; there are {OPTIONS}"))),
         }
         Ok(self)
+    }
+
+    /// Whether the options go together.
+    ///
+    /// # Errors
+    /// `Error::Config` for TLS options on an address without TLS, and for a certificate without its key.
+    pub fn check(&self) -> Result<()> {
+        self.tls.check(matches!(self.address, Address::Tcp { tls: true, .. }), &self.address)
     }
 
     /// The address, without user and password.

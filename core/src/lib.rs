@@ -28,6 +28,7 @@ mod lock;
 mod queue;
 mod script;
 mod target;
+mod tls;
 mod waiter;
 mod wakes;
 mod watchdog;

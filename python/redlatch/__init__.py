@@ -20,6 +20,7 @@ from redlatch.errors import (
 )
 from redlatch.hold import Hold
 from redlatch.locks import Lock
+from redlatch.tls import Tls
 
 __all__ = [
     "UNSET",
@@ -34,6 +35,7 @@ __all__ = [
     "RedlatchError",
     "RefusedError",
     "Seconds",
+    "Tls",
     "UnavailableError",
     "UnsupportedError",
     "connect",

@@ -11,6 +11,8 @@ from redlatch.durations import Seconds, optional_seconds
 from redlatch.errors import ConfigError, error
 from redlatch.locks import FOR_EVER, RENEWED, Lock
 from redlatch.owners import this_thread
+from redlatch.tls import Tls
+from redlatch.tls import options as tls_options
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -26,6 +28,7 @@ def connect(
     connect_timeout: Seconds | None = None,
     username: str | None = None,
     password: str | None = None,
+    tls: Tls | None = None,
 ) -> Client:
     """Returns a client of a Redis or Valkey server; it connects at its first call (`ping()` makes one).
 
@@ -39,12 +42,14 @@ def connect(
     - `response_timeout` (3): how long one call may stay unanswered.
     - `connect_timeout` (10): how long connecting may take.
     - `username`, `password` (none).
+    - `tls` (the authorities that the system trusts): what `rediss://` trusts and shows, see `redlatch.Tls`.
 
-    Raises ConfigError for a URL or option that cannot be used.
+    Raises ConfigError for a URL, an option or a file that cannot be used.
     """
     remedy = "leave it out for the default"
     times = {"watchdog": watchdog, "response_timeout": response_timeout, "connect_timeout": connect_timeout}
     texts = {"prefix": prefix, "client_name": client_name, "username": username, "password": password}
+    texts.update(tls_options(tls))
     options = [(name, str(optional_seconds(name, time, remedy))) for name, time in times.items() if time is not None]
     options += [(name, _text(name, text)) for name, text in texts.items() if text is not None]
     native = _redlatch.connect(None if url is None else _text("url", url), options)

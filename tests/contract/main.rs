@@ -7,6 +7,7 @@ use redlatch::{Client, Error};
 use redlatch_tests::*;
 
 mod pulse;
+mod tls;
 mod trouble;
 
 fn secs(n: u64) -> Duration {

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+from pathlib import Path
 
 from eventually import until
 from view import View
@@ -33,11 +34,13 @@ def free_port() -> int:
 class Server:
     """A running `redis-server` from `PATH`, or the program that `REDLATCH_TEST_SERVER` names."""
 
-    def __init__(self, password: str | None = None) -> None:
+    def __init__(self, password: str | None = None, tls: tuple[Path, Path] | None = None) -> None:
+        """`tls`: the files of a certificate and its key; then it also speaks TLS, on `tls_port`."""
         self.password = password
+        self._tls = tls
         self._folder = tempfile.TemporaryDirectory(prefix="redlatch-python-")
         for _ in range(20):
-            self.port = free_port()
+            self.port, self.tls_port = free_port(), free_port()
             if self._launch():
                 return
         raise RuntimeError("no server started on 20 ports")
@@ -71,10 +74,15 @@ class Server:
         self._folder.cleanup()
 
     def _launch(self) -> bool:
-        program = os.environ.get("REDLATCH_TEST_SERVER", "redis-server")
+        # Not every build of a server knows TLS; Debian's does, and it is the client's TLS that is under test.
+        program = "redis-server" if self._tls else os.environ.get("REDLATCH_TEST_SERVER", "redis-server")
         options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", self._folder.name]
         if self.password is not None:
             options += ["--requirepass", self.password]
+        if self._tls is not None:
+            cert, key = map(str, self._tls)
+            options += ["--tls-port", str(self.tls_port), "--tls-cert-file", cert, "--tls-key-file", key]
+            options += ["--tls-auth-clients", "no"]
         self._process = subprocess.Popen([program, *options], stdout=subprocess.DEVNULL)
         return until(self._ours, "a server that answers")
 

@@ -3,6 +3,7 @@
 //!
 //! What processes do under faults they record ([`history`]), and what is wrong with the records is told by [`check`].
 
+pub mod authority;
 pub mod check;
 pub mod clock;
 pub mod dice;
@@ -16,10 +17,11 @@ pub mod server;
 pub mod together;
 pub mod view;
 
+pub use authority::{Authority, Issued};
 pub use listener::Listener;
 pub use process::Process;
 pub use proxy::{Direction, Proxy};
-pub use server::{Options, Server};
+pub use server::{Options, Server, Tls};
 pub use together::all_at_once;
 pub use view::View;
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::authority::Issued;
 use crate::guarded::Guarded;
 use crate::listener::Listener;
 use crate::ports;
@@ -17,12 +18,23 @@ pub struct Options {
     pub password: Option<String>,
     /// Whether it also listens on a unix socket, see [`Server::unix_url`].
     pub unix_socket: bool,
+    /// Whether it also speaks TLS, on [`Server::tls_port`].
+    pub tls: Option<Tls>,
+}
+
+/// What a server shows, and asks of its clients, in TLS.
+#[derive(Clone, Debug)]
+pub struct Tls {
+    pub shown: Issued,
+    /// The file of the authority that clients must have a certificate of.
+    pub clients: Option<String>,
 }
 
 /// A running `redis-server` from `PATH`, or the program that `REDLATCH_TEST_SERVER` names.
 pub struct Server {
     options: Options,
     port: u16,
+    tls_port: u16,
     dir: PathBuf,
     process: Mutex<Option<Guarded>>,
 }
@@ -38,9 +50,9 @@ impl Server {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let dir = std::env::temp_dir().join(format!("redlatch-{}-{count}", std::process::id()));
-        let mut server = Server { options, port: 0, dir, process: Mutex::new(None) };
+        let mut server = Server { options, port: 0, tls_port: 0, dir, process: Mutex::new(None) };
         for _ in 0..20 {
-            server.port = ports::free();
+            (server.port, server.tls_port) = (ports::free(), ports::free());
             let started = server.launch();
             if started.is_ok() {
                 return server;
@@ -51,6 +63,11 @@ impl Server {
 
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// The port with TLS, see [`Options::tls`].
+    pub fn tls_port(&self) -> u16 {
+        self.tls_port
     }
 
     /// `host:port`, as messages name it.
@@ -130,7 +147,9 @@ impl Server {
     }
 
     fn command(&self) -> Vec<String> {
-        let program = std::env::var("REDLATCH_TEST_SERVER").unwrap_or_else(|_| "redis-server".into());
+        // Not every build of a server knows TLS; Debian's does, and it is the client's TLS that is under test.
+        let asked = std::env::var("REDLATCH_TEST_SERVER").ok().filter(|_| self.options.tls.is_none());
+        let program = asked.unwrap_or_else(|| "redis-server".into());
         let (port, dir) = (self.port.to_string(), self.dir.display().to_string());
         let fixed = ["--port", &port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", &dir];
         let mut command = vec![program];
@@ -140,6 +159,13 @@ impl Server {
         }
         if self.options.unix_socket {
             command.extend(["--unixsocket".into(), self.dir.join("socket").display().to_string()]);
+        }
+        if let Some(Tls { shown, clients }) = &self.options.tls {
+            let port = self.tls_port.to_string();
+            let asked = if clients.is_some() { "yes" } else { "no" };
+            let words = ["--tls-port", &port, "--tls-cert-file", &shown.cert, "--tls-key-file", &shown.key, "--tls-auth-clients", asked];
+            command.extend(words.map(str::to_owned));
+            command.extend(clients.iter().flat_map(|ca| ["--tls-ca-cert-file".to_owned(), ca.clone()]));
         }
         command.extend(self.options.args.iter().cloned());
         command

@@ -13,6 +13,7 @@ mod direct;
 mod mux;
 mod pulse;
 mod single;
+mod tls;
 mod wire;
 
 use clock::Clock;

@@ -170,7 +170,7 @@ impl Mux {
     }
 
     async fn wire(self: &Arc<Self>, limit: Duration) -> Result<Wire, Outcome> {
-        let late = || Outcome::Unsent(self.server.unavailable("does not answer in time", true));
+        let late = || Outcome::Unsent(self.server.late_to_open());
         let open = async {
             let _only_me = self.opening.lock().await;
             match self.now() {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use redis::{ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo, RedisError, io::tcp::TcpSettings};
 
 use super::clock::Clock;
-use super::{Outcome, Reply, reply};
+use super::{Outcome, Reply, reply, tls};
 use crate::config::{Address, Config};
 use crate::error::Error;
 
@@ -13,12 +13,14 @@ pub struct Server {
     pub blocking: redis::Client,
     pub pushing: redis::Client,
     pub name: String,
+    pub tls: bool,
     pub client_name: Option<String>,
     pub connect_timeout: Duration,
 }
 
 impl Server {
     pub fn new(config: &Config) -> Result<Self, Error> {
+        config.check()?;
         let client = |protocol| {
             let addr = match config.address.clone() {
                 Address::Tcp { host, port, tls: false } => ConnectionAddr::Tcp(host, port),
@@ -34,13 +36,17 @@ impl Server {
                 redis = redis.set_password(password);
             }
             let info = addr.into_connection_info()?.set_redis_settings(redis).set_tcp_settings(TcpSettings::default().set_nodelay(true));
-            redis::Client::open(info)
+            match config.address {
+                Address::Tcp { tls: true, .. } => tls::client(info, &config.tls),
+                _ => redis::Client::open(info),
+            }
         };
         let bad = |error: RedisError| Error::config(format!("{} cannot be used: {error}; check the address", config.address));
         Ok(Server {
             blocking: client(redis::ProtocolVersion::RESP2).map_err(bad)?,
             pushing: client(redis::ProtocolVersion::RESP3).map_err(bad)?,
             name: config.server(),
+            tls: matches!(config.address, Address::Tcp { tls: true, .. }),
             client_name: config.client_name.clone(),
             connect_timeout: config.connect_timeout,
         })
@@ -75,11 +81,27 @@ impl Server {
 
     /// What an error of opening a connection means: nothing was sent.
     pub fn not_opened(&self, error: &RedisError) -> Outcome {
+        if let Some(objection) = tls::objection(error) {
+            return Outcome::Refused(self.unavailable(objection, false));
+        }
         match self.said_no("the connection", error) {
             Some(outcome) => outcome,
-            None if error.kind() == redis::ErrorKind::RESP3NotSupported => Outcome::Refused(self.broken(error)),
-            None => Outcome::Unsent(self.broken(error)),
+            None => match (error.kind(), self.broken(error)) {
+                (redis::ErrorKind::RESP3NotSupported, error) => Outcome::Refused(error),
+                (redis::ErrorKind::InvalidClientConfig, _) => Outcome::Refused(Error::config(format!("{}: {error}", self.name))),
+                (_, Error::Unavailable { timeout: true, .. }) => Outcome::Unsent(self.late_to_open()),
+                (_, Error::Unavailable { .. }) if error.is_connection_dropped() && !self.tls => {
+                    Outcome::Unsent(self.unavailable("closed the connection at once (does its port want TLS? then write rediss://)", false))
+                }
+                (_, error) => Outcome::Unsent(error),
+            },
         }
+    }
+
+    /// No connection came about in time.
+    pub fn late_to_open(&self) -> Error {
+        let hint = if self.tls { " (is its port without TLS? then write redis://)" } else { "" };
+        self.unavailable(format!("does not answer in time{hint}"), true)
     }
 
     /// What an error that the server itself reports means; `None`: it is not one.

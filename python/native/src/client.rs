@@ -33,6 +33,7 @@ fn configure(url: Option<&str>, options: &[(String, String)]) -> redlatch::Resul
     for (option, value) in options {
         config.set(option, value)?;
     }
+    config.check()?;
     Ok(config)
 }
 

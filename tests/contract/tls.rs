@@ -1,0 +1,107 @@
+//! Locks over TLS, and what is said where it does not come about.
+
+use redlatch::{Client, Config, Error};
+use redlatch_tests::*;
+
+use super::{eventually, secs};
+
+fn server(authority: &Authority, hosts: &str, clients: Option<String>) -> Server {
+    Server::with(Options { tls: Some(Tls { shown: authority.issue(hosts), clients }), ..Options::default() })
+}
+
+fn config(host: &str, server: &Server, options: &[(&str, &str)]) -> Config {
+    let url = format!("rediss://{host}:{}?response_timeout=2&retry_for=2", server.tls_port());
+    let mut config = Config::from_url(&url).expect("a good URL");
+    for (option, value) in options {
+        config.set(option, value).expect("a good option");
+    }
+    config
+}
+
+fn client(host: &str, server: &Server, options: &[(&str, &str)]) -> Client {
+    Client::with_config(config(host, server, options))
+}
+
+/// What is said on either way to the server.
+fn refusals(client: &Client) -> [String; 2] {
+    let direct = client.lock("n").blocking().try_acquire().map(drop).expect_err("it must not work");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("threads");
+    let mux = runtime.block_on(client.lock("n").try_acquire()).map(drop).expect_err("it must not work");
+    [direct, mux].map(|error| {
+        assert!(matches!(error, Error::Unavailable { .. }), "{error:?}");
+        error.to_string()
+    })
+}
+
+fn assert_says(client: &Client, words: &[&str]) {
+    for said in refusals(client) {
+        assert!(words.iter().all(|word| said.contains(word)), "{words:?} in: {said}");
+    }
+}
+
+#[test]
+fn a_lock_is_taken_waited_for_and_released_over_tls() {
+    let authority = Authority::new();
+    let server = server(&authority, "DNS:localhost", None);
+    let trusting = || client("localhost", &server, &[("tls_ca", &authority.cert())]);
+    let (a, b) = (trusting(), trusting());
+    let guard = a.lock("n").blocking().acquire().expect("free");
+    let waiter = std::thread::spawn(move || b.lock("n").wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
+    let mut view = server.view();
+    eventually(|| view.listeners("redisson_lock__channel:{n}") == 1);
+    guard.release().expect("held");
+    waiter.join().expect("no panic").expect("woken").expect("held");
+}
+
+#[test]
+fn a_server_may_ask_for_the_certificate_of_a_client() {
+    let authority = Authority::new();
+    let server = server(&authority, "DNS:localhost", Some(authority.cert()));
+    let (ca, mine) = (authority.cert(), authority.issue("DNS:a-client"));
+    let shown = client("localhost", &server, &[("tls_ca", &ca), ("tls_cert", &mine.cert), ("tls_key", &mine.key)]);
+    shown.lock("n").blocking().acquire().expect("free").release().expect("held");
+    assert_says(&client("localhost", &server, &[("tls_ca", &ca)]), &["tls_cert", "tls_key"]);
+}
+
+#[test]
+fn what_a_certificate_must_prove_is_the_callers_choice() {
+    let (authority, other) = (Authority::new(), Authority::new());
+    let server = server(&authority, "DNS:localhost", None);
+    let (ca, wrong) = (authority.cert(), other.cert());
+    let free = |host, options: &[_]| client(host, &server, options).lock("n").blocking().acquire().expect("free").release().expect("held");
+    free("127.0.0.1", &[("tls_ca", &ca), ("tls_verify", "ca")]);
+    free("127.0.0.1", &[("tls_verify", "none")]);
+    assert_says(&client("127.0.0.1", &server, &[("tls_ca", &ca)]), &["another host", "localhost", "tls_verify=ca"]);
+    assert_says(&client("localhost", &server, &[("tls_ca", &wrong)]), &["no trusted authority", "tls_ca"]);
+    assert_says(&client("localhost", &server, &[("tls_ca", &wrong), ("tls_verify", "ca")]), &["no trusted authority", "tls_ca"]);
+    assert_says(&client("localhost", &server, &[]), &["no trusted authority", "tls_ca"]);
+}
+
+#[test]
+fn a_port_without_tls_and_one_with_it_are_told_apart() {
+    let authority = Authority::new();
+    let server = server(&authority, "DNS:localhost", None);
+    let at = |url: String| Client::connect(&format!("{url}?response_timeout=1&retry_for=1")).expect("a good URL");
+    assert_says(&at(format!("rediss://localhost:{}", server.port())), &["TLS", "redis://"]);
+    assert_says(&at(format!("redis://localhost:{}", server.tls_port())), &["TLS", "rediss://"]);
+}
+
+#[test]
+fn options_that_do_not_go_together_and_files_that_are_no_use_are_refused_at_once() {
+    let authority = Authority::new();
+    let (ca, mine) = (authority.cert(), authority.issue("DNS:a-client"));
+    let refused = |url: &str, words: &[&str]| match Config::from_url(url) {
+        Err(Error::Config(said)) => assert!(words.iter().all(|word| said.contains(word)), "{words:?} in: {said}"),
+        _ => panic!("{url} must be refused"),
+    };
+    refused("rediss://h?tls_ca=/no/such/file", &["/no/such/file", "tls_ca", "No such file"]);
+    refused(&format!("rediss://h?tls_ca={}", mine.key), &[&mine.key, "certificate"]);
+    refused(&format!("rediss://h?tls_cert={}&tls_key={}", mine.cert, mine.cert), &[&mine.cert, "private key"]);
+    refused(&format!("rediss://h?tls_cert={}", mine.cert), &["tls_key"]);
+    refused(&format!("rediss://h?tls_key={}", mine.key), &["tls_cert"]);
+    refused("rediss://h?tls_verify=maybe", &["maybe", "full", "ca", "none"]);
+    refused(&format!("redis://h?tls_ca={ca}"), &["without TLS", "rediss://"]);
+    let other = authority.issue("DNS:another");
+    let mixed = Config::from_url(&format!("rediss://h?tls_cert={}&tls_key={}", mine.cert, other.key)).expect("each is a file of its kind");
+    assert!(matches!(Client::with_config(mixed).lock("n").blocking().try_acquire(), Err(Error::Config(_))));
+}
