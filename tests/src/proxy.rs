@@ -156,8 +156,9 @@ impl Proxy {
                     return;
                 }
                 if let Ok(server) = TcpStream::connect(server) {
-                    let connection = Connection::start(client, server, faults.clone());
-                    connections.lock().expect("nobody panics while holding this").push(connection);
+                    // Held from before the first byte: a verb that comes in between would miss this connection.
+                    let mut connections = connections.lock().expect("nobody panics while holding this");
+                    connections.push(Connection::start(client, server, faults.clone()));
                 }
             }
         };
