@@ -1,0 +1,64 @@
+"""The public API of the package is under review as text: whatever changes it shows in `tests/api/python.txt`."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import inspect
+import os
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+
+import redlatch
+
+TEXT = Path(__file__).parents[1] / "api" / "python.txt"
+RENEW = "REDLATCH_RENEW_API=1 target/venv/bin/pytest tests/python/test_api.py"
+
+
+def signature(function: object) -> str:
+    assert callable(function)
+    # As it is written, not as one Python or another shows a type.
+    return str(inspect.signature(function)).replace("'", "").replace('"', "")
+
+
+def members(of: type) -> Iterator[str]:
+    # Only records are made by their class; a client, a lock and a hold come from a call.
+    shown = ("__enter__", "__exit__", "__call__", "__bool__", *(["__init__"] if dataclasses.is_dataclass(of) else []))
+    for name, member in sorted(vars(of).items()):
+        if name.startswith("_") and name not in shown:
+            continue
+        if isinstance(member, property):
+            assert member.fget is not None
+            yield f"    {name}{signature(member.fget).removeprefix('(self)')}  # property"
+        elif isinstance(member, (classmethod, staticmethod)):
+            yield f"    {name}{signature(member.__func__)}  # {type(member).__name__}"
+        elif callable(member):
+            yield f"    def {name}{signature(member)}"
+        else:
+            yield f"    {name}"
+
+
+def api() -> Iterator[str]:
+    for name in sorted(redlatch.__all__):
+        value = getattr(redlatch, name)
+        if inspect.isclass(value):
+            yield f"class {name}({', '.join(base.__name__ for base in value.__bases__)})"
+            yield from members(value)
+        elif typing.get_args(value):
+            yield f"{name} = {' | '.join(sorted(part.__name__ for part in typing.get_args(value)))}"
+        elif callable(value):
+            yield f"def {name}{signature(value)}"
+        else:
+            yield f"{name} = {value!r}"
+
+
+def test_the_public_api_is_the_one_under_review() -> None:
+    now = "\n".join(api()) + "\n"
+    if os.environ.get("REDLATCH_RENEW_API"):
+        TEXT.write_text(now)
+    reviewed = TEXT.read_text()
+    differs = "".join(
+        difflib.unified_diff(reviewed.splitlines(True), now.splitlines(True), str(TEXT), "the package", n=0)
+    )
+    assert now == reviewed, f"{differs}if that is meant, renew the text:\n    {RENEW}"
