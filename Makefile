@@ -22,14 +22,13 @@ build: setup rust target/made/python target/made/jar
 lint: setup-tests target/made/python
 	$(call heading,rustfmt and clippy)
 	cargo fmt --all --check
-	@if cargo clippy --version >/dev/null 2>&1; then cargo clippy --quiet --workspace --all-targets --profile ci -- -D warnings; \
-	else echo 'clippy is NOT checked: this Rust toolchain comes without it'; fi
+	cargo clippy --quiet --workspace --all-targets --profile ci -- -D warnings
 	$(call heading,ruff and mypy and stubtest)
 	$(VENV)/ruff check python tests examples
 	$(VENV)/ruff format --check python tests examples
 	$(VENV)/mypy
 	cd examples/demo && ../../$(VENV)/mypy --config-file ../../pyproject.toml .
-	$(VENV)/python -m mypy.stubtest redlatch._redlatch
+	$(VENV)/python -m mypy.stubtest redlatch
 
 # Removes what was built, the virtual environment included
 clean:
