@@ -1,7 +1,7 @@
 # Builds, shows and tests redlatch, one command each. What this machine lacks is installed first: see .ci/setup.
 # Everything is built with cargo's profile `ci`, so that Rust, wheel, jar and test agents share one build without LTO.
 
-.PHONY: demo test lint build clean setup setup-tests rust agents test-rust test-python test-java test-examples
+.PHONY: demo test chaos lint build clean setup setup-tests rust agents test-rust test-python test-java test-examples
 .NOTPARALLEL:
 
 VENV := target/venv/bin
@@ -14,6 +14,12 @@ demo: setup target/made/python target/made/jar target/made/demo
 
 # Everything that CI checks
 test: setup-tests lint build test-rust test-python test-java test-examples
+
+# Processes that lock for SECONDS while everything goes wrong, and a verdict; SEED=n brings the faults of an earlier run in their order
+SECONDS := 600
+chaos: setup
+	cargo build --profile ci --package redlatch-tests --bins
+	target/ci/redlatch-chaos $(SECONDS) $(SEED)
 
 # The Rust workspace, the Python package, the jar
 build: setup rust target/made/python target/made/jar

@@ -5,10 +5,6 @@ use super::*;
 /// How much later than its wait a call may return here; the silence lasts much longer.
 const GRACE: Duration = Duration::from_secs(2);
 
-fn debugging() -> Server {
-    Server::with(Options { args: vec!["--enable-debug-command".into(), "local".into()], ..Options::default() })
-}
-
 /// Makes the server silent, and asks for a lock with a short wait, over old connections and new ones, blocking and not.
 fn waits_end_in_time(server: &Server, silence: &[&str]) {
     let warm = connect(&server.url());
@@ -48,7 +44,7 @@ fn waits_end_in_time(server: &Server, silence: &[&str]) {
 
 #[test]
 fn a_wait_ends_in_time_while_the_server_sleeps() {
-    waits_end_in_time(&debugging(), &["DEBUG", "SLEEP", "5"]);
+    waits_end_in_time(&Server::with(Options { debugging: true, ..Options::default() }), &["DEBUG", "SLEEP", "5"]);
 }
 
 #[test]

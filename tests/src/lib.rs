@@ -15,6 +15,7 @@ pub mod process;
 pub mod proxy;
 pub mod server;
 pub mod together;
+pub mod traffic;
 pub mod view;
 
 pub use authority::{Authority, Issued};

@@ -20,6 +20,8 @@ pub struct Options {
     pub unix_socket: bool,
     /// Whether it also speaks TLS, on [`Server::tls_port`].
     pub tls: Option<Tls>,
+    /// Whether it obeys `DEBUG`.
+    pub debugging: bool,
 }
 
 /// What a server shows, and asks of its clients, in TLS.
@@ -167,9 +169,18 @@ impl Server {
             command.extend(words.map(str::to_owned));
             command.extend(clients.iter().flat_map(|ca| ["--tls-ca-cert-file".to_owned(), ca.clone()]));
         }
+        if self.options.debugging && needs_leave_to_debug(&command[0]) {
+            command.extend(["--enable-debug-command", "local"].map(str::to_owned));
+        }
         command.extend(self.options.args.iter().cloned());
         command
     }
+}
+
+/// Servers before 7 always obey `DEBUG`, and do not know the option.
+fn needs_leave_to_debug(program: &str) -> bool {
+    let version = std::process::Command::new(program).arg("--version").output().expect("the server's program runs");
+    !String::from_utf8_lossy(&version.stdout).contains("v=6.")
 }
 
 impl Drop for Server {

@@ -19,6 +19,17 @@ impl View {
         Ok(View { connection })
     }
 
+    /// A connection that is given up soon when the server is in trouble.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn quick(url: &str) -> RedisResult<Self> {
+        let time = Duration::from_millis(200);
+        let connection = redis::Client::open(url)?.get_connection_with_timeout(time)?;
+        connection.set_read_timeout(Some(time))?;
+        Ok(View { connection })
+    }
+
     /// Runs any command.
     ///
     /// # Panics

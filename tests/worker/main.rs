@@ -1,34 +1,78 @@
-//! A process that holds locks on command, for tests that stop or kill the holder: `redlatch-worker URL --control PORT`.
+//! A process that locks on command, to be stopped and killed: `redlatch-worker URL --control PORT`.
 //!
 //! | command | answer |
 //! |---|---|
-//! | `acquire NAME [LEASE_MS]` | `ok`, or an error's code |
-//! | `ensure` | `ok`, or an error's code and words, about the latest hold |
+//! | `acquire NAME [LEASE_MS]` | `ok`, or an error's code and words |
+//! | `ensure` | the same, about the latest hold |
 //! | `release` | the same, and the latest hold is forgotten |
+//! | `traffic URL DIR HISTORY FIRST SEED` | the ids of its clients: lanes stand ready that record to a file and count in a folder |
+//! | `go` | none: the lanes acquire and release |
+//! | `rest MS` | the number of lanes that have not come to an end in this time |
+//! | `close` | `ok`: the clients of the lanes are closed |
 
+mod asynchronous;
+mod blocking;
+mod log;
+mod plan;
+mod section;
+mod stage;
+mod traffic;
+
+use std::path::Path;
 use std::time::Duration;
 
-use redlatch::{BlockingGuard, Client};
+use redlatch::{BlockingGuard, Client, Result};
 use redlatch_tests::process::Control;
+use traffic::Traffic;
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
     let [_, url, .., port] = &args[..] else { panic!("the arguments are URL --control PORT") };
-    let client = Client::connect(url).expect("the URL is good");
     let mut control = Control::connect(port.parse().expect("the port is a number")).expect("somebody listens");
-    let mut guards: Vec<BlockingGuard> = Vec::new();
+    let mut hand = Hand { client: Client::connect(url).expect("the URL is good"), guards: Vec::new() };
+    let mut traffic = None;
     while let Some(command) = control.hear() {
         let words: Vec<&str> = command.split_whitespace().collect();
-        let result = match words[..] {
-            ["acquire", name] => client.lock(name).blocking().acquire().map(|guard| guards.push(guard)),
-            ["acquire", name, lease] => {
-                let lease = Duration::from_millis(lease.parse().expect("the lease is a number"));
-                client.lock(name).lease(lease).blocking().acquire().map(|guard| guards.push(guard))
+        let lanes = || traffic.as_ref().expect("traffic comes first");
+        match words[..] {
+            ["traffic", direct, dir, history, first, seed] => {
+                let started = Traffic::start(url, direct, Path::new(dir), Path::new(history), number(first) as u32, number(seed));
+                control.answer(&started.ids().join(" "));
+                traffic = Some(started);
             }
-            ["ensure"] => guards.last().expect("something is held").ensure(),
-            ["release"] => guards.pop().expect("something is held").release(),
-            _ => panic!("there is no command `{command}`"),
-        };
-        control.answer(&result.map_or_else(|error| format!("{} {error}", error.code()), |()| "ok".to_owned()));
+            ["go"] => lanes().go(),
+            ["rest", ms] => control.answer(&lanes().rest(Duration::from_millis(number(ms))).to_string()),
+            ["close"] => {
+                lanes().close();
+                control.answer("ok");
+            }
+            _ => control.answer(&hand.carry_out(&words).map_or_else(|error| format!("{} {error}", error.code()), |()| "ok".to_owned())),
+        }
+    }
+}
+
+fn number(word: &str) -> u64 {
+    word.parse().unwrap_or_else(|e| panic!("`{word}`: {e}"))
+}
+
+/// Holds taken one by one.
+struct Hand {
+    client: Client,
+    guards: Vec<BlockingGuard>,
+}
+
+impl Hand {
+    fn carry_out(&mut self, words: &[&str]) -> Result<()> {
+        match words {
+            ["acquire", name] => self.guards.push(self.client.lock(name).blocking().acquire()?),
+            ["acquire", name, lease] => {
+                let lease = Duration::from_millis(number(lease));
+                self.guards.push(self.client.lock(name).lease(lease).blocking().acquire()?);
+            }
+            ["ensure"] => self.guards.last().expect("something is held").ensure()?,
+            ["release"] => self.guards.pop().expect("something is held").release()?,
+            _ => panic!("there is no command `{words:?}`"),
+        }
+        Ok(())
     }
 }

@@ -19,6 +19,8 @@ pub struct Attempt {
     pub called: u64,
     /// When it returned and with what; `None`: its process ended before.
     pub end: Option<(u64, End)>,
+    /// When its process ended.
+    pub gone: u64,
     pub hold: Option<Hold>,
     /// What the server counted of this owner, and what was expected.
     pub counted: Vec<(u64, u64, u64)>,
@@ -58,7 +60,7 @@ impl Attempt {
 
     /// The last moment that it can have been waiting for the lock.
     pub fn waited_until(&self) -> u64 {
-        self.end.as_ref().map_or(u64::MAX, |(at, _)| *at)
+        self.end.as_ref().map_or(self.gone, |(at, _)| *at)
     }
 }
 
@@ -75,7 +77,8 @@ pub fn assemble(histories: &[Vec<Entry>], faults: &[Fault]) -> Vec<Attempt> {
                 places.insert((entry.lane, entry.attempt), all.len());
                 let wait = wait.map(|ms| ms * 1_000_000);
                 let (lane, number, called) = (entry.lane, entry.attempt, entry.at);
-                all.push(Attempt { process, lane, number, key, owner, wait, called, end: None, hold: None, counted: Vec::new() });
+                let (end, hold, counted) = (None, None, Vec::new());
+                all.push(Attempt { process, lane, number, key, owner, wait, called, end, gone: ended, hold, counted });
             } else if let Some(place) = places.get(&(entry.lane, entry.attempt)) {
                 all[*place].on(entry, ended);
             }

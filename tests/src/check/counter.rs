@@ -8,9 +8,10 @@ pub struct Counted {
     pub violations: Violations,
     /// Sections whose holder was sure of its hold after it had written.
     pub whole: u64,
-    /// Sections of holders that were killed, or told that they had lost it: what they wrote, and when, is open.
+    /// Sections of holders that were killed, or told that they had lost it, or whose hold an operator took away: when and whether they
+    /// wrote is open.
     pub broken: u64,
-    /// Steps in the counter that a broken section or an operator explains.
+    /// Steps in the counter that a broken section explains.
     pub explained: u64,
     /// What the counters show in the end, added up.
     pub shows: u64,
@@ -28,15 +29,12 @@ struct Span {
 pub fn counter(attempts: &[Attempt], faults: &[Fault], last: impl Fn(u32) -> u64) -> Counted {
     let mut found = Counted::default();
     by_key(attempts, |key, attempts| {
-        let mut spans: Vec<Span> = attempts.iter().filter_map(|attempt| span(attempt)).collect();
+        let mut spans: Vec<Span> = attempts.iter().filter_map(|attempt| span(attempt, faults)).collect();
         spans.sort_by_key(|span| span.from);
         let (whole, broken): (Vec<_>, Vec<_>) = spans.into_iter().partition(|span| span.whole);
         found.whole += whole.len() as u64;
         found.broken += broken.len() as u64;
-        let explained = |from: u64, until: u64| {
-            let wrote = |span: &Span| span.from <= until && from <= span.until;
-            broken.iter().any(wrote) || faults.iter().any(|fault| fault.takes_away(key) && fault.overlaps(from, until))
-        };
+        let explained = |from: u64, until: u64| broken.iter().any(|span| span.from <= until && from <= span.until);
         let (mut shows, mut since) = (0, 0);
         let mut step = |reads: u64, until: u64, since: u64, shows: u64, who: &str| {
             if reads == shows {
@@ -58,11 +56,14 @@ pub fn counter(attempts: &[Attempt], faults: &[Fault], last: impl Fn(u32) -> u64
     found
 }
 
-fn span(attempt: &Attempt) -> Option<Span> {
+fn span(attempt: &Attempt, faults: &[Fault]) -> Option<Span> {
     let hold = attempt.hold.as_ref()?;
     let span = |until, read, whole| Some(Span { from: hold.from, until, read, whole });
     match (&hold.close, hold.section) {
-        (Close::Released { .. }, Section::Wrote(read)) => span(hold.until, read, true),
+        (Close::Released { .. }, Section::Wrote(read)) => {
+            let taken_away = |fault: &Fault| fault.takes_away(attempt.key) && fault.overlaps(attempt.called, hold.until);
+            span(hold.until, read, !faults.iter().any(taken_away))
+        }
         (Close::Released { .. }, Section::None) => None,
         // It looked before it wrote, and did not write.
         (Close::Lost { .. }, Section::None) => None,

@@ -36,6 +36,11 @@ impl Fault {
         }
     }
 
+    /// Whether calls may end with an error because of it. One connection that is lost and found again is no reason.
+    pub fn may_fail_calls(&self) -> bool {
+        matches!(self.kind, Kind::Network | Kind::Server | Kind::Stop { .. })
+    }
+
     pub fn overlaps(&self, from: u64, until: u64) -> bool {
         self.from <= until && from <= self.until
     }

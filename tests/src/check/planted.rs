@@ -75,8 +75,10 @@ fn a_lost_update_is_found() {
     assert_eq!((fine.violations.count, fine.whole, fine.shows, fine.explained), (0, 2, 2, 0));
     assert_eq!(counted(&good.replace("r 1", "r 0"), &[], 1).violations.count, 1, "it did not see the first one's");
     assert_eq!(counted(good, &[], 1).violations.count, 1, "nobody wrote what it shows in the end");
-    let deleted = counted(&good.replace("r 1", "r 0"), &[fault(45, 46, Kind::Delete { key: 7 })], 1);
-    assert_eq!((deleted.violations.count, deleted.explained), (0, 1));
+    let deleted =
+        |read: &str, last| counted(&good.replace("15 1 1", "47 1 1").replace("r 1", read), &[fault(45, 46, Kind::Delete { key: 7 })], last);
+    assert_eq!((deleted("r 0", 1).violations.count, deleted("r 0", 1).broken), (0, 1), "the first one may write or not");
+    assert_eq!((deleted("r 1", 2).violations.count, deleted("r 1", 2).explained), (0, 1));
 }
 
 #[test]
@@ -99,9 +101,21 @@ fn a_late_answer_is_found_and_a_stop_is_not_held_against_it() {
     let late = count("10 1 1 a 7 1 1 -; 1000021 1 1 n", &[]);
     assert_eq!((late.violations.count, late.latest, late.not_now), (1, 11, 1));
     let stop = fault(500, 600, Kind::Stop { process: 0 });
-    assert_eq!(count("10 1 1 a 7 1 1 -; 1000100 1 1 f unavailable", &[stop]).violations.count, 0);
+    assert_eq!(count("10 1 1 a 7 1 1 -; 1000100 1 1 n", &[stop]).violations.count, 0);
     assert_eq!(count("10 1 1 a 7 1 0 -; 100 1 1 n", &[]).violations.count, 1, "a try that does not wait");
     assert_eq!(count("10 1 1 a 7 1 - -; 9000000 1 1 d", &[]).violations.count, 0, "its future was dropped");
+}
+
+#[test]
+fn an_error_without_a_cause_is_found() {
+    let failed = |faults: &[Fault]| {
+        let attempts = assemble(&story(&["1000 1 1 a 7 1 - -; 2000 1 1 f unavailable"]), faults);
+        waits(&attempts, faults, &LIMITS).violations.count
+    };
+    assert_eq!(failed(&[]), 1);
+    assert_eq!(failed(&[fault(1500, 1600, Kind::KillSubscribers)]), 1);
+    assert_eq!((failed(&[fault(1500, 1600, Kind::Network)]), failed(&[fault(700, 800, Kind::Server)])), (0, 0));
+    assert_eq!((failed(&[fault(2100, 2200, Kind::Network)]), failed(&[fault(700, 750, Kind::Server)])), (1, 1), "too late, too early");
 }
 
 #[test]

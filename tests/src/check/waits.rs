@@ -23,6 +23,8 @@ pub struct Waits {
     pub violations: Violations,
     /// How much later than its wait an acquire returned at most; its process's stops are not counted.
     pub latest: u64,
+    /// Which one.
+    pub latest_one: String,
     pub not_now: u64,
     pub failed: u64,
     pub dropped: u64,
@@ -45,14 +47,26 @@ pub fn waits(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Waits {
         };
         match end {
             End::NotNow => found.not_now += 1,
-            End::Failed(_) => found.failed += 1,
+            End::Failed(code) => {
+                found.failed += 1;
+                let cause = |fault: &Fault| fault.may_fail_calls() && fault.from <= *ended && attempt.called <= fault.until + limits.settle;
+                if !faults.iter().any(cause) {
+                    let who = attempt.who();
+                    found
+                        .violations
+                        .add(|| format!("{who} has the error {code} at {ended}, although nothing has happened that explains it"));
+                }
+            }
             End::Dropped => found.dropped += 1,
             End::Held => {}
         }
         let took = |from: u64, until: u64| (until - from).saturating_sub(stopped(faults, attempt.process, from, until));
         if let Some(wait) = attempt.wait.filter(|_| *end != End::Dropped) {
             let late = took(attempt.called, *ended).saturating_sub(wait.max(if wait == 0 { limits.call } else { 0 }));
-            found.latest = found.latest.max(late);
+            if late > found.latest {
+                (found.latest, found.latest_one) =
+                    (late, format!("{} called at {} for key {}: {end:?}", attempt.who(), attempt.called, attempt.key));
+            }
             if late > limits.grace {
                 found.violations.add(|| format!("{} has {end:?} {} after its wait of {}", attempt.who(), shown(late), shown(wait)));
             }

@@ -1,0 +1,101 @@
+//! The processes that lock, each behind a proxy of its own.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use redlatch_tests::dice::Dice;
+use redlatch_tests::{Process, Proxy, Server};
+
+use crate::schedule::SLOTS;
+
+/// How long calls of the fleet's clients may stay unanswered, and go on being tried.
+pub const RESPONSE: Duration = Duration::from_millis(1000);
+pub const RETRY: Duration = Duration::from_millis(3000);
+/// Watchdog leases, in seconds.
+const WATCHDOGS: [f64; SLOTS] = [1.0, 2.0, 3.0, 1.5];
+
+pub struct Fleet {
+    pub proxies: Vec<Proxy>,
+    slots: Vec<Mutex<Slot>>,
+    /// Where each process that ever was recorded what it did; its place is its number.
+    histories: Mutex<Vec<PathBuf>>,
+    server: String,
+    urls: Vec<String>,
+    dir: PathBuf,
+    seed: u64,
+}
+
+/// A process and what is known of it.
+pub struct Slot {
+    pub process: Process,
+    /// The place of its history.
+    pub number: usize,
+    /// The first halves of its owners.
+    pub ids: Vec<String>,
+}
+
+impl Fleet {
+    pub fn start(server: &Server, dir: PathBuf, seed: u64) -> Self {
+        let proxies: Vec<Proxy> = (0..SLOTS).map(|_| Proxy::start(server)).collect();
+        let url = |(proxy, watchdog): (&Proxy, f64)| {
+            let (response, retry) = (RESPONSE.as_secs_f64(), RETRY.as_secs_f64());
+            format!("{}?watchdog={watchdog}&response_timeout={response}&retry_for={retry}", server.url_at(proxy.port()))
+        };
+        let urls = proxies.iter().zip(WATCHDOGS).map(url).collect();
+        let (histories, server) = (Mutex::default(), server.url());
+        let mut fleet = Fleet { proxies, slots: Vec::new(), histories, server, urls, dir, seed };
+        fleet.slots = (0..SLOTS).map(|slot| Mutex::new(fleet.launch(slot))).collect();
+        fleet
+    }
+
+    /// The slot for oneself: nothing else is done to it meanwhile.
+    pub fn slot(&self, slot: usize) -> std::sync::MutexGuard<'_, Slot> {
+        self.slots[slot].lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    pub fn slots(&self) -> impl Iterator<Item = std::sync::MutexGuard<'_, Slot>> {
+        (0..SLOTS).map(|slot| self.slot(slot))
+    }
+
+    /// A new process for a slot, at rest.
+    pub fn launch(&self, slot: usize) -> Slot {
+        let mut histories = self.histories.lock().expect("nobody panics while holding this");
+        let number = histories.len();
+        histories.push(self.dir.join(format!("history-{number}")));
+        let program = std::env::current_exe().expect("this is a program").with_file_name("redlatch-worker");
+        let mut process = Process::start(&program.display().to_string(), std::slice::from_ref(&self.urls[slot]));
+        // A lane keeps its number in all processes of its slot: the next process meets what the last one left.
+        let (first, seed) = (100 * slot, Dice::new(self.seed, 2_000_000 + number as u64).roll());
+        let (dir, history) = (self.dir.display(), histories[number].display());
+        let ids = process.ask(&format!("traffic {} {dir} {history} {first} {seed}", self.server));
+        Slot { process, number, ids: ids.split_whitespace().map(str::to_owned).collect() }
+    }
+
+    pub fn histories(&self) -> Vec<PathBuf> {
+        self.histories.lock().expect("nobody panics while holding this").clone()
+    }
+
+    pub fn go(&self) {
+        self.slots().for_each(|mut slot| slot.process.tell("go"));
+    }
+
+    /// Lets all lanes come to an end. Gives, in words, those that do not.
+    pub fn rest(&self, patience: Duration) -> Vec<String> {
+        let mut slots: Vec<_> = self.slots().collect();
+        slots.iter_mut().for_each(|slot| slot.process.tell(&format!("rest {}", patience.as_millis())));
+        let heard = |slot: &mut std::sync::MutexGuard<Slot>| match slot.process.try_hear() {
+            Ok(left) if left == "0" => None,
+            Ok(left) => Some(format!("{left} lanes of process {} do not come to an end within {patience:?}", slot.number)),
+            Err(error) => Some(format!("process {} has ended ({error}); it said {}", slot.number, slot.process.log())),
+        };
+        slots.iter_mut().filter_map(heard).collect()
+    }
+
+    /// Open files and threads of all processes that are there.
+    pub fn burden(&self) -> (usize, usize) {
+        let count = |pid: u32, what: &str| std::fs::read_dir(format!("/proc/{pid}/{what}")).map_or(0, Iterator::count);
+        let burden = |slot: std::sync::MutexGuard<Slot>| (count(slot.process.pid(), "fd"), count(slot.process.pid(), "task"));
+        self.slots().map(burden).fold((0, 0), |(files, threads), (more, too)| (files + more, threads + too))
+    }
+}

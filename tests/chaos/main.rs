@@ -1,0 +1,86 @@
+//! Processes that lock while everything goes wrong, and a verdict: `redlatch-chaos [SECONDS [SEED]]`.
+//!
+//! A seed fixes which faults come in which order; without one it is taken from the clock, and printed. The last line is `PASS` or `FAIL`;
+//! after a failure the histories are kept, and the exit code is 1.
+
+mod fleet;
+mod nemesis;
+mod residue;
+mod schedule;
+mod verdict;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use redlatch_tests::{Options, Server, clock};
+
+use fleet::Fleet;
+use nemesis::Nemesis;
+use residue::Residue;
+
+/// How long all lanes together may take to come to rest.
+const REST: Duration = Duration::from_secs(15);
+
+fn main() -> ExitCode {
+    let numbers: Vec<u64> = std::env::args().skip(1).map(|word| word.parse().expect("the arguments are SECONDS and SEED")).collect();
+    let time = Duration::from_secs(numbers.first().copied().unwrap_or(600));
+    let seed = numbers.get(1).copied().unwrap_or_else(|| clock::now() % 1_000_000);
+    println!("== {time:?} of faults, SEED={seed}");
+    let dir = std::env::temp_dir().join(format!("redlatch-chaos-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
+    if run(&dir, seed, time) {
+        std::fs::remove_dir_all(&dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
+        println!("PASS (SEED={seed})");
+        return ExitCode::SUCCESS;
+    }
+    println!("FAIL (SEED={seed}); the histories are in {}", dir.display());
+    ExitCode::FAILURE
+}
+
+/// True: nothing was wrong.
+fn run(dir: &Path, seed: u64, time: Duration) -> bool {
+    let began = Instant::now();
+    let server = Server::with(Options { debugging: true, ..Options::default() });
+    let fleet = Fleet::start(&server, PathBuf::from(dir), seed);
+    let nemesis = Nemesis { server: &server, fleet: &fleet, faults: Mutex::default(), done: Mutex::default() };
+    let (mut residue, mut burden, mut seen) = (Residue::default(), Vec::new(), Vec::new());
+    // Rests take their share. Every family has an episode at least, however short the time.
+    let length = (time / 2 / schedule::ROUND as u32).min(Duration::from_secs(8));
+    for number in 0.. {
+        let episode = schedule::episode(seed, number, length);
+        fleet.go();
+        let started = began.elapsed();
+        nemesis.carry_out(&episode);
+        let (active, resting) = (began.elapsed() - started, Instant::now());
+        seen.extend(fleet.rest(REST));
+        let living: Vec<String> = fleet.slots().flat_map(|slot| slot.ids.clone()).collect();
+        residue.check(&server, &living);
+        burden.push(fleet.burden());
+        let (family, steps) = (format!("{:?}", episode.family), episode.steps.len());
+        println!(
+            "{:6.1?} s {family:<12} {steps:>3} faults in {active:.1?}, at rest after {:.2?}",
+            started.as_secs_f64(),
+            resting.elapsed()
+        );
+        let over = number + 1 >= schedule::ROUND && began.elapsed() + length > time;
+        if over || !seen.is_empty() || !residue.violations.is_empty() {
+            break;
+        }
+    }
+    fleet.slots().for_each(|mut slot| drop(slot.process.ask("close")));
+    println!();
+    let run = verdict::Run {
+        dir,
+        histories: fleet.histories(),
+        faults: nemesis.faults.into_inner().expect("nobody panicked while holding this"),
+        done: nemesis.done.into_inner().expect("nobody panicked while holding this"),
+        residue,
+        seen,
+        lasted: began.elapsed(),
+        burden: [burden[0], burden[burden.len() - 1]],
+        struck: fleet.proxies.iter().map(|proxy| proxy.struck()).sum(),
+    };
+    run.judge()
+}

@@ -1,0 +1,180 @@
+//! Does what the schedule says, and records when it was in effect.
+
+use std::sync::Mutex;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use redlatch_tests::check::{Fault, Kind};
+use redlatch_tests::{Direction, Proxy, Server, clock, traffic};
+
+use crate::fleet::Fleet;
+use crate::schedule::{Episode, Verb};
+
+/// How long a packet that something is to happen to is waited for.
+const REACH: Duration = Duration::from_millis(300);
+
+pub struct Nemesis<'a> {
+    pub server: &'a Server,
+    pub fleet: &'a Fleet,
+    pub faults: Mutex<Vec<Fault>>,
+    /// How often each verb was carried out.
+    pub done: Mutex<std::collections::BTreeMap<&'static str, u64>>,
+}
+
+impl Nemesis<'_> {
+    /// All of an episode's verbs, one after the other; then everything is healed.
+    pub fn carry_out(&self, episode: &Episode) {
+        let began = Instant::now();
+        for (gap, verb) in &episode.steps {
+            sleep(*gap);
+            self.strike(*verb);
+        }
+        sleep(episode.least.saturating_sub(began.elapsed()));
+    }
+
+    fn strike(&self, verb: Verb) {
+        *self.done.lock().expect("nobody panics while holding this").entry(name(verb)).or_default() += 1;
+        let from = clock::now();
+        let network = |from| self.happened(from, Kind::Network);
+        match verb {
+            Verb::Kill { slot } => {
+                let mut slot_now = self.fleet.slot(slot);
+                let mut next = self.fleet.launch(slot);
+                let from = clock::now();
+                std::mem::swap(&mut *slot_now, &mut next);
+                let killed = next.number;
+                drop(next);
+                self.happened(from, Kind::Kill { process: killed });
+                slot_now.process.tell("go");
+            }
+            Verb::Stop { slot, time } => {
+                let slot = self.fleet.slot(slot);
+                slot.process.signal("STOP");
+                sleep(time);
+                slot.process.signal("CONT");
+                self.happened(from, Kind::Stop { process: slot.number });
+            }
+            Verb::Cut { slot } => {
+                self.proxy(slot).cut();
+                network(from);
+            }
+            Verb::Stall { slot, way, time } => {
+                ways(way).for_each(|way| self.proxy(slot).stall(way));
+                sleep(time);
+                self.proxy(slot).flow();
+                network(from);
+            }
+            Verb::Freeze { slot, way, time } => {
+                ways(way).for_each(|way| self.proxy(slot).freeze(way));
+                sleep(time);
+                self.proxy(slot).flow();
+                network(from);
+            }
+            Verb::Delay { slot, each, time } => {
+                self.proxy(slot).delay(each);
+                sleep(time);
+                self.proxy(slot).delay(Duration::ZERO);
+                network(from);
+            }
+            Verb::Refuse { slot, time } => {
+                self.proxy(slot).refuse();
+                self.proxy(slot).cut();
+                sleep(time);
+                self.proxy(slot).accept();
+                network(from);
+            }
+            Verb::HalfClose { slot, way } => {
+                self.proxy(slot).half_close(way);
+                network(from);
+            }
+            Verb::LoseReply { slot } => self.trap(slot, |proxy| proxy.lose_reply_to("EVALSHA")),
+            Verb::CutPacket { slot, way, nth } => self.trap(slot, |proxy| proxy.cut_at(way, "", nth)),
+            Verb::KillClients { subscribers } => {
+                let (what, kind) = if subscribers { ("pubsub", Kind::KillSubscribers) } else { ("normal", Kind::Network) };
+                self.server.view().command::<i64>(&["CLIENT", "KILL", "TYPE", what]);
+                self.happened(from, kind);
+            }
+            // Nobody may notice, so nothing is excused.
+            Verb::ForgetScripts => self.server.view().command(&["SCRIPT", "FLUSH"]),
+            Verb::Pause { time } => {
+                let mut view = self.server.view();
+                view.command::<()>(&["CLIENT", "PAUSE", &time.as_millis().to_string(), "ALL"]);
+                sleep(time);
+                view.command::<()>(&["CLIENT", "UNPAUSE"]);
+                self.happened(from, Kind::Server);
+            }
+            Verb::Sleep { time } => {
+                self.server.view().command::<()>(&["DEBUG", "SLEEP", &time.as_secs_f64().to_string()]);
+                self.happened(from, Kind::Server);
+            }
+            Verb::Delete { key } => {
+                self.server.view().command::<i64>(&["DEL", &traffic::name(key)]);
+                self.happened(from, Kind::Delete { key });
+            }
+            Verb::Flush => {
+                self.server.view().command::<()>(&["FLUSHALL"]);
+                self.happened(from, Kind::Flush);
+            }
+            Verb::Restart => {
+                self.server.restart();
+                self.happened(from, Kind::Flush);
+                self.happened(from, Kind::Server);
+            }
+            Verb::Fill { time } => {
+                let mut view = self.server.view();
+                view.command::<()>(&["CONFIG", "SET", "maxmemory", "1"]);
+                sleep(time);
+                view.command::<()>(&["CONFIG", "SET", "maxmemory", "0"]);
+                self.happened(from, Kind::Server);
+            }
+        }
+    }
+
+    fn trap(&self, slot: usize, set: impl FnOnce(&Proxy)) {
+        let (from, proxy) = (clock::now(), self.proxy(slot));
+        let (began, struck) = (Instant::now(), proxy.struck());
+        set(proxy);
+        while proxy.struck() == struck && began.elapsed() < REACH {
+            sleep(Duration::from_millis(1));
+        }
+        proxy.disarm();
+        self.happened(from, Kind::Network);
+    }
+
+    fn proxy(&self, slot: usize) -> &Proxy {
+        &self.fleet.proxies[slot]
+    }
+
+    fn happened(&self, from: u64, kind: Kind) {
+        let fault = Fault { from, until: clock::now(), kind };
+        self.faults.lock().expect("nobody panics while holding this").push(fault);
+    }
+}
+
+fn ways(way: Option<Direction>) -> impl Iterator<Item = Direction> {
+    [Direction::ToServer, Direction::ToClient].into_iter().filter(move |one| way.is_none_or(|way| way == *one))
+}
+
+fn name(verb: Verb) -> &'static str {
+    match verb {
+        Verb::Kill { .. } => "processes killed",
+        Verb::Stop { .. } => "processes stopped",
+        Verb::Cut { .. } => "all connections of a process cut",
+        Verb::Stall { .. } => "networks stalled",
+        Verb::Freeze { .. } => "links half open",
+        Verb::Delay { .. } => "networks delayed",
+        Verb::Refuse { .. } => "connections refused",
+        Verb::HalfClose { .. } => "connections half closed",
+        Verb::LoseReply { .. } => "replies to scripts cut off",
+        Verb::CutPacket { .. } => "other packets cut off",
+        Verb::KillClients { subscribers: true } => "CLIENT KILL TYPE pubsub",
+        Verb::KillClients { subscribers: false } => "CLIENT KILL TYPE normal",
+        Verb::ForgetScripts => "SCRIPT FLUSH",
+        Verb::Pause { .. } => "CLIENT PAUSE",
+        Verb::Sleep { .. } => "DEBUG SLEEP",
+        Verb::Delete { .. } => "DEL of a key",
+        Verb::Flush => "FLUSHALL",
+        Verb::Restart => "server restarts",
+        Verb::Fill { .. } => "server full",
+    }
+}

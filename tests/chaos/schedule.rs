@@ -1,0 +1,165 @@
+//! What happens when: a seed fixes every episode, whatever the machine and the time.
+
+use std::time::Duration;
+
+use redlatch_tests::Direction;
+use redlatch_tests::dice::Dice;
+use redlatch_tests::traffic::{FAST_KEYS, SLOW_KEYS};
+
+/// How many processes there are.
+pub const SLOTS: usize = 4;
+
+/// One thing done to a process, its way to the server, or the server.
+#[derive(Clone, Copy, Debug)]
+pub enum Verb {
+    Kill { slot: usize },
+    Stop { slot: usize, time: Duration },
+    Cut { slot: usize },
+    Stall { slot: usize, way: Option<Direction>, time: Duration },
+    Freeze { slot: usize, way: Option<Direction>, time: Duration },
+    Delay { slot: usize, each: Duration, time: Duration },
+    Refuse { slot: usize, time: Duration },
+    HalfClose { slot: usize, way: Direction },
+    LoseReply { slot: usize },
+    CutPacket { slot: usize, way: Direction, nth: usize },
+    KillClients { subscribers: bool },
+    ForgetScripts,
+    Pause { time: Duration },
+    Sleep { time: Duration },
+    Delete { key: u32 },
+    Flush,
+    Restart,
+    Fill { time: Duration },
+}
+
+/// Verbs that belong together, so that what follows can be laid to them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Family {
+    Calm,
+    Kill,
+    Stop,
+    Cut,
+    Silence,
+    Subscribers,
+    Scripts,
+    Slow,
+    Operator,
+    Restart,
+    Full,
+    Everything,
+}
+
+const ALL: [Family; 12] = [
+    Family::Calm,
+    Family::Kill,
+    Family::Stop,
+    Family::Cut,
+    Family::Silence,
+    Family::Subscribers,
+    Family::Scripts,
+    Family::Slow,
+    Family::Operator,
+    Family::Restart,
+    Family::Full,
+    Family::Everything,
+];
+
+/// How many episodes have every family once.
+pub const ROUND: usize = ALL.len();
+
+/// Some time of faults, before all is healed and everybody comes to rest.
+pub struct Episode {
+    pub family: Family,
+    /// What happens, each after a while of nothing.
+    pub steps: Vec<(Duration, Verb)>,
+    /// The steps may take longer.
+    pub least: Duration,
+}
+
+/// The episode with this number, about as long as this.
+pub fn episode(seed: u64, number: usize, length: Duration) -> Episode {
+    let family = family(seed, number);
+    let mut dice = Dice::new(seed, number as u64);
+    let (mut steps, mut left) = (Vec::new(), if family == Family::Calm { Duration::ZERO } else { length });
+    loop {
+        let gap = dice.between(ms(20), if family == Family::Subscribers { ms(250) } else { ms(600) });
+        let verb = verb(&mut dice, family);
+        let takes = gap + time(verb);
+        if takes > left {
+            break;
+        }
+        left -= takes;
+        steps.push((gap, verb));
+    }
+    Episode { family, steps, least: length }
+}
+
+/// Each round has every family once, in an order of its own.
+fn family(seed: u64, number: usize) -> Family {
+    let mut order = ALL;
+    let mut dice = Dice::new(seed, 1_000_000 + (number / ROUND) as u64);
+    for last in (1..order.len()).rev() {
+        order.swap(last, dice.below(last as u64 + 1) as usize);
+    }
+    order[number % ROUND]
+}
+
+fn verb(dice: &mut Dice, family: Family) -> Verb {
+    let slot = dice.below(SLOTS as u64) as usize;
+    let both = [Direction::ToServer, Direction::ToClient];
+    let way = *dice.pick(&both);
+    let some_way = dice.percent(50).then_some(way);
+    // Watchdog leases are 1 to 3 s.
+    let stop = if dice.percent(60) { dice.between(ms(10), ms(300)) } else { dice.between(ms(1000), ms(3500)) };
+    let silence = dice.between(ms(20), ms(1500));
+    match family {
+        Family::Calm => Verb::ForgetScripts,
+        Family::Kill => Verb::Kill { slot },
+        Family::Stop => Verb::Stop { slot, time: stop },
+        Family::Cut => match dice.below(10) {
+            0..=2 => Verb::Cut { slot },
+            3 => Verb::HalfClose { slot, way },
+            4 => Verb::KillClients { subscribers: false },
+            5..=7 => Verb::LoseReply { slot },
+            _ => Verb::CutPacket { slot, way, nth: dice.below(20) as usize + 1 },
+        },
+        Family::Silence => match dice.below(5) {
+            0 => Verb::Delay { slot, each: dice.between(ms(1), ms(100)), time: silence },
+            1 => Verb::Refuse { slot, time: silence },
+            2 => Verb::Freeze { slot, way: some_way, time: silence },
+            _ => Verb::Stall { slot, way: some_way, time: silence },
+        },
+        Family::Subscribers => Verb::KillClients { subscribers: true },
+        Family::Scripts => Verb::ForgetScripts,
+        Family::Slow if dice.percent(50) => Verb::Pause { time: silence },
+        Family::Slow => Verb::Sleep { time: silence },
+        Family::Operator if dice.percent(20) => Verb::Flush,
+        Family::Operator => Verb::Delete { key: *dice.pick(&[FAST_KEYS[0], SLOW_KEYS[0], SLOW_KEYS[1]]) },
+        Family::Restart => Verb::Restart,
+        Family::Full => Verb::Fill { time: silence },
+        Family::Everything => {
+            let any = *dice.pick(&ALL[1..ALL.len() - 1]);
+            verb(dice, any)
+        }
+    }
+}
+
+/// How long it takes, as far as the schedule fixes it.
+fn time(verb: Verb) -> Duration {
+    match verb {
+        Verb::Stop { time, .. }
+        | Verb::Stall { time, .. }
+        | Verb::Freeze { time, .. }
+        | Verb::Delay { time, .. }
+        | Verb::Refuse { time, .. }
+        | Verb::Pause { time }
+        | Verb::Sleep { time }
+        | Verb::Fill { time } => time,
+        Verb::Restart => ms(800),
+        _ => Duration::ZERO,
+    }
+}
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}

@@ -1,0 +1,123 @@
+//! Lays all histories side by side, and says in a table what was done, what was seen, and what is wrong.
+
+use std::path::Path;
+use std::time::Duration;
+
+use redlatch_tests::check::{self, Attempt, End, Fault, Limits, Violations};
+use redlatch_tests::clock::ns;
+use redlatch_tests::history;
+use redlatch_tests::traffic::{Counters, LONGEST_LEASE};
+
+use crate::fleet::{RESPONSE, RETRY};
+use crate::residue::Residue;
+
+/// How much later than promised a call may return, on a machine with other things to do.
+const GRACE: Duration = Duration::from_millis(1000);
+/// How long a lock may be free while somebody waits for it: a call in doubt is repeated after a second.
+const IDLE: Duration = Duration::from_millis(2000);
+/// How long after a fault of the network or the server calls may still be in doubt.
+const SETTLE: Duration = Duration::from_millis(3000);
+
+pub struct Run<'a> {
+    pub dir: &'a Path,
+    pub histories: Vec<std::path::PathBuf>,
+    pub faults: Vec<Fault>,
+    pub done: std::collections::BTreeMap<&'static str, u64>,
+    pub residue: Residue,
+    /// Violations seen while it ran.
+    pub seen: Vec<String>,
+    pub lasted: Duration,
+    /// Open files and threads at the first rest and at the last.
+    pub burden: [(usize, usize); 2],
+    pub struck: usize,
+}
+
+impl Run<'_> {
+    /// Prints the table; true: nothing is wrong.
+    pub fn judge(self) -> bool {
+        let limits =
+            Limits { grace: ns(GRACE), call: ns(RETRY + RESPONSE), idle: ns(IDLE), settle: ns(SETTLE), lease: ns(LONGEST_LEASE + GRACE) };
+        let entries: Vec<_> = self.histories.iter().map(|path| history::read(path)).collect();
+        let attempts = check::assemble(&entries, &self.faults);
+        drop(entries);
+        let counters = Counters::in_dir(self.dir);
+        let exclusion = check::exclusion(&attempts, &self.faults);
+        let counted = check::counter(&attempts, &self.faults, |key| counters.read(key));
+        let counts = check::counts(&attempts, &self.faults);
+        let waits = check::waits(&attempts, &self.faults, &limits);
+        let handover = check::handover(&attempts, &self.faults, &limits);
+
+        row("processes", self.histories.len());
+        row("acquisitions", exclusion.holds);
+        row("acquisitions a second", exclusion.holds / self.lasted.as_secs().max(1));
+        row("waits that ran out, tries in vain", waits.not_now);
+        row("acquires cancelled", waits.dropped);
+        row("acquires that failed", waits.failed);
+        codes(&attempts).iter().for_each(|(code, count)| row(&format!("  {code}"), count));
+        row("acquires cut off with their process", waits.cut_off);
+        for (what, count) in &self.done {
+            row(what, count);
+        }
+        row("packets and replies lost one by one", self.struck);
+        println!();
+        row("latest return after the end of a wait", time(waits.latest));
+        println!("    {}", waits.latest_one);
+        row("hand-over to one who waited, p50", time(at(&handover.took, 50, 100)));
+        row("  p99", time(at(&handover.took, 99, 100)));
+        row("  max", time(at(&handover.took, 1, 1)));
+        row("the same with subscribers killed, p99", time(at(&handover.took_killed, 99, 100)));
+        row("  max", time(at(&handover.took_killed, 1, 1)));
+        row("holds returned after their deadline", exclusion.stale);
+        row("overlaps after DEL, FLUSHALL, restart", exclusion.behind_the_back);
+        row("  believed on at most", time(exclusion.believed_longest));
+        row("sections that were whole", counted.whole);
+        row("  broken ones, steps that they explain", format!("{}, {}", counted.broken, counted.explained));
+        row("  counters in the end", counted.shows);
+        row("counts asked of the server", counts.asked);
+        row("orphans given back late, at most", format!("{}, {:.3?}", self.residue.orphans, self.residue.longest));
+        row("holds left by the dead", self.residue.of_the_dead);
+        row("open files and threads, first / last", format!("{:?} / {:?}", self.burden[0], self.burden[1]));
+        println!();
+        let told = [
+            ("two held it at once", &exclusion.violations),
+            ("updates lost", &counted.violations),
+            ("counts that the server has not", &counts.violations),
+            ("calls that returned too late or never", &waits.violations),
+            ("locks left free while somebody waited", &handover.violations),
+            ("left in the server", &listed(self.residue.violations)),
+            ("others", &listed(self.seen)),
+        ];
+        for (what, violations) in told {
+            row(&format!("VIOLATIONS: {what}"), violations.count);
+            violations.words.iter().for_each(|words| println!("    {words}"));
+        }
+        told.iter().all(|(_, violations)| violations.count == 0)
+    }
+}
+
+fn listed(words: Vec<String>) -> Violations {
+    Violations { count: words.len() as u64, words }
+}
+
+fn row(what: &str, value: impl std::fmt::Display) {
+    println!("{what:<44} {value:>14}");
+}
+
+fn time(ns: u64) -> String {
+    format!("{:.2?}", Duration::from_nanos(ns))
+}
+
+/// The value below which this share of a sorted list is.
+fn at(sorted: &[u64], share: usize, of: usize) -> u64 {
+    sorted.get((sorted.len() * share / of).min(sorted.len().saturating_sub(1))).copied().unwrap_or_default()
+}
+
+fn codes(attempts: &[Attempt]) -> std::collections::BTreeMap<&str, u64> {
+    let mut codes = std::collections::BTreeMap::new();
+    for attempt in attempts {
+        if let Some((_, End::Failed(code))) = &attempt.end {
+            *codes.entry(code.as_str()).or_default() += 1;
+        }
+    }
+    codes
+}

@@ -1,0 +1,48 @@
+//! What the processes of a run under faults have in common: which locks they take, and where the counters are that only these protect.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Locks that are taken and given back at once, by everybody.
+pub const FAST_KEYS: [u32; 3] = [0, 1, 2];
+/// Locks that are held long enough to be renewed, or lost.
+pub const SLOW_KEYS: [u32; 2] = [10, 11];
+/// Locks of one lane each begin here.
+pub const OWN_KEYS: u32 = 1000;
+/// The longest that a killed process can keep a lock.
+pub const LONGEST_LEASE: Duration = Duration::from_secs(5);
+
+/// The name of a lock.
+pub fn name(key: u32) -> String {
+    format!("k{key}")
+}
+
+/// One counter for each lock, in files, with nothing to protect them.
+pub struct Counters {
+    dir: PathBuf,
+}
+
+impl Counters {
+    pub fn in_dir(dir: &Path) -> Self {
+        Counters { dir: dir.to_owned() }
+    }
+
+    pub fn read(&self, key: u32) -> u64 {
+        let mut number = [0; 8];
+        // A counter that nobody has written yet is 0.
+        let _ = self.open(key).read_at(&mut number, 0);
+        u64::from_le_bytes(number)
+    }
+
+    pub fn write(&self, key: u32, number: u64) {
+        self.open(key).write_all_at(&number.to_le_bytes(), 0).expect("the disk has room");
+    }
+
+    fn open(&self, key: u32) -> File {
+        let path = self.dir.join(format!("counter-{key}"));
+        let file = File::options().read(true).write(true).create(true).truncate(false).open(&path);
+        file.unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+    }
+}

@@ -1,0 +1,83 @@
+//! A lane that is a task, and drops futures.
+
+use std::future::Future;
+use std::time::Duration;
+
+use redlatch::{Client, Guard};
+use redlatch_tests::clock;
+use redlatch_tests::dice::Dice;
+use redlatch_tests::history::Section;
+use tokio::time::{sleep, timeout};
+
+use crate::log::{Attempt, Log};
+use crate::plan::{Plan, Temper};
+use crate::section::Open;
+use crate::stage::Stage;
+
+/// Goes on for ever; ends with the process.
+pub async fn lane(stage: &Stage, client: &Client, number: u32, temper: Temper, mut dice: Dice) {
+    let mut log = Log::new(stage, number);
+    loop {
+        stage.go().await;
+        let plan = Plan::roll(&mut dice, temper, number, log.attempts());
+        let attempt = log.acquire(&plan);
+        let Some(guard) = acquire(client, attempt, &plan).await else {
+            sleep(plan.pause).await;
+            continue;
+        };
+        let open = Open::read(stage, attempt, &plan);
+        if plan.inner {
+            let (inside, attempt) = (plan.inside(), log.acquire(&plan.inside()));
+            if let Some(inner) = acquire(client, attempt, &inside).await {
+                attempt.closes(clock::now(), inner.ensure(), Section::None);
+                attempt.released(within(plan.drop_release, inner.release()).await);
+            }
+        }
+        stay(attempt, &guard, plan.stay).await;
+        let whole = open.write(&guard);
+        let released = if plan.drop_guard {
+            drop(guard);
+            None
+        } else {
+            within(plan.drop_release, guard.release()).await
+        };
+        if whole {
+            attempt.released(released);
+        }
+    }
+}
+
+async fn acquire(client: &Client, attempt: Attempt<'_>, plan: &Plan) -> Option<Guard> {
+    let lock = plan.lock(client);
+    let result = match plan.wait {
+        None => within(plan.drop_acquire, async { lock.acquire().await.map(Some) }).await,
+        Some(_) => within(plan.drop_acquire, lock.try_acquire()).await,
+    };
+    match result {
+        Some(result) => attempt.returned(result, Guard::deadline),
+        None => {
+            attempt.dropped();
+            None
+        }
+    }
+}
+
+/// The future's output, or `None` if it was dropped before it had one.
+async fn within<T>(patience: Option<Duration>, future: impl Future<Output = T>) -> Option<T> {
+    match patience {
+        Some(patience) => timeout(patience, future).await.ok(),
+        None => Some(future.await),
+    }
+}
+
+/// Stays inside, and records how the deadline moves on.
+async fn stay(attempt: Attempt<'_>, guard: &Guard, mut time: Duration) {
+    const LOOK: Duration = Duration::from_millis(50);
+    while !time.is_zero() {
+        sleep(time.min(LOOK)).await;
+        time = time.saturating_sub(LOOK);
+        if !time.is_zero() {
+            attempt.deadline(guard);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! A lane on a thread of its own.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use redlatch::{BlockingGuard, Client};
+use redlatch_tests::dice::Dice;
+use redlatch_tests::history::Section;
+use tokio::runtime::Handle;
+
+use crate::log::{Attempt, Log};
+use crate::plan::{Plan, Temper};
+use crate::section::{Open, count};
+use crate::stage::Stage;
+
+/// Goes on for ever; ends with the process.
+pub fn lane(stage: &Stage, client: &Client, runtime: &Handle, number: u32, temper: Temper, mut dice: Dice) {
+    let (mut log, id) = (Log::new(stage, number), client.id());
+    loop {
+        runtime.block_on(stage.go());
+        let plan = Plan::roll(&mut dice, temper, number, log.attempts());
+        let attempt = log.acquire(&plan);
+        let Some(guard) = acquire(client, attempt, &plan) else {
+            sleep(plan.pause);
+            continue;
+        };
+        let open = Open::read(stage, attempt, &plan);
+        if plan.count {
+            count(stage, attempt, &id, plan.key, &guard, 1);
+        }
+        if plan.inner {
+            let (inside, attempt) = (plan.inside(), log.acquire(&plan.inside()));
+            if let Some(inner) = acquire(client, attempt, &inside) {
+                if plan.count && guard.ensure().is_ok() {
+                    count(stage, attempt, &id, plan.key, &inner, 2);
+                }
+                let sure = redlatch_tests::clock::now();
+                attempt.closes(sure, inner.ensure(), Section::None);
+                attempt.released(Some(inner.release()));
+            }
+        }
+        stay(attempt, &guard, plan.stay);
+        let whole = open.write(&guard);
+        if plan.drop_guard {
+            drop(guard);
+            attempt.released(None);
+        } else {
+            let released = guard.release();
+            if whole {
+                attempt.released(Some(released));
+            }
+        }
+    }
+}
+
+fn acquire(client: &Client, attempt: Attempt, plan: &Plan) -> Option<BlockingGuard> {
+    let lock = plan.lock(client).blocking();
+    let result = match plan.wait {
+        None => lock.acquire().map(Some),
+        Some(_) => lock.try_acquire(),
+    };
+    attempt.returned(result, |guard| guard.deadline())
+}
+
+/// Stays inside, and records how the deadline moves on.
+fn stay(attempt: Attempt, guard: &redlatch::Guard, mut time: Duration) {
+    const LOOK: Duration = Duration::from_millis(50);
+    while !time.is_zero() {
+        sleep(time.min(LOOK));
+        time = time.saturating_sub(LOOK);
+        if !time.is_zero() {
+            attempt.deadline(guard);
+        }
+    }
+}

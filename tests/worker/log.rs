@@ -1,0 +1,101 @@
+//! One lane's line in the history.
+
+use redlatch::{Error, Guard};
+use redlatch_tests::clock::{self, ns};
+use redlatch_tests::history::{Event, Section};
+
+use crate::plan::Plan;
+use crate::stage::Stage;
+
+pub struct Log<'a> {
+    stage: &'a Stage,
+    lane: u32,
+    attempts: u64,
+}
+
+/// One attempt of a lane, to be told more of.
+#[derive(Clone, Copy)]
+pub struct Attempt<'a> {
+    stage: &'a Stage,
+    lane: u32,
+    number: u64,
+}
+
+impl<'a> Log<'a> {
+    pub fn new(stage: &'a Stage, lane: u32) -> Self {
+        Log { stage, lane, attempts: 0 }
+    }
+
+    /// How many there were.
+    pub fn attempts(&self) -> u64 {
+        self.attempts
+    }
+
+    /// An acquire is about to be called. The lane counts as its owner, whatever number the lock is asked for with.
+    pub fn acquire(&mut self, plan: &Plan) -> Attempt<'a> {
+        self.attempts += 1;
+        let attempt = Attempt { stage: self.stage, lane: self.lane, number: self.attempts };
+        let ms = |time: std::time::Duration| time.as_millis() as u64;
+        let (wait, lease) = (plan.wait.map(|wait| ms(wait) + u64::from(!wait.is_zero())), plan.lease.map(ms));
+        attempt.record(Event::Acquire { key: plan.key, owner: self.lane.into(), wait, lease });
+        attempt
+    }
+}
+
+impl Attempt<'_> {
+    /// What an acquire returned; gives the guard on if it holds anything.
+    pub fn returned<G>(self, result: redlatch::Result<Option<G>>, deadline: impl Fn(&G) -> Option<std::time::Instant>) -> Option<G> {
+        match result {
+            Ok(Some(guard)) => {
+                self.record(Event::Held { deadline: deadline(&guard).map_or_else(clock::now, clock::at) });
+                return Some(guard);
+            }
+            Ok(None) | Err(Error::NotAcquired { .. }) => self.record(Event::NotNow),
+            Err(error) => self.record(Event::Failed { code: error.code().to_owned() }),
+        }
+        None
+    }
+
+    pub fn dropped(self) {
+        self.record(Event::Dropped);
+    }
+
+    pub fn deadline(self, guard: &Guard) {
+        if let Some(deadline) = guard.deadline() {
+            self.record(Event::Deadline { deadline: clock::at(deadline) });
+        }
+    }
+
+    pub fn counted(self, count: u64, expected: u64) {
+        self.record(Event::Counted { count, expected });
+    }
+
+    /// It was sure at `sure`, and is given back from now on; or it was told that it is lost.
+    pub fn closes(self, sure: u64, ensured: redlatch::Result<()>, section: Section) -> bool {
+        match ensured {
+            Ok(()) => self.stage.recorder.record_at(sure, self.lane, self.number, Event::Release { section }),
+            Err(error) => {
+                let (ago, reason) = match &error {
+                    Error::Lost(loss) => (ns(loss.noticed), loss.reason.name()),
+                    other => (0, other.code()),
+                };
+                self.record(Event::Lost { since: clock::now().saturating_sub(ago), reason: reason.to_owned(), section });
+                return false;
+            }
+        }
+        true
+    }
+
+    pub fn released(self, result: Option<redlatch::Result<()>>) {
+        let code = match result {
+            None => "dropped",
+            Some(Ok(())) => "ok",
+            Some(Err(error)) => error.code(),
+        };
+        self.record(Event::Released { code: code.to_owned() });
+    }
+
+    fn record(self, event: Event) {
+        self.stage.recorder.record(self.lane, self.number, event);
+    }
+}

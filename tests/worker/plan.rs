@@ -1,0 +1,94 @@
+//! What a lane does next: rolled from its dice before anything is asked, so that a seed fixes it.
+
+use std::time::Duration;
+
+use redlatch::{Client, LockBuilder};
+use redlatch_tests::dice::Dice;
+use redlatch_tests::traffic::{FAST_KEYS, LONGEST_LEASE, OWN_KEYS, SLOW_KEYS, name};
+
+/// What a lane is like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Temper {
+    /// Takes and gives back at once.
+    Fast,
+    /// Stays long enough to be renewed, or to lose it.
+    Slow,
+}
+
+/// One attempt.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub key: u32,
+    /// The same as in other attempts of the lane, so that what comes late of one meets the next; or one of this attempt's own.
+    pub owner: u64,
+    /// `None`: for ever. Zero: tries once.
+    pub wait: Option<Duration>,
+    pub lease: Option<Duration>,
+    pub stay: Duration,
+    /// Waits so long before the next attempt when nothing came of this one.
+    pub pause: Duration,
+    /// Takes it a second time while it holds it.
+    pub inner: bool,
+    /// Asks the server beside the code under test how often it holds it.
+    pub count: bool,
+    /// Drops the future that acquires after this time, if the lane has futures.
+    pub drop_acquire: Option<Duration>,
+    /// Drops the future that releases after this time, likewise.
+    pub drop_release: Option<Duration>,
+    /// Drops the guard instead of releasing it.
+    pub drop_guard: bool,
+}
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+impl Plan {
+    pub fn roll(dice: &mut Dice, temper: Temper, lane: u32, attempt: u64) -> Self {
+        let fast = temper == Temper::Fast;
+        let key = match temper {
+            Temper::Fast if dice.percent(5) => OWN_KEYS + lane,
+            Temper::Fast => *dice.pick(&FAST_KEYS),
+            Temper::Slow => *dice.pick(&SLOW_KEYS),
+        };
+        let wait = match dice.below(10) {
+            0..=4 => None,
+            5..=7 => Some(dice.between(ms(1), ms(2000))),
+            8 => Some(dice.between(ms(1), ms(20))),
+            _ => Some(Duration::ZERO),
+        };
+        let lease = match dice.percent(60) {
+            true => None,
+            false if fast => Some(LONGEST_LEASE),
+            false => Some(dice.between(ms(300), ms(2000))),
+        };
+        let stay = match (temper, dice.below(10)) {
+            (Temper::Fast, 1..) => Duration::ZERO,
+            (Temper::Fast, _) => dice.between(ms(0), ms(2)),
+            (Temper::Slow, 0..=5) => dice.between(ms(0), ms(20)),
+            (Temper::Slow, 6..=8) => dice.between(ms(20), ms(300)),
+            (Temper::Slow, _) => dice.between(ms(300), ms(2500)),
+        };
+        let inner = dice.percent(if fast { 5 } else { 20 });
+        let mut some = |share, most| dice.percent(share).then(|| dice.between(ms(0), most));
+        let drop_acquire = some(if fast { 10 } else { 25 }, if fast { ms(20) } else { ms(500) });
+        let drop_release = some(5, ms(2));
+        let pause = dice.between(ms(0), ms(5));
+        let (count, drop_guard) = (dice.percent(if fast { 3 } else { 50 }), dice.percent(10));
+        // What the same owner has left to be released in the background would be counted too.
+        let owner = if count || dice.percent(50) { (u64::from(lane) + 1) << 20 | attempt & 0xf_ffff } else { lane.into() };
+        Plan { key, owner, wait, lease, stay, pause, inner, count, drop_acquire, drop_release, drop_guard }
+    }
+
+    /// The lock, asked for as planned.
+    pub fn lock(&self, client: &Client) -> LockBuilder {
+        let mut lock = client.lock(&name(self.key)).owner(self.owner);
+        lock = self.lease.map_or(lock.clone(), |lease| lock.lease(lease));
+        self.wait.map_or(lock.clone(), |wait| lock.wait(wait))
+    }
+
+    /// The same owner's second acquire.
+    pub fn inside(&self) -> Self {
+        Plan { wait: Some(ms(2000)), inner: false, ..self.clone() }
+    }
+}

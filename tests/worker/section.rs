@@ -1,0 +1,45 @@
+//! What a holder does while it holds: it counts, with nothing but the lock to keep others from counting at the same time.
+
+use redlatch::Guard;
+use redlatch_tests::clock;
+use redlatch_tests::history::Section;
+use redlatch_tests::traffic::name;
+
+use crate::log::Attempt;
+use crate::plan::Plan;
+use crate::stage::Stage;
+
+/// A section that has read.
+pub struct Open<'a> {
+    stage: &'a Stage,
+    attempt: Attempt<'a>,
+    key: u32,
+    read: u64,
+}
+
+impl<'a> Open<'a> {
+    pub fn read(stage: &'a Stage, attempt: Attempt<'a>, plan: &Plan) -> Self {
+        Open { stage, attempt, key: plan.key, read: stage.counters.read(plan.key) }
+    }
+
+    /// Writes if the hold is there, and looks again. False: it is lost.
+    pub fn write(self, guard: &Guard) -> bool {
+        let sure = clock::now();
+        if let Err(lost) = guard.ensure() {
+            return self.attempt.closes(sure, Err(lost), Section::None);
+        }
+        self.stage.counters.write(self.key, self.read + 1);
+        let sure = clock::now();
+        self.attempt.closes(sure, guard.ensure(), Section::Wrote(self.read))
+    }
+}
+
+/// Asks the server how often this holds, and records it if the hold was there before and after.
+pub fn count(stage: &Stage, attempt: Attempt, client: &str, key: u32, guard: &Guard, expected: u64) {
+    let field = format!("{client}:{}", guard.owner());
+    let before = guard.ensure().is_ok();
+    let counted = stage.counted(&name(key), &field);
+    if let Some(counted) = counted.filter(|_| before && guard.ensure().is_ok()) {
+        attempt.counted(counted, expected);
+    }
+}

@@ -1,0 +1,66 @@
+//! Where the lanes of a process run: when they may go on, and what they write to.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+use redlatch_tests::View;
+use redlatch_tests::history::Recorder;
+use redlatch_tests::traffic::Counters;
+use tokio::sync::watch;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Phase {
+    Rest,
+    Go,
+}
+
+pub struct Stage {
+    pub recorder: Recorder,
+    pub counters: Counters,
+    /// The server's URL without the faults on the way.
+    direct: String,
+    view: Mutex<Option<View>>,
+    phase: watch::Sender<Phase>,
+    working: AtomicUsize,
+}
+
+impl Stage {
+    pub fn new(history: &Path, counters: &Path, direct: &str) -> Self {
+        let (recorder, counters) = (Recorder::open(history), Counters::in_dir(counters));
+        let (view, phase, working) = (Mutex::default(), watch::Sender::new(Phase::Rest), AtomicUsize::new(0));
+        Stage { recorder, counters, direct: direct.to_owned(), view, phase, working }
+    }
+
+    pub fn set(&self, phase: Phase) {
+        self.phase.send_replace(phase);
+    }
+
+    /// How many lanes are in the middle of something, or may soon be.
+    pub fn working(&self) -> usize {
+        self.working.load(SeqCst)
+    }
+
+    /// A lane is there.
+    pub fn join(&self) {
+        self.working.fetch_add(1, SeqCst);
+    }
+
+    /// A lane asks between two attempts; returns when it may make the next one.
+    pub async fn go(&self) {
+        if *self.phase.borrow() == Phase::Rest {
+            self.working.fetch_sub(1, SeqCst);
+            let _ = self.phase.subscribe().wait_for(|phase| *phase == Phase::Go).await;
+            self.working.fetch_add(1, SeqCst);
+        }
+    }
+
+    /// How often the server says that this owner holds this key; `None`: it does not say.
+    pub fn counted(&self, key: &str, field: &str) -> Option<u64> {
+        let mut slot = self.view.lock().expect("nobody panics while holding this");
+        let mut view = slot.take().or_else(|| View::quick(&self.direct).ok())?;
+        let count: Option<u64> = view.try_command(&["HGET", key, field]).ok()?;
+        *slot = Some(view);
+        Some(count.unwrap_or_default())
+    }
+}

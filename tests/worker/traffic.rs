@@ -1,0 +1,71 @@
+//! Many lanes on a few locks, at once: tasks and threads, each kind over a client of its own.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use redlatch::Client;
+use redlatch_tests::dice::Dice;
+
+use crate::plan::Temper;
+use crate::stage::{Phase, Stage};
+use crate::{asynchronous, blocking};
+
+/// Of each process.
+const TASKS: [Temper; 4] = [Temper::Fast, Temper::Fast, Temper::Fast, Temper::Slow];
+const THREADS: [Temper; 3] = [Temper::Fast, Temper::Fast, Temper::Slow];
+
+pub struct Traffic {
+    stage: Arc<Stage>,
+    clients: [Client; 2],
+    /// Ends the tasks with it.
+    _runtime: tokio::runtime::Runtime,
+}
+
+impl Traffic {
+    /// Starts the lanes at rest. `first` is the number of the first one.
+    pub fn start(url: &str, direct: &str, dir: &Path, history: &Path, first: u32, seed: u64) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build().expect("threads are to be had");
+        let clients = [Client::connect(url).expect("the URL is good"), Client::connect(url).expect("the URL is good")];
+        let stage = Arc::new(Stage::new(history, dir, direct));
+        let mut number = first;
+        let mut next = || {
+            number += 1;
+            stage.join();
+            (stage.clone(), number - 1, Dice::new(seed, u64::from(number)))
+        };
+        for temper in TASKS {
+            let ((stage, number, dice), client) = (next(), clients[0].clone());
+            runtime.spawn(async move { asynchronous::lane(&stage, &client, number, temper, dice).await });
+        }
+        for temper in THREADS {
+            let ((stage, number, dice), client, handle) = (next(), clients[1].clone(), runtime.handle().clone());
+            std::thread::spawn(move || blocking::lane(&stage, &client, &handle, number, temper, dice));
+        }
+        Traffic { stage, clients, _runtime: runtime }
+    }
+
+    pub fn go(&self) {
+        self.stage.set(Phase::Go);
+    }
+
+    /// Lets every lane end what it does; returns when all have, or with how many have not in this time.
+    pub fn rest(&self, patience: Duration) -> usize {
+        self.stage.set(Phase::Rest);
+        let since = std::time::Instant::now();
+        while self.stage.working() > 0 && since.elapsed() < patience {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.stage.working()
+    }
+
+    /// The first halves of this process's owners.
+    pub fn ids(&self) -> [String; 2] {
+        [self.clients[0].id(), self.clients[1].id()]
+    }
+
+    /// Gives back what is held, and ends.
+    pub fn close(&self) {
+        self.clients.iter().for_each(|client| client.close(true));
+    }
+}
