@@ -5,19 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use once_cell::race::OnceBox;
-use tokio::sync::watch;
 
 use crate::command::{Answer, Look, Op, Request};
 use crate::config::Config;
-use crate::contend;
-use crate::error::{Error, Result};
-use crate::gate::Turn;
-use crate::holds::Leaving;
-use crate::link::{Limits, Outcome};
+use crate::error::{Error, LostReason, Result};
 use crate::live::Live;
-use crate::script::Call;
-use crate::target::{Target, Tried, WINDOW};
-use crate::waiter::Patience;
+use crate::operate;
+use crate::target::Target;
 
 /// A client of one server. Cheap to clone; all clones are one client with one identity.
 #[derive(Clone)]
@@ -33,15 +27,6 @@ struct Generation {
     live: Result<Arc<Live>>,
     next: OnceBox<Generation>,
 }
-
-/// A try that the caller's thread has made, for the I/O thread to go on from.
-enum Begun {
-    Nothing,
-    Acquire(Turn, Call, Outcome, Instant),
-    Release(Turn, Call, Leaving, Outcome, Instant),
-}
-
-type Done = Box<dyn FnOnce(Result<Answer>) + Send>;
 
 impl Client {
     /// A client for a URL, see [`Config::from_url`]. Starts nothing: the first call connects.
@@ -81,31 +66,23 @@ impl Client {
             Ok(live) => live,
             Err(error) => return Some(Err(error)),
         };
-        match direct(live, &request) {
-            Ok(Ok(answer)) => Some(Ok(answer)),
-            Ok(Err(begun)) => {
-                hand_over(live, ticket, request, begun, Box::new(done));
-                None
-            }
-            Err(error) => Some(Err(error)),
-        }
+        operate::start(live, ticket, request, Box::new(done))
     }
 
     /// Carries out a request on the I/O thread; `done` as in [`Client::start`].
     pub fn submit(&self, ticket: u64, request: Request, done: impl FnOnce(Result<Answer>) + Send + 'static) {
         match self.ready(&request) {
-            Ok(live) => hand_over(live, ticket, request, Begun::Nothing, Box::new(done)),
+            Ok(live) => operate::submit(live, ticket, request, Box::new(done)),
             Err(error) => done(Err(error)),
         }
     }
 
     /// Asks a request to end. Its `done` still comes: `Cancelled` with nothing held, or an answer that was already on its way.
     pub fn cancel(&self, ticket: u64) {
-        if let Ok(live) = self.live()
-            && let Some(cancel) = live.cancels.lock().expect("nothing panics while it is held").get(&ticket)
-        {
-            cancel.send_replace(true);
-        }
+        let Ok(live) = self.live() else { return };
+        live.watchers.cancel(ticket);
+        let waiting = live.lines().cancel(ticket, Instant::now());
+        drop(waiting);
     }
 
     /// Carries out a request and blocks until it is done.
@@ -139,30 +116,34 @@ impl Client {
 
     /// What is known of a hold, without asking the server.
     pub fn look(&self, hold: u64) -> Look {
-        self.live().map_or(Look::Gone, |live| live.holds().look(hold, &live.uuid, Instant::now()))
+        self.live().map_or(Look::Gone, |live| live.holds(|holds| holds.look(hold, Instant::now())))
     }
 
     pub fn is_closed(&self) -> bool {
-        self.live().is_ok_and(|live| live.closed.load(SeqCst))
+        self.live().is_ok_and(|live| live.is_closed())
     }
 
-    /// Ends the client: waiting calls end with `Closed`, nothing is renewed any more. With `release`, everything held is given back
-    /// first, as far as the server answers in time; without, it stays until its lease ends.
+    /// Ends the client: waiting calls end with `Closed`, nothing is renewed any more, and whoever still holds a lock is told that it is
+    /// lost. With `release`, everything held is given back first, as far as the server answers in time; without, it stays until its
+    /// lease ends.
     pub fn close(&self, release: bool) {
         let Ok(live) = self.live() else { return };
-        if live.closed.swap(true, SeqCst) {
+        if !live.close() {
             return;
         }
-        live.cancels.lock().expect("nothing panics while it is held").values().for_each(|cancel| {
-            cancel.send_replace(true);
+        let waiting = live.lines().cancel_all(Instant::now());
+        drop(waiting);
+        let now = Instant::now();
+        let held = live.holds(|holds| {
+            let held = holds.held();
+            held.iter().for_each(|slot| holds.lost(slot, LostReason::Closed, now));
+            held
         });
-        let held = if release { live.holds().held() } else { Vec::new() };
         let (sender, receiver) = std::sync::mpsc::channel();
-        for (slot, number) in held {
-            let request =
-                Request { hold: number, ..Request::new(Op::Release, slot.kind, &slot.name[live.config.prefix.len()..], slot.owner) };
-            let sender = sender.clone();
-            hand_over(live, self.ticket(), request, Begun::Nothing, Box::new(move |result| drop(sender.send(result))));
+        for slot in held.into_iter().filter(|_| release) {
+            let (kind, sender) = (crate::kinds::find(slot.kind).expect("it was acquired"), sender.clone());
+            let target = Target::of(live, kind, slot, Duration::ZERO);
+            live.io().spawn(async move { drop(sender.send(target.free().await)) });
         }
         drop(sender);
         while receiver.recv().is_ok() {}
@@ -185,7 +166,7 @@ impl Client {
 
     fn ready(&self, request: &Request) -> Result<&Arc<Live>> {
         let live = self.live()?;
-        if live.closed.load(SeqCst) {
+        if live.is_closed() {
             return Err(live.closed_error());
         }
         request.check()?;
@@ -200,114 +181,5 @@ impl Drop for CancelOnDrop<'_> {
         if let Some((client, ticket)) = self.0.take() {
             client.cancel(ticket);
         }
-    }
-}
-
-/// One round trip on the caller's thread; the inner `Err` is what the I/O thread goes on from.
-fn direct(live: &Arc<Live>, request: &Request) -> Result<std::result::Result<Answer, Begun>> {
-    let response = match request.wait {
-        Some(wait) if request.op == Op::Acquire && !wait.is_zero() => live.config.response_timeout.min(wait),
-        _ => live.config.response_timeout,
-    };
-    let limits = Limits { response, window: WINDOW };
-    let target = Target::new(live, request)?;
-    match request.op {
-        Op::Acquire => {
-            let waits = request.wait != Some(Duration::ZERO);
-            if waits && live.is_waited_for(&target.slot) && live.holds().count(&target.slot, Instant::now()) == 0 {
-                return Ok(Err(Begun::Nothing));
-            }
-            let Some(turn) = live.gates.try_enter(&target.slot) else { return Ok(Err(Begun::Nothing)) };
-            let (call, _) = target.acquire_call()?;
-            let sent = Instant::now();
-            let Some(outcome) = live.link.run_direct(&call, limits) else { return Ok(Err(Begun::Nothing)) };
-            match &outcome {
-                Outcome::Reply(reply) if reply.code == 1 || (reply.code == 0 && !waits) => {
-                    Ok(Ok(match target.acquired(reply, request.lease.is_none(), sent) {
-                        Some(Tried::Taken(number)) => Answer::done(number as i64),
-                        _ => Answer::not_now(),
-                    }))
-                }
-                _ => Ok(Err(Begun::Acquire(turn, call, outcome, sent))),
-            }
-        }
-        Op::Release => {
-            let Some(turn) = live.gates.try_enter(&target.slot) else { return Ok(Err(Begun::Nothing)) };
-            let leaving = target.leaving(request.hold)?;
-            let call = target.release_call(&leaving)?;
-            let sent = Instant::now();
-            match live.link.run_direct(&call, limits) {
-                None => Ok(Err(Begun::Nothing)),
-                Some(Outcome::Reply(reply)) => target.released(&leaving, &reply, sent, false).map(Ok),
-                Some(outcome) => Ok(Err(Begun::Release(turn, call, leaving, outcome, sent))),
-            }
-        }
-        Op::Inspect => match live.link.run_direct(&target.inspect_call()?, limits) {
-            Some(Outcome::Reply(reply)) => Ok(Ok(Answer { done: true, number: reply.numbers[0], items: reply.numbers[1..].to_vec() })),
-            _ => Ok(Err(Begun::Nothing)),
-        },
-        Op::ForceRelease | Op::Ping => Ok(Err(Begun::Nothing)),
-    }
-}
-
-/// Goes on with a request on the I/O thread.
-fn hand_over(live: &Arc<Live>, ticket: u64, request: Request, begun: Begun, done: Done) {
-    let (cancel, cancelled) = watch::channel(false);
-    live.cancels.lock().expect("nothing panics while it is held").insert(ticket, cancel);
-    let mut done = OnEnd { live: live.clone(), ticket, done: Some(done) };
-    let live = live.clone();
-    live.clone().io().spawn(async move {
-        let result = operate(&live, &request, begun, cancelled).await;
-        done.tell(match result {
-            Err(Error::Cancelled) if live.closed.load(SeqCst) => Err(live.closed_error()),
-            result => result,
-        });
-    });
-}
-
-async fn operate(live: &Arc<Live>, request: &Request, begun: Begun, cancelled: watch::Receiver<bool>) -> Result<Answer> {
-    let target = Target::new(live, request)?;
-    match (request.op, begun) {
-        (Op::Acquire, begun) => {
-            let patience = match request.wait {
-                Some(Duration::ZERO) => Patience::Once,
-                Some(wait) => Instant::now().checked_add(wait).map_or(Patience::Forever, Patience::Until),
-                None => Patience::Forever,
-            };
-            let first = match begun {
-                Begun::Acquire(turn, call, outcome, sent) => Some((turn, call, outcome, sent)),
-                _ => None,
-            };
-            contend::acquire(target, request.lease.is_none(), patience, first, cancelled).await
-        }
-        (Op::Release, Begun::Release(turn, call, leaving, outcome, sent)) => {
-            target.release(request.hold, Some((turn, call, leaving, outcome, sent))).await
-        }
-        (Op::Release, _) => target.release(request.hold, None).await,
-        (Op::ForceRelease, _) => target.force_release().await,
-        (Op::Inspect, _) => target.inspect().await,
-        (Op::Ping, _) => Target::ping(live).await,
-    }
-}
-
-/// Calls `done` exactly once, also when the task dies with its runtime.
-struct OnEnd {
-    live: Arc<Live>,
-    ticket: u64,
-    done: Option<Done>,
-}
-
-impl OnEnd {
-    fn tell(&mut self, result: Result<Answer>) {
-        self.live.cancels.lock().expect("nothing panics while it is held").remove(&self.ticket);
-        if let Some(done) = self.done.take() {
-            done(result);
-        }
-    }
-}
-
-impl Drop for OnEnd {
-    fn drop(&mut self) {
-        self.tell(Err(self.live.closed_error()));
     }
 }

@@ -27,6 +27,8 @@ pub enum Op {
     Inspect = 4,
     /// Wait for nothing, ask the server for a sign of life.
     Ping = 5,
+    /// Wait until the hold `Request::hold` has ended: `Error::Lost` if it was lost, an answer that is not `done` if it was released.
+    Watch = 6,
 }
 
 impl Op {
@@ -38,6 +40,7 @@ impl Op {
             3 => Op::ForceRelease,
             4 => Op::Inspect,
             5 => Op::Ping,
+            6 => Op::Watch,
             _ => {
                 return Err(Error::config(format!(
                     "operation {number} is unknown to this native library; use the one of the same release"

@@ -1,128 +1,145 @@
-//! Drives a waiter: stands in line, listens, tries, sleeps, and ends held or with nothing left behind.
+//! The task of one line: it listens, tries for the head, sleeps, and ends when nobody has come for a while.
 
+use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Instant;
 
-use tokio::sync::watch;
 use tokio::time::sleep_until;
 
 use crate::command::Answer;
 use crate::error::{Error, Result};
-use crate::gate::Turn;
-use crate::kinds::Wake;
-use crate::link::Outcome;
-use crate::live::Place;
-use crate::script::Call;
+use crate::lines::{Key, Patience};
+use crate::live::Live;
+use crate::passing::{answer_cancelled, hand_out};
+use crate::queue::Step;
 use crate::target::{Target, Tried};
-use crate::waiter::{Action, End, Event, Patience, Waiter};
 use crate::wakes::Listener;
 
-/// Acquires, on the I/O thread. `first` is a try that the caller's thread has made.
-pub async fn acquire(
-    target: Target,
-    watched: bool,
-    patience: Patience,
-    first: Option<(Turn, Call, Outcome, Instant)>,
-    mut cancel: watch::Receiver<bool>,
-) -> Result<Answer> {
-    let live = target.live.clone();
-    let Wake::Lock(channel) = target.kind.wake(&target.slot.name);
-    let queues = patience != Patience::Once && live.holds().count(&target.slot, Instant::now()) == 0;
-    let mut first = first;
-    let mut ear = Ear { target: &target, channel, listener: None };
-    let mut place: Option<Place> = None;
-    let until_over = async |cancel: &mut watch::Receiver<bool>| {
-        let deadline = async {
-            match patience {
-                Patience::Until(deadline) => sleep_until(deadline.into()).await,
-                _ => std::future::pending().await,
-            }
-        };
-        tokio::select! { _ = deadline => None, _ = cancel.wait_for(|asked| *asked) => Some(()) }
-    };
-    if queues {
-        // A try that was already made settles first: its turn must not wait in a line.
-        if first.is_none() {
-            ear.join();
-            let mut mine = live.stand_in_line(&target.slot);
-            tokio::select! {
-                biased;
-                _ = mine.head() => {}
-                over = until_over(&mut cancel) => return if over.is_some() { Err(Error::Cancelled) } else { Ok(Answer::not_now()) },
-            }
-            place = Some(mine);
-        }
-    }
-    let mut waiter = Waiter::new(patience, ear.is_proven());
-    let mut action = Action::Try;
+/// What a step came to.
+enum Did {
+    Listened(Result<()>),
+    Tried(Target, Result<Tried>),
+}
+
+type Work = Pin<Box<dyn Future<Output = Did> + Send>>;
+
+/// Runs on the I/O thread as long as the line of `target`'s lock exists.
+pub async fn run(target: Target) {
+    let (live, key) = (target.live.clone(), target.key());
+    let nudge = live.lines().nudge(&key);
+    let mut ear = Ear { live: live.clone(), channel: target.channel(), listener: None };
+    let (mut work, mut since): (Option<Work>, _) = (None, Instant::now());
     loop {
         let now = Instant::now();
-        let retry = now + live.config.retry_for;
-        let limit = match patience {
-            Patience::Until(deadline) => deadline.min(retry),
-            _ => retry,
-        };
-        let event = match action {
-            Action::Try => {
-                ear.mark();
-                match target.acquire(watched, limit, first.take()).await {
-                    Ok(Tried::Taken(number)) if *cancel.borrow() => {
-                        let _ = target.release(number, None).await;
-                        return Err(Error::Cancelled);
-                    }
-                    Ok(Tried::Taken(number)) => return Ok(Answer::done(number as i64)),
-                    Ok(Tried::Busy(ttl)) => Event::Busy { ttl },
-                    Err(error) => Event::Failed(error),
-                }
-            }
-            Action::Listen => {
+        let (late, step, until) = live.lines().step(&key, now);
+        late.into_iter().for_each(|place| place.waiter.answer(Ok(Answer::not_now())));
+        match step {
+            Step::End => return,
+            Step::Listen if work.is_none() => {
+                since = now;
                 ear.join();
-                if queues && place.is_none() {
-                    let mut mine = live.stand_in_line(&target.slot);
-                    tokio::select! {
-                        biased;
-                        _ = mine.head() => {}
-                        over = until_over(&mut cancel) => return if over.is_some() { Err(Error::Cancelled) } else { Ok(Answer::not_now()) },
-                    }
-                    place = Some(mine);
-                }
-                tokio::select! {
-                    heard = ear.listen() => heard.map_or_else(Event::Failed, |()| Event::Listening),
-                    over = until_over(&mut cancel) => if over.is_some() { Event::Cancelled } else { Event::Woken },
-                }
+                work = Some(listen(live.clone(), ear.channel.clone()));
             }
-            Action::Sleep { until } => tokio::select! {
-                _ = ear.heard() => Event::Woken,
-                _ = sleep_until(until.into()) => Event::Woken,
-                _ = cancel.wait_for(|asked| *asked) => Event::Cancelled,
-            },
-            Action::Finish(End::NotNow) => return Ok(Answer::not_now()),
-            Action::Finish(End::Failed(error)) => return Err(error),
-            Action::Finish(End::Cancelled) => return Err(Error::Cancelled),
-        };
-        let event = if *cancel.borrow() { Event::Cancelled } else { event };
-        action = waiter.on(event, ear.is_proven(), Instant::now());
+            Step::Try if work.is_none() => {
+                since = now;
+                ear.mark();
+                work = take_head(&live, &key, now);
+            }
+            _ => {}
+        }
+        tokio::select! {
+            did = async { work.as_mut().expect("there is work").await }, if work.is_some() => {
+                work = None;
+                finish(&live, &key, did, since, ear.is_proven());
+            }
+            count = ear.heard(), if work.is_none() => {
+                live.lines().change(&key, Instant::now(), |line| line.waiter.heard(count, Instant::now()));
+            }
+            _ = sleep_until(until.into()) => {}
+            _ = nudge.notified() => {}
+        }
     }
 }
 
-/// The waiter's subscription; dropping it lets the I/O thread end it if it was the last.
-struct Ear<'a> {
-    target: &'a Target,
+fn listen(live: Arc<Live>, channel: String) -> Work {
+    Box::pin(async move { Did::Listened(live.link.listen(&channel, live.config.retry_for).await) })
+}
+
+fn take_head(live: &Arc<Live>, key: &Key, now: Instant) -> Option<Work> {
+    let mut lines = live.lines();
+    let (target, watched, patience) = lines.change(key, now, |line| {
+        let waiting = &line.take_head(now)?.waiter;
+        Some((waiting.target.clone(), waiting.watched, waiting.patience))
+    })??;
+    let retry = now + live.config.retry_for;
+    let give_up = match patience {
+        Patience::Until(deadline) => deadline.min(retry),
+        _ => retry,
+    };
+    Some(Box::pin(async move {
+        let tried = target.acquire(watched, give_up, None).await;
+        Did::Tried(target, tried)
+    }))
+}
+
+/// `since`: when the step began. `proven`: the server has confirmed the subscription.
+fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
+    let now = Instant::now();
+    match did {
+        Did::Listened(Ok(())) => drop(live.lines().change(key, now, |line| line.waiter.listening())),
+        Did::Listened(Err(error)) => fail(live, key, error, since),
+        Did::Tried(target, Ok(Tried::Taken(number))) => {
+            let returned = {
+                let mut lines = live.lines();
+                lines.change(key, now, |line| line.waiter.near(Some(target.lease), now));
+                lines.returned(key, now)
+            };
+            hand_out(target, number, returned);
+        }
+        Did::Tried(_, Ok(Tried::Busy(ttl))) => {
+            let cancelled = live.lines().change(key, now, |line| {
+                line.waiter.busy(ttl, proven, now);
+                line.put_back()
+            });
+            answer_cancelled(cancelled.flatten().map(|place| place.waiter));
+        }
+        Did::Tried(_, Err(error)) => {
+            let cancelled = live.lines().change(key, now, |line| line.put_back()).flatten();
+            answer_cancelled(cancelled.map(|place| place.waiter));
+            // With less time than the others had, the head has run out of it: the next one tries.
+            let given_up = !matches!(error, Error::Unavailable { .. }) || now >= since + live.config.retry_for;
+            if given_up {
+                fail(live, key, error, since);
+            }
+        }
+    }
+}
+
+/// Tells an error to everybody who has waited through it.
+fn fail(live: &Arc<Live>, key: &Key, error: Error, since: Instant) {
+    let now = Instant::now();
+    let failed = live.lines().change(key, now, |line| {
+        line.waiter.deaf(now);
+        line.take_all_since(since)
+    });
+    for place in failed.into_iter().flatten() {
+        let late = place.waiter.is_late(now);
+        place.waiter.answer(if late { Ok(Answer::not_now()) } else { Err(error.clone()) });
+    }
+}
+
+/// The line's subscription; dropping it lets the I/O thread end it if it was the channel's last.
+struct Ear {
+    live: Arc<Live>,
     channel: String,
     listener: Option<Listener>,
 }
 
-impl Ear<'_> {
+impl Ear {
     fn join(&mut self) {
         if self.listener.is_none() {
-            self.listener = Some(self.target.live.wakes.join(&self.channel));
+            self.listener = Some(self.live.wakes.join(&self.channel));
         }
-    }
-
-    async fn listen(&self) -> Result<()> {
-        if self.is_proven() {
-            return Ok(());
-        }
-        self.target.live.link.listen(&self.channel, self.target.live.config.response_timeout).await
     }
 
     fn is_proven(&self) -> bool {
@@ -135,7 +152,7 @@ impl Ear<'_> {
         }
     }
 
-    async fn heard(&mut self) {
+    async fn heard(&mut self) -> u64 {
         match &mut self.listener {
             Some(listener) => listener.heard().await,
             None => std::future::pending().await,
@@ -143,11 +160,10 @@ impl Ear<'_> {
     }
 }
 
-impl Drop for Ear<'_> {
+impl Drop for Ear {
     fn drop(&mut self) {
         if let Some(listener) = self.listener.take() {
-            let live = self.target.live.clone();
-            let channel = std::mem::take(&mut self.channel);
+            let (live, channel) = (self.live.clone(), std::mem::take(&mut self.channel));
             if live.wakes.leave(&channel, listener) {
                 tokio::spawn(async move { live.link.unlisten(&channel).await });
             }

@@ -16,6 +16,12 @@ pub enum LostReason {
     Deleted = 3,
     /// The client was closed while it was held.
     Closed = 4,
+    /// The key is gone because the server came back without it.
+    ServerLostData = 5,
+    /// No renewal was answered in time.
+    Partitioned = 6,
+    /// No renewal was sent in time: this process, or the whole machine, stood still.
+    Paused = 7,
 }
 
 impl LostReason {
@@ -25,6 +31,9 @@ impl LostReason {
             LostReason::TakenOver => "taken over",
             LostReason::Deleted => "deleted",
             LostReason::Closed => "closed",
+            LostReason::ServerLostData => "server lost its data",
+            LostReason::Partitioned => "partitioned",
+            LostReason::Paused => "process was paused",
         }
     }
 }

@@ -7,6 +7,10 @@ use std::time::{Duration, Instant};
 use crate::command::Look;
 use crate::error::{Loss, LostReason};
 
+mod due;
+
+pub use due::Ask;
+
 /// One owner of one lock.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot {
@@ -17,14 +21,27 @@ pub struct Slot {
 
 /// How long the memory of a lost hold waits for its release.
 const REMEMBER: Duration = Duration::from_secs(600);
+/// A hold that has lasted so long is worth being told of by the server.
+const LASTING: Duration = Duration::from_millis(100);
 
 pub struct Holds {
+    uuid: String,
     watchdog: Duration,
     slots: HashMap<Slot, Owned>,
+    names: HashMap<Arc<str>, Vec<Slot>>,
     numbers: HashMap<u64, Slot>,
-    /// When each slot wants to be looked at: renewed, found expired, or forgotten.
+    /// When each slot wants to be looked at.
     due: BTreeSet<(Instant, Slot)>,
+    ended: Vec<Ended>,
     next: u64,
+}
+
+/// A hold that is over.
+pub struct Ended {
+    pub number: u64,
+    pub slot: Slot,
+    /// `None`: it was released, or its loss was told to whoever released it.
+    pub loss: Option<Loss>,
 }
 
 struct Owned {
@@ -32,6 +49,14 @@ struct Owned {
     deadline: Instant,
     acquired: Instant,
     renewed: Option<Instant>,
+    /// When the next renewal is to be sent, if any hold is watched.
+    renew_at: Instant,
+    /// When the server is to be asked, which makes it tell of changes; `None`: it will tell.
+    check_at: Option<Instant>,
+    /// Renewals sent since the last answer.
+    unanswered: u32,
+    /// Which life of the server it was taken from.
+    epoch: u64,
     due: Instant,
 }
 
@@ -47,11 +72,14 @@ pub struct Leaving {
     pub leave: u32,
     /// 0: the key lives as long as before.
     pub lease: Duration,
+    /// When the owner's first hold was acquired.
+    pub since: Instant,
 }
 
 impl Holds {
-    pub fn new(watchdog: Duration) -> Self {
-        Holds { watchdog, slots: HashMap::new(), numbers: HashMap::new(), due: BTreeSet::new(), next: 1 }
+    pub fn new(uuid: String, watchdog: Duration) -> Self {
+        let (slots, names, numbers, due, ended) = Default::default();
+        Holds { uuid, watchdog, slots, names, numbers, due, ended, next: 1 }
     }
 
     /// How many holds the owner has now.
@@ -60,121 +88,117 @@ impl Holds {
         self.slots.get(slot).map_or(0, Owned::live)
     }
 
-    /// The server said yes to a call sent at `sent`. Gives the new hold's number.
-    pub fn taken(&mut self, slot: &Slot, lease: Option<Duration>, sent: Instant, now: Instant) -> u64 {
+    /// Whether another owner of this client has it.
+    pub fn is_near(&self, slot: &Slot, now: Instant) -> bool {
+        let has = |other: &Slot| self.slots.get(other).is_some_and(|owned| owned.live() > 0 && owned.deadline > now);
+        self.names.get(&slot.name).is_some_and(|slots| slots.iter().any(|other| other.kind == slot.kind && other != slot && has(other)))
+    }
+
+    /// The server said yes to a call sent at `sent`, in its `epoch`th life. Gives the new hold's number.
+    pub fn taken(&mut self, slot: &Slot, lease: Option<Duration>, epoch: u64, sent: Instant, now: Instant) -> u64 {
         let number = self.next;
         self.next += 1;
         let until = sent + believed(lease.unwrap_or(self.watchdog));
-        let hold = Hold { number, watched: lease.is_none(), lost: None };
-        let new = || Owned { holds: Vec::new(), deadline: until, acquired: now, renewed: None, due: now };
-        let owned = self.slots.entry(slot.clone()).or_insert_with(new);
+        if !self.slots.contains_key(slot) {
+            self.names.entry(slot.name.clone()).or_default().push(slot.clone());
+        }
+        let owned = self.slots.entry(slot.clone()).or_insert_with(|| Owned::new(until, epoch, now));
         if owned.live() == 0 {
-            (owned.deadline, owned.acquired, owned.renewed) = (until, now, None);
+            *owned = Owned { holds: std::mem::take(&mut owned.holds), due: owned.due, ..Owned::new(until, epoch, now) };
         }
         owned.deadline = owned.deadline.max(until);
-        owned.holds.push(hold);
+        if lease.is_none() && !owned.is_watched() {
+            // Spread, so that holds taken together are not renewed together.
+            let third = self.watchdog / 3;
+            owned.renew_at = now + third - third.mul_f64((number * 61 % 128) as f64 / 256.0);
+        }
+        owned.holds.push(Hold { number, watched: lease.is_none(), lost: None });
         self.numbers.insert(number, slot.clone());
         self.plan(slot, now);
         number
     }
 
     /// What releasing a hold (0: the latest) takes. `Ok(None)`: there is none. `Err`: it was lost, and is forgotten by this.
-    pub fn leaving(&mut self, slot: &Slot, number: u64) -> Result<Option<Leaving>, (LostReason, Instant)> {
-        let Some(owned) = self.slots.get_mut(slot) else { return Ok(None) };
+    pub fn leaving(&mut self, slot: &Slot, number: u64, now: Instant) -> Result<Option<Leaving>, Box<Loss>> {
+        let Some(owned) = self.slots.get(slot) else { return Ok(None) };
         let found = match number {
             0 => owned.holds.last(),
             _ => owned.holds.iter().find(|hold| hold.number == number),
         };
         let Some(hold) = found else { return Ok(None) };
-        if let Some(lost) = hold.lost {
-            return Err(lost);
-        }
         let number = hold.number;
+        if let Some(lost) = hold.lost {
+            let loss = self.loss(slot, lost, now);
+            self.forget(slot, number, now);
+            return Err(Box::new(loss));
+        }
         let watched = owned.holds.iter().any(|hold| hold.watched && hold.number != number && hold.lost.is_none());
         let lease = if watched { self.watchdog } else { Duration::ZERO };
-        Ok(Some(Leaving { number, leave: owned.live() - 1, lease }))
+        Ok(Some(Leaving { number, leave: owned.live() - 1, lease, since: owned.acquired }))
     }
 
     /// Forgets a hold: released, or its loss was told.
     pub fn forget(&mut self, slot: &Slot, number: u64, now: Instant) {
         self.numbers.remove(&number);
+        self.ended.push(Ended { number, slot: slot.clone(), loss: None });
         if let Some(owned) = self.slots.get_mut(slot) {
             owned.holds.retain(|hold| hold.number != number);
             self.plan(slot, now);
         }
     }
 
-    /// The latest hold of an owner, lost or not.
-    pub fn latest(&self, slot: &Slot) -> Option<u64> {
-        self.slots.get(slot).and_then(|owned| owned.holds.last()).map(|hold| hold.number)
-    }
-
-    /// The key lives on since a call sent at `sent`.
-    pub fn renewed(&mut self, slot: &Slot, sent: Instant, now: Instant) {
-        let until = sent + believed(self.watchdog);
-        if let Some(owned) = self.slots.get_mut(slot).filter(|owned| owned.live() > 0) {
-            owned.deadline = owned.deadline.max(until);
-            owned.renewed = Some(now);
-            self.plan(slot, now);
-        }
-    }
-
     /// Everything the owner held of this lock is gone.
     pub fn lost(&mut self, slot: &Slot, reason: LostReason, now: Instant) {
-        if let Some(owned) = self.slots.get_mut(slot) {
-            owned.holds.iter_mut().filter(|hold| hold.lost.is_none()).for_each(|hold| hold.lost = Some((reason, now)));
-            self.plan(slot, now);
+        let Some(owned) = self.slots.get_mut(slot) else { return };
+        let mut numbers = Vec::new();
+        for hold in owned.holds.iter_mut().filter(|hold| hold.lost.is_none()) {
+            hold.lost = Some((reason, now));
+            numbers.push(hold.number);
         }
-    }
-
-    /// When the next slot wants to be looked at.
-    pub fn next_due(&self) -> Option<Instant> {
-        self.due.first().map(|(due, _)| *due)
-    }
-
-    /// Slots to renew now, with the ms each key is to live; expired and long lost ones are dealt with on the way.
-    pub fn due(&mut self, now: Instant, most: usize) -> Vec<(Slot, Duration)> {
-        let mut renew = Vec::new();
-        while renew.len() < most {
-            let Some((due, slot)) = self.due.first().cloned().filter(|(due, _)| *due <= now) else { break };
-            self.expire(&slot, now);
-            let owned = self.slots.get_mut(&slot).expect("a due slot exists");
-            if owned.watched() {
-                // Asked again soon unless the answer says otherwise: an error is not a loss.
-                let again = now + self.watchdog / 10;
-                renew.push((slot.clone(), owned.deadline.saturating_duration_since(now).max(self.watchdog)));
-                owned.due = again;
-                self.due.remove(&(due, slot.clone()));
-                self.due.insert((again, slot));
-            } else {
-                owned.holds.retain(|hold| match hold.lost {
-                    Some((_, since)) if since + REMEMBER <= now => {
-                        self.numbers.remove(&hold.number);
-                        false
-                    }
-                    _ => true,
-                });
-                self.plan(&slot, now);
-            }
+        if numbers.is_empty() {
+            return;
         }
-        renew
+        let loss = self.loss(slot, (reason, now), now);
+        tracing::warn!(target: "redlatch::lost", "{loss}");
+        self.ended.extend(numbers.into_iter().map(|number| Ended { number, slot: slot.clone(), loss: Some(loss.clone()) }));
+        self.plan(slot, now);
     }
 
-    pub fn look(&mut self, number: u64, uuid: &str, now: Instant) -> Look {
+    /// The server found no field of this owner; `taken`: somebody else has one.
+    pub fn missing(&mut self, slot: &Slot, taken: bool, epoch: u64, now: Instant) {
+        let reason = match self.slots.get(slot) {
+            _ if taken => LostReason::TakenOver,
+            Some(owned) if owned.epoch != epoch => LostReason::ServerLostData,
+            _ => LostReason::Deleted,
+        };
+        self.lost(slot, reason, now);
+    }
+
+    pub fn look(&mut self, number: u64, now: Instant) -> Look {
         let Some(slot) = self.numbers.get(&number).cloned() else { return Look::Gone };
         self.expire(&slot, now);
         let owned = &self.slots[&slot];
         match owned.holds.iter().find(|hold| hold.number == number).and_then(|hold| hold.lost) {
             None => Look::Held { remaining: owned.deadline.saturating_duration_since(now) },
-            Some(lost) => Look::Lost(self.loss(&slot, uuid, lost, now)),
+            Some(lost) => Look::Lost(self.loss(&slot, lost, now)),
         }
     }
 
-    pub fn loss(&self, slot: &Slot, uuid: &str, (reason, noticed): (LostReason, Instant), now: Instant) -> Loss {
+    /// Every slot that is held, for closing.
+    pub fn held(&self) -> Vec<Slot> {
+        self.slots.iter().filter(|(_, owned)| owned.live() > 0).map(|(slot, _)| slot.clone()).collect()
+    }
+
+    /// The holds that have ended since the last call.
+    pub fn take_ended(&mut self) -> Vec<Ended> {
+        std::mem::take(&mut self.ended)
+    }
+
+    fn loss(&self, slot: &Slot, (reason, noticed): (LostReason, Instant), now: Instant) -> Loss {
         let owned = self.slots.get(slot);
         Loss {
             lock: slot.name.to_string(),
-            owner: format!("{uuid}:{}", slot.owner),
+            owner: format!("{}:{}", self.uuid, slot.owner),
             reason,
             acquired: owned.map_or(Duration::ZERO, |owned| now - owned.acquired),
             renewed: owned.and_then(|owned| owned.renewed).map(|renewed| now - renewed),
@@ -182,49 +206,33 @@ impl Holds {
         }
     }
 
-    /// Every slot that is held, for closing.
-    pub fn held(&self) -> Vec<(Slot, u64)> {
-        let live = |(slot, owned): (&Slot, &Owned)| (owned.live() > 0).then(|| (slot.clone(), owned.holds[0].number));
-        self.slots.iter().filter_map(live).collect()
-    }
-
     fn expire(&mut self, slot: &Slot, now: Instant) {
-        if self.slots.get(slot).is_some_and(|owned| owned.live() > 0 && owned.deadline <= now) {
-            self.lost(slot, LostReason::Expired, now);
-        }
-    }
-
-    fn plan(&mut self, slot: &Slot, now: Instant) {
-        let Some(owned) = self.slots.get_mut(slot) else { return };
-        self.due.remove(&(owned.due, slot.clone()));
-        if owned.holds.is_empty() {
-            self.slots.remove(slot);
-            return;
-        }
-        owned.due = if owned.watched() {
-            // Spread, so that holds taken together are not renewed together.
-            let third = self.watchdog / 3;
-            (now + third - third.mul_f64((self.next * 61 % 128) as f64 / 256.0)).min(owned.deadline)
-        } else if owned.live() > 0 {
-            owned.deadline
-        } else {
-            now + REMEMBER
+        let Some(owned) = self.slots.get(slot).filter(|owned| owned.live() > 0 && owned.deadline <= now) else { return };
+        let reason = match owned.is_watched() {
+            false => LostReason::Expired,
+            true if owned.unanswered > 0 => LostReason::Partitioned,
+            true => LostReason::Paused,
         };
-        self.due.insert((owned.due, slot.clone()));
+        self.lost(slot, reason, now);
     }
 }
 
 impl Owned {
+    fn new(deadline: Instant, epoch: u64, now: Instant) -> Self {
+        let check_at = Some(now + LASTING);
+        Owned { holds: Vec::new(), deadline, acquired: now, renewed: None, renew_at: now, check_at, unanswered: 0, epoch, due: now }
+    }
+
     fn live(&self) -> u32 {
         self.holds.iter().filter(|hold| hold.lost.is_none()).count() as u32
     }
 
-    fn watched(&self) -> bool {
+    fn is_watched(&self) -> bool {
         self.holds.iter().any(|hold| hold.watched && hold.lost.is_none())
     }
 }
 
 /// How long a lease may be believed in: less than the server's, for the clocks' difference.
-fn believed(lease: Duration) -> Duration {
+pub fn believed(lease: Duration) -> Duration {
     lease.saturating_sub(lease / 100 + Duration::from_millis(2))
 }

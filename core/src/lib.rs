@@ -13,6 +13,7 @@
 //! `target` (an operation until its outcome is known), `kinds` and the scripts, `holds`, `gate`, `watchdog`, `wakes`, `link`.
 #![forbid(unsafe_code)]
 
+mod acquire;
 mod client;
 mod command;
 mod completions;
@@ -22,16 +23,21 @@ mod error;
 mod gate;
 mod holds;
 pub mod kinds;
+mod lines;
 mod link;
 mod live;
 mod lock;
+mod operate;
+mod passing;
 mod queue;
 mod script;
+mod settle;
 mod target;
 mod tls;
 mod waiter;
 mod wakes;
 mod watchdog;
+mod watchers;
 
 pub use client::Client;
 pub use command::{Answer, LEASE_MAX, Look, NAME_MAX, OWN_OWNERS, Op, Request};

@@ -1,20 +1,20 @@
 //! Everything of a client that belongs to one process: a child after `fork` gets a new one and never touches its parent's.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::gate::Gates;
-use crate::holds::{Holds, Slot};
+use crate::holds::Holds;
+use crate::lines::{Done, Lines};
 use crate::link::Link;
-use crate::queue::Queue;
 use crate::wakes::Wakes;
+use crate::watchers::Watchers;
 
 pub struct Live {
     pub config: Config,
@@ -22,12 +22,10 @@ pub struct Live {
     pub link: Link,
     pub wakes: Arc<Wakes>,
     pub gates: Arc<Gates>,
-    pub closed: AtomicBool,
-    pub cancels: Mutex<HashMap<u64, watch::Sender<bool>>>,
+    pub watchers: Watchers,
+    closed: AtomicBool,
     holds: Mutex<Holds>,
-    queue: Mutex<Queue<Line>>,
-    heads: Mutex<HashMap<u64, Arc<Notify>>>,
-    numbers: AtomicU64,
+    lines: Mutex<Lines>,
     io: OnceLock<Handle>,
     pub stop: Notify,
     /// Tells the watchdog that something is due earlier than it sleeps.
@@ -35,23 +33,19 @@ pub struct Live {
     asleep_until: Mutex<Option<Instant>>,
 }
 
-type Line = (&'static str, Arc<str>);
-
 impl Live {
     /// Starts nothing.
     pub fn new(config: &Config) -> Result<Self> {
-        let wakes = Arc::new(Wakes::default());
+        let (wakes, uuid) = (Arc::new(Wakes::default()), uuid()?);
         Ok(Live {
-            uuid: uuid()?,
             link: Link::new(config, wakes.clone())?,
             wakes,
             gates: Arc::default(),
+            watchers: Watchers::default(),
             closed: AtomicBool::new(false),
-            cancels: Mutex::default(),
-            holds: Mutex::new(Holds::new(config.watchdog)),
-            queue: Mutex::new(Queue::new()),
-            heads: Mutex::default(),
-            numbers: AtomicU64::new(1),
+            holds: Mutex::new(Holds::new(uuid.clone(), config.watchdog)),
+            uuid,
+            lines: Mutex::default(),
             io: OnceLock::new(),
             stop: Notify::new(),
             earlier: Notify::new(),
@@ -60,13 +54,36 @@ impl Live {
         })
     }
 
-    pub fn holds(&self) -> MutexGuard<'_, Holds> {
-        self.holds.lock().expect("nothing panics while it is held")
+    /// Works on what is held, then tells of the holds that ended by that. Never to be called inside itself; inside `lines` it may be.
+    pub fn holds<T>(self: &Arc<Self>, work: impl FnOnce(&mut Holds) -> T) -> T {
+        let mut holds = self.holds.lock().expect("nothing panics while it is held");
+        let result = work(&mut holds);
+        let ended = holds.take_ended();
+        drop(holds);
+        for ended in ended {
+            if ended.loss.is_some() {
+                // Whoever waits behind a lost hold is not to wait for it to be passed on.
+                let (live, key) = (self.clone(), (ended.slot.kind, ended.slot.name));
+                self.io().spawn(async move { live.lines().change(&key, Instant::now(), |line| line.waiter.hurry(Instant::now())) });
+            }
+            self.watchers.tell(ended.number, ended.loss);
+        }
+        result
     }
 
-    /// A number never used before in this process.
-    pub fn number(&self) -> u64 {
-        self.numbers.fetch_add(1, SeqCst)
+    /// Completes `done` when a hold has ended.
+    pub fn watch(self: &Arc<Self>, hold: u64, ticket: u64, done: Done) {
+        self.watchers.add(hold, ticket, done);
+        match self.holds(|holds| holds.look(hold, Instant::now())) {
+            crate::Look::Held { .. } => {}
+            crate::Look::Lost(loss) => self.watchers.tell(hold, Some(loss)),
+            crate::Look::Gone => self.watchers.tell(hold, None),
+        }
+        self.rearm();
+    }
+
+    pub fn lines(&self) -> MutexGuard<'_, Lines> {
+        self.lines.lock().expect("nothing panics while it is held")
     }
 
     /// The I/O thread's runtime; the first call starts it.
@@ -75,7 +92,13 @@ impl Live {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the system gives an event queue");
             let handle = runtime.handle().clone();
             let live = self.clone();
-            let run = move || runtime.block_on(crate::watchdog::run(live));
+            let run = move || {
+                runtime.block_on(crate::watchdog::run(live.clone()));
+                drop(runtime);
+                let waiting = live.lines().take_all();
+                drop(waiting);
+                live.watchers.end(|| live.closed_error());
+            };
             std::thread::Builder::new().name("redlatch-io".into()).spawn(run).expect("the system gives a thread");
             handle
         })
@@ -84,7 +107,7 @@ impl Live {
     /// Called whenever something may be due earlier than before.
     pub fn rearm(self: &Arc<Self>) {
         self.io();
-        let due = self.holds().next_due();
+        let due = self.holds(|holds| holds.next_due());
         let asleep = *self.asleep_until.lock().expect("nothing panics while it is held");
         if due.is_some_and(|due| asleep.is_none_or(|until| due < until)) {
             self.earlier.notify_one();
@@ -95,55 +118,17 @@ impl Live {
         *self.asleep_until.lock().expect("nothing panics while it is held") = until;
     }
 
-    pub fn is_waited_for(&self, slot: &Slot) -> bool {
-        self.queue().is_waited_for(&(slot.kind, slot.name.clone()))
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(SeqCst)
     }
 
-    pub fn stand_in_line(self: &Arc<Self>, slot: &Slot) -> Place {
-        let (line, number, head) = ((slot.kind, slot.name.clone()), self.number(), Arc::new(Notify::new()));
-        self.heads().insert(number, head.clone());
-        if self.queue().join(&line, number) {
-            head.notify_one();
-        }
-        Place { live: self.clone(), line, number, head }
+    /// True: it was open until now.
+    pub fn close(&self) -> bool {
+        !self.closed.swap(true, SeqCst)
     }
 
     pub fn closed_error(&self) -> Error {
         Error::Closed { server: self.config.server() }
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Queue<Line>> {
-        self.queue.lock().expect("nothing panics while it is held")
-    }
-
-    fn heads(&self) -> MutexGuard<'_, HashMap<u64, Arc<Notify>>> {
-        self.heads.lock().expect("nothing panics while it is held")
-    }
-}
-
-/// A waiter's place in its line; dropping it leaves.
-pub struct Place {
-    live: Arc<Live>,
-    line: Line,
-    number: u64,
-    head: Arc<Notify>,
-}
-
-impl Place {
-    /// Returns once this waiter is the head.
-    pub async fn head(&mut self) {
-        self.head.notified().await;
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let next = self.live.queue().leave(&self.line, self.number);
-        let mut heads = self.live.heads();
-        heads.remove(&self.number);
-        if let Some(next) = next.and_then(|next| heads.get(&next)) {
-            next.notify_one();
-        }
     }
 }
 

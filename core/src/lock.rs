@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::client::Client;
 use crate::command::{Look, OWN_OWNERS, Op, Request};
-use crate::error::{Error, Result};
+use crate::error::{Error, Loss, Result};
 
 static OWNERS: AtomicI64 = AtomicI64::new(OWN_OWNERS);
 
@@ -171,6 +171,18 @@ impl Guard {
                 let owner = format!("{}:{}", self.client.id(), self.release.owner);
                 Err(Error::NotHeld { lock: self.release.name.clone(), owner })
             }
+        }
+    }
+
+    /// Completes when this is not held any more: with the loss, or with `None` after a release.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the watch and nothing else.
+    pub async fn lost(&self) -> Option<Loss> {
+        let watch = Request { op: Op::Watch, ..self.release.clone() };
+        match self.client.run(watch).await {
+            Err(Error::Lost(loss)) => Some(*loss),
+            _ => None,
         }
     }
 

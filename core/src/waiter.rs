@@ -1,91 +1,97 @@
-//! The one wait loop: try; listen, try, wait; until taken, too late, cancelled or failed. A state machine without I/O.
+//! The one wait loop of a line: listen, try, sleep, until its head has the lock. A state machine without I/O.
 
 use std::time::{Duration, Instant};
-
-use crate::error::Error;
-
-/// How long a caller is willing to wait.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Patience {
-    Once,
-    Until(Instant),
-    Forever,
-}
-
-#[derive(Debug)]
-pub enum Event {
-    /// Somebody else holds it for this long; `None`: without end.
-    Busy {
-        ttl: Option<Duration>,
-    },
-    /// The subscription is in place.
-    Listening,
-    /// A message, the end of the sleep, or a connection lost and found.
-    Woken,
-    Failed(Error),
-    Cancelled,
-}
-
-#[derive(Debug)]
-pub enum Action {
-    Try,
-    Listen,
-    Sleep { until: Instant },
-    Finish(End),
-}
-
-#[derive(Debug)]
-pub enum End {
-    NotNow,
-    Failed(Error),
-    Cancelled,
-}
 
 /// Longest sleep behind a key without an end.
 const LONGEST: Duration = Duration::from_secs(30);
 /// Longest sleep while nothing proves that messages arrive.
 const UNPROVEN: Duration = Duration::from_secs(1);
+/// How long a waiter relies on a hold of this client being passed on, before it listens.
+const NEAR: Duration = Duration::from_millis(5);
+/// So long after the last message, those whose turn it was have had it.
+const QUIET: Duration = Duration::from_millis(1);
 
+/// What to do now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    Listen,
+    Try,
+    Sleep(Instant),
+}
+
+#[derive(Debug)]
 pub struct Waiter {
-    patience: Patience,
     listening: bool,
+    /// Nothing is done before.
+    until: Instant,
+    /// This client has just let go: it gives way until so many messages were heard, or until it is quiet.
+    giving_way: Option<u64>,
 }
 
 impl Waiter {
-    /// `listening`: the subscription is in place already.
-    pub fn new(patience: Patience, listening: bool) -> Self {
-        Waiter { patience, listening }
+    /// `near`: a hold of this client is in the way.
+    pub fn new(near: bool, now: Instant) -> Self {
+        Waiter { listening: false, until: if near { now + NEAR } else { now }, giving_way: None }
     }
 
-    /// What to do next. `proven`: the server has confirmed the subscription on the present connection.
-    pub fn on(&mut self, event: Event, proven: bool, now: Instant) -> Action {
-        let over = match self.patience {
-            Patience::Once => true,
-            Patience::Until(deadline) => deadline <= now,
-            Patience::Forever => false,
-        };
-        match event {
-            Event::Cancelled => Action::Finish(End::Cancelled),
-            Event::Busy { .. } | Event::Woken | Event::Listening if over => Action::Finish(End::NotNow),
-            Event::Failed(_) if over && self.patience != Patience::Once => Action::Finish(End::NotNow),
-            Event::Failed(error) => Action::Finish(End::Failed(error)),
-            Event::Busy { .. } if !self.listening => Action::Listen,
-            Event::Listening => {
-                self.listening = true;
-                Action::Try
-            }
-            Event::Busy { ttl } => {
-                let most = if proven { LONGEST } else { UNPROVEN };
-                // The server's ms are rounded down: one more, or the try comes just before the end.
-                let sleep = ttl.map_or(most, |ttl| (ttl + Duration::from_millis(1)).min(most));
-                let until = match self.patience {
-                    Patience::Until(deadline) => deadline.min(now + sleep),
-                    _ => now + sleep,
-                };
-                Action::Sleep { until }
-            }
-            Event::Woken => Action::Try,
+    pub fn next(&self, now: Instant) -> Next {
+        match self.listening {
+            _ if self.until > now => Next::Sleep(self.until),
+            false => Next::Listen,
+            true => Next::Try,
         }
+    }
+
+    /// The subscription is in place.
+    pub fn listening(&mut self) {
+        self.listening = true;
+    }
+
+    /// Somebody else holds it for this long; `None`: without end. `proven`: the server has confirmed the subscription.
+    pub fn busy(&mut self, ttl: Option<Duration>, proven: bool, now: Instant) {
+        let most = if proven { LONGEST } else { UNPROVEN };
+        // The server's ms are rounded down: one more, or the try comes just before the end.
+        self.until = now + ttl.map_or(most, |ttl| (ttl + Duration::from_millis(1)).min(most));
+    }
+
+    /// A message came, the `count`th of its channel.
+    pub fn heard(&mut self, count: u64, now: Instant) {
+        match self.giving_way {
+            Some(enough) if count < enough => self.until = now + QUIET,
+            _ => self.hurry(now),
+        }
+    }
+
+    /// A hold of this client has become free: `listeners` heard of it, which makes the messages to come `enough`.
+    pub fn freed(&mut self, listeners: u64, enough: u64, now: Instant) {
+        self.hurry(now);
+        if listeners > 0 {
+            self.giving_way = Some(enough);
+            self.until = now + QUIET;
+        }
+    }
+
+    /// Another owner of this client has it now; `lease`: for at most how long, if that is known.
+    pub fn near(&mut self, lease: Option<Duration>, now: Instant) {
+        self.giving_way = None;
+        self.until = now + lease.filter(|_| self.listening).map_or(NEAR, |lease| lease.min(LONGEST));
+    }
+
+    /// Something has changed: look at once.
+    pub fn hurry(&mut self, now: Instant) {
+        self.giving_way = None;
+        self.until = now;
+    }
+
+    /// The connection cannot be relied on: listen anew.
+    pub fn deaf(&mut self, now: Instant) {
+        self.listening = false;
+        self.hurry(now);
+    }
+
+    /// Whoever comes now is to stand in line too.
+    pub fn gives_way(&self, now: Instant) -> bool {
+        self.giving_way.is_some() && self.until > now
     }
 }
 
@@ -93,35 +99,69 @@ impl Waiter {
 mod tests {
     use super::*;
 
-    fn busy(ms: u64) -> Event {
-        Event::Busy { ttl: Some(Duration::from_millis(ms)) }
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn listener(now: Instant) -> Waiter {
+        let mut waiter = Waiter::new(false, now);
+        waiter.listening();
+        waiter
     }
 
     #[test]
     fn it_listens_and_tries_again_before_it_sleeps() {
         let now = Instant::now();
-        let mut waiter = Waiter::new(Patience::Forever, false);
-        assert!(matches!(waiter.on(busy(500), false, now), Action::Listen));
-        assert!(matches!(waiter.on(Event::Listening, true, now), Action::Try));
-        assert!(matches!(waiter.on(busy(500), true, now), Action::Sleep { until: at } if at == now + Duration::from_millis(501)));
-        assert!(matches!(waiter.on(Event::Woken, true, now), Action::Try));
+        let mut waiter = Waiter::new(false, now);
+        assert_eq!(waiter.next(now), Next::Listen);
+        waiter.listening();
+        assert_eq!(waiter.next(now), Next::Try);
+        waiter.busy(Some(SECOND / 2), true, now);
+        assert_eq!(waiter.next(now), Next::Sleep(now + Duration::from_millis(501)));
+        waiter.heard(1, now);
+        assert_eq!(waiter.next(now), Next::Try);
     }
 
     #[test]
     fn no_sleep_is_longer_than_a_second_while_the_subscription_is_unproven() {
         let now = Instant::now();
-        let mut waiter = Waiter::new(Patience::Forever, false);
-        waiter.on(busy(9000), false, now);
-        waiter.on(Event::Listening, false, now);
-        assert!(matches!(waiter.on(busy(9000), false, now), Action::Sleep { until: at } if at == now + UNPROVEN));
-        assert!(matches!(waiter.on(Event::Busy { ttl: None }, true, now), Action::Sleep { until: at } if at == now + LONGEST));
+        let mut waiter = listener(now);
+        waiter.busy(Some(9 * SECOND), false, now);
+        assert_eq!(waiter.next(now), Next::Sleep(now + UNPROVEN));
+        waiter.busy(None, true, now);
+        assert_eq!(waiter.next(now), Next::Sleep(now + LONGEST));
     }
 
     #[test]
-    fn it_ends_at_its_deadline_and_a_single_try_never_waits() {
+    fn behind_a_hold_of_its_own_client_it_listens_only_when_that_lasts() {
         let now = Instant::now();
-        let mut waiter = Waiter::new(Patience::Until(now), false);
-        assert!(matches!(waiter.on(busy(500), true, now), Action::Finish(End::NotNow)));
-        assert!(matches!(Waiter::new(Patience::Once, false).on(busy(500), true, now), Action::Finish(End::NotNow)));
+        let mut waiter = Waiter::new(true, now);
+        assert_eq!(waiter.next(now), Next::Sleep(now + NEAR));
+        assert_eq!(waiter.next(now + NEAR), Next::Listen);
+        waiter.near(Some(SECOND), now + NEAR);
+        assert_eq!(waiter.next(now + NEAR), Next::Sleep(now + 2 * NEAR));
+    }
+
+    #[test]
+    fn having_let_go_it_gives_way_to_as_many_as_heard_of_it() {
+        let now = Instant::now();
+        let mut waiter = listener(now);
+        waiter.freed(3, 10, now);
+        assert!(waiter.gives_way(now));
+        waiter.heard(8, now);
+        waiter.heard(9, now);
+        assert_eq!(waiter.next(now), Next::Sleep(now + QUIET));
+        waiter.heard(10, now);
+        assert_eq!(waiter.next(now), Next::Try);
+        assert!(!waiter.gives_way(now));
+    }
+
+    #[test]
+    fn it_gives_way_no_longer_than_it_is_quiet_and_not_at_all_to_nobody() {
+        let now = Instant::now();
+        let mut waiter = listener(now);
+        waiter.freed(0, 10, now);
+        assert_eq!(waiter.next(now), Next::Try);
+        waiter.freed(2, 12, now);
+        assert_eq!(waiter.next(now + QUIET), Next::Try);
+        assert!(!waiter.gives_way(now + QUIET));
     }
 }

@@ -1,19 +1,29 @@
-//! Who listens to which channel, and the wake-ups that come in. A wake means only: try again.
+//! What the server tells unasked: a message, which means only: try again; and a changed key, which means only: look again.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 #[derive(Default)]
 pub struct Wakes {
     channels: Mutex<HashMap<String, Arc<Channel>>>,
+    suspects: Mutex<Option<Suspects>>,
+    /// Told of every new suspect.
+    pub suspicion: Notify,
+}
+
+/// Keys that may have been changed by others.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Suspects {
+    All,
+    Names(Vec<String>),
 }
 
 struct Channel {
-    /// Remembers a message until the listener looks: none is lost between a try and a sleep.
-    messages: watch::Sender<()>,
+    /// Counts messages, and remembers them until the listener looks: none is lost between a try and a sleep.
+    messages: watch::Sender<u64>,
     /// The server has confirmed the subscription, on the connection that now is.
     proven: AtomicBool,
 }
@@ -21,14 +31,14 @@ struct Channel {
 /// One who listens; the last to be dropped ends the subscription.
 pub struct Listener {
     channel: Arc<Channel>,
-    messages: watch::Receiver<()>,
+    messages: watch::Receiver<u64>,
 }
 
 impl Wakes {
     /// Counts a listener in. The subscription itself is the link's work.
     pub fn join(&self, channel: &str) -> Listener {
         let mut channels = self.channels();
-        let fresh = || Arc::new(Channel { messages: watch::Sender::new(()), proven: AtomicBool::new(false) });
+        let fresh = || Arc::new(Channel { messages: watch::Sender::new(0), proven: AtomicBool::new(false) });
         let channel = channels.entry(channel.to_owned()).or_insert_with(fresh).clone();
         Listener { messages: channel.messages.subscribe(), channel }
     }
@@ -58,8 +68,29 @@ impl Wakes {
 
     pub fn message(&self, channel: &str) {
         if let Some(channel) = self.channels().get(channel) {
-            channel.messages.send_replace(());
+            channel.messages.send_modify(|count| *count += 1);
         }
+    }
+
+    /// How many messages have come on a channel since it has been listened to.
+    pub fn count(&self, channel: &str) -> u64 {
+        self.channels().get(channel).map_or(0, |channel| *channel.messages.borrow())
+    }
+
+    /// A key has been changed by another connection; `None`: all may have been.
+    pub fn suspect(&self, name: Option<String>) {
+        let mut suspects = self.suspects.lock().expect("nothing panics while it is held");
+        match (&mut *suspects, name) {
+            (Some(Suspects::All), _) => {}
+            (all, None) => *all = Some(Suspects::All),
+            (Some(Suspects::Names(names)), Some(name)) => names.push(name),
+            (none, Some(name)) => *none = Some(Suspects::Names(vec![name])),
+        }
+        self.suspicion.notify_one();
+    }
+
+    pub fn take_suspects(&self) -> Option<Suspects> {
+        self.suspects.lock().expect("nothing panics while it is held").take()
     }
 
     pub fn proven(&self, channel: &str) {
@@ -72,7 +103,7 @@ impl Wakes {
     pub fn disconnected(&self) {
         for channel in self.channels().values() {
             channel.proven.store(false, SeqCst);
-            channel.messages.send_replace(());
+            channel.messages.send_modify(|count| *count += 1);
         }
     }
 
@@ -91,9 +122,10 @@ impl Listener {
         self.messages.mark_unchanged();
     }
 
-    /// Returns at the next message, or at once if one came since the last look.
-    pub async fn heard(&mut self) {
+    /// Returns at the next message, or at once if one came since the last look, with the count of messages so far.
+    pub async fn heard(&mut self) -> u64 {
         // The sender lives as long as `channel`, so there is no error to see.
         let _ = self.messages.changed().await;
+        *self.messages.borrow_and_update()
     }
 }

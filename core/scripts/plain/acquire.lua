@@ -8,7 +8,7 @@
 -- Replies
 --   {1}        held
 --   {0, ttl}   somebody else holds it for ttl ms more, -1: without end
---   {-1}       the outer holds that `want` builds on are gone; nothing was changed
+--   {-1, n}    the outer holds that `want` builds on are gone; nothing was changed; n is 1 if somebody else holds the lock
 -- Redisson: the acquire of RedissonLock
 local lock = KEYS[1]
 local lease, owner, want, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -23,10 +23,10 @@ if redis.call('HEXISTS', lock, owner) == 1 then
 end
 local ttl = redis.call('PTTL', lock)
 if ttl ~= -2 then
-  if tonumber(want) > 1 then return {-1} end
+  if tonumber(want) > 1 then return {-1, 1} end
   return {0, ttl}
 end
-if tonumber(want) > 1 then return {-1} end
+if tonumber(want) > 1 then return {-1, 0} end
 redis.call('HSET', lock, owner, want)
 redis.call('PEXPIRE', lock, lease)
 return {1}

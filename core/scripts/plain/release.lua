@@ -1,29 +1,42 @@
--- Gives back the owner's latest hold, and the lock with the last one.
+-- Gives back the owner's latest hold; the last one frees the lock, or passes it on to another owner.
 --
 -- Inputs
---   owner      the field, <client uuid>:<number>
---   leave      the count that stays, 0 frees the lock: written, not subtracted, so that a repeat changes nothing
---   lease      ms that a lock with holds left lives at least, 0: as long as before
---   publish    PUBLISH or SPUBLISH
---   channel    where waiters listen; an argument and not a key, so that a moving slot does not stop the call
---   not_after  see _late.lua
+--   owner       the field, <client uuid>:<number>
+--   leave       the count that stays, 0 is the end: written, not subtracted, so that a repeat changes nothing
+--   lease       ms that a lock with holds left lives at least, 0: as long as before
+--   next_owner  the owner to pass on to; empty: nobody
+--   next_lease  ms that the lock lives from now on with that owner
+--   publish     PUBLISH or SPUBLISH
+--   channel     where waiters listen; an argument and not a key, so that a moving slot does not stop the call
+--   not_after   see _late.lua
 -- Replies
---   {1, n}     done; n clients heard that the lock is free
---   {-1}       the owner's field is not there; nothing was changed
+--   {1, n}   done; n clients heard that the lock is free
+--   {2}      passed on
+--   {-1, n}  the owner's field is not there; nothing was changed; n is 1 if somebody else holds the lock
 -- The first write is one that a full server takes: it lifts the refusal for the rest of the script.
--- Redisson: the unlock of RedissonLock, without its latch key
+-- Redisson: the unlock of RedissonLock, without its latch key; nothing passes on
 local lock = KEYS[1]
-local owner, leave, lease, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local owner, leave, lease, next_owner, next_lease = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local publish, channel, not_after = ARGV[6], ARGV[7], ARGV[8]
 
 local refusal = late(not_after)
 if refusal then return refusal end
 
-if redis.call('HEXISTS', lock, owner) == 0 then return {-1} end
+if redis.call('HEXISTS', lock, owner) == 0 then
+  if next_owner ~= '' and redis.call('HEXISTS', lock, next_owner) == 1 then return {2} end
+  return {-1, redis.call('EXISTS', lock)}
+end
 if tonumber(leave) > 0 then
   local time = math.max(redis.call('PTTL', lock), tonumber(lease))
   if time > 0 then redis.call('PEXPIRE', lock, time) end
   redis.call('HSET', lock, owner, leave)
   return {1, 0}
 end
+local time = redis.call('PTTL', lock)
 redis.call('HDEL', lock, owner)
-return {1, redis.call(publish, channel, '0')}
+if next_owner == '' then return {1, redis.call(publish, channel, '0')} end
+redis.call('HSET', lock, next_owner, 1)
+redis.call('PEXPIRE', lock, next_lease)
+-- Others sleep as long as the lock had to live: they are to look again.
+if time < 0 or tonumber(next_lease) < time then redis.call(publish, channel, '0') end
+return {2}

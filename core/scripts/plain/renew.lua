@@ -1,10 +1,11 @@
--- Makes the keys of many holds live on.
+-- Makes the keys of many holds live on, or only looks at them.
 --
 -- Inputs
 --   not_after  see _late.lua
---   holds      from the second argument on, two for each key: the ms it lives from now on, and the owner's field
+--   holds      from the second argument on, two for each key: the ms it lives from now on (0: as long as before), and the owner's field
 -- Replies
---   {1, state…}  for each key: 1 renewed, 0 somebody else holds it, -1 there is no such key
+--   {1, state…}  for each key: 1 held, 0 somebody else holds it, -1 there is no such key
+-- Each key is read after it is written: only so does the server tell this connection of the next change.
 -- Redisson: the renewal task for plain locks
 local locks = KEYS
 local not_after, holds = ARGV[1], ARGV
@@ -15,8 +16,8 @@ if refusal then return refusal end
 local states = {1}
 for i, lock in ipairs(locks) do
   local lease, owner = holds[2 * i], holds[2 * i + 1]
+  if tonumber(lease) > 0 and redis.call('HEXISTS', lock, owner) == 1 then redis.call('PEXPIRE', lock, lease) end
   if redis.call('HEXISTS', lock, owner) == 1 then
-    redis.call('PEXPIRE', lock, lease)
     states[i + 1] = 1
   else
     states[i + 1] = redis.call('EXISTS', lock) - 1

@@ -10,7 +10,7 @@ mod plain;
 pub trait Kind: Send + Sync {
     /// The call that carries out `op`; `None`: this kind has no such operation.
     fn call(&self, op: Op, cx: &Cx) -> Option<Call>;
-    /// One call that renews many holds; `None`: this kind is not renewed.
+    /// One call that renews many holds, or looks at them (a lease of 0); `None`: this kind is not renewed.
     fn renew(&self, holds: &[Renewal]) -> Option<Call>;
     /// How a waiter hears of a release.
     fn wake(&self, name: &str) -> Wake;
@@ -24,10 +24,12 @@ pub struct Traits {
     pub reentrant: bool,
     /// Holds without a lease of their own are renewed.
     pub renewed: bool,
+    /// One owner at a time: the waiters of a client stand in a line, and a release passes the hold on.
+    pub exclusive: bool,
 }
 
 /// Every kind there is.
-pub static ALL: &[(Traits, &dyn Kind)] = &[(Traits { name: "plain", reentrant: true, renewed: true }, &plain::Plain)];
+pub static ALL: &[(Traits, &dyn Kind)] = &[(Traits { name: "plain", reentrant: true, renewed: true, exclusive: true }, &plain::Plain)];
 
 /// A kind's name as the table has it, for `Request::kind`.
 ///
@@ -55,6 +57,8 @@ pub struct Cx<'a> {
     pub want: u32,
     /// The count that a release leaves the owner.
     pub leave: u32,
+    /// Whom a release passes the lock on to, for how many ms; an empty owner: nobody.
+    pub next: (&'a str, u64),
     /// Whom a forced release evicts.
     pub holder: &'a str,
     /// `PUBLISH` or `SPUBLISH`.
@@ -86,7 +90,7 @@ pub(crate) fn prefixed(prefix: &str, name: &str) -> String {
 mod tests {
     use super::*;
 
-    const CX: Cx = Cx { name: "n", owner: "u:1", lease_ms: 1, want: 1, leave: 0, holder: "u:2", publish: "PUBLISH" };
+    const CX: Cx = Cx { name: "n", owner: "u:1", lease_ms: 1, want: 1, leave: 0, next: ("", 0), holder: "u:2", publish: "PUBLISH" };
 
     #[test]
     fn every_call_names_its_inputs_as_its_script_does() {

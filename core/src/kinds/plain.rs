@@ -27,6 +27,8 @@ impl Kind for Plain {
                 .arg("owner", cx.owner)
                 .arg("leave", cx.leave)
                 .arg("lease", cx.lease_ms)
+                .arg("next_owner", cx.next.0)
+                .arg("next_lease", cx.next.1)
                 .arg("publish", cx.publish)
                 .arg("channel", channel(cx.name))
                 .not_after(),
@@ -37,7 +39,7 @@ impl Kind for Plain {
                 .arg("channel", channel(cx.name))
                 .not_after(),
             Op::Inspect => Call::new(&INSPECT).key("lock", cx.name).arg("owner", cx.owner),
-            Op::Ping => return None,
+            Op::Ping | Op::Watch => return None,
         })
     }
 

@@ -72,7 +72,17 @@ impl Link {
 
     /// On the I/O thread.
     pub async fn run(&self, call: &Call, limits: Limits) -> Outcome {
-        self.mux.run(call, limits).await
+        self.mux.run(call, limits, false).await
+    }
+
+    /// As [`Link::run`], and from then on the server tells of changes of the keys that the call reads last, where it can.
+    pub async fn run_told(&self, call: &Call, limits: Limits) -> Outcome {
+        self.mux.run(call, limits, true).await
+    }
+
+    /// Counts the lives of the server: another number means that it may have come back without its data.
+    pub fn epoch(&self) -> u64 {
+        self.mux.epoch()
     }
 
     /// Subscribes to a channel that [`Wakes`] already counts; returns once the server has confirmed it.

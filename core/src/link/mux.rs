@@ -23,23 +23,37 @@ pub struct Mux {
     clock: Arc<Clock>,
     wakes: Arc<Wakes>,
     now: Mutex<Option<Wire>>,
+    life: Mutex<Life>,
     /// Held by whoever opens the connection, so that only one does.
     opening: tokio::sync::Mutex<()>,
     /// Whether [`pulse::watch`] runs.
     watched: AtomicBool,
 }
 
+/// Which run of the server this is, and how many there were before.
+#[derive(Default)]
+struct Life {
+    run: String,
+    epoch: u64,
+}
+
 impl Mux {
     pub fn new(server: Arc<Server>, clock: Arc<Clock>, wakes: Arc<Wakes>) -> Self {
-        Mux { server, clock, wakes, now: Mutex::default(), opening: tokio::sync::Mutex::default(), watched: AtomicBool::new(false) }
+        let (now, life, opening) = Default::default();
+        Mux { server, clock, wakes, now, life, opening, watched: AtomicBool::new(false) }
     }
 
-    pub async fn run(self: &Arc<Self>, call: &Call, limits: Limits) -> Outcome {
+    pub fn epoch(&self) -> u64 {
+        self.life.lock().expect("nothing panics while it is held").epoch
+    }
+
+    /// `told`: the server is to tell when a key that the call reads last is changed.
+    pub async fn run(self: &Arc<Self>, call: &Call, limits: Limits, told: bool) -> Outcome {
         let wire = match self.wire(limits.response).await {
             Ok(wire) => wire,
             Err(outcome) => return outcome,
         };
-        let (mut con, mut whole) = (wire.con.clone(), false);
+        let mut whole = false;
         loop {
             if wire.is_over() {
                 return Outcome::Unsent(self.server.unavailable("closed the connection", false));
@@ -47,7 +61,7 @@ impl Mux {
             let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
             let unknown = |error| Outcome::Unknown { error, settled: sent + limits.window };
             let cmd = packed(call, not_after, whole);
-            match wire.ask(con.send_packed_command(&cmd), limits.response).await.map(|answer| answer.and_then(Value::extract_error)) {
+            match wire.ask(wire.send(cmd, told), limits.response).await {
                 Ok(Ok(value)) => return self.server.understood(value, &self.clock, sent),
                 Ok(Err(error)) if no_script(&error) && !whole => whole = true,
                 Ok(Err(error)) => {
@@ -132,7 +146,11 @@ impl Mux {
         let asked = Instant::now();
         let (time,): ((i64, i64),) = self.server.greeting().query_async(&mut con).await?;
         self.clock.learn(time_ms(time), asked);
-        Ok(Wire::new(con, state))
+        // Without these two it works too, only less is known.
+        let tells = redis::cmd("CLIENT").arg(&["TRACKING", "ON", "OPTIN", "NOLOOP"]).query_async::<()>(&mut con).await.is_ok();
+        let run = redis::cmd("INFO").arg("server").query_async::<redis::InfoDict>(&mut con).await;
+        self.note_life(run.ok().and_then(|info| info.get("run_id")).unwrap_or_default());
+        Ok(Wire::new(con, tells, state))
     }
 
     /// Called when a connection has failed with an error that is not the server's own: it is of no use any more.
@@ -166,6 +184,8 @@ impl Mux {
             self.wakes.proven(channel);
             self.wakes.message(channel);
         }
+        // Nothing was told meanwhile.
+        self.wakes.suspect(None);
         Ok(wire)
     }
 
@@ -207,6 +227,14 @@ impl Mux {
             Silence::Over => self.server.unavailable("closed the connection", false),
         }
     }
+
+    fn note_life(&self, run: String) {
+        let mut life = self.life.lock().expect("nothing panics while it is held");
+        if !life.run.is_empty() && life.run != run {
+            life.epoch += 1;
+        }
+        life.run = run;
+    }
 }
 
 fn pushed(push: PushInfo, wakes: &Wakes, state: &State) {
@@ -220,6 +248,13 @@ fn pushed(push: PushInfo, wakes: &Wakes, state: &State) {
                 wakes.message(&String::from_utf8_lossy(channel));
             }
         }
+        PushKind::Invalidate => match push.data.into_iter().next() {
+            Some(Value::Array(keys)) => keys.into_iter().for_each(|key| match key {
+                Value::BulkString(key) => wakes.suspect(Some(String::from_utf8_lossy(&key).into_owned())),
+                _ => wakes.suspect(None),
+            }),
+            _ => wakes.suspect(None),
+        },
         _ => {}
     }
 }

@@ -11,6 +11,8 @@ use tokio::sync::watch;
 #[derive(Clone)]
 pub struct Wire {
     pub con: MultiplexedConnection,
+    /// The server tells of changed keys on this connection.
+    tells: bool,
     state: Arc<State>,
 }
 
@@ -39,8 +41,19 @@ impl State {
 }
 
 impl Wire {
-    pub fn new(con: MultiplexedConnection, state: Arc<State>) -> Self {
-        Wire { con, state }
+    pub fn new(con: MultiplexedConnection, tells: bool, state: Arc<State>) -> Self {
+        Wire { con, tells, state }
+    }
+
+    /// `told`: the server is to tell when a key that the command reads last is changed.
+    pub async fn send(&self, cmd: redis::Cmd, told: bool) -> redis::RedisResult<redis::Value> {
+        let mut con = self.con.clone();
+        if !(told && self.tells) {
+            return con.send_packed_command(&cmd).await?.extract_error();
+        }
+        let mut pipe = redis::pipe();
+        pipe.cmd("CLIENT").arg("CACHING").arg("YES").add_command(cmd);
+        con.send_packed_commands(&pipe, 1, 1).await?.into_iter().next().unwrap_or(redis::Value::Nil).extract_error()
     }
 
     /// Set as soon as the connection ends, before anything else can run: who sees it afterwards has not sent anything.

@@ -1,0 +1,156 @@
+//! How an acquire begins: in line behind others, or by a try of its own, on the caller's thread where that is possible.
+
+use std::time::{Duration, Instant};
+
+use crate::command::{Answer, Request};
+use crate::contend;
+use crate::error::{Error, Result};
+use crate::gate::Turn;
+use crate::lines::{Done, Joined, Patience, Waiting};
+use crate::link::{Limits, Outcome};
+use crate::passing::{answer_cancelled, hand_out};
+use crate::script::Call;
+use crate::settle::WINDOW;
+use crate::target::{Sent, Target, Tried};
+
+/// On the caller's thread; `None`: the waiter will be answered.
+pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
+    let waiting = stand_in_line(waiting)?;
+    let (target, now) = (waiting.target.clone(), Instant::now());
+    let live = &target.live;
+    let Some(turn) = live.gates.try_enter(&target.slot) else {
+        go_on(waiting, None);
+        return None;
+    };
+    let call = match target.acquire_call() {
+        Ok(call) => call,
+        Err(error) => return waiting.refuse(error),
+    };
+    let response = match waiting.patience {
+        Patience::Until(deadline) => live.config.response_timeout.min(deadline.saturating_duration_since(now)),
+        _ => live.config.response_timeout,
+    };
+    let limits = Limits { response: response.max(Duration::from_millis(1)), window: WINDOW };
+    match live.link.run_direct(&call, limits) {
+        None => {
+            drop(turn);
+            go_on(waiting, None);
+        }
+        Some(Outcome::Reply(reply)) => match target.acquired(&reply, waiting.watched, now) {
+            Some(Tried::Taken(number)) if !live.is_closed() => return waiting.answer_here(Answer::done(number as i64)),
+            Some(Tried::Taken(number)) => {
+                drop(turn);
+                hand_out(target, number, Some((waiting, true)));
+            }
+            Some(Tried::Busy(_)) if waiting.patience == Patience::Once => return waiting.answer_here(Answer::not_now()),
+            Some(Tried::Busy(_)) => {
+                drop(turn);
+                join(waiting);
+            }
+            None => {
+                drop(turn);
+                go_on(waiting, None);
+            }
+        },
+        Some(outcome) => go_on(waiting, Some((turn, call, (outcome, now)))),
+    }
+    None
+}
+
+/// On the I/O thread.
+pub fn submit(waiting: Waiting) {
+    if let Some(waiting) = stand_in_line(waiting) {
+        go_on(waiting, None);
+    }
+}
+
+/// Stands in line where others wait already or a hold of this client is in the way; `Some`: the way is free.
+fn stand_in_line(waiting: Waiting) -> Option<Waiting> {
+    let (target, now) = (waiting.target.clone(), Instant::now());
+    if waiting.patience == Patience::Once {
+        return Some(waiting);
+    }
+    let mut lines = target.live.lines();
+    let near = target.live.holds(|holds| match holds.count(&target.slot, now) {
+        0 => Some(holds.is_near(&target.slot, now)),
+        _ => None,
+    });
+    match near {
+        Some(near) if near || lines.is_waited_in(&target.key(), now) => {
+            let joined = lines.join(waiting, near, now);
+            drop(lines);
+            started(&target, joined);
+            None
+        }
+        // Whoever has it already takes it once more at once.
+        _ => Some(waiting),
+    }
+}
+
+/// Stands in line after a try.
+fn join(waiting: Waiting) {
+    let (target, now) = (waiting.target.clone(), Instant::now());
+    let joined = {
+        let mut lines = target.live.lines();
+        let near = target.live.holds(|holds| holds.is_near(&target.slot, now));
+        lines.join(waiting, near, now)
+    };
+    started(&target, joined);
+}
+
+fn started(target: &Target, joined: Joined) {
+    match joined {
+        Joined::InLine(Some(_)) => drop(target.live.io().spawn(contend::run(target.clone()))),
+        Joined::InLine(None) => {}
+        Joined::Cancelled(waiting) => answer_cancelled(Some(waiting)),
+    }
+}
+
+/// Goes on with an acquire on the I/O thread; `first` is a try that the caller's thread has made.
+fn go_on(waiting: Waiting, first: Option<(Turn, Call, Sent)>) {
+    let (target, ticket) = (waiting.target.clone(), waiting.ticket);
+    target.live.lines().begin(ticket);
+    let live = target.live.clone();
+    live.io().spawn(async move {
+        let now = Instant::now();
+        let retry = now + target.live.config.retry_for;
+        let give_up = match waiting.patience {
+            Patience::Until(deadline) => deadline.min(retry),
+            _ => retry,
+        };
+        let tried = target.acquire(waiting.watched, give_up, first).await;
+        let late = waiting.is_late(Instant::now());
+        match tried {
+            Ok(Tried::Taken(number)) => {
+                let cancelled = target.live.lines().is_cancelled(ticket);
+                hand_out(target, number, Some((waiting, cancelled)));
+            }
+            Ok(Tried::Busy(_)) if late => waiting.answer(Ok(Answer::not_now())),
+            Ok(Tried::Busy(_)) => join(waiting),
+            Err(_) if late && waiting.patience != Patience::Once => waiting.answer(Ok(Answer::not_now())),
+            Err(error) => waiting.answer(Err(error)),
+        }
+    });
+}
+
+impl Waiting {
+    pub fn new(target: Target, ticket: u64, request: &Request, done: Done) -> Self {
+        let patience = match request.wait {
+            Some(Duration::ZERO) => Patience::Once,
+            Some(wait) => Instant::now().checked_add(wait).map_or(Patience::Forever, Patience::Until),
+            None => Patience::Forever,
+        };
+        Waiting { ticket, target, watched: request.lease.is_none(), patience, done: Some(done) }
+    }
+
+    /// The caller's thread takes the answer with it: nobody else is told.
+    fn answer_here(mut self, answer: Answer) -> Option<Result<Answer>> {
+        self.done = None;
+        Some(Ok(answer))
+    }
+
+    fn refuse(mut self, error: Error) -> Option<Result<Answer>> {
+        self.done = None;
+        Some(Err(error))
+    }
+}

@@ -1,0 +1,212 @@
+//! Every line of a client, and what has become of each request that was not answered at once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+
+use crate::command::Answer;
+use crate::error::{Error, Result};
+use crate::queue::{Line, Place, Returned, Step};
+use crate::target::Target;
+
+/// The lock that a line stands before.
+pub type Key = (&'static str, Arc<str>);
+/// Told once of how a request ended. It may only hand over: never block, never run a user's code.
+pub type Done = Box<dyn FnOnce(Result<Answer>) + Send>;
+
+#[derive(Default)]
+pub struct Lines {
+    lines: HashMap<Key, Entry>,
+    tickets: HashMap<u64, Stage>,
+}
+
+struct Entry {
+    line: Line<Waiting>,
+    /// Wakes the line's task.
+    nudge: Arc<Notify>,
+    /// When that task looks again by itself.
+    armed: Instant,
+}
+
+enum Stage {
+    Running { cancelled: bool },
+    Waiting(Key),
+}
+
+/// An acquire that is not answered yet. Dropping it answers that the client is closed.
+pub struct Waiting {
+    pub ticket: u64,
+    pub target: Target,
+    pub watched: bool,
+    pub patience: Patience,
+    pub done: Option<Done>,
+}
+
+/// How long a caller is willing to wait.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Patience {
+    Once,
+    Until(Instant),
+    Forever,
+}
+
+/// What a join came to.
+pub enum Joined {
+    /// `Some`: the line is new and needs its task.
+    InLine(Option<Key>),
+    Cancelled(Waiting),
+}
+
+impl Lines {
+    /// A request goes on where its caller cannot see it.
+    pub fn begin(&mut self, ticket: u64) {
+        self.tickets.insert(ticket, Stage::Running { cancelled: false });
+    }
+
+    pub fn end(&mut self, ticket: u64) {
+        self.tickets.remove(&ticket);
+    }
+
+    pub fn is_cancelled(&self, ticket: u64) -> bool {
+        matches!(self.tickets.get(&ticket), Some(Stage::Running { cancelled: true }))
+    }
+
+    /// Asks a request to end; gives it back if nothing is in flight for it.
+    pub fn cancel(&mut self, ticket: u64, now: Instant) -> Option<Waiting> {
+        let key = match self.tickets.get_mut(&ticket)? {
+            Stage::Running { cancelled } => {
+                *cancelled = true;
+                return None;
+            }
+            Stage::Waiting(key) => key.clone(),
+        };
+        let entry = self.lines.get_mut(&key)?;
+        let place = entry.line.leave(ticket);
+        entry.poke(now);
+        place.map(|place| place.waiter)
+    }
+
+    /// Asks every request to end; gives those back for which nothing is in flight.
+    pub fn cancel_all(&mut self, now: Instant) -> Vec<Waiting> {
+        let tickets: Vec<u64> = self.tickets.keys().copied().collect();
+        tickets.into_iter().filter_map(|ticket| self.cancel(ticket, now)).collect()
+    }
+
+    /// Whether a newcomer is to stand in line, and not to try for itself.
+    pub fn is_waited_in(&self, key: &Key, now: Instant) -> bool {
+        self.lines.get(key).is_some_and(|entry| entry.line.is_waited_in(now))
+    }
+
+    /// `near`: a hold of this client is in the way. `ttl`: what the key was seen to live.
+    pub fn join(&mut self, waiting: Waiting, near: bool, now: Instant) -> Joined {
+        if self.is_cancelled(waiting.ticket) {
+            return Joined::Cancelled(waiting);
+        }
+        let key = waiting.target.key();
+        self.tickets.insert(waiting.ticket, Stage::Waiting(key.clone()));
+        let mut fresh = None;
+        let entry = self.lines.entry(key.clone()).or_insert_with(|| {
+            fresh = Some(key);
+            Entry { line: Line::new(near, now), nudge: Arc::default(), armed: now }
+        });
+        if fresh.is_none() && !entry.line.is_waited_in(now) {
+            if near { entry.line.waiter.near(None, now) } else { entry.line.waiter.hurry(now) }
+        }
+        let deadline = match waiting.patience {
+            Patience::Until(deadline) => Some(deadline),
+            _ => None,
+        };
+        entry.line.join(Place { id: waiting.ticket, deadline, joined: now, waiter: waiting });
+        entry.poke(now);
+        Joined::InLine(fresh)
+    }
+
+    pub fn has(&self, key: &Key) -> bool {
+        self.lines.contains_key(key)
+    }
+
+    pub fn nudge(&self, key: &Key) -> Arc<Notify> {
+        self.lines.get(key).map_or_else(Arc::default, |entry| entry.nudge.clone())
+    }
+
+    /// For the line's task: those whose time has run out, what to do now, and when to look again at the latest.
+    pub fn step(&mut self, key: &Key, now: Instant) -> (Vec<Place<Waiting>>, Step, Instant) {
+        let Some(entry) = self.lines.get_mut(key) else { return (Vec::new(), Step::End, now) };
+        let late = entry.line.expired(now);
+        let step = entry.line.step(now);
+        match step {
+            Step::End => drop(self.lines.remove(key)),
+            Step::Sleep(until) => entry.armed = until,
+            Step::Listen | Step::Try => entry.armed = entry.line.deadline().unwrap_or(now + Duration::from_secs(60)),
+        }
+        let armed = self.lines.get(key).map_or(now, |entry| entry.armed);
+        (late, step, armed)
+    }
+
+    /// Changes a line, if there is one, and wakes its task if that has something earlier to do now.
+    pub fn change<T>(&mut self, key: &Key, now: Instant, change: impl FnOnce(&mut Line<Waiting>) -> T) -> Option<T> {
+        let entry = self.lines.get_mut(key)?;
+        let result = change(&mut entry.line);
+        entry.poke(now);
+        Some(result)
+    }
+
+    /// Everybody who waits, for the end of the client.
+    pub fn take_all(&mut self) -> Vec<Waiting> {
+        std::mem::take(&mut self.lines).into_values().flat_map(|entry| entry.line.into_waiters()).collect()
+    }
+
+    /// The call for the line's waiter in flight has ended: who is to be answered, and whether it asked to end meanwhile.
+    pub fn returned(&mut self, key: &Key, now: Instant) -> Option<(Waiting, bool)> {
+        match self.change(key, now, Line::returned)? {
+            Returned::Wants(place) => Some((place.waiter, false)),
+            Returned::Cancelled(place) => Some((place.waiter, true)),
+            Returned::Late => None,
+        }
+    }
+}
+
+impl Entry {
+    fn poke(&mut self, now: Instant) {
+        let until = match self.line.step(now) {
+            Step::Sleep(until) => until,
+            _ => now,
+        };
+        if until < self.armed {
+            self.nudge.notify_one();
+        }
+    }
+}
+
+impl Waiting {
+    /// Answers, after the client has forgotten the request.
+    pub fn answer(mut self, result: Result<Answer>) {
+        self.tell(result);
+    }
+
+    pub fn is_late(&self, now: Instant) -> bool {
+        match self.patience {
+            Patience::Once => true,
+            Patience::Until(deadline) => deadline <= now,
+            Patience::Forever => false,
+        }
+    }
+
+    fn tell(&mut self, result: Result<Answer>) {
+        let Some(done) = self.done.take() else { return };
+        let live = &self.target.live;
+        live.lines().end(self.ticket);
+        done(match result {
+            Err(Error::Cancelled) if live.is_closed() => Err(live.closed_error()),
+            result => result,
+        });
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.tell(Err(Error::Cancelled));
+    }
+}

@@ -1,0 +1,110 @@
+//! How a request is carried out: in one round trip on the caller's thread where that is possible, else on the I/O thread.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::acquire;
+use crate::command::{Answer, Op, Request};
+use crate::error::Result;
+use crate::lines::{Done, Waiting};
+use crate::link::{Limits, Outcome};
+use crate::live::Live;
+use crate::settle::WINDOW;
+use crate::target::Target;
+
+/// On the caller's thread; `None`: `done` will be called.
+pub fn start(live: &Arc<Live>, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
+    let target = match Target::new(live, &request) {
+        Ok(target) => target,
+        Err(error) => return Some(Err(error)),
+    };
+    match request.op {
+        Op::Acquire => acquire::start(Waiting::new(target, ticket, &request, done)),
+        Op::Release => release(target, ticket, request.hold, done),
+        Op::Inspect => inspect(target, ticket, done),
+        Op::ForceRelease | Op::Ping | Op::Watch => {
+            submit(live, ticket, request, done);
+            None
+        }
+    }
+}
+
+/// On the I/O thread, or on the way of another call.
+pub fn submit(live: &Arc<Live>, ticket: u64, request: Request, done: Done) {
+    let target = match Target::new(live, &request) {
+        Ok(target) => target,
+        Err(error) => return done(Err(error)),
+    };
+    match request.op {
+        Op::Acquire => acquire::submit(Waiting::new(target, ticket, &request, done)),
+        Op::Release => spawn(live, ticket, done, async move { target.release(request.hold, None).await }),
+        Op::ForceRelease => spawn(live, ticket, done, async move { target.force_release().await }),
+        Op::Inspect => spawn(live, ticket, done, async move { target.inspect().await }),
+        Op::Ping => spawn(live, ticket, done, async move { Target::ping(&target.live).await }),
+        Op::Watch => live.watch(request.hold, ticket, done),
+    }
+}
+
+fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Result<Answer>> {
+    let live = target.live.clone();
+    let Some(turn) = live.gates.try_enter(&target.slot) else {
+        spawn(&live, ticket, done, async move { target.release(number, None).await });
+        return None;
+    };
+    let releasing = match target.releasing(number, turn) {
+        Ok(releasing) => releasing,
+        Err(error) => return Some(Err(error)),
+    };
+    let (sent, limits) = (Instant::now(), Limits { response: live.config.response_timeout, window: WINDOW });
+    match live.link.run_direct(&releasing.call, limits) {
+        Some(Outcome::Reply(reply)) => Some(target.released(releasing, &reply, sent, false)),
+        outcome => {
+            let first = (releasing, outcome.map(|outcome| (outcome, sent)));
+            spawn(&live, ticket, done, async move { target.release(number, Some(first)).await });
+            None
+        }
+    }
+}
+
+fn inspect(target: Target, ticket: u64, done: Done) -> Option<Result<Answer>> {
+    let live = target.live.clone();
+    let limits = Limits { response: live.config.response_timeout, window: WINDOW };
+    let outcome = match target.inspect_call() {
+        Ok(call) => live.link.run_direct(&call, limits),
+        Err(error) => return Some(Err(error)),
+    };
+    if let Some(Outcome::Reply(reply)) = outcome {
+        return Some(Ok(Target::inspected(&reply)));
+    }
+    spawn(&live, ticket, done, async move { target.inspect().await });
+    None
+}
+
+/// Carries an operation out on the I/O thread, to its end: it cannot be cancelled.
+fn spawn(live: &Arc<Live>, ticket: u64, done: Done, operation: impl Future<Output = Result<Answer>> + Send + 'static) {
+    let mut end = End { live: live.clone(), ticket, done: Some(done) };
+    live.lines().begin(ticket);
+    live.io().spawn(async move { end.tell(operation.await) });
+}
+
+/// Calls `done` exactly once, also when the task dies with its runtime.
+struct End {
+    live: Arc<Live>,
+    ticket: u64,
+    done: Option<Done>,
+}
+
+impl End {
+    fn tell(&mut self, result: Result<Answer>) {
+        self.live.lines().end(self.ticket);
+        if let Some(done) = self.done.take() {
+            done(result);
+        }
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.tell(Err(self.live.closed_error()));
+    }
+}

@@ -1,0 +1,89 @@
+//! A release that passes its hold on to the next waiter of the same client, in the same script call.
+
+use std::time::Instant;
+
+use crate::command::Answer;
+use crate::error::Error;
+use crate::gate::Turn;
+use crate::lines::Waiting;
+use crate::target::Target;
+
+pub struct Pass {
+    pub to: Target,
+    watched: bool,
+    turn: Turn,
+}
+
+impl Pass {
+    /// Whom to pass a hold on to that began at `since`; `None`: the lock is let go.
+    pub fn find(from: &Target, since: Instant) -> Option<Pass> {
+        let (live, key, now) = (&from.live, from.key(), Instant::now());
+        let mut lines = live.lines();
+        let heir = |waiting: &Waiting| (waiting.target.clone(), waiting.watched);
+        let (to, watched) = lines.change(&key, now, |line| line.pass(since, now).map(|place| heir(&place.waiter)))??;
+        // One changing call for each owner: with one in flight for the heir, there is no passing.
+        let Some(turn) = live.gates.try_enter(&to.slot) else {
+            let cancelled = lines.change(&key, now, |line| line.put_back()).flatten();
+            drop(lines);
+            answer_cancelled(cancelled.map(|place| place.waiter));
+            return None;
+        };
+        Some(Pass { to, watched, turn })
+    }
+
+    /// The server has passed it on, by a call sent at `sent`.
+    pub fn done(self, sent: Instant) {
+        let (live, key, now) = (self.to.live.clone(), self.to.key(), Instant::now());
+        let taken = self.to.taken(self.watched, sent);
+        drop(self.turn);
+        let Some(number) = taken else { return return_to_line(&self.to) };
+        let returned = {
+            let mut lines = live.lines();
+            lines.change(&key, now, |line| line.waiter.near(Some(self.to.lease), now));
+            lines.returned(&key, now)
+        };
+        hand_out(self.to, number, returned);
+    }
+
+    /// There was nothing to pass on: the heir is to try for itself.
+    pub fn failed(self) {
+        drop(self.turn);
+        return_to_line(&self.to);
+    }
+
+    /// It is not known whether it was passed on: what the heir may have got is given back, and it waits on.
+    pub fn give_back(self) {
+        self.to.give_back(self.turn, 0);
+        return_to_line(&self.to);
+    }
+}
+
+/// Answers a waiter that has got the lock; gives the hold back if nobody wants it any more. `returned`: the waiter, and whether it
+/// was cancelled.
+pub fn hand_out(target: Target, number: u64, returned: Option<(Waiting, bool)>) {
+    let live = target.live.clone();
+    match returned {
+        Some((waiting, false)) if !live.is_closed() => waiting.answer(Ok(Answer::done(number as i64))),
+        returned => {
+            live.io().spawn(async move {
+                let _ = target.release(number, None).await;
+                answer_cancelled(returned.map(|(waiting, _)| waiting));
+            });
+        }
+    }
+}
+
+fn return_to_line(target: &Target) {
+    let (key, now) = (target.key(), Instant::now());
+    let cancelled = target.live.lines().change(&key, now, |line| {
+        line.waiter.hurry(now);
+        line.put_back()
+    });
+    answer_cancelled(cancelled.flatten().map(|place| place.waiter));
+}
+
+pub fn answer_cancelled(waiting: Option<Waiting>) {
+    if let Some(waiting) = waiting {
+        waiting.answer(Err(Error::Cancelled));
+    }
+}

@@ -1,0 +1,124 @@
+//! Letting go: one hold, the lock, the lock to the next in line, and what may have been taken without anybody knowing.
+
+use std::time::{Duration, Instant};
+
+use tokio::time::sleep;
+
+use super::{Sent, Target};
+use crate::command::{Answer, Op};
+use crate::error::{Error, Result};
+use crate::gate::Turn;
+use crate::holds::Leaving;
+use crate::kinds::Cx;
+use crate::link::Reply;
+use crate::passing::Pass;
+use crate::script::Call;
+use crate::settle::{Settled, Unsettled, WINDOW, settle};
+
+/// A release on its way.
+pub struct Releasing {
+    pub leaving: Leaving,
+    pub call: Call,
+    turn: Turn,
+    pass: Option<Pass>,
+    /// The messages heard before it was sent.
+    heard: u64,
+}
+
+impl Target {
+    fn not_held(&self) -> Error {
+        Error::NotHeld { lock: self.slot.name.to_string(), owner: self.owner.clone() }
+    }
+
+    /// Makes ready to release a hold, 0: the latest; or tells why it cannot be.
+    pub fn releasing(&self, number: u64, turn: Turn) -> Result<Releasing> {
+        let now = Instant::now();
+        let leaving = match self.live.holds(|holds| holds.leaving(&self.slot, number, now)) {
+            Ok(Some(leaving)) => leaving,
+            Ok(None) => return Err(self.not_held()),
+            Err(loss) => return Err(Error::Lost(loss)),
+        };
+        let heard = if self.live.lines().has(&self.key()) { self.live.wakes.count(&self.channel()) } else { 0 };
+        let pass = if leaving.leave == 0 { Pass::find(self, leaving.since) } else { None };
+        let next = pass.as_ref().map_or(("", 0), |pass| (&*pass.to.owner, pass.to.lease.as_millis() as u64));
+        let cx = Cx { leave: leaving.leave, lease_ms: leaving.lease.as_millis() as u64, next, ..self.cx() };
+        let call = self.call(Op::Release, &cx)?;
+        Ok(Releasing { leaving, call, turn, pass, heard })
+    }
+
+    /// What the reply to a release means. `repeated`: a copy before this one may have been carried out.
+    pub fn released(&self, releasing: Releasing, reply: &Reply, sent: Instant, repeated: bool) -> Result<Answer> {
+        let Releasing { leaving, turn, pass, heard, .. } = releasing;
+        let now = Instant::now();
+        let done = matches!(reply.code, 1 | 2) || (repeated && leaving.leave == 0);
+        if done {
+            self.live.holds(|holds| {
+                holds.forget(&self.slot, leaving.number, now);
+                if leaving.lease > Duration::ZERO {
+                    holds.renewed(&self.slot, sent, now);
+                }
+            });
+        } else {
+            self.missing(reply);
+        }
+        drop(turn);
+        match (pass, reply.code) {
+            (Some(pass), 2) => pass.done(sent),
+            (Some(pass), _) => pass.failed(),
+            (None, 1) if leaving.leave == 0 => {
+                let listeners = reply.numbers.first().copied().unwrap_or_default() as u64;
+                self.live.lines().change(&self.key(), now, |line| line.waiter.freed(listeners, heard + listeners, now));
+            }
+            (None, _) => {}
+        }
+        if done {
+            return Ok(Answer::done(leaving.leave.into()));
+        }
+        let lost = self.live.holds(|holds| holds.leaving(&self.slot, leaving.number, now));
+        Err(lost.err().map_or_else(|| self.not_held(), Error::Lost))
+    }
+
+    pub async fn release(&self, number: u64, first: Option<(Releasing, Option<Sent>)>) -> Result<Answer> {
+        let give_up = Instant::now() + self.live.config.retry_for;
+        let (releasing, sent) = match first {
+            Some(first) => first,
+            None => (self.releasing(number, self.turn(give_up).await?)?, None),
+        };
+        match settle(&self.live, &releasing.call, give_up, sent).await {
+            Ok(Settled { reply, sent, repeated }) => self.released(releasing, &reply, sent, repeated),
+            Err(Unsettled { error, .. }) => {
+                let Releasing { leaving, turn, pass, .. } = releasing;
+                // The caller has let go, so nothing may renew it any more; the key is freed as soon as the server can be reached.
+                if !matches!(error, Error::Refused { .. }) {
+                    self.live.holds(|holds| holds.forget(&self.slot, leaving.number, Instant::now()));
+                    self.give_back(turn, leaving.leave);
+                }
+                if let Some(pass) = pass {
+                    pass.give_back();
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Frees everything this owner has, at the end of the client.
+    pub async fn free(&self) -> Result<()> {
+        let give_up = Instant::now() + self.live.config.retry_for;
+        let _turn = self.turn(give_up).await?;
+        let call = self.call(Op::Release, &Cx { lease_ms: 0, ..self.cx() })?;
+        settle(&self.live, &call, give_up, None).await.map(drop).map_err(|unsettled| unsettled.error)
+    }
+
+    /// Frees, in the background, what an owner may hold beyond `leave`; ends when it is done or the lease has run out.
+    pub fn give_back(&self, turn: Turn, leave: u32) {
+        let target = self.clone();
+        self.live.io().spawn(async move {
+            let _turn = turn;
+            let give_up = Instant::now() + target.lease.max(target.live.config.watchdog) + WINDOW;
+            sleep(WINDOW).await;
+            if let Ok(call) = target.call(Op::Release, &Cx { leave, lease_ms: 0, ..target.cx() }) {
+                let _ = settle(&target.live, &call, give_up, None).await;
+            }
+        });
+    }
+}
