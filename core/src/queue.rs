@@ -187,3 +187,6 @@ impl<W> Line<W> {
         }
     }
 }
+
+#[cfg(test)]
+mod model;
