@@ -99,19 +99,23 @@ impl Client {
     /// Dropping the future cancels the request; a lock that was taken meanwhile is given back.
     pub async fn run(&self, request: Request) -> Result<Answer> {
         let (sender, receiver) = tokio::sync::oneshot::channel();
-        let (ticket, back) = (self.ticket(), (self.clone(), request.clone()));
-        let guard = CancelOnDrop(Some((self, ticket)));
-        self.submit(ticket, request, move |result| {
-            if let Err(Ok(Answer { done: true, number, .. })) = sender.send(result)
-                && back.1.op == Op::Acquire
-            {
-                let release = Request { op: Op::Release, hold: number as u64, ..back.1 };
-                back.0.submit(back.0.ticket(), release, drop);
+        let mut running = Running { client: self.clone(), ticket: self.ticket(), request: request.clone(), receiver };
+        let orphan = (self.clone(), request.clone());
+        self.submit(running.ticket, request, move |result| {
+            if let Err(result) = sender.send(result) {
+                orphan.0.give_back(&orphan.1, result);
             }
         });
-        let result = receiver.await.unwrap_or_else(|_| Err(Error::Closed { server: self.server() }));
-        std::mem::forget(guard);
-        result
+        let result = (&mut running.receiver).await;
+        result.unwrap_or_else(|_| Err(Error::Closed { server: self.server() }))
+    }
+
+    /// Releases what an acquire has taken for a caller that is gone.
+    fn give_back(&self, request: &Request, result: Result<Answer>) {
+        if let (Op::Acquire, Ok(Answer { done: true, number, .. })) = (request.op, result) {
+            let release = Request { op: Op::Release, hold: number as u64, ..request.clone() };
+            self.submit(self.ticket(), release, drop);
+        }
     }
 
     /// What is known of a hold, without asking the server.
@@ -174,12 +178,24 @@ impl Client {
     }
 }
 
-struct CancelOnDrop<'a>(Option<(&'a Client, u64)>);
+/// A request whose caller waits for it, or goes away.
+struct Running {
+    client: Client,
+    ticket: u64,
+    request: Request,
+    receiver: tokio::sync::oneshot::Receiver<Result<Answer>>,
+}
 
-impl Drop for CancelOnDrop<'_> {
+impl Drop for Running {
     fn drop(&mut self) {
-        if let Some((client, ticket)) = self.0.take() {
-            client.cancel(ticket);
+        if self.receiver.is_terminated() {
+            return;
+        }
+        // What comes from now on is given back by the sender; what has come already, here.
+        self.receiver.close();
+        match self.receiver.try_recv() {
+            Ok(result) => self.client.give_back(&self.request, result),
+            Err(_) => self.client.cancel(self.ticket),
         }
     }
 }
