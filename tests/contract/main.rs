@@ -6,6 +6,8 @@ use std::time::Duration;
 use redlatch::{Client, Error};
 use redlatch_tests::*;
 
+mod lost;
+mod passing;
 mod pulse;
 mod tls;
 mod trouble;

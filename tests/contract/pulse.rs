@@ -28,7 +28,6 @@ fn a_waiter_whose_connection_leads_nowhere_is_woken_all_the_same() {
         let waiting = std::thread::spawn(move || waiter.lock("n").wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
         let mut view = server.view();
         eventually(|| view.listeners(CHANNEL) == 1);
-        let before = listening(&mut view);
         proxy.freeze(direction);
         if direction == Direction::ToServer {
             // The message itself would come through.
@@ -36,7 +35,6 @@ fn a_waiter_whose_connection_leads_nowhere_is_woken_all_the_same() {
         }
         guard.release().expect("held");
         waiting.join().expect("no panic").unwrap_or_else(|e| panic!("{direction:?}: {e}")).expect("held");
-        assert_ne!(listening(&mut view), before, "{direction:?}");
     }
 }
 

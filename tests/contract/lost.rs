@@ -1,0 +1,127 @@
+//! A holder is told that it lost its lock, and why.
+
+use std::time::{Duration, Instant};
+
+use redlatch::{BlockingGuard, Client, Error, LostReason};
+use redlatch_tests::{Direction, Proxy, Server};
+
+use super::{eventually, pair, secs};
+
+/// The reason that a guard is told of; the test ends if none comes.
+fn reason(guard: &BlockingGuard) -> Option<LostReason> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let lost = runtime.block_on(async { tokio::time::timeout(secs(20), guard.lost()).await });
+    let loss = lost.expect("it is told in time");
+    assert_eq!(loss.is_some(), matches!(guard.ensure(), Err(Error::Lost(_))));
+    loss.map(|loss| loss.reason)
+}
+
+/// Held long enough for the server to tell of changes: its connection has read the key since.
+fn lasting(client: &Client, server: &Server) -> BlockingGuard {
+    let guard = client.lock("n").blocking().acquire().expect("free");
+    let mut view = server.view();
+    eventually(|| view.calls().contains_key("client|caching"));
+    guard
+}
+
+#[test]
+fn a_key_that_somebody_deletes_is_told_long_before_the_lease_ends() {
+    let (server, a, _) = pair();
+    let guard = lasting(&a, &server);
+    server.view().command::<()>(&["DEL", "n"]);
+    assert_eq!(reason(&guard), Some(LostReason::Deleted));
+    assert!(matches!(guard.release(), Err(Error::Lost(_))));
+}
+
+#[test]
+fn a_server_that_is_emptied_is_told_of_all_holds() {
+    let (server, a, _) = pair();
+    let (first, second) = (lasting(&a, &server), a.lock("m").lease(secs(60)).blocking().acquire().expect("free"));
+    server.view().command::<()>(&["FLUSHALL"]);
+    assert_eq!(reason(&first), Some(LostReason::Deleted));
+    assert_eq!(reason(&second), Some(LostReason::Deleted));
+}
+
+#[test]
+fn whoever_is_evicted_is_told_that_another_has_it() {
+    let (server, a, b) = pair();
+    let guard = lasting(&a, &server);
+    server.view().command::<()>(&["EVAL", "redis.call('DEL', 'n') redis.call('HSET', 'n', 'u:1', 1)", "0"]);
+    assert_eq!(reason(&guard), Some(LostReason::TakenOver));
+    assert!(b.lock("n").blocking().try_acquire().expect("answered").is_none());
+}
+
+#[test]
+fn a_server_that_comes_back_empty_is_told() {
+    let (server, a, _) = pair();
+    let guard = lasting(&a, &server);
+    server.stop();
+    server.restart();
+    assert_eq!(reason(&guard), Some(LostReason::ServerLostData));
+}
+
+#[test]
+fn a_holder_cut_off_is_told_before_the_server_frees_the_lock() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let client = Client::connect(&format!("{}?watchdog=1", server.url_at(proxy.port()))).expect("a good URL");
+    let guard = lasting(&client, &server);
+    proxy.stall(Direction::ToServer);
+    // A renewal that got through just before has been carried out when the time left only falls.
+    let mut view = server.view();
+    let mut left = view.pttl("n");
+    eventually(|| {
+        std::thread::sleep(Duration::from_millis(20));
+        view.pttl("n") < std::mem::replace(&mut left, view.pttl("n"))
+    });
+    let freed = Instant::now() + Duration::from_millis(view.pttl("n") as u64);
+    assert_eq!(reason(&guard), Some(LostReason::Partitioned));
+    let Err(Error::Lost(loss)) = guard.ensure() else { panic!("it is lost") };
+    assert!(Instant::now() - loss.noticed < freed, "the server freed it first");
+}
+
+#[test]
+fn a_lease_that_ends_is_told() {
+    let (_server, a, _) = pair();
+    let guard = a.lock("n").lease(Duration::from_millis(200)).blocking().acquire().expect("free");
+    assert_eq!(reason(&guard), Some(LostReason::Expired));
+}
+
+#[test]
+fn a_closed_client_tells_its_holders() {
+    let (_server, a, _) = pair();
+    let guard = a.lock("n").blocking().acquire().expect("free");
+    a.close(true);
+    assert!(matches!(guard.ensure(), Err(Error::Lost(loss)) if loss.reason == LostReason::Closed));
+}
+
+#[test]
+fn a_released_hold_is_not_lost() {
+    let (server, a, _) = pair();
+    let inner = a.lock("n").owner(1).blocking().acquire().expect("free");
+    let outer = lasting_again(&a, &server);
+    let told = std::thread::scope(|scope| {
+        let told = scope.spawn(|| reason(&outer));
+        inner.release().expect("held");
+        server.view().command::<()>(&["DEL", "n"]);
+        told.join().expect("no panic")
+    });
+    assert_eq!(told, Some(LostReason::Deleted));
+}
+
+fn lasting_again(client: &Client, server: &Server) -> BlockingGuard {
+    let guard = client.lock("n").owner(1).blocking().acquire().expect("own");
+    let mut view = server.view();
+    eventually(|| view.calls().contains_key("client|caching"));
+    guard
+}
+
+#[test]
+fn a_loss_is_told_with_its_time_line() {
+    let (server, a, _) = pair();
+    let guard = lasting(&a, &server);
+    server.view().command::<()>(&["DEL", "n"]);
+    reason(&guard);
+    let Err(Error::Lost(loss)) = guard.ensure() else { panic!("it is lost") };
+    assert!(loss.acquired >= loss.noticed && loss.lock == "n" && loss.owner.starts_with(&a.id()), "{loss}");
+}

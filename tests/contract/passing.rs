@@ -1,0 +1,157 @@
+//! Many waiters of one client: a release passes the hold on, and others have their turn all the same.
+
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
+
+use redlatch::{Client, Error};
+use redlatch_tests::{Proxy, Server, View};
+
+use super::{eventually, pair, secs};
+
+/// Stands in line behind a held lock until all of `count` wait.
+fn in_line(client: &Client, count: usize, then: impl Fn(usize) + Send + Sync) {
+    let (ready, then) = (AtomicUsize::new(0), &then);
+    let guard = client.lock("n").blocking().acquire().expect("free");
+    std::thread::scope(|scope| {
+        for number in 0..count {
+            let client = client.clone();
+            let ready = &ready;
+            scope.spawn(move || {
+                let lock = client.lock("n").blocking();
+                ready.fetch_add(1, SeqCst);
+                let guard = lock.acquire().expect("its turn comes");
+                then(number);
+                guard.release().expect("held");
+            });
+            eventually(|| ready.load(SeqCst) == number + 1);
+        }
+        guard.release().expect("held");
+    });
+}
+
+#[test]
+fn sixteen_callers_take_hardly_more_than_one_script_call_each() {
+    let (server, a, _) = pair();
+    let mut view = server.view();
+    let rounds = 500;
+    view.forget_calls();
+    std::thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| {
+                for _ in 0..rounds {
+                    a.lock("n").blocking().acquire().expect("its turn comes").release().expect("held");
+                }
+            });
+        }
+    });
+    let calls = view.calls();
+    let scripts = calls.get("evalsha").unwrap_or(&0) + calls.get("eval").unwrap_or(&0);
+    assert!(scripts <= 16 * rounds * 11 / 10, "{scripts} script calls for {} acquisitions", 16 * rounds);
+    eventually(|| view.keys("*").is_empty() && view.channels("*").is_empty());
+}
+
+#[test]
+fn a_lock_that_is_passed_on_is_held_by_one_at_a_time() {
+    let (server, a, _) = pair();
+    let (inside, served) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    in_line(&a, 100, |_| {
+        assert_eq!(inside.fetch_add(1, SeqCst), 0, "two are inside");
+        assert_eq!(server.view().hgetall("n").into_values().collect::<Vec<_>>(), ["1"]);
+        inside.fetch_sub(1, SeqCst);
+        served.fetch_add(1, SeqCst);
+    });
+    assert_eq!(served.load(SeqCst), 100);
+    assert!(!server.view().exists("n"));
+}
+
+#[test]
+fn another_client_has_its_turn_while_one_passes_on() {
+    let (_server, a, b) = pair();
+    let (stop, other) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                while stop.load(SeqCst) == 0 {
+                    a.lock("n").blocking().acquire().expect("its turn comes").release().expect("held");
+                }
+            });
+        }
+        for _ in 0..20 {
+            b.lock("n").wait(secs(10)).blocking().acquire().expect("a turn of its own").release().expect("held");
+            other.fetch_add(1, SeqCst);
+        }
+        stop.store(1, SeqCst);
+    });
+    assert_eq!(other.load(SeqCst), 20);
+}
+
+#[test]
+fn a_shorter_lease_that_is_passed_on_is_told_to_those_who_sleep_longer() {
+    let (server, a, _) = pair();
+    let guard = a.lock("n").blocking().acquire().expect("free");
+    let mut listener = server.listen("redisson_lock__channel:{n}");
+    std::thread::scope(|scope| {
+        let heir = scope.spawn(|| a.lock("n").lease(secs(5)).blocking().acquire().expect("passed on"));
+        let mut view = server.view();
+        eventually(|| view.listeners("redisson_lock__channel:{n}") == 2);
+        guard.release().expect("held");
+        assert_eq!(listener.hear(), "0");
+        let guard = heir.join().expect("no panic");
+        assert!(view.pttl("n") <= 5000);
+        guard.release().expect("held");
+    });
+}
+
+#[test]
+fn a_waiter_that_gave_up_is_passed_over() {
+    let (server, a, _) = pair();
+    let guard = a.lock("n").blocking().acquire().expect("free");
+    let late = a.lock("n").wait(Duration::from_millis(50)).blocking().acquire();
+    assert!(matches!(late, Err(Error::NotAcquired { .. })));
+    guard.release().expect("held");
+    assert!(!server.view().exists("n"));
+}
+
+#[test]
+fn a_full_server_lets_a_lock_be_passed_on_and_released() {
+    let (server, a, _) = pair();
+    let mut view = server.view();
+    let limit = |view: &mut View, bytes: &str| view.command::<()>(&["CONFIG", "SET", "maxmemory", bytes]);
+    // A heir that tries for itself at the moment of the release is refused, as it should be: then once more.
+    let passed_on = |_| {
+        let guard = a.lock("n").blocking().acquire().expect("free");
+        std::thread::scope(|scope| {
+            let heir = scope.spawn(|| a.lock("n").blocking().acquire());
+            eventually(|| view.listeners("redisson_lock__channel:{n}") == 1);
+            limit(&mut view, "1");
+            assert!(matches!(a.lock("other").blocking().try_acquire(), Err(Error::Refused { code, .. }) if code == "OOM"));
+            guard.release().expect("a full server takes it");
+            let heir = heir.join().expect("no panic").map(|guard| guard.release().expect("a full server takes it"));
+            assert!(!view.exists("n"));
+            limit(&mut view, "0");
+            heir.is_ok()
+        })
+    };
+    assert!((0..50).any(passed_on), "it was never passed on");
+}
+
+#[test]
+fn a_release_whose_reply_is_lost_passes_on_once() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let client = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    for _ in 0..3 {
+        let guard = client.lock("n").blocking().acquire().expect("free");
+        std::thread::scope(|scope| {
+            let heir = scope.spawn(|| client.lock("n").blocking().acquire().expect("passed on"));
+            let mut view = server.view();
+            eventually(|| view.listeners("redisson_lock__channel:{n}") == 1);
+            proxy.lose_reply_to("EVALSHA");
+            guard.release().expect("held");
+            let guard = heir.join().expect("no panic");
+            assert_eq!(view.hgetall("n").into_values().collect::<Vec<_>>(), ["1"]);
+            guard.release().expect("held");
+            assert!(!view.exists("n"));
+        });
+    }
+}
