@@ -1,7 +1,7 @@
 //! One connection of the mux: what is asked over it, when it last answered, and whether it is over.
 
 use std::future::Future;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,8 @@ pub struct State {
     over: watch::Sender<bool>,
     /// Questions without an answer yet.
     open: AtomicUsize,
+    /// A question was given up, and nothing has been answered since.
+    owing: AtomicBool,
     heard: Mutex<Instant>,
 }
 
@@ -32,7 +34,7 @@ pub enum Silence {
 
 impl State {
     pub fn new() -> Arc<Self> {
-        Arc::new(State { over: watch::Sender::new(false), open: AtomicUsize::new(0), heard: Mutex::new(Instant::now()) })
+        Arc::new(State { over: watch::Sender::new(false), open: AtomicUsize::new(0), owing: AtomicBool::new(false), heard: Mutex::new(Instant::now()) })
     }
 
     pub fn end(&self) {
@@ -77,11 +79,15 @@ impl Wire {
                 Ok(answer)
             }
             _ = over.wait_for(|over| *over) => Err(Silence::Over),
-            () = tokio::time::sleep(limit) => Err(Silence::TimedOut),
+            () = tokio::time::sleep(limit) => {
+                self.state.owing.store(true, SeqCst);
+                Err(Silence::TimedOut)
+            }
         }
     }
 
     pub fn answered(&self) {
+        self.state.owing.store(false, SeqCst);
         *self.state.heard.lock().expect("nothing panics while it is held") = Instant::now();
     }
 
@@ -91,7 +97,7 @@ impl Wire {
     }
 
     pub fn is_asked(&self) -> bool {
-        self.state.open.load(SeqCst) > 0
+        self.state.open.load(SeqCst) > 0 || self.state.owing.load(SeqCst)
     }
 }
 
