@@ -11,7 +11,7 @@ use crate::link::{Limits, Outcome};
 use crate::passing::{answer_cancelled, hand_out};
 use crate::script::Call;
 use crate::settle::WINDOW;
-use crate::target::{Sent, Target, Tried};
+use crate::target::{Target, Tried, Tryout};
 
 /// On the caller's thread; `None`: the waiter will be answered.
 pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
@@ -107,7 +107,7 @@ fn started(target: &Target, joined: Joined) {
 }
 
 /// Goes on with an acquire on the I/O thread; `first` is a try that the caller's thread has made.
-fn go_on(waiting: Waiting, first: Option<(Turn, Call, Sent)>) {
+fn go_on(waiting: Waiting, first: Option<(Turn, Call, Tryout)>) {
     let (target, ticket) = (waiting.target.clone(), waiting.ticket);
     target.live.lines().begin(ticket);
     let live = target.live.clone();

@@ -6,6 +6,7 @@ use crate::command::Answer;
 use crate::error::Error;
 use crate::gate::Turn;
 use crate::lines::Waiting;
+use crate::link::Sent;
 use crate::target::Target;
 
 pub struct Pass {
@@ -52,8 +53,8 @@ impl Pass {
     }
 
     /// It is not known whether it was passed on: what the heir may have got is given back, and it waits on.
-    pub fn give_back(self) {
-        self.to.give_back(self.turn, 0);
+    pub fn give_back(self, copies: Vec<Sent>) {
+        self.to.give_back(self.turn, 0, copies);
         return_to_line(&self.to);
     }
 }

@@ -1,11 +1,11 @@
-//! Sends a call until its outcome is known: a repeat goes out only when no earlier copy can run any more.
+//! Sends a call until its outcome is known. A repeat goes out only when no earlier copy can run after it.
 
 use std::time::{Duration, Instant};
 
-use tokio::time::{sleep, sleep_until};
+use tokio::time::sleep_until;
 
 use crate::error::Error;
-use crate::link::{Limits, Outcome, Reply};
+use crate::link::{Limits, Outcome, Reply, Sent};
 use crate::live::Live;
 use crate::script::Call;
 
@@ -21,48 +21,64 @@ pub struct Settled {
     pub repeated: bool,
 }
 
-/// A call whose outcome could not be settled in time; `unknown`: it may have been carried out.
+/// A call whose outcome could not be settled in time; `copies`: those that may have been carried out, or may yet be.
 pub struct Unsettled {
     pub error: Error,
-    pub unknown: bool,
+    pub copies: Vec<Sent>,
 }
 
 /// `first`: what came of a copy that was sent already, and when that was.
-pub async fn settle(live: &Live, call: &Call, give_up: Instant, mut first: Option<(Outcome, Instant)>) -> Result<Settled, Unsettled> {
-    let (mut unknown, mut window, mut pause) = (false, WINDOW, Duration::from_millis(10));
+pub async fn settle(live: &Live, call: &Call, give_up: Instant, first: Option<(Outcome, Instant)>) -> Result<Settled, Unsettled> {
+    after(live, call, give_up, first, Vec::new()).await
+}
+
+/// As [`settle`], and nothing is sent that one of `copies` might follow.
+pub async fn after(
+    live: &Live,
+    call: &Call,
+    give_up: Instant,
+    mut first: Option<(Outcome, Instant)>,
+    mut copies: Vec<Sent>,
+) -> Result<Settled, Unsettled> {
+    let (mut repeated, mut window, mut pause) = (false, WINDOW, Duration::from_millis(10));
+    let mut error = None;
     loop {
         let now = Instant::now();
         let response = live.config.response_timeout.min(give_up.saturating_duration_since(now)).max(Duration::from_millis(1));
         let (outcome, sent) = match first.take() {
             Some(first) => first,
-            None => (live.link.run(call, Limits { response, window }).await, now),
+            None => (live.link.run(call, Limits { response, window }, &copies).await, now),
         };
-        let error = match outcome {
-            Outcome::Reply(reply) => return Ok(Settled { reply, sent, repeated: unknown }),
-            Outcome::Refused(error) => return Err(Unsettled { error, unknown }),
+        let mut until = Instant::now() + pause;
+        let failure = match outcome {
+            Outcome::Reply(reply) => return Ok(Settled { reply, sent, repeated }),
+            Outcome::Refused(error) => return Err(Unsettled { error, copies }),
+            Outcome::Crossing => {
+                until = copies.iter().map(|copy| copy.over).max().unwrap_or(until);
+                None
+            }
             Outcome::TooLate => {
                 window = (window * 2).min(live.config.response_timeout.max(WINDOW));
                 let (server, cause) = (live.config.server(), "answers too late".to_owned());
-                Error::Unavailable { server, cause, timeout: true }
+                until = now;
+                Some(Error::Unavailable { server, cause, timeout: true })
             }
-            Outcome::Unsent(error) => {
-                sleep_until((Instant::now() + pause).min(give_up).into()).await;
-                pause = (pause * 2).min(Duration::from_millis(500));
-                error
-            }
-            Outcome::Unknown { error, settled } => {
-                unknown |= call.changes();
+            Outcome::Unsent(error) => Some(error),
+            Outcome::Unknown { error, copy } => {
                 tracing::debug!(target: "redlatch::link", "{} has an unknown outcome: {error}", call.what());
                 if call.changes() {
-                    sleep_until(settled.min(give_up).into()).await;
-                } else {
-                    sleep(pause.min(give_up.saturating_duration_since(Instant::now()))).await;
+                    repeated = true;
+                    copies.push(copy);
                 }
-                error
+                Some(error)
             }
         };
+        pause = (pause * 2).min(Duration::from_millis(500));
+        error = failure.or(error);
+        sleep_until(until.min(give_up).into()).await;
         if Instant::now() >= give_up {
-            return Err(Unsettled { error, unknown });
+            let late = || Error::Unavailable { server: live.config.server(), cause: "does not answer in time".into(), timeout: true };
+            return Err(Unsettled { error: error.unwrap_or_else(late), copies });
         }
     }
 }

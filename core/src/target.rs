@@ -38,7 +38,7 @@ pub enum Tried {
 }
 
 /// A call that the caller's thread has sent, what came of it, and when it was sent.
-pub type Sent = (Outcome, Instant);
+pub type Tryout = (Outcome, Instant);
 
 impl Target {
     pub fn new(live: &Arc<Live>, request: &Request) -> Result<Self> {
@@ -106,7 +106,7 @@ impl Target {
     }
 
     /// One acquire, settled: taken, busy, or given back in the background when its outcome stays unknown.
-    pub async fn acquire(&self, watched: bool, give_up: Instant, mut first: Option<(Turn, Call, Sent)>) -> Result<Tried> {
+    pub async fn acquire(&self, watched: bool, give_up: Instant, mut first: Option<(Turn, Call, Tryout)>) -> Result<Tried> {
         loop {
             let (turn, call, sent) = match first.take() {
                 Some((turn, call, sent)) => (turn, call, Some(sent)),
@@ -121,10 +121,10 @@ impl Target {
                         return Ok(tried);
                     }
                 }
-                Err(Unsettled { error, unknown }) => {
-                    if unknown {
+                Err(Unsettled { error, copies }) => {
+                    if !copies.is_empty() {
                         let leave = self.live.holds(|holds| holds.count(&self.slot, Instant::now()));
-                        self.give_back(turn, leave);
+                        self.give_back(turn, leave, copies);
                     }
                     return Err(error);
                 }
@@ -167,11 +167,11 @@ impl Target {
     }
 
     async fn turn(&self, give_up: Instant) -> Result<Turn> {
-        let late = |_| Error::Unavailable {
-            server: self.live.config.server(),
-            cause: format!("has not answered an earlier call for `{}`", self.slot.name),
-            timeout: true,
-        };
-        timeout_at(give_up.into(), self.live.gates.enter(&self.slot)).await.map_err(late)
+        timeout_at(give_up.into(), self.live.gates.enter(&self.slot)).await.map_err(|_| self.in_the_way())
+    }
+
+    fn in_the_way(&self) -> Error {
+        let cause = format!("has not answered an earlier call for `{}`", self.slot.name);
+        Error::Unavailable { server: self.live.config.server(), cause, timeout: true }
     }
 }

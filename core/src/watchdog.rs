@@ -64,8 +64,8 @@ pub async fn run(live: Arc<Live>) {
 }
 
 async fn ask_about(live: &Arc<Live>, batch: Vec<(Turn, Ask)>) {
-    // The next round comes a tenth of a lease later: until then no copy of this one may be left.
-    let response = (live.config.watchdog / 10).clamp(Duration::from_millis(10), live.config.response_timeout);
+    // Time enough for the answer to count, and for two more rounds if none comes.
+    let response = (live.config.watchdog / 3).clamp(Duration::from_millis(10), live.config.response_timeout);
     for (traits, kind) in kinds::ALL {
         let batch: Vec<_> = batch.iter().map(|(_, ask)| ask).filter(|ask| ask.slot.kind == traits.name).collect();
         let owners: Vec<_> = batch.iter().map(|ask| format!("{}:{}", live.uuid, ask.slot.owner)).collect();

@@ -11,7 +11,17 @@ struct Scene {
 
 impl Scene {
     fn with(options: &str) -> Self {
+        Scene::on(Server::start(), options)
+    }
+
+    /// On a server that lets no client end another's connection: there only time stops a copy.
+    fn without_kill(options: &str) -> Self {
         let server = Server::start();
+        server.view().command::<()>(&["ACL", "SETUSER", "default", "-client|kill"]);
+        Scene::on(server, options)
+    }
+
+    fn on(server: Server, options: &str) -> Self {
         let proxy = Proxy::start(&server);
         let client = connect(&format!("{}{options}", server.url_at(proxy.port())));
         // The first call opens the connection.
@@ -22,23 +32,33 @@ impl Scene {
 }
 
 #[test]
-fn a_late_acquire_leaves_no_ghost() {
+fn a_copy_on_its_way_is_stopped_before_it_is_repeated() {
     let scene = Scene::with("");
     scene.proxy.keep_request("EVALSHA");
     let guard = scene.client.lock("n").lease(LONG).wait(PATIENCE).blocking().acquire().expect("the repeat is carried out");
     guard.release().expect("held");
-    scene.proxy.deliver_kept();
+    assert!(!scene.proxy.deliver_kept(), "the server still listens to it");
+    assert!(!scene.server.view().exists("n"));
+}
+
+#[test]
+fn a_late_acquire_leaves_no_ghost() {
+    let scene = Scene::without_kill("");
+    scene.proxy.keep_request("EVALSHA");
+    let guard = scene.client.lock("n").lease(LONG).wait(PATIENCE).blocking().acquire().expect("the repeat is carried out");
+    guard.release().expect("held");
+    assert!(scene.proxy.deliver_kept());
     assert!(!scene.server.view().exists("n"));
 }
 
 #[test]
 fn a_late_release_takes_nothing_from_the_next_holder() {
-    let scene = Scene::with("");
+    let scene = Scene::without_kill("");
     let guard = scene.client.lock("n").lease(LONG).blocking().acquire().expect("free");
     scene.proxy.keep_request("EVALSHA");
     guard.release().expect("the repeat is carried out");
     let next = scene.other.lock("n").lease(LONG).blocking().acquire().expect("free");
-    scene.proxy.deliver_kept();
+    assert!(scene.proxy.deliver_kept());
     next.ensure().expect("nobody took it away");
     assert_eq!(counts(&mut scene.server.view(), "n"), ["1"]);
     next.release().expect("held");
@@ -46,13 +66,13 @@ fn a_late_release_takes_nothing_from_the_next_holder() {
 
 #[test]
 fn a_late_release_takes_nothing_from_the_same_owners_next_hold() {
-    let scene = Scene::with("");
+    let scene = Scene::without_kill("");
     let lock = || scene.client.lock("n").owner(7).lease(LONG).blocking();
     let guard = lock().acquire().expect("free");
     scene.proxy.keep_request("EVALSHA");
     guard.release().expect("the repeat is carried out");
     let next = lock().acquire().expect("free");
-    scene.proxy.deliver_kept();
+    assert!(scene.proxy.deliver_kept());
     assert_eq!(counts(&mut scene.server.view(), "n"), ["1"]);
     next.release().expect("held");
 }
@@ -69,7 +89,7 @@ fn a_late_renewal_prolongs_nobody_elses_lease() {
     let next = scene.other.lock("n").lease(secs(5)).wait(LONG).blocking().acquire().expect("the lease ended");
     let (mut view, asked) = (scene.server.view(), Instant::now());
     let left = view.pttl("n");
-    scene.proxy.deliver_kept();
+    assert!(scene.proxy.deliver_kept());
     let since = asked.elapsed().as_millis() as i64;
     assert!(view.pttl("n") <= left, "it lives longer than {left} ms after {since} ms");
     assert!(guard.ensure().is_err(), "its lease ran out");
@@ -80,7 +100,7 @@ fn a_late_renewal_prolongs_nobody_elses_lease() {
 
 #[test]
 fn a_release_after_the_lease_takes_nothing_from_the_next_holder() {
-    let scene = Scene::with("");
+    let scene = Scene::without_kill("");
     let guard = scene.client.lock("n").lease(ms(300)).blocking().acquire().expect("free");
     let next = scene.other.lock("n").lease(LONG).wait(PATIENCE).blocking().acquire().expect("the lease ended");
     assert_eq!(guard.release().expect_err("it was lost").code(), "lost");

@@ -92,7 +92,6 @@ fn a_slow_network_doubles_no_hold() {
 }
 
 #[test]
-#[ignore = "a connection that has gone silent is never replaced"]
 fn a_hold_is_renewed_over_a_new_connection_when_the_old_one_has_gone_silent() {
     let server = Server::start();
     let proxy = Proxy::start(&server);

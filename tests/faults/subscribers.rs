@@ -31,7 +31,6 @@ fn a_waiter_and_a_release(run: &Run, strike: impl Fn(&Run), then: impl Fn(&Run))
 }
 
 #[test]
-#[ignore = "a connection that breaks while subscribing ends the acquire with an error"]
 fn a_waiter_cut_at_any_step_is_woken() {
     at_every_packet("cut", |run| a_waiter_and_a_release(run, |run| run.cut(), |_| {}));
 }
@@ -42,13 +41,11 @@ fn a_waiter_held_up_at_any_step_until_after_the_release_is_woken() {
 }
 
 #[test]
-#[ignore = "a connection that breaks while subscribing ends the acquire with an error"]
 fn a_waiter_held_up_at_any_step_and_then_cut_is_woken() {
     at_every_packet("held up and cut", |run| a_waiter_and_a_release(run, |run| run.hold(), |run| run.proxy.cut()));
 }
 
 #[test]
-#[ignore = "a connection that breaks while subscribing ends the acquire with an error"]
 fn a_waiter_whose_subscriber_the_server_kills_is_woken() {
     let server = Server::start();
     let (holder, mut view) = (connect(&server.url()), server.view());
@@ -65,7 +62,6 @@ fn a_waiter_whose_subscriber_the_server_kills_is_woken() {
 }
 
 #[test]
-#[ignore = "a connection that has gone silent is never replaced"]
 fn a_waiter_behind_a_half_open_link_is_woken() {
     let server = Server::start();
     let holder = connect(&server.url());
@@ -90,7 +86,6 @@ fn a_waiter_behind_a_half_open_link_is_woken() {
 }
 
 #[test]
-#[ignore = "a connection that breaks while subscribing ends the acquire with an error"]
 fn a_waiter_whose_connection_ends_on_one_side_only_is_woken() {
     let server = Server::start();
     let holder = connect(&server.url());

@@ -137,10 +137,11 @@ impl Proxy {
         self.faults.disarm();
     }
 
-    /// Sends the kept request to the server, over the connection it was meant for, and returns once the server has dealt with it.
-    pub fn deliver_kept(&self) {
+    /// Sends the kept request to the server, over the connection it was meant for, and returns once the server has dealt with it;
+    /// false: the server has ended that connection before.
+    pub fn deliver_kept(&self) -> bool {
         let (connection, packet) = crate::eventually("a request to keep", || self.faults.take_kept());
-        connection.deliver(&packet);
+        connection.deliver(&packet)
     }
 
     /// How many packets were lost, kept or held back one by one so far.

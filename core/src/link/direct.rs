@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use redis::Connection;
 
 use super::clock::Clock;
-use super::single::{Server, time_ms};
-use super::{Limits, Outcome, no_script, packed};
+use super::life::Life;
+use super::single::{Greeted, Server, time_ms};
+use super::{Limits, Outcome, Sent, no_script, packed};
 use crate::script::Call;
 
 const MOST: usize = 4;
@@ -20,12 +21,14 @@ const SIGN: Duration = Duration::from_millis(500);
 pub struct Direct {
     server: Arc<Server>,
     clock: Arc<Clock>,
+    life: Arc<Life>,
     idle: Mutex<Vec<Pooled>>,
     open: AtomicUsize,
 }
 
 struct Pooled {
     con: Connection,
+    connection: Option<(u64, i64)>,
     response: Duration,
     used: Instant,
 }
@@ -41,8 +44,8 @@ impl Pooled {
 }
 
 impl Direct {
-    pub fn new(server: Arc<Server>, clock: Arc<Clock>) -> Self {
-        Direct { server, clock, idle: Mutex::default(), open: AtomicUsize::new(0) }
+    pub fn new(server: Arc<Server>, clock: Arc<Clock>, life: Arc<Life>) -> Self {
+        Direct { server, clock, life, idle: Mutex::default(), open: AtomicUsize::new(0) }
     }
 
     /// `None`: all connections are in use.
@@ -92,9 +95,10 @@ impl Direct {
         con.set_write_timeout(Some(limits.response)).map_err(opened)?;
         con.set_read_timeout(Some(limits.response)).map_err(opened)?;
         let asked = Instant::now();
-        let (time,): ((i64, i64),) = self.server.greeting().query(&mut con).map_err(opened)?;
-        self.clock.learn(time_ms(time), asked);
-        Ok(Pooled { con, response: limits.response, used: Instant::now() })
+        let (id, time): Greeted = self.server.greeting().query(&mut con).map_err(opened)?;
+        self.clock.learn(time_ms(time.map_err(opened)?), asked);
+        let connection = id.ok().map(|id| (self.life.epoch(), id));
+        Ok(Pooled { con, connection, response: limits.response, used: Instant::now() })
     }
 
     /// An `Err` is the end of the connection.
@@ -115,7 +119,10 @@ impl Direct {
                 Err(error) if no_script(&error) && !whole => whole = true,
                 Err(error) => match self.server.said_no(&call.what(), &error) {
                     Some(outcome) => return Ok(outcome),
-                    None => return Err(Outcome::Unknown { error: self.server.broken(&error), settled: sent + limits.window }),
+                    None => {
+                        let copy = Sent { connection: pooled.connection, over: sent + limits.window };
+                        return Err(Outcome::Unknown { error: self.server.broken(&error), copy });
+                    }
                 },
             }
         }

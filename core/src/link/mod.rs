@@ -10,6 +10,7 @@ use crate::wakes::Wakes;
 
 mod clock;
 mod direct;
+mod life;
 mod mux;
 mod pulse;
 mod single;
@@ -32,15 +33,26 @@ pub enum Outcome {
     Reply(Reply),
     /// The server did not see it, or could not run scripts just then: send it again.
     Unsent(Error),
-    /// It may have run. After `settled` no copy of it can run any more.
+    /// It may have run.
     Unknown {
         error: Error,
-        settled: Instant,
+        copy: Sent,
     },
+    /// An earlier copy of it might still run before it or after it: it was not sent.
+    Crossing,
     /// It came too late to the server, which therefore ignored it.
     TooLate,
     /// The server said no, and will say so again.
     Refused(Error),
+}
+
+/// A sent call whose outcome is not known.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// The connection that it went over: which life of the server it led to, and the server's number for it.
+    pub connection: Option<(u64, i64)>,
+    /// From then on the server ignores it.
+    pub over: Instant,
 }
 
 /// How long one sending may take.
@@ -55,14 +67,16 @@ pub struct Limits {
 pub struct Link {
     direct: direct::Direct,
     mux: Arc<mux::Mux>,
+    life: Arc<life::Life>,
 }
 
 impl Link {
     /// Opens nothing yet.
     pub fn new(config: &Config, wakes: Arc<Wakes>) -> Result<Self, Error> {
         let server = Arc::new(single::Server::new(config)?);
-        let clock = Arc::new(Clock::new());
-        Ok(Link { direct: direct::Direct::new(server.clone(), clock.clone()), mux: Arc::new(mux::Mux::new(server, clock, wakes)) })
+        let (clock, life) = (Arc::new(Clock::new()), Arc::new(life::Life::default()));
+        let direct = direct::Direct::new(server.clone(), clock.clone(), life.clone());
+        Ok(Link { direct, mux: Arc::new(mux::Mux::new(server, clock, life.clone(), wakes)), life })
     }
 
     /// On the caller's thread; `None`: no connection is free, use [`Link::run`].
@@ -70,19 +84,19 @@ impl Link {
         self.direct.run(call, limits)
     }
 
-    /// On the I/O thread.
-    pub async fn run(&self, call: &Call, limits: Limits) -> Outcome {
-        self.mux.run(call, limits, false).await
+    /// On the I/O thread. `earlier`: copies of it that may be on their way; none of them runs after this one is sent.
+    pub async fn run(&self, call: &Call, limits: Limits, earlier: &[Sent]) -> Outcome {
+        self.mux.run(call, limits, earlier, false).await
     }
 
     /// As [`Link::run`], and from then on the server tells of changes of the keys that the call reads last, where it can.
     pub async fn run_told(&self, call: &Call, limits: Limits) -> Outcome {
-        self.mux.run(call, limits, true).await
+        self.mux.run(call, limits, &[], true).await
     }
 
     /// Counts the lives of the server: another number means that it may have come back without its data.
     pub fn epoch(&self) -> u64 {
-        self.mux.epoch()
+        self.life.epoch()
     }
 
     /// Subscribes to a channel that [`Wakes`] already counts; returns once the server has confirmed it.

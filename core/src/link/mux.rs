@@ -4,16 +4,19 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use redis::{PushInfo, PushKind, RedisError, Value};
-use tokio::time::{sleep, timeout};
+use redis::RedisError;
+use tokio::time::sleep;
 
 use super::clock::Clock;
-use super::single::{Server, time_ms};
-use super::wire::{Silence, State, Wire};
-use super::{Limits, Outcome, no_script, packed, pulse};
+use super::life::Life;
+use super::single::Server;
+use super::wire::{Silence, Wire};
+use super::{Limits, Outcome, Sent, no_script, packed};
 use crate::error::Error;
 use crate::script::Call;
 use crate::wakes::Wakes;
+
+mod opening;
 
 /// Between two attempts to listen while the server cannot be reached.
 const RETRY: Duration = Duration::from_millis(50);
@@ -23,43 +26,36 @@ pub struct Mux {
     clock: Arc<Clock>,
     wakes: Arc<Wakes>,
     now: Mutex<Option<Wire>>,
-    life: Mutex<Life>,
+    life: Arc<Life>,
     /// Held by whoever opens the connection, so that only one does.
     opening: tokio::sync::Mutex<()>,
     /// Whether [`pulse::watch`] runs.
     watched: AtomicBool,
 }
 
-/// Which run of the server this is, and how many there were before.
-#[derive(Default)]
-struct Life {
-    run: String,
-    epoch: u64,
-}
-
 impl Mux {
-    pub fn new(server: Arc<Server>, clock: Arc<Clock>, wakes: Arc<Wakes>) -> Self {
-        let (now, life, opening) = Default::default();
+    pub fn new(server: Arc<Server>, clock: Arc<Clock>, life: Arc<Life>, wakes: Arc<Wakes>) -> Self {
+        let (now, opening) = Default::default();
         Mux { server, clock, wakes, now, life, opening, watched: AtomicBool::new(false) }
     }
 
-    pub fn epoch(&self) -> u64 {
-        self.life.lock().expect("nothing panics while it is held").epoch
-    }
-
-    /// `told`: the server is to tell when a key that the call reads last is changed.
-    pub async fn run(self: &Arc<Self>, call: &Call, limits: Limits, told: bool) -> Outcome {
+    /// `earlier`: copies that must not run after this one. `told`: the server is to tell when a key that the call reads last is changed.
+    pub async fn run(self: &Arc<Self>, call: &Call, limits: Limits, earlier: &[Sent], told: bool) -> Outcome {
         let wire = match self.wire(limits.response).await {
             Ok(wire) => wire,
             Err(outcome) => return outcome,
         };
+        if !self.overtakes(&wire, earlier, limits).await {
+            return Outcome::Crossing;
+        }
         let mut whole = false;
         loop {
             if wire.is_over() {
                 return Outcome::Unsent(self.server.unavailable("closed the connection", false));
             }
             let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
-            let unknown = |error| Outcome::Unknown { error, settled: sent + limits.window };
+            let copy = Sent { connection: wire.connection, over: sent + limits.window };
+            let unknown = |error| Outcome::Unknown { error, copy };
             let cmd = packed(call, not_after, whole);
             match wire.ask(wire.send(cmd, told), limits.response).await {
                 Ok(Ok(value)) => return self.server.understood(value, &self.clock, sent),
@@ -71,6 +67,25 @@ impl Mux {
                 Err(silence) => return unknown(self.silent(silence)),
             }
         }
+    }
+
+    /// Makes sure that no earlier copy runs after what is sent now over `wire`: it went the same way, or its connection is ended.
+    async fn overtakes(&self, wire: &Wire, earlier: &[Sent], limits: Limits) -> bool {
+        for copy in earlier.iter().filter(|copy| copy.over > Instant::now()) {
+            let (Some((life, id)), Some(ours)) = (copy.connection, wire.connection) else { return false };
+            if life != ours.0 {
+                return false;
+            }
+            if id != ours.1 {
+                let mut con = wire.con.clone();
+                let mut kill = redis::cmd("CLIENT");
+                kill.arg("KILL").arg("ID").arg(id);
+                if !matches!(wire.ask(kill.query_async::<i64>(&mut con), limits.response).await, Ok(Ok(_))) {
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     pub async fn listen(self: &Arc<Self>, channel: &str, limit: Duration) -> Result<(), Error> {
@@ -133,79 +148,12 @@ impl Mux {
         self.server.connect_timeout
     }
 
-    /// Opens a connection; nobody uses it yet.
-    pub async fn dial(&self) -> Result<Wire, RedisError> {
-        let state = State::new();
-        let (wakes, end) = (self.wakes.clone(), state.clone());
-        let config =
-            redis::AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None).set_push_sender(move |push| {
-                pushed(push, &wakes, &end);
-                Ok::<(), std::convert::Infallible>(())
-            });
-        let mut con = self.server.pushing.get_multiplexed_async_connection_with_config(&config).await?;
-        let asked = Instant::now();
-        let (time,): ((i64, i64),) = self.server.greeting().query_async(&mut con).await?;
-        self.clock.learn(time_ms(time), asked);
-        // Without these two it works too, only less is known.
-        let tells = redis::cmd("CLIENT").arg(&["TRACKING", "ON", "OPTIN", "NOLOOP"]).query_async::<()>(&mut con).await.is_ok();
-        let run = redis::cmd("INFO").arg("server").query_async::<redis::InfoDict>(&mut con).await;
-        self.note_life(run.ok().and_then(|info| info.get("run_id")).unwrap_or_default());
-        Ok(Wire::new(con, tells, state))
-    }
-
     /// Called when a connection has failed with an error that is not the server's own: it is of no use any more.
     pub fn lost(&self, wire: &Wire) {
         if !wire.is_over() {
             wire.end();
             self.wakes.disconnected();
         }
-    }
-
-    /// Gives `old` up for `fresh`. What was asked on `old` is unknown from now on.
-    pub async fn replace(&self, old: &Wire, fresh: Wire) {
-        let _only_me = self.opening.lock().await;
-        if old.is_over() || self.now().is_none() {
-            return;
-        }
-        old.end();
-        if !matches!(timeout(self.server.connect_timeout, self.take(fresh)).await, Ok(Ok(_))) {
-            self.wakes.disconnected();
-        }
-    }
-
-    /// Listens again to every channel that anybody wants, and wakes them all: messages may have been missed.
-    async fn take(&self, wire: Wire) -> Result<Wire, RedisError> {
-        let channels = self.wakes.wanted();
-        if !channels.is_empty() {
-            wire.con.clone().subscribe(&channels).await?;
-        }
-        *self.slot() = Some(wire.clone());
-        for channel in &channels {
-            self.wakes.proven(channel);
-            self.wakes.message(channel);
-        }
-        // Nothing was told meanwhile.
-        self.wakes.suspect(None);
-        Ok(wire)
-    }
-
-    async fn wire(self: &Arc<Self>, limit: Duration) -> Result<Wire, Outcome> {
-        let late = || Outcome::Unsent(self.server.late_to_open());
-        let open = async {
-            let _only_me = self.opening.lock().await;
-            match self.now() {
-                Some(wire) => Ok(wire),
-                None => async { self.take(self.dial().await?).await }.await.map_err(|error| self.server.not_opened(&error)),
-            }
-        };
-        let wire = match self.now() {
-            Some(wire) => wire,
-            None => timeout(limit.min(self.server.connect_timeout), open).await.unwrap_or_else(|_| Err(late()))?,
-        };
-        if !self.watched.swap(true, SeqCst) {
-            tokio::spawn(pulse::watch(self.clone()));
-        }
-        Ok(wire)
     }
 
     fn now(&self) -> Option<Wire> {
@@ -226,35 +174,5 @@ impl Mux {
             Silence::TimedOut => self.server.unavailable("does not answer in time", true),
             Silence::Over => self.server.unavailable("closed the connection", false),
         }
-    }
-
-    fn note_life(&self, run: String) {
-        let mut life = self.life.lock().expect("nothing panics while it is held");
-        if !life.run.is_empty() && life.run != run {
-            life.epoch += 1;
-        }
-        life.run = run;
-    }
-}
-
-fn pushed(push: PushInfo, wakes: &Wakes, state: &State) {
-    match push.kind {
-        PushKind::Disconnection => {
-            state.end();
-            wakes.disconnected();
-        }
-        PushKind::Message => {
-            if let Some(Value::BulkString(channel)) = push.data.first() {
-                wakes.message(&String::from_utf8_lossy(channel));
-            }
-        }
-        PushKind::Invalidate => match push.data.into_iter().next() {
-            Some(Value::Array(keys)) => keys.into_iter().for_each(|key| match key {
-                Value::BulkString(key) => wakes.suspect(Some(String::from_utf8_lossy(&key).into_owned())),
-                _ => wakes.suspect(None),
-            }),
-            _ => wakes.suspect(None),
-        },
-        _ => {}
     }
 }

@@ -52,13 +52,14 @@ impl Server {
         })
     }
 
-    /// What is sent first on each connection: who we are, and what the clock shows.
+    /// What is sent first on each connection: who we are, who we are to the server, and what the clock shows.
     pub fn greeting(&self) -> redis::Pipeline {
         let mut pipe = redis::pipe();
+        pipe.ignore_errors();
         if let Some(name) = &self.client_name {
             pipe.cmd("CLIENT").arg("SETNAME").arg(name).ignore();
         }
-        pipe.cmd("TIME");
+        pipe.cmd("CLIENT").arg("ID").cmd("TIME");
         pipe
     }
 
@@ -132,6 +133,9 @@ impl Server {
         }
     }
 }
+
+/// What the server answers to [`Server::greeting`]: its number for this connection, if it tells, and its time.
+pub type Greeted = (redis::RedisResult<i64>, redis::RedisResult<(i64, i64)>);
 
 /// Server ms out of what `TIME` answers.
 pub fn time_ms((seconds, micros): (i64, i64)) -> i64 {

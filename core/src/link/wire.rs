@@ -11,6 +11,8 @@ use tokio::sync::watch;
 #[derive(Clone)]
 pub struct Wire {
     pub con: MultiplexedConnection,
+    /// Which life of the server it leads to, and the server's number for it; `None`: it does not tell.
+    pub connection: Option<(u64, i64)>,
     /// The server tells of changed keys on this connection.
     tells: bool,
     state: Arc<State>,
@@ -34,7 +36,12 @@ pub enum Silence {
 
 impl State {
     pub fn new() -> Arc<Self> {
-        Arc::new(State { over: watch::Sender::new(false), open: AtomicUsize::new(0), owing: AtomicBool::new(false), heard: Mutex::new(Instant::now()) })
+        Arc::new(State {
+            over: watch::Sender::new(false),
+            open: AtomicUsize::new(0),
+            owing: AtomicBool::new(false),
+            heard: Mutex::new(Instant::now()),
+        })
     }
 
     pub fn end(&self) {
@@ -43,8 +50,8 @@ impl State {
 }
 
 impl Wire {
-    pub fn new(con: MultiplexedConnection, tells: bool, state: Arc<State>) -> Self {
-        Wire { con, tells, state }
+    pub fn new(con: MultiplexedConnection, connection: Option<(u64, i64)>, tells: bool, state: Arc<State>) -> Self {
+        Wire { con, connection, tells, state }
     }
 
     /// `told`: the server is to tell when a key that the command reads last is changed.
@@ -79,7 +86,11 @@ impl Wire {
                 Ok(answer)
             }
             _ = over.wait_for(|over| *over) => Err(Silence::Over),
-            () = tokio::time::sleep(limit) => {
+            () = async {
+                tokio::time::sleep(limit).await;
+                // After a standstill of this process the answer may be there, only not read.
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            } => {
                 self.state.owing.store(true, SeqCst);
                 Err(Silence::TimedOut)
             }

@@ -2,18 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use tokio::time::sleep;
-
-use super::{Sent, Target};
+use super::{Target, Tryout};
 use crate::command::{Answer, Op};
 use crate::error::{Error, Result};
 use crate::gate::Turn;
 use crate::holds::Leaving;
 use crate::kinds::Cx;
-use crate::link::Reply;
+use crate::link::{Reply, Sent};
 use crate::passing::Pass;
 use crate::script::Call;
-use crate::settle::{Settled, Unsettled, WINDOW, settle};
+use crate::settle::{Settled, Unsettled, WINDOW, after, settle};
 
 /// A release on its way.
 pub struct Releasing {
@@ -78,25 +76,45 @@ impl Target {
         Err(lost.err().map_or_else(|| self.not_held(), Error::Lost))
     }
 
-    pub async fn release(&self, number: u64, first: Option<(Releasing, Option<Sent>)>) -> Result<Answer> {
+    pub async fn release(&self, number: u64, first: Option<(Releasing, Option<Tryout>)>) -> Result<Answer> {
         let give_up = Instant::now() + self.live.config.retry_for;
+        match self.release_by(give_up, number, first).await {
+            Err(None) => {
+                // An earlier call is still in the way, but the caller has let go: it is released when it can be.
+                let target = self.clone();
+                let end = Instant::now() + self.lease.max(self.live.config.watchdog);
+                self.live.io().spawn(async move { drop(target.release_by(end, number, None).await) });
+                Err(self.in_the_way())
+            }
+            Err(Some(error)) => Err(error),
+            Ok(answer) => Ok(answer),
+        }
+    }
+
+    /// `Err(None)`: an earlier call of the owner is not over.
+    async fn release_by(
+        &self,
+        give_up: Instant,
+        number: u64,
+        first: Option<(Releasing, Option<Tryout>)>,
+    ) -> std::result::Result<Answer, Option<Error>> {
         let (releasing, sent) = match first {
             Some(first) => first,
-            None => (self.releasing(number, self.turn(give_up).await?)?, None),
+            None => (self.releasing(number, self.turn(give_up).await.map_err(|_| None)?)?, None),
         };
         match settle(&self.live, &releasing.call, give_up, sent).await {
-            Ok(Settled { reply, sent, repeated }) => self.released(releasing, &reply, sent, repeated),
-            Err(Unsettled { error, .. }) => {
+            Ok(Settled { reply, sent, repeated }) => Ok(self.released(releasing, &reply, sent, repeated)?),
+            Err(Unsettled { error, copies }) => {
                 let Releasing { leaving, turn, pass, .. } = releasing;
                 // The caller has let go, so nothing may renew it any more; the key is freed as soon as the server can be reached.
                 if !matches!(error, Error::Refused { .. }) {
                     self.live.holds(|holds| holds.forget(&self.slot, leaving.number, Instant::now()));
-                    self.give_back(turn, leaving.leave);
+                    self.give_back(turn, leaving.leave, copies.clone());
                 }
                 if let Some(pass) = pass {
-                    pass.give_back();
+                    pass.give_back(copies);
                 }
-                Err(error)
+                Err(Some(error))
             }
         }
     }
@@ -109,15 +127,14 @@ impl Target {
         settle(&self.live, &call, give_up, None).await.map(drop).map_err(|unsettled| unsettled.error)
     }
 
-    /// Frees, in the background, what an owner may hold beyond `leave`; ends when it is done or the lease has run out.
-    pub fn give_back(&self, turn: Turn, leave: u32) {
+    /// Frees, in the background, what an owner may hold beyond `leave` by one of `copies`; ends when it is done or the lease has run out.
+    pub fn give_back(&self, turn: Turn, leave: u32, copies: Vec<Sent>) {
         let target = self.clone();
         self.live.io().spawn(async move {
             let _turn = turn;
             let give_up = Instant::now() + target.lease.max(target.live.config.watchdog) + WINDOW;
-            sleep(WINDOW).await;
             if let Ok(call) = target.call(Op::Release, &Cx { leave, lease_ms: 0, ..target.cx() }) {
-                let _ = settle(&target.live, &call, give_up, None).await;
+                let _ = after(&target.live, &call, give_up, None, copies).await;
             }
         });
     }

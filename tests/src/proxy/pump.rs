@@ -94,11 +94,14 @@ impl Connection {
         self.faults.made(|| {});
     }
 
-    /// Sends what was kept of an abandoned connection, and returns when the server has run it and closed its half.
-    pub fn deliver(&self, packet: &[u8]) {
-        (&self.server).write_all(packet).expect("the server keeps an abandoned connection open");
-        self.server.shutdown(Shutdown::Write).expect("it is open");
+    /// Sends what was kept of an abandoned connection, and returns when the server has run it and closed its half; false: the server
+    /// has ended the connection before.
+    pub fn deliver(&self, packet: &[u8]) -> bool {
+        if (&self.server).write_all(packet).is_err() || self.server.shutdown(Shutdown::Write).is_err() {
+            return false;
+        }
         crate::eventually("the end of an abandoned connection", || self.closed.load(SeqCst).then_some(()));
+        true
     }
 
     pub fn write(&self, direction: Direction, packet: &[u8]) -> Result<()> {

@@ -1,0 +1,121 @@
+//! How the mux comes by its connection, and by another one.
+
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use redis::{PushInfo, PushKind, RedisError, Value};
+use tokio::time::timeout;
+
+use super::Mux;
+use crate::link::single::{Greeted, time_ms};
+use crate::link::wire::{State, Wire};
+use crate::link::{Outcome, pulse};
+use crate::wakes::Wakes;
+
+impl Mux {
+    pub(super) async fn wire(self: &Arc<Self>, limit: Duration) -> Result<Wire, Outcome> {
+        let wire = match self.now() {
+            Some(wire) => wire,
+            None => {
+                let late = |_| Outcome::Unsent(self.server.late_to_open());
+                let caller = Arc::new(());
+                // A task of its own: a connection that takes longer than this caller can wait is there for the next one.
+                let open = tokio::spawn(self.clone().open(Arc::downgrade(&caller)));
+                match timeout(limit, open).await.map_err(late)? {
+                    Ok(opened) => opened?,
+                    Err(_) => return Err(Outcome::Unsent(self.server.unavailable("closed the connection", false))),
+                }
+            }
+        };
+        if !self.watched.swap(true, SeqCst) {
+            tokio::spawn(pulse::watch(self.clone()));
+        }
+        Ok(wire)
+    }
+
+    async fn open(self: Arc<Self>, caller: Weak<()>) -> Result<Wire, Outcome> {
+        let late = || Outcome::Unsent(self.server.late_to_open());
+        let _only_me = self.opening.lock().await;
+        match self.now() {
+            Some(wire) => Ok(wire),
+            None if caller.strong_count() == 0 => Err(late()),
+            None => {
+                let open = async { self.take(self.dial().await?).await };
+                let opened = timeout(self.server.connect_timeout, open).await.map_err(|_| late())?;
+                opened.map_err(|error| self.server.not_opened(&error))
+            }
+        }
+    }
+
+    /// Opens a connection; nobody uses it yet.
+    pub async fn dial(&self) -> Result<Wire, RedisError> {
+        let state = State::new();
+        let (wakes, end) = (self.wakes.clone(), state.clone());
+        let config =
+            redis::AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None).set_push_sender(move |push| {
+                pushed(push, &wakes, &end);
+                Ok::<(), std::convert::Infallible>(())
+            });
+        let mut con = self.server.pushing.get_multiplexed_async_connection_with_config(&config).await?;
+        let asked = Instant::now();
+        let (id, time): Greeted = self.server.greeting().query_async(&mut con).await?;
+        self.clock.learn(time_ms(time?), asked);
+        // Without these two it works too, only less is known.
+        let tells = redis::cmd("CLIENT").arg(&["TRACKING", "ON", "OPTIN", "NOLOOP"]).query_async::<()>(&mut con).await.is_ok();
+        let run = redis::cmd("INFO").arg("server").query_async::<redis::InfoDict>(&mut con).await;
+        self.life.note(run.ok().and_then(|info| info.get("run_id")).unwrap_or_default());
+        let connection = id.ok().map(|id| (self.life.epoch(), id));
+        Ok(Wire::new(con, connection, tells, state))
+    }
+
+    /// Gives `old` up for `fresh`. What was asked on `old` is unknown from now on.
+    pub async fn replace(&self, old: &Wire, fresh: Wire) {
+        let _only_me = self.opening.lock().await;
+        if old.is_over() || self.now().is_none() {
+            return;
+        }
+        old.end();
+        if !matches!(timeout(self.server.connect_timeout, self.take(fresh)).await, Ok(Ok(_))) {
+            self.wakes.disconnected();
+        }
+    }
+
+    /// Listens again to every channel that anybody wants, and wakes them all: messages may have been missed.
+    async fn take(&self, wire: Wire) -> Result<Wire, RedisError> {
+        let channels = self.wakes.wanted();
+        if !channels.is_empty() {
+            wire.con.clone().subscribe(&channels).await?;
+        }
+        *self.slot() = Some(wire.clone());
+        for channel in &channels {
+            self.wakes.proven(channel);
+            self.wakes.message(channel);
+        }
+        // Nothing was told meanwhile.
+        self.wakes.suspect(None);
+        Ok(wire)
+    }
+}
+
+fn pushed(push: PushInfo, wakes: &Wakes, state: &State) {
+    match push.kind {
+        PushKind::Disconnection => {
+            state.end();
+            wakes.disconnected();
+        }
+        PushKind::Message => {
+            if let Some(Value::BulkString(channel)) = push.data.first() {
+                wakes.message(&String::from_utf8_lossy(channel));
+            }
+        }
+        PushKind::Invalidate => match push.data.into_iter().next() {
+            Some(Value::Array(keys)) => keys.into_iter().for_each(|key| match key {
+                Value::BulkString(key) => wakes.suspect(Some(String::from_utf8_lossy(&key).into_owned())),
+                _ => wakes.suspect(None),
+            }),
+            _ => wakes.suspect(None),
+        },
+        _ => {}
+    }
+}
