@@ -9,6 +9,9 @@ use crate::error::{Loss, LostReason};
 
 mod due;
 
+#[cfg(test)]
+mod model;
+
 pub use due::Ask;
 
 /// One owner of one lock.
