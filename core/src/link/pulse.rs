@@ -1,6 +1,7 @@
 //! Notices, while anybody waits, that the mux's connection leads nowhere any more although nothing says so: a peer that vanished, a
 //! network that swallows one direction. A server that is slow costs a second connection's opening, but never the connection in use.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,8 @@ use super::wire::Wire;
 const QUIET: Duration = Duration::from_millis(500);
 /// Between two looks at a server that is silent on every connection.
 const AGAIN: Duration = Duration::from_secs(1);
+/// How long the first connection may still answer once a second one has.
+const GRACE: Duration = Duration::from_millis(100);
 
 /// Runs while somebody waits for the mux. Only answers count as heard: a connection that only brings messages is of no use.
 pub async fn watch(mux: Arc<Mux>) {
@@ -32,12 +35,12 @@ pub async fn watch(mux: Arc<Mux>) {
 /// Returns once the connection has answered, or nobody waits for it, or another one has taken its place.
 async fn probe(mux: &Mux, wire: &Wire) {
     let mut con = wire.con.clone();
-    let sign = async {
+    let mut sign = pin!(async {
         match con.send_packed_command(&redis::cmd("PING")).await {
             Ok(_) => wire.answered(),
             Err(_) => mux.lost(wire),
         }
-    };
+    });
     let second_opinion = async {
         let mut limit = AGAIN;
         let mut pause = QUIET;
@@ -55,8 +58,11 @@ async fn probe(mux: &Mux, wire: &Wire) {
         }
     };
     // The answer first: where both came at once, the connection is good.
-    let fresh = tokio::select! { biased; () = sign => None, fresh = second_opinion => fresh };
-    if let Some(fresh) = fresh {
+    let fresh = tokio::select! { biased; () = &mut sign => None, fresh = second_opinion => fresh };
+    // A server that stood still answers both, in no particular order.
+    if let Some(fresh) = fresh
+        && timeout(GRACE, sign).await.is_err()
+    {
         mux.replace(wire, fresh).await;
     }
 }
