@@ -8,10 +8,9 @@ use once_cell::race::OnceBox;
 
 use crate::command::{Answer, Look, Op, Request};
 use crate::config::Config;
-use crate::error::{Error, LostReason, Result};
+use crate::error::{Error, Result};
 use crate::live::Live;
 use crate::operate;
-use crate::target::Target;
 
 /// A client of one server. Cheap to clone; all clones are one client with one identity.
 #[derive(Clone)]
@@ -137,20 +136,13 @@ impl Client {
         }
         let waiting = live.lines().cancel_all(Instant::now());
         drop(waiting);
-        let now = Instant::now();
-        let held = live.holds(|holds| {
-            let held = holds.held();
-            held.iter().for_each(|slot| holds.lost(slot, LostReason::Closed, now));
-            held
-        });
-        let (sender, receiver) = std::sync::mpsc::channel();
-        for slot in held.into_iter().filter(|_| release) {
-            let (kind, sender) = (crate::kinds::find(slot.kind).expect("it was acquired"), sender.clone());
-            let target = Target::of(live, kind, slot, Duration::ZERO);
-            live.io().spawn(async move { drop(sender.send(target.free().await)) });
+        let held = live.tell_closed();
+        if live.is_started() {
+            let (done, closed) = std::sync::mpsc::sync_channel(1);
+            live.io().spawn(live.clone().wind_up(if release { held } else { Vec::new() }, release, done));
+            // An error is the end of the I/O thread, which is an end as well.
+            let _ = closed.recv();
         }
-        drop(sender);
-        while receiver.recv().is_ok() {}
         live.stop.notify_one();
         live.link.close();
     }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use crate::holds::Slot;
 
@@ -11,6 +11,8 @@ use crate::holds::Slot;
 pub struct Gates {
     /// A slot with somebody inside has an entry: those who queue for their turn.
     taken: Mutex<HashMap<Slot, VecDeque<oneshot::Sender<Turn>>>>,
+    /// Told whenever a slot has nobody inside any more.
+    left: Notify,
 }
 
 /// The right to send; dropping it passes it on.
@@ -27,6 +29,13 @@ impl Gates {
         }
         taken.insert(slot.clone(), VecDeque::new());
         Some(Turn { gates: self.clone(), slot: slot.clone() })
+    }
+
+    /// Returns once nobody is inside anywhere. For one caller at a time.
+    pub async fn idle(&self) {
+        while !self.taken.lock().expect("nothing panics while it is held").is_empty() {
+            self.left.notified().await;
+        }
     }
 
     /// Waits for the turn. Dropping the future leaves the queue.
@@ -68,6 +77,7 @@ impl Drop for Turn {
                     Some(next) => next,
                     None => {
                         taken.remove(&self.slot);
+                        self.gates.left.notify_one();
                         return;
                     }
                 }

@@ -1,18 +1,22 @@
 //! Everything of a client that belongs to one process: a child after `fork` gets a new one and never touches its parent's.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use crate::config::Config;
-use crate::error::{Error, Result};
+use crate::error::{Error, LostReason, Result};
 use crate::gate::Gates;
-use crate::holds::Holds;
+use crate::holds::{Holds, Slot};
+use crate::kinds;
 use crate::lines::{Done, Lines};
 use crate::link::Link;
+use crate::target::Target;
 use crate::wakes::Wakes;
 use crate::watchers::Watchers;
 
@@ -125,6 +129,39 @@ impl Live {
     /// True: it was open until now.
     pub fn close(&self) -> bool {
         !self.closed.swap(true, SeqCst)
+    }
+
+    pub fn is_started(&self) -> bool {
+        self.io.get().is_some()
+    }
+
+    /// Tells everybody who holds something that the client is closed. Gives what was held.
+    pub fn tell_closed(self: &Arc<Self>) -> Vec<Slot> {
+        let now = Instant::now();
+        self.holds(|holds| {
+            let held = holds.held();
+            held.iter().for_each(|slot| holds.lost(slot, LostReason::Closed, now));
+            held
+        })
+    }
+
+    /// Lets the calls in flight end, and with `release` frees `held` and what those calls still took.
+    pub async fn wind_up(self: Arc<Self>, held: Vec<Slot>, release: bool, done: SyncSender<()>) {
+        self.clone().free(held).await;
+        let _ = timeout(self.config.retry_for, self.gates.idle()).await;
+        let late = self.tell_closed();
+        if release {
+            self.free(late).await;
+        }
+        let _ = done.send(());
+    }
+
+    async fn free(self: Arc<Self>, slots: Vec<Slot>) {
+        let target = |slot: Slot| Target::of(&self, kinds::find(slot.kind).expect("it was acquired"), slot, Duration::ZERO);
+        let freed: Vec<_> = slots.into_iter().map(target).map(|target| tokio::spawn(async move { target.free().await })).collect();
+        for freed in freed {
+            let _ = freed.await;
+        }
     }
 
     pub fn closed_error(&self) -> Error {

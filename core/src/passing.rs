@@ -12,7 +12,8 @@ use crate::target::Target;
 pub struct Pass {
     pub to: Target,
     watched: bool,
-    turn: Turn,
+    /// None: the heir has been dealt with.
+    turn: Option<Turn>,
 }
 
 impl Pass {
@@ -29,33 +30,38 @@ impl Pass {
             answer_cancelled(cancelled.map(|place| place.waiter));
             return None;
         };
-        Some(Pass { to, watched, turn })
+        Some(Pass { to, watched, turn: Some(turn) })
     }
 
     /// The server has passed it on, by a call sent at `sent`.
-    pub fn done(self, sent: Instant) {
+    pub fn done(mut self, sent: Instant) {
         let (live, key, now) = (self.to.live.clone(), self.to.key(), Instant::now());
         let taken = self.to.taken(self.watched, sent);
-        drop(self.turn);
+        drop(self.turn.take());
         let Some(number) = taken else { return return_to_line(&self.to) };
         let returned = {
             let mut lines = live.lines();
             lines.change(&key, now, |line| line.waiter.near(Some(self.to.lease), now));
             lines.returned(&key, now)
         };
-        hand_out(self.to, number, returned);
-    }
-
-    /// There was nothing to pass on: the heir is to try for itself.
-    pub fn failed(self) {
-        drop(self.turn);
-        return_to_line(&self.to);
+        hand_out(self.to.clone(), number, returned);
     }
 
     /// It is not known whether it was passed on: what the heir may have got is given back, and it waits on.
-    pub fn give_back(self, copies: Vec<Sent>) {
-        self.to.give_back(self.turn, 0, copies);
+    pub fn give_back(mut self, copies: Vec<Sent>) {
+        if let Some(turn) = self.turn.take() {
+            self.to.give_back(turn, 0, copies);
+        }
         return_to_line(&self.to);
+    }
+}
+
+/// There was nothing to pass on: the heir is to try for itself.
+impl Drop for Pass {
+    fn drop(&mut self) {
+        if self.turn.take().is_some() {
+            return_to_line(&self.to);
+        }
     }
 }
 

@@ -62,7 +62,7 @@ impl Target {
         drop(turn);
         match (pass, reply.code) {
             (Some(pass), 2) => pass.done(sent),
-            (Some(pass), _) => pass.failed(),
+            (Some(pass), _) => drop(pass),
             (None, 1) if leaving.leave == 0 => {
                 let listeners = reply.numbers.first().copied().unwrap_or_default() as u64;
                 self.live.lines().change(&self.key(), now, |line| line.waiter.freed(listeners, heard + listeners, now));
