@@ -198,6 +198,7 @@ impl Waiting {
         let Some(done) = self.done.take() else { return };
         let live = &self.target.live;
         live.lines().end(self.ticket);
+        tracing::debug!(target: "redlatch::acquire", "`{}` for {}: {result:?}", self.target.slot.name, self.target.owner);
         done(match result {
             Err(Error::Cancelled) if live.is_closed() => Err(live.closed_error()),
             result => result,

@@ -98,6 +98,7 @@ impl Mux {
                     match wire.ask(con.subscribe(channel), left).await {
                         Ok(Ok(())) if wire.is_over() => self.silent(Silence::Over),
                         Ok(Ok(())) => {
+                            tracing::debug!(target: "redlatch::pubsub", "listens to {channel}");
                             self.wakes.proven(channel);
                             return Ok(());
                         }
@@ -123,6 +124,7 @@ impl Mux {
         let Some(wire) = self.now().filter(|_| !self.wakes.is_wanted(channel)) else { return };
         let mut con = wire.con.clone();
         let _ = wire.ask(con.unsubscribe(channel), self.server.connect_timeout).await;
+        tracing::debug!(target: "redlatch::pubsub", "listens no more to {channel}");
         if self.wakes.is_wanted(channel) {
             // Somebody subscribed while the end was on its way, and may have been overtaken by it.
             let _ = self.listen(channel, self.server.connect_timeout).await;
@@ -151,6 +153,7 @@ impl Mux {
     /// Called when a connection has failed with an error that is not the server's own: it is of no use any more.
     pub fn lost(&self, wire: &Wire) {
         if !wire.is_over() {
+            tracing::debug!(target: "redlatch::link", "gave a connection to {} up", self.server.name);
             wire.end();
             self.wakes.disconnected();
         }

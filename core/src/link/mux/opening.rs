@@ -4,14 +4,17 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use redis::{PushInfo, PushKind, RedisError, Value};
+use redis::{InfoDict, PushInfo, PushKind, RedisError, RedisResult, Value};
 use tokio::time::timeout;
 
 use super::Mux;
-use crate::link::single::{Greeted, time_ms};
+use crate::link::single::time_ms;
 use crate::link::wire::{State, Wire};
 use crate::link::{Outcome, pulse};
 use crate::wakes::Wakes;
+
+/// What the server answers first: its number for this connection, its time, whether it tells of changed keys, who it is.
+type Greeted = (RedisResult<i64>, RedisResult<(i64, i64)>, RedisResult<()>, RedisResult<InfoDict>);
 
 impl Mux {
     pub(super) async fn wire(self: &Arc<Self>, limit: Duration) -> Result<Wire, Outcome> {
@@ -59,14 +62,16 @@ impl Mux {
             });
         let mut con = self.server.pushing.get_multiplexed_async_connection_with_config(&config).await?;
         let asked = Instant::now();
-        let (id, time): Greeted = self.server.greeting().query_async(&mut con).await?;
+        // Without what the last two of these tell it works too.
+        let mut greeting = self.server.greeting();
+        greeting.cmd("CLIENT").arg(&["TRACKING", "ON", "OPTIN", "NOLOOP"]).cmd("INFO").arg("server");
+        let (id, time, tells, run): Greeted = greeting.query_async(&mut con).await?;
         self.clock.learn(time_ms(time?), asked);
-        // Without these two it works too, only less is known.
-        let tells = redis::cmd("CLIENT").arg(&["TRACKING", "ON", "OPTIN", "NOLOOP"]).query_async::<()>(&mut con).await.is_ok();
-        let run = redis::cmd("INFO").arg("server").query_async::<redis::InfoDict>(&mut con).await;
-        self.life.note(run.ok().and_then(|info| info.get("run_id")).unwrap_or_default());
+        let run = run.ok().and_then(|info| info.get("run_id"));
+        self.life.note(run.unwrap_or_default());
+        tracing::debug!(target: "redlatch::link", "connected to {}", self.server.name);
         let connection = id.ok().map(|id| (self.life.epoch(), id));
-        Ok(Wire::new(con, connection, tells, state))
+        Ok(Wire::new(con, connection, tells.is_ok(), state))
     }
 
     /// Gives `old` up for `fresh`. What was asked on `old` is unknown from now on.

@@ -1,0 +1,70 @@
+//! What the core says to a log: nothing above debug while all is well, and one warning for a lost hold.
+
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+use super::{eventually, pair};
+
+type Lines = Arc<Mutex<Vec<(Level, String, String)>>>;
+
+/// Keeps every event of the program, since the core speaks on threads of its own.
+struct Log(Lines, AtomicU64);
+
+struct Message<'a>(&'a mut String);
+
+impl Visit for Message<'_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        if field.name() == "message" {
+            *self.0 = format!("{value:?}");
+        }
+    }
+}
+
+impl Subscriber for Log {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target().starts_with("redlatch::")
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut message = String::new();
+        event.record(&mut Message(&mut message));
+        let (level, target) = (*event.metadata().level(), event.metadata().target().to_owned());
+        self.0.lock().expect("nobody panics while holding this").push((level, target, message));
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(self.1.fetch_add(1, SeqCst))
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+#[test]
+fn a_lost_hold_is_one_warning_with_its_time_line_and_the_rest_is_for_debugging() {
+    let lines = Lines::default();
+    tracing::subscriber::set_global_default(Log(lines.clone(), AtomicU64::new(1))).expect("the only log of this program");
+    let of = |name: &str| -> Vec<(Level, String, String)> {
+        let lines = lines.lock().expect("nobody panics while holding this");
+        lines.iter().filter(|(.., message)| message.contains(&format!("`{name}`"))).cloned().collect()
+    };
+    let (server, a, _) = pair();
+    let kept = a.lock("logged kept").blocking().acquire().expect("free");
+    kept.release().expect("held");
+    assert!(!of("logged kept").is_empty(), "an acquire is told for debugging");
+    assert!(of("logged kept").iter().all(|(level, ..)| *level >= Level::DEBUG));
+    let guard = a.lock("logged lost").blocking().acquire().expect("free");
+    eventually(|| server.view().calls().contains_key("client|caching"));
+    server.view().command::<()>(&["DEL", "logged lost"]);
+    eventually(|| guard.ensure().is_err());
+    let warnings: Vec<_> = of("logged lost").into_iter().filter(|(level, ..)| *level < Level::DEBUG).collect();
+    let [(Level::WARN, target, message)] = &warnings[..] else { panic!("one warning: {warnings:?}") };
+    assert_eq!(target, "redlatch::lost");
+    assert!(message.contains("deleted (acquired ") && message.contains("never renewed"), "{message}");
+}
