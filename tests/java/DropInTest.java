@@ -8,7 +8,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * One program, compiled once for Redisson: what it sees with our jar is what it sees with Redisson's. It leaves out where we differ on
- * purpose: an interrupt before a call is an InterruptedException (there a RedisException), and leases are those of holds (there of objects).
+ * purpose: an interrupt before a call is an InterruptedException (there a RedisException), and a lease is that of a hold (there of an
+ * object).
  */
 class DropInTest {
     @TempDir
@@ -30,6 +31,7 @@ class DropInTest {
     }
 
     private static String seen(Child child, TestServer server) throws Exception {
-        return child.run(Program.class, server.url()).replaceAll("WARNING: .*", "").strip(); // newer JVMs name what will be forbidden one day
+        // Newer JVMs name what will be forbidden one day.
+        return child.run(Program.class, server.url()).replaceAll("WARNING: .*", "").strip();
     }
 }

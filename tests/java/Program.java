@@ -60,8 +60,8 @@ public final class Program {
         say("held", () -> lock.isLocked() + " " + lock.isHeldByCurrentThread() + " " + lock.getHoldCount());
         say("by thread", () -> lock.isHeldByThread(Thread.currentThread().getId()) + " " + lock.isHeldByThread(-1));
         say("time", () -> lock.remainTimeToLive() > 5_000 && lock.remainTimeToLive() <= 20_000);
-        say("elsewhere", () -> elsewhere(() -> lock.tryLock() + " " + lock.tryLock(10, TimeUnit.MILLISECONDS) + " "
-                + lock.tryLock(10, 1000, TimeUnit.MILLISECONDS) + " " + lock.getHoldCount() + " " + lock.isLocked()));
+        say("elsewhere", () -> elsewhere(() -> lock.tryLock() + " " + lock.tryLock(300, TimeUnit.MILLISECONDS) + " "
+                + lock.tryLock(300, 1000, TimeUnit.MILLISECONDS) + " " + lock.getHoldCount() + " " + lock.isLocked()));
         lock.unlock();
         lock.unlock();
         say("free", lock::isLocked);
@@ -78,8 +78,9 @@ public final class Program {
 
     private static void asynchronous(RLock lock) throws Exception {
         say("locks", () -> get(lock.lockAsync(7)) + " " + get(lock.lockAsync(10, TimeUnit.SECONDS, 7)) + " " + get(lock.tryLockAsync(7)));
-        say("tries", () -> get(lock.tryLockAsync()) + " " + get(lock.tryLockAsync(8)) + " " + get(lock.tryLockAsync(5, TimeUnit.MILLISECONDS))
-                + " " + get(lock.tryLockAsync(5, 5, TimeUnit.MILLISECONDS)) + " " + get(lock.tryLockAsync(5, 5, TimeUnit.MILLISECONDS, 8)));
+        TimeUnit ms = TimeUnit.MILLISECONDS;
+        say("tries", () -> get(lock.tryLockAsync()) + " " + get(lock.tryLockAsync(8)) + " " + get(lock.tryLockAsync(300, ms)) + " "
+                + get(lock.tryLockAsync(300, 300, ms)) + " " + get(lock.tryLockAsync(300, 300, ms, 8)));
         say("looks", () -> get(lock.isLockedAsync()) + " " + get(lock.isHeldByThreadAsync(7)) + " " + get(lock.getHoldCountAsync())
                 + " " + (get(lock.remainTimeToLiveAsync()) > 0));
         say("unlocks", () -> get(lock.unlockAsync(7)) + " " + get(lock.unlockAsync(7)) + " " + get(lock.unlockAsync(7)));

@@ -4,22 +4,19 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.net.MalformedURLException;
-import java.net.URI;
-import java.net.URL;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.Consumer;
+import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.Test;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 import org.redisson.config.NameMapper;
-import org.redisson.config.SslVerificationMode;
 
 /** Settings that do something, and those that cannot be had. */
 class SettingsTest extends LockTest {
@@ -95,27 +92,15 @@ class SettingsTest extends LockTest {
 
     @Test
     @SuppressWarnings("deprecation")
-    void a_setting_that_would_weaken_or_change_tls_is_refused_and_its_default_is_not() throws Exception {
-        refused("sslVerificationMode cannot be NONE", config -> config.setSslVerificationMode(SslVerificationMode.NONE));
-        refused("sslEnableEndpointIdentification cannot be false",
-                config -> config.useSingleServer().setSslEnableEndpointIdentification(false));
-        refused("sslTruststore cannot be file:/etc/trust", config -> config.setSslTruststore(url("file:/etc/trust")));
-        refused("sslTruststorePassword cannot be …", config -> config.setSslTruststorePassword("sesame"));
+    void a_setting_that_cannot_be_had_is_refused_and_its_default_is_not() throws Exception {
+        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        refused("sslTrustManagerFactory cannot be", config -> config.setSslTrustManagerFactory(trust));
         refused("sslProtocols cannot be [TLSv1.1]", config -> config.useSingleServer().setSslProtocols(new String[] {"TLSv1.1"}));
-        Config config = server.config().setSslVerificationMode(SslVerificationMode.STRICT).setSslTruststore(null).setSslCiphers(null);
-        Redisson.create(config).shutdown();
+        Redisson.create(server.config().setSslTrustManagerFactory(null).setSslCiphers(null)).shutdown();
     }
 
     private void refused(String words, Consumer<Config> setting) {
         Throwable error = assertThrows(UnsupportedOperationException.class, () -> setting.accept(server.config()));
         assertTrue(error.getMessage().contains(words), error.getMessage());
-    }
-
-    private static URL url(String text) {
-        try {
-            return URI.create(text).toURL();
-        } catch (MalformedURLException e) {
-            throw new AssertionError(e);
-        }
     }
 }

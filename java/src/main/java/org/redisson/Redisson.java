@@ -5,6 +5,7 @@ import io.redlatch.ClassPathConflictException;
 import io.redlatch.Core;
 import io.redlatch.Request;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -51,11 +52,19 @@ public final class Redisson implements RedissonClient {
         ClassPathConflictException.check(Redisson.class);
         Config copy = new Config(config);
         SingleServerConfig server = Settings.server(copy);
-        Redisson client = new Redisson(Core.connect(server.getAddress(), Settings.options(copy, server), copy.getExecutor()), copy);
+        Redisson client = new Redisson(connect(copy, server), copy);
         if (!copy.isLazyInitialization()) {
             client.connect(server.getAddress());
         }
         return client;
+    }
+
+    private static Core connect(Config config, SingleServerConfig server) {
+        Map<String, String> options = Settings.options(config, server);
+        try (Tls tls = new Tls(config, server)) {
+            options.putAll(tls.options());
+            return Core.connect(server.getAddress(), options, config.getExecutor());
+        }
     }
 
     private void connect(String address) {

@@ -246,48 +246,45 @@ public abstract class BaseConfig<T extends BaseConfig<T>> {
     }
 
     /**
-     * Only the default, SslVerificationMode.STRICT, can be had: servers are checked against the public certificate authorities that are built
-     * in.
+     * What the server's certificate must prove when the address asks for TLS; by default that a trusted authority has signed it for this
+     * host.
      *
-     * @throws UnsupportedOperationException for anything else
      * @deprecated use {@link Config#setSslVerificationMode}
      */
     @Deprecated
     public T setSslVerificationMode(SslVerificationMode sslVerificationMode) {
-        Unsupported.unless("sslVerificationMode", sslVerificationMode, SslVerificationMode.STRICT, Unsupported.TRUST);
+        kept.put("sslVerificationMode", sslVerificationMode);
         return self();
     }
 
     /**
-     * SslVerificationMode.STRICT.
+     * What was set.
      *
      * @deprecated as the setter
      */
     @Deprecated
     public SslVerificationMode getSslVerificationMode() {
-        return SslVerificationMode.STRICT;
+        return kept.get("sslVerificationMode", SslVerificationMode.STRICT);
     }
 
     /**
-     * Only the default, true, can be had: servers are checked against the public certificate authorities that are built in.
+     * Whether the server's certificate must be for its host; true by default.
      *
-     * @throws UnsupportedOperationException for anything else
      * @deprecated use {@link Config#setSslVerificationMode}
      */
     @Deprecated
     public T setSslEnableEndpointIdentification(boolean sslEnableEndpointIdentification) {
-        Unsupported.unless("sslEnableEndpointIdentification", sslEnableEndpointIdentification, true, Unsupported.TRUST);
-        return self();
+        return setSslVerificationMode(sslEnableEndpointIdentification ? SslVerificationMode.STRICT : SslVerificationMode.CA_ONLY);
     }
 
     /**
-     * true.
+     * Whether the server's certificate must be for its host.
      *
      * @deprecated as the setter
      */
     @Deprecated
     public boolean isSslEnableEndpointIdentification() {
-        return true;
+        return getSslVerificationMode() == SslVerificationMode.STRICT;
     }
 
     /**
@@ -312,51 +309,49 @@ public abstract class BaseConfig<T extends BaseConfig<T>> {
     }
 
     /**
-     * Only the default, null, can be had: servers are checked against the public certificate authorities that are built in.
+     * A key store (PKCS12 or JKS) with the authorities to trust; by default those of the system.
      *
-     * @throws UnsupportedOperationException for anything else
      * @deprecated use {@link Config#setSslTruststore}
      */
     @Deprecated
     public T setSslTruststore(URL sslTruststore) {
-        Unsupported.unless("sslTruststore", sslTruststore, null, Unsupported.TRUST);
+        kept.put("sslTruststore", sslTruststore);
         return self();
     }
 
     /**
-     * null.
+     * What was set.
      *
      * @deprecated as the setter
      */
     @Deprecated
     public URL getSslTruststore() {
-        return null;
+        return kept.get("sslTruststore", null);
     }
 
     /**
-     * Only the default, null, can be had: servers are checked against the public certificate authorities that are built in.
+     * The password of the trust store; none by default.
      *
-     * @throws UnsupportedOperationException for anything else
      * @deprecated use {@link Config#setSslTruststorePassword}
      */
     @Deprecated
     public T setSslTruststorePassword(String sslTruststorePassword) {
-        Unsupported.unless("sslTruststorePassword", sslTruststorePassword, null, Unsupported.TRUST);
+        kept.put("sslTruststorePassword", sslTruststorePassword);
         return self();
     }
 
     /**
-     * null.
+     * What was set.
      *
      * @deprecated as the setter
      */
     @Deprecated
     public String getSslTruststorePassword() {
-        return null;
+        return kept.get("sslTruststorePassword", null);
     }
 
     /**
-     * Only the default, null, can be had: servers are checked against the public certificate authorities that are built in.
+     * Only the default, null, can be had: trust is decided in the native library; name a trust store.
      *
      * @throws UnsupportedOperationException for anything else
      * @deprecated use {@link Config#setSslTrustManagerFactory}
@@ -378,73 +373,70 @@ public abstract class BaseConfig<T extends BaseConfig<T>> {
     }
 
     /**
-     * Only the default, null, can be had: client certificates are not sent.
+     * A key store with the client's own certificate and key, where the server wants one; none by default.
      *
-     * @throws UnsupportedOperationException for anything else
      * @deprecated use {@link Config#setSslKeystore}
      */
     @Deprecated
     public T setSslKeystore(URL sslKeystore) {
-        Unsupported.unless("sslKeystore", sslKeystore, null, Unsupported.CERTIFICATE);
+        kept.put("sslKeystore", sslKeystore);
         return self();
     }
 
     /**
-     * null.
+     * What was set.
      *
      * @deprecated as the setter
      */
     @Deprecated
     public URL getSslKeystore() {
-        return null;
+        return kept.get("sslKeystore", null);
     }
 
     /**
-     * Only the default, null, can be had: client certificates are not sent.
+     * The password of the key store and of its key; none by default.
      *
-     * @throws UnsupportedOperationException for anything else
      * @deprecated use {@link Config#setSslKeystorePassword}
      */
     @Deprecated
     public T setSslKeystorePassword(String sslKeystorePassword) {
-        Unsupported.unless("sslKeystorePassword", sslKeystorePassword, null, Unsupported.CERTIFICATE);
+        kept.put("sslKeystorePassword", sslKeystorePassword);
         return self();
     }
 
     /**
-     * null.
+     * What was set.
      *
      * @deprecated as the setter
      */
     @Deprecated
     public String getSslKeystorePassword() {
-        return null;
+        return kept.get("sslKeystorePassword", null);
     }
 
     /**
-     * Only the default, null, can be had: client certificates are not sent.
+     * The type of both stores; by default PKCS12 or JKS, whichever it is.
      *
-     * @throws UnsupportedOperationException for anything else
      * @deprecated use {@link Config#setSslKeystoreType}
      */
     @Deprecated
     public T setSslKeystoreType(String sslKeystoreType) {
-        Unsupported.unless("sslKeystoreType", sslKeystoreType, null, Unsupported.CERTIFICATE);
+        kept.put("sslKeystoreType", sslKeystoreType);
         return self();
     }
 
     /**
-     * null.
+     * What was set.
      *
      * @deprecated as the setter
      */
     @Deprecated
     public String getSslKeystoreType() {
-        return null;
+        return kept.get("sslKeystoreType", null);
     }
 
     /**
-     * Only the default, null, can be had: client certificates are not sent.
+     * Only the default, null, can be had: TLS is the native library's own; name a key store.
      *
      * @throws UnsupportedOperationException for anything else
      * @deprecated use {@link Config#setSslKeyManagerFactory}

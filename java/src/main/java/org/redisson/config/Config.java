@@ -329,19 +329,17 @@ public class Config {
     }
 
     /**
-     * Only the default, SslVerificationMode.STRICT, can be had: servers are checked against the public certificate authorities that are built
-     * in.
-     *
-     * @throws UnsupportedOperationException for anything else
+     * What the server's certificate must prove when the address asks for TLS; by default that a trusted authority has signed it for this
+     * host.
      */
     public Config setSslVerificationMode(SslVerificationMode sslVerificationMode) {
-        Unsupported.unless("sslVerificationMode", sslVerificationMode, SslVerificationMode.STRICT, Unsupported.TRUST);
+        kept.put("sslVerificationMode", sslVerificationMode);
         return this;
     }
 
-    /** SslVerificationMode.STRICT. */
+    /** What was set. */
     public SslVerificationMode getSslVerificationMode() {
-        return SslVerificationMode.STRICT;
+        return kept.get("sslVerificationMode", SslVerificationMode.STRICT);
     }
 
     /** Without meaning here: TLS is the native library's own. Kept so that configurations compile; default SslProvider.JDK. */
@@ -355,38 +353,30 @@ public class Config {
         return kept.get("sslProvider", SslProvider.JDK);
     }
 
-    /**
-     * Only the default, null, can be had: servers are checked against the public certificate authorities that are built in.
-     *
-     * @throws UnsupportedOperationException for anything else
-     */
+    /** A key store (PKCS12 or JKS) with the authorities to trust; by default those of the system. */
     public Config setSslTruststore(URL sslTruststore) {
-        Unsupported.unless("sslTruststore", sslTruststore, null, Unsupported.TRUST);
+        kept.put("sslTruststore", sslTruststore);
         return this;
     }
 
-    /** null. */
+    /** What was set. */
     public URL getSslTruststore() {
-        return null;
+        return kept.get("sslTruststore", null);
     }
 
-    /**
-     * Only the default, null, can be had: servers are checked against the public certificate authorities that are built in.
-     *
-     * @throws UnsupportedOperationException for anything else
-     */
+    /** The password of the trust store; none by default. */
     public Config setSslTruststorePassword(String sslTruststorePassword) {
-        Unsupported.unless("sslTruststorePassword", sslTruststorePassword, null, Unsupported.TRUST);
+        kept.put("sslTruststorePassword", sslTruststorePassword);
         return this;
     }
 
-    /** null. */
+    /** What was set. */
     public String getSslTruststorePassword() {
-        return null;
+        return kept.get("sslTruststorePassword", null);
     }
 
     /**
-     * Only the default, null, can be had: servers are checked against the public certificate authorities that are built in.
+     * Only the default, null, can be had: trust is decided in the native library; name a trust store.
      *
      * @throws UnsupportedOperationException for anything else
      */
@@ -400,53 +390,41 @@ public class Config {
         return null;
     }
 
-    /**
-     * Only the default, null, can be had: client certificates are not sent.
-     *
-     * @throws UnsupportedOperationException for anything else
-     */
+    /** A key store with the client's own certificate and key, where the server wants one; none by default. */
     public Config setSslKeystore(URL sslKeystore) {
-        Unsupported.unless("sslKeystore", sslKeystore, null, Unsupported.CERTIFICATE);
+        kept.put("sslKeystore", sslKeystore);
         return this;
     }
 
-    /** null. */
+    /** What was set. */
     public URL getSslKeystore() {
-        return null;
+        return kept.get("sslKeystore", null);
     }
 
-    /**
-     * Only the default, null, can be had: client certificates are not sent.
-     *
-     * @throws UnsupportedOperationException for anything else
-     */
+    /** The password of the key store and of its key; none by default. */
     public Config setSslKeystorePassword(String sslKeystorePassword) {
-        Unsupported.unless("sslKeystorePassword", sslKeystorePassword, null, Unsupported.CERTIFICATE);
+        kept.put("sslKeystorePassword", sslKeystorePassword);
         return this;
     }
 
-    /** null. */
+    /** What was set. */
     public String getSslKeystorePassword() {
-        return null;
+        return kept.get("sslKeystorePassword", null);
     }
 
-    /**
-     * Only the default, null, can be had: client certificates are not sent.
-     *
-     * @throws UnsupportedOperationException for anything else
-     */
+    /** The type of both stores; by default PKCS12 or JKS, whichever it is. */
     public Config setSslKeystoreType(String sslKeystoreType) {
-        Unsupported.unless("sslKeystoreType", sslKeystoreType, null, Unsupported.CERTIFICATE);
+        kept.put("sslKeystoreType", sslKeystoreType);
         return this;
     }
 
-    /** null. */
+    /** What was set. */
     public String getSslKeystoreType() {
-        return null;
+        return kept.get("sslKeystoreType", null);
     }
 
     /**
-     * Only the default, null, can be had: client certificates are not sent.
+     * Only the default, null, can be had: TLS is the native library's own; name a key store.
      *
      * @throws UnsupportedOperationException for anything else
      */

@@ -3,7 +3,7 @@ package org.redisson.config;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Settings that mean nothing here and only have to be given back. */
+/** Settings by name, which need nothing but to be given back, or their default. */
 final class Kept {
     private final Map<String, Object> values = new HashMap<>();
 

@@ -1,11 +1,11 @@
 package org.redisson.config;
 
-/** How the server's certificate is checked. */
+/** What a server's certificate must prove. */
 public enum SslVerificationMode {
-    /** Not at all. */
+    /** Nothing: whoever is on the way can read and change everything. */
     NONE,
-    /** Its authority. */
+    /** That a trusted authority has signed it, for whatever host. */
     CA_ONLY,
-    /** Its authority and its host name. */
+    /** That a trusted authority has signed it, for the host that was asked for. */
     STRICT
 }

@@ -4,8 +4,8 @@ import java.util.Arrays;
 
 /** Settings that change what is safe and that cannot be had: they are refused, not passed over. */
 final class Unsupported {
-    static final String TRUST = "servers are checked against the public certificate authorities, certificate and host name";
-    static final String CERTIFICATE = "client certificates are not sent; log in with a password";
+    static final String TRUST = "the native library decides whom to trust; name a trust store with sslTruststore";
+    static final String CERTIFICATE = "TLS is the native library's own; name a key store with sslKeystore";
     static final String TLS = "TLS is the native library's own, with the protocols and ciphers that it finds safe";
 
     private Unsupported() {}
@@ -15,7 +15,7 @@ final class Unsupported {
         if (value == only || value != null && value.equals(only)) {
             return;
         }
-        String shown = setting.endsWith("Password") ? "…" : value instanceof Object[] ? Arrays.toString((Object[]) value) : String.valueOf(value);
+        String shown = value instanceof Object[] ? Arrays.toString((Object[]) value) : String.valueOf(value);
         throw new UnsupportedOperationException("the setting " + setting + " cannot be " + shown + ": " + why + "; leave it out");
     }
 }
