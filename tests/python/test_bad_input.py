@@ -66,6 +66,13 @@ def test_a_lease_below_a_millisecond_is_refused(client: Client, view: View, name
     assert view("EXISTS", name) == 0
 
 
+def test_a_hundred_years_are_a_time(client: Client, view: View, name: str) -> None:
+    century = 100 * 365 * 24 * 3600
+    with client.get_lock(name, wait=century, lease=century) as hold:
+        assert hold.remaining > century * 0.9
+    assert view("EXISTS", name) == 0
+
+
 @pytest.mark.parametrize("bad", BAD_NAMES, ids=short)
 def test_names_that_are_no_text_are_refused(client: Client, bad: Any) -> None:
     with pytest.raises(redlatch.ConfigError, match="the name of a lock is"):

@@ -1,0 +1,147 @@
+//! What callers and surroundings get wrong, on both ways to the server: a typed error that names it, and nothing is left behind.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::time::Duration;
+
+use redlatch::{Client, Config, Error, Op, Request};
+use redlatch_tests::*;
+
+use super::{eventually, pair, secs};
+
+const QUICK: &str = "?response_timeout=0.4&retry_for=0.4";
+
+fn quick(url: &str) -> Client {
+    Client::connect(&format!("{url}{QUICK}")).expect("a good URL")
+}
+
+/// What a caller who blocks is told, and one who does not.
+fn failures(client: &Client) -> [Error; 2] {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("the system gives an event queue");
+    let blocking = client.lock("n").wait(secs(5)).blocking().acquire().map(drop);
+    let asynchronous = runtime.block_on(client.lock("n").try_acquire()).map(drop);
+    [blocking, asynchronous].map(|end| end.expect_err("it cannot work"))
+}
+
+#[test]
+fn a_missing_and_a_wrong_password_are_refused_and_the_right_one_works() {
+    let server = Server::with(Options { password: Some("right".into()), ..Options::default() });
+    let with = |login: &str| quick(&format!("redis://{login}127.0.0.1:{}", server.port()));
+    for (login, expected) in [("", "NOAUTH"), (":wrong@", "WRONGPASS"), ("nobody:right@", "WRONGPASS")] {
+        for error in failures(&with(login)) {
+            let Error::Refused { code, .. } = &error else { panic!("{login}: {error:?}") };
+            assert_eq!(code, expected, "{login}: {error}");
+            assert!(!error.to_string().contains("right@"));
+        }
+    }
+    with(":right@").lock("n").blocking().acquire().expect("free").release().expect("held");
+}
+
+#[test]
+fn what_may_not_run_scripts_is_told_which_right_it_lacks() {
+    let (server, ..) = pair();
+    server.view().command::<()>(&["ACL", "SETUSER", "reader", "on", ">secret", "~*", "&*", "+@all", "-@scripting"]);
+    for error in failures(&quick(&format!("redis://reader:secret@127.0.0.1:{}", server.port()))) {
+        let Error::Refused { code, message, .. } = &error else { panic!("{error:?}") };
+        assert_eq!(code, "NOPERM");
+        assert!(message.contains("eval"), "{error}");
+    }
+}
+
+#[test]
+fn a_port_where_nobody_listens_and_a_host_that_is_none_are_named() {
+    for address in [format!("redis://127.0.0.1:{}", ports::free()), "redis://no-such-host.invalid:6379".into()] {
+        for error in failures(&quick(&address)) {
+            assert!(matches!(error, Error::Unavailable { .. }), "{error:?}");
+            assert!(error.to_string().starts_with(&address), "{error}");
+        }
+    }
+    for error in failures(&quick("unix:///no/such/socket")) {
+        assert!(matches!(error, Error::Unavailable { .. }), "{error:?}");
+    }
+}
+
+#[test]
+fn a_server_that_is_no_redis_is_told_in_bounded_time() {
+    for answer in ["", "HTTP/1.1 400 Bad Request\r\n\r\n", "\0\0\0\0", "$-7\r\n", "*1000000000\r\n"] {
+        let impostor = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = impostor.local_addr().expect("it is bound").port();
+        // It ends with the test's process: nobody can tell it that the last caller has come.
+        std::thread::spawn(move || {
+            for mut peer in impostor.incoming().flatten() {
+                let _ = peer.read(&mut [0; 1024]).and_then(|_| peer.write_all(answer.as_bytes()));
+            }
+        });
+        for error in failures(&quick(&format!("redis://127.0.0.1:{port}"))) {
+            assert!(matches!(error, Error::Unavailable { .. } | Error::Unsupported(_)), "{answer:?}: {error:?}");
+        }
+    }
+}
+
+#[test]
+fn times_without_end_and_odd_names_work() {
+    let (server, a, _) = pair();
+    for name in ["with spaces and\nlines", "{brace}d", "open {", "ünïcode ✓", "nul\0", &"x".repeat(redlatch::NAME_MAX)] {
+        let guard = a.lock(name).wait(Duration::MAX).lease(redlatch::LEASE_MAX).blocking().acquire().expect("free");
+        assert!(server.view().exists(name));
+        guard.release().expect("held");
+        assert!(!server.view().exists(name));
+    }
+}
+
+#[test]
+fn options_that_are_none_are_refused_by_name() {
+    for (option, value) in [
+        ("response_timeout", "-1"),
+        ("response_timeout", "soon"),
+        ("connect_timeout", "0"),
+        ("retry_for", "inf"),
+        ("watchdog", "0"),
+        ("watchdog", "NaN"),
+        ("watchdog", "1e300"),
+        ("database", "-1"),
+        ("client_name", "two words"),
+        ("wachtdog", "30"),
+    ] {
+        let Err(Error::Config(said)) = Config::from_url("redis://h").expect("a good URL").set(option, value).map(|_| ()) else {
+            panic!("{option}={value} must be refused")
+        };
+        assert!(said.contains(option), "{said}");
+    }
+    let Err(Error::Config(said)) = Client::connect("http://user:secret@h").map(drop) else { panic!("it must be refused") };
+    assert!(!said.contains("secret"), "{said}");
+}
+
+#[test]
+fn a_release_without_holding_is_told_and_changes_nothing() {
+    let (server, a, b) = pair();
+    let guard = a.lock("n").owner(1).blocking().acquire().expect("free");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("the system gives an event queue");
+    for client in [&a, &b] {
+        for request in [Request::new(Op::Release, "plain", "n", 2), Request { hold: 77, ..Request::new(Op::Release, "plain", "n", 2) }] {
+            for end in [client.run_blocking(request.clone()), runtime.block_on(client.run(request))] {
+                let Err(Error::NotHeld { lock, owner }) = end else { panic!("{end:?}") };
+                assert_eq!((lock, owner), ("n".to_owned(), format!("{}:2", client.id())));
+            }
+        }
+    }
+    guard.ensure().expect("held");
+    assert_eq!(server.view().hgetall("n").len(), 1);
+    guard.release().expect("held");
+}
+
+#[test]
+fn a_server_that_dies_later_is_told_and_works_again_when_it_is_back() {
+    let (server, ..) = pair();
+    let client = quick(&server.url());
+    let guard = client.lock("held").blocking().acquire().expect("free");
+    server.stop();
+    for error in failures(&client) {
+        assert!(matches!(error, Error::Unavailable { .. }), "{error:?}");
+    }
+    guard.ensure().expect("nobody else can hold it before its lease has ended");
+    assert!(matches!(guard.release(), Err(Error::Unavailable { .. })));
+    server.restart();
+    client.lock("n").wait(secs(20)).blocking().acquire().expect("it is back").release().expect("held");
+    eventually(|| server.view().keys("*").is_empty());
+}
