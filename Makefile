@@ -52,7 +52,8 @@ rust:
 
 target/made/python: $(CORE) pyproject.toml $(shell find python -type f -not -name '*.pyc' -not -name '*.so')
 	$(call heading,the Python package)
-	VIRTUAL_ENV=$(CURDIR)/target/venv $(VENV)/maturin develop --quiet --profile ci
+	VIRTUAL_ENV=$(CURDIR)/target/venv PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE=$(CURDIR)/python/native/pyo3.txt \
+		$(VENV)/maturin develop --quiet --profile ci
 	@mkdir -p target/made && touch $@
 
 target/made/jar: $(CORE) build.gradle settings.gradle $(shell find java -type f)
@@ -62,7 +63,7 @@ target/made/jar: $(CORE) build.gradle settings.gradle $(shell find java -type f)
 
 target/made/demo: target/made/jar examples/demo/worker.rs examples/demo/Worker.java
 	$(call heading,the workers of the demo)
-	cargo build --profile ci --package redlatch --example demo_worker
+	cargo build --workspace --profile ci --example demo_worker
 	javac -Xlint -Werror -d target/demo -cp "$$(echo build/libs/redlatch-*[0-9].jar)" examples/demo/Worker.java
 	@touch $@
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use scan::Item;
 
-const RENEW: &str = "REDLATCH_RENEW_API=1 cargo test --profile ci --package redlatch-tests --test api";
+const RENEW: &str = "REDLATCH_RENEW_API=1 cargo test --workspace --profile ci --test api";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
