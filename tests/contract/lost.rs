@@ -125,3 +125,21 @@ fn a_loss_is_told_with_its_time_line() {
     let Err(Error::Lost(loss)) = guard.ensure() else { panic!("it is lost") };
     assert!(loss.acquired >= loss.noticed && loss.lock == "n" && loss.owner.starts_with(&a.id()), "{loss}");
 }
+
+#[test]
+fn a_key_that_is_made_into_something_else_is_lost_and_ends_no_other_renewal() {
+    let server = Server::start();
+    let client = Client::connect(&format!("{}?watchdog=1", server.url())).expect("a good URL");
+    let other = client.lock("other").blocking().acquire().expect("free");
+    let guard = lasting(&client, &server);
+    server.view().command::<()>(&["SET", "n", "v"]);
+    assert_eq!(reason(&guard), Some(LostReason::TakenOver));
+    // Beyond the lease of the other one, which only renewals have kept alive.
+    let end = Instant::now() + secs(2);
+    while Instant::now() < end {
+        other.ensure().expect("it is renewed");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    other.release().expect("held");
+    assert!(matches!(guard.release(), Err(Error::Lost(_))));
+}

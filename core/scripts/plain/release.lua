@@ -22,8 +22,9 @@ local publish, channel, not_after = ARGV[6], ARGV[7], ARGV[8]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-if redis.call('HEXISTS', lock, owner) == 0 then
-  if next_owner ~= '' and redis.call('HEXISTS', lock, next_owner) == 1 then return {2} end
+-- A key that somebody has made into something else is an error here: the owner has lost it.
+if redis.pcall('HEXISTS', lock, owner) ~= 1 then
+  if next_owner ~= '' and redis.pcall('HEXISTS', lock, next_owner) == 1 then return {2} end
   return {-1, redis.call('EXISTS', lock)}
 end
 if tonumber(leave) > 0 then

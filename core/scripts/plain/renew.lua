@@ -16,8 +16,9 @@ if refusal then return refusal end
 local states = {1}
 for i, lock in ipairs(locks) do
   local lease, owner = holds[2 * i], holds[2 * i + 1]
-  if tonumber(lease) > 0 and redis.call('HEXISTS', lock, owner) == 1 then redis.call('PEXPIRE', lock, lease) end
-  if redis.call('HEXISTS', lock, owner) == 1 then
+  -- A key that somebody has made into something else is an error here, and must not end the others' renewal.
+  if tonumber(lease) > 0 and redis.pcall('HEXISTS', lock, owner) == 1 then redis.call('PEXPIRE', lock, lease) end
+  if redis.pcall('HEXISTS', lock, owner) == 1 then
     states[i + 1] = 1
   else
     states[i + 1] = redis.call('EXISTS', lock) - 1
