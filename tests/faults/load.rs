@@ -62,25 +62,53 @@ fn a_client_comes_and_goes_without_a_trace() {
 }
 
 #[test]
-fn renewals_keep_up_while_the_processors_have_no_time() {
+fn ten_thousand_holds_are_renewed_in_batches_over_few_connections() {
+    const HOLDS: u64 = 10_000;
     let server = Server::start();
-    let mut holder = worker(format!("{}?watchdog=3", server.url()));
+    let client = connect(&format!("{}?watchdog=6", server.url()));
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("the system gives threads");
+    let take = |n| runtime.spawn(client.lock(&format!("n{n}")).acquire());
+    let taking: Vec<_> = (0..HOLDS).map(take).collect();
+    let guards: Vec<_> = taking.into_iter().map(|one| runtime.block_on(one).expect("no panic").expect("free")).collect();
+    let mut view = server.view();
+    view.forget_calls();
+    let count = |view: &mut View, name: &str| view.calls().get(name).copied().unwrap_or_default();
+    eventually("two renewals of each", || (count(&mut view, "pexpire") >= 2 * HOLDS).then_some(()));
+    let (renewals, calls) = (count(&mut view, "pexpire"), count(&mut view, "evalsha"));
+    assert!(calls <= renewals / 20, "{calls} calls for {renewals} renewals");
+    let connections = view.clients() - 1;
+    assert!(connections <= 5, "{connections} connections");
+    assert!(guards.iter().all(|guard| guard.ensure().is_ok()));
+    client.close(true);
+    assert_eq!(view.keys("*").len(), 0);
+}
+
+/// A process that never rests, on the first processor that we may use.
+fn burner(number: usize) -> guarded::Guarded {
+    let dir = std::env::temp_dir().join(format!("redlatch-{}-burner-{number}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
+    guarded::Guarded::start(&dir, &["taskset", "-c", &processor(), "sh", "-c", "while :; do :; done"].map(str::to_owned))
+}
+
+/// The first processor that we may use.
+fn processor() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").expect("there is a /proc");
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("it says which");
+    list.trim().split([',', '-']).next().expect("there is one").to_owned()
+}
+
+#[test]
+fn renewals_keep_up_while_the_processor_has_no_time() {
+    let server = Server::start();
+    let args = ["-c", &processor(), env!("CARGO_BIN_EXE_redlatch-worker"), &format!("{}?watchdog=3", server.url())];
+    let mut holder = Process::start("taskset", &args.map(str::to_owned));
     assert_eq!(holder.ask("acquire n"), "ok");
-    let (done, began) = (AtomicBool::new(false), Instant::now());
-    let busy = 4 * thread::available_parallelism().map_or(2, |cores| cores.get());
-    thread::scope(|scope| {
-        for _ in 0..busy {
-            scope.spawn(|| {
-                while !done.load(SeqCst) {
-                    std::hint::spin_loop();
-                }
-            });
-        }
-        while began.elapsed() < secs(7) {
-            thread::sleep(ms(100));
-            assert_eq!(holder.ask("ensure"), "ok", "after {:?}", began.elapsed());
-        }
-        done.store(true, SeqCst);
-    });
+    let burners: Vec<_> = (0..8).map(burner).collect();
+    let began = Instant::now();
+    while began.elapsed() < secs(7) {
+        thread::sleep(ms(100));
+        assert_eq!(holder.ask("ensure"), "ok", "after {:?}", began.elapsed());
+    }
+    drop(burners);
     assert_eq!(holder.ask("release"), "ok");
 }

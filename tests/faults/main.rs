@@ -12,6 +12,7 @@ mod every_packet;
 mod holders;
 mod late_copies;
 mod load;
+mod losses;
 mod lost_replies;
 mod servers;
 mod slowness;

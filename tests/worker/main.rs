@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `acquire NAME [LEASE_MS]` | `ok`, or an error's code and words |
 //! | `ensure` | the same, about the latest hold |
+//! | `lost` | the same, when the latest hold is lost; `ok` is never said |
 //! | `release` | the same, and the latest hold is forgotten |
 //! | `traffic URL DIR HISTORY FIRST SEED` | the ids of its clients: lanes stand ready that record to a file and count in a folder |
 //! | `go` | none: the lanes acquire and release |
@@ -21,7 +22,7 @@ mod traffic;
 use std::path::Path;
 use std::time::Duration;
 
-use redlatch::{BlockingGuard, Client, Result};
+use redlatch::{BlockingGuard, Client, Error, Result};
 use redlatch_tests::process::Control;
 use traffic::Traffic;
 
@@ -70,6 +71,13 @@ impl Hand {
                 self.guards.push(self.client.lock(name).lease(lease).blocking().acquire()?);
             }
             ["ensure"] => self.guards.last().expect("something is held").ensure()?,
+            ["lost"] => {
+                let guard = self.guards.last().expect("something is held");
+                let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime is to be had");
+                if let Some(loss) = runtime.block_on(guard.lost()) {
+                    return Err(Error::Lost(Box::new(loss)));
+                }
+            }
             ["release"] => self.guards.pop().expect("something is held").release()?,
             _ => panic!("there is no command `{words:?}`"),
         }

@@ -1,0 +1,177 @@
+//! Holds that end behind their holder's back.
+
+use std::thread;
+
+use redlatch::{BlockingGuard, Error, Loss};
+use redlatch_tests::all_at_once;
+
+use super::*;
+
+/// The loss that a guard is told of, long before its lease ends.
+fn told(guard: &BlockingGuard) -> Loss {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("the system gives a runtime");
+    let lost = runtime.block_on(async { tokio::time::timeout(PATIENCE, guard.lost()).await });
+    lost.expect("it is told in time").expect("it is a loss, not a release")
+}
+
+fn is_lost<T>(result: redlatch::Result<T>) -> bool {
+    matches!(result, Err(Error::Lost(_)))
+}
+
+#[test]
+fn a_holder_stopped_beyond_its_lease_knows_it_at_its_first_look() {
+    let server = Server::start();
+    let mut holder = worker(format!("{}?watchdog=1", server.url()));
+    let client = connect(&server.url());
+    for round in 0..4 {
+        let name = format!("n{round}");
+        assert_eq!(holder.ask(&format!("acquire {name}")), "ok");
+        holder.signal("STOP");
+        let next = client.lock(&name).wait(PATIENCE).blocking().acquire().expect("the lease ends");
+        holder.signal("CONT");
+        let first = holder.ask("ensure");
+        assert!(first.starts_with("lost "), "it says {first}");
+        assert!(holder.ask("lost").starts_with("lost "));
+        assert!(holder.ask("release").starts_with("lost "));
+        next.ensure().expect("nobody took it away");
+        next.release().expect("held");
+    }
+}
+
+#[test]
+fn no_holder_believes_longer_than_the_server_does() {
+    let server = Server::start();
+    let client = connect(&format!("{}?watchdog=0.5", server.url()));
+    let mut view = server.view();
+    let (watched, leased) = (client.lock("watched"), client.lock("leased").lease(secs(3)));
+    let guards = [("watched", watched.blocking().acquire().expect("free")), ("leased", leased.blocking().acquire().expect("free"))];
+    let since = Instant::now();
+    while since.elapsed() < secs(2) {
+        for (name, guard) in &guards {
+            let deadline = guard.deadline().expect("it is held");
+            let asked = Instant::now();
+            let left = u64::try_from(view.pttl(name)).expect("it has an end");
+            assert!(deadline < asked + ms(left), "{name} is believed in for {:?} with {left} ms left", deadline - asked);
+        }
+        thread::sleep(ms(5));
+    }
+}
+
+#[test]
+fn a_holder_cut_off_in_any_way_stops_believing_before_another_has_it() {
+    let server = Server::start();
+    type Part = fn(&Proxy);
+    let ways: [(&str, Part); 4] = [
+        ("nothing arrives", |proxy| proxy.stall(Direction::ToServer)),
+        ("nothing comes back", |proxy| proxy.stall(Direction::ToClient)),
+        ("silence", |proxy| {
+            proxy.stall(Direction::ToServer);
+            proxy.stall(Direction::ToClient);
+        }),
+        ("no connection", |proxy| {
+            proxy.refuse();
+            proxy.cut();
+        }),
+    ];
+    let server = &server;
+    let job = |(name, part): (&'static str, Part)| {
+        let job = move || {
+            let proxy = Proxy::start(server);
+            let (holder, other) = (connect(&format!("{}?watchdog=2", server.url_at(proxy.port()))), connect(&server.url()));
+            let guard = holder.lock(name).blocking().acquire().expect("free");
+            part(&proxy);
+            let waiting = thread::spawn(move || other.lock(name).wait(PATIENCE).blocking().acquire().map(|guard| (guard, Instant::now())));
+            let noticed = Instant::now() - told(&guard).noticed;
+            let (next, taken) = waiting.join().expect("no panic").expect("the lease ended");
+            assert!(noticed < taken, "another had it for {:?} before the holder noticed", noticed - taken);
+            assert!(is_lost(guard.ensure()) && is_lost(guard.release()));
+            next.release().expect("held");
+        };
+        (name.to_owned(), job)
+    };
+    all_at_once(ways.into_iter().map(job));
+}
+
+#[test]
+fn every_way_in_which_a_key_can_go_is_told_long_before_the_lease_ends() {
+    let ways: &[&[&str]] = &[
+        &["DEL", "n"],
+        &["UNLINK", "n"],
+        &["FLUSHDB"],
+        &["FLUSHALL"],
+        &["RENAME", "n", "other"],
+        &["PEXPIRE", "n", "1"],
+        &["HDEL", "n", "FIELD"],
+        &["EVAL", "redis.call('DEL', 'n') redis.call('HSET', 'n', 'u:1', 1)", "0"],
+    ];
+    let job = |(way, lease): (&'static [&'static str], Option<Duration>)| {
+        let job = move || {
+            let server = Server::start();
+            let (client, mut view) = (connect(&server.url()), server.view());
+            let lock = client.lock("n");
+            let guard = lease.map_or(lock.clone(), |lease| lock.lease(lease)).blocking().acquire().expect("free");
+            lasts(&mut view);
+            let field = format!("{}:{}", client.id(), guard.owner());
+            let words: Vec<&str> = way.iter().map(|word| if *word == "FIELD" { field.as_str() } else { word }).collect();
+            view.command::<redis::Value>(&words);
+            told(&guard);
+            assert!(is_lost(guard.ensure()) && is_lost(guard.release()));
+        };
+        (format!("{way:?}, lease {lease:?}"), job)
+    };
+    all_at_once(ways.iter().flat_map(|way| [(*way, None), (*way, Some(LONG))]).map(job));
+}
+
+/// Returns once the server has been asked to tell of changes.
+fn lasts(view: &mut View) {
+    eventually("the server's promise to tell", || view.calls().contains_key("client|caching").then_some(()));
+}
+
+#[test]
+fn an_evicted_key_is_told_long_before_the_lease_ends() {
+    let server = Server::start();
+    let (client, mut view) = (connect(&server.url()), server.view());
+    let guard = client.lock("n").lease(LONG).blocking().acquire().expect("free");
+    lasts(&mut view);
+    view.command::<()>(&["CONFIG", "SET", "maxmemory-policy", "allkeys-random"]);
+    view.command::<()>(&["CONFIG", "SET", "maxmemory", "1"]);
+    // Evicting goes on with each command that may need room, until it is there; this one is refused in the end.
+    assert!(view.try_command::<()>(&["SET", "large", &"x".repeat(1000)]).is_err());
+    eventually("the end of the key", || (!view.exists("n")).then_some(()));
+    told(&guard);
+}
+
+#[test]
+fn all_holders_are_told_when_the_server_comes_back_empty() {
+    let server = Server::start();
+    let client = connect(&server.url());
+    let lock = |n: u64| client.lock(&format!("n{n}"));
+    let watched = (0..10).map(|n| lock(n).blocking().acquire().expect("free"));
+    let leased = (10..20).map(|n| lock(n).lease(LONG).blocking().acquire().expect("free"));
+    let guards: Vec<_> = watched.chain(leased).collect();
+    server.restart();
+    for guard in &guards {
+        told(guard);
+    }
+    assert!(guards.into_iter().all(|guard| is_lost(guard.release())));
+    assert_eq!(server.view().keys("*"), [""; 0], "a lost hold does not come back");
+    lock(0).blocking().acquire().expect("free").release().expect("held");
+}
+
+#[test]
+#[ignore = "a key of another type ends the renewal of its whole batch"]
+fn a_key_that_somebody_overwrites_stops_no_other_renewal() {
+    let server = Server::start();
+    let client = connect(&format!("{}?watchdog=1", server.url()));
+    let guards: Vec<_> = (0..20).map(|n| client.lock(&format!("n{n}")).blocking().acquire().expect("free")).collect();
+    let mut view = server.view();
+    view.command::<()>(&["SET", "n7", "something else"]);
+    told(&guards[7]);
+    let renewals = |view: &mut View| view.calls().get("pexpire").copied().unwrap_or_default();
+    let before = renewals(&mut view);
+    eventually("three renewals of each of the others", || (renewals(&mut view) >= before + 3 * 19).then_some(()));
+    for (n, guard) in guards.iter().enumerate().filter(|(n, _)| *n != 7) {
+        guard.ensure().unwrap_or_else(|lost| panic!("n{n}: {lost}"));
+    }
+    assert_eq!(view.command::<String>(&["GET", "n7"]), "something else");
+}
