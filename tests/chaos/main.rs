@@ -1,7 +1,7 @@
 //! Processes that lock while everything goes wrong, and a verdict: `redlatch-chaos [SECONDS [SEED]]`.
 //!
 //! A seed fixes which faults come in which order; without one it is taken from the clock, and printed. The last line is `PASS` or `FAIL`;
-//! after a failure the histories are kept, and the exit code is 1.
+//! after a failure, or if `KEEP` is set in the environment, the histories are kept. The exit code of a failure is 1.
 
 mod fleet;
 mod nemesis;
@@ -30,13 +30,14 @@ fn main() -> ExitCode {
     println!("== {time:?} of faults, SEED={seed}");
     let dir = std::env::temp_dir().join(format!("redlatch-chaos-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
-    if run(&dir, seed, time) {
+    let passed = run(&dir, seed, time);
+    if passed && std::env::var_os("KEEP").is_none() {
         std::fs::remove_dir_all(&dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
-        println!("PASS (SEED={seed})");
-        return ExitCode::SUCCESS;
+    } else {
+        println!("the histories are in {}", dir.display());
     }
-    println!("FAIL (SEED={seed}); the histories are in {}", dir.display());
-    ExitCode::FAILURE
+    println!("{} (SEED={seed})", if passed { "PASS" } else { "FAIL" });
+    if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// True: nothing was wrong.

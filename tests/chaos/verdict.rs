@@ -37,6 +37,8 @@ impl Run<'_> {
     pub fn judge(self) -> bool {
         let limits =
             Limits { grace: ns(GRACE), call: ns(RETRY + RESPONSE), idle: ns(IDLE), settle: ns(SETTLE), lease: ns(LONGEST_LEASE + GRACE) };
+        let faults = self.faults.iter().map(|fault| format!("{fault:?}\n")).collect::<String>();
+        std::fs::write(self.dir.join("faults"), faults).expect("the disk has room");
         let entries: Vec<_> = self.histories.iter().map(|path| history::read(path)).collect();
         let attempts = check::assemble(&entries, &self.faults);
         drop(entries);
@@ -65,11 +67,13 @@ impl Run<'_> {
         row("hand-over to one who waited, p50", time(at(&handover.took, 50, 100)));
         row("  p99", time(at(&handover.took, 99, 100)));
         row("  max", time(at(&handover.took, 1, 1)));
+        println!("    {}", handover.longest);
         row("the same with subscribers killed, p99", time(at(&handover.took_killed, 99, 100)));
         row("  max", time(at(&handover.took_killed, 1, 1)));
         row("holds returned after their deadline", exclusion.stale);
         row("overlaps after DEL, FLUSHALL, restart", exclusion.behind_the_back);
-        row("  believed on at most", time(exclusion.believed_longest));
+        row("believed on after a DEL, p50", time(at(&exclusion.believed, 50, 100)));
+        row("  max", time(at(&exclusion.believed, 1, 1)));
         row("sections that were whole", counted.whole);
         row("  broken ones, steps that they explain", format!("{}, {}", counted.broken, counted.explained));
         row("  counters in the end", counted.shows);

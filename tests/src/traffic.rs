@@ -1,8 +1,10 @@
 //! What the processes of a run under faults have in common: which locks they take, and where the counters are that only these protect.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Locks that are taken and given back at once, by everybody.
@@ -22,11 +24,12 @@ pub fn name(key: u32) -> String {
 /// One counter for each lock, in files, with nothing to protect them.
 pub struct Counters {
     dir: PathBuf,
+    files: Mutex<HashMap<u32, Arc<File>>>,
 }
 
 impl Counters {
     pub fn in_dir(dir: &Path) -> Self {
-        Counters { dir: dir.to_owned() }
+        Counters { dir: dir.to_owned(), files: Mutex::default() }
     }
 
     pub fn read(&self, key: u32) -> u64 {
@@ -40,9 +43,13 @@ impl Counters {
         self.open(key).write_all_at(&number.to_le_bytes(), 0).expect("the disk has room");
     }
 
-    fn open(&self, key: u32) -> File {
-        let path = self.dir.join(format!("counter-{key}"));
-        let file = File::options().read(true).write(true).create(true).truncate(false).open(&path);
-        file.unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+    fn open(&self, key: u32) -> Arc<File> {
+        let mut files = self.files.lock().expect("nobody panics while holding this");
+        let open = || {
+            let path = self.dir.join(format!("counter-{key}"));
+            let file = File::options().read(true).write(true).create(true).truncate(false).open(&path);
+            Arc::new(file.unwrap_or_else(|e| panic!("{}: {e}", path.display())))
+        };
+        files.entry(key).or_insert_with(open).clone()
     }
 }

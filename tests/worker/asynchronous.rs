@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
-use redlatch::{Client, Guard};
+use redlatch::{Client, Error, Guard};
 use redlatch_tests::clock;
 use redlatch_tests::dice::Dice;
 use redlatch_tests::history::Section;
@@ -33,8 +33,7 @@ pub async fn lane(stage: &Stage, client: &Client, number: u32, temper: Temper, m
                 attempt.released(within(plan.drop_release, inner.release()).await);
             }
         }
-        stay(attempt, &guard, plan.stay).await;
-        let whole = open.write(&guard);
+        let whole = stay(attempt, &guard, plan.stay).await && open.write(&guard);
         let released = if plan.drop_guard {
             drop(guard);
             None
@@ -70,14 +69,17 @@ async fn within<T>(patience: Option<Duration>, future: impl Future<Output = T>) 
     }
 }
 
-/// Stays inside, and records how the deadline moves on.
-async fn stay(attempt: Attempt<'_>, guard: &Guard, mut time: Duration) {
+/// Stays inside until it is lost, and records how the deadline moves on. False: it is lost, and that is recorded.
+async fn stay(attempt: Attempt<'_>, guard: &Guard, mut time: Duration) -> bool {
     const LOOK: Duration = Duration::from_millis(50);
     while !time.is_zero() {
-        sleep(time.min(LOOK)).await;
+        if let Ok(Some(loss)) = timeout(time.min(LOOK), guard.lost()).await {
+            return attempt.closes(clock::now(), Err(Error::Lost(Box::new(loss))), Section::None);
+        }
         time = time.saturating_sub(LOOK);
         if !time.is_zero() {
             attempt.deadline(guard);
         }
     }
+    true
 }

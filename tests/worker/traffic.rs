@@ -12,8 +12,15 @@ use crate::stage::{Phase, Stage};
 use crate::{asynchronous, blocking};
 
 /// Of each process.
-const TASKS: [Temper; 4] = [Temper::Fast, Temper::Fast, Temper::Fast, Temper::Slow];
-const THREADS: [Temper; 3] = [Temper::Fast, Temper::Fast, Temper::Slow];
+const TASKS: [Temper; 8] = tempers();
+const THREADS: [Temper; 4] = tempers();
+
+/// One slow lane and many fast ones.
+const fn tempers<const LANES: usize>() -> [Temper; LANES] {
+    let mut tempers = [Temper::Fast; LANES];
+    tempers[LANES - 1] = Temper::Slow;
+    tempers
+}
 
 pub struct Traffic {
     stage: Arc<Stage>,

@@ -11,8 +11,8 @@ pub struct Exclusion {
     pub stale: u64,
     /// Overlaps with a hold that an operator or a restart had ended behind its holder's back.
     pub behind_the_back: u64,
-    /// How long after such an end its holder still believed, at most, when somebody else held it by then.
-    pub believed_longest: u64,
+    /// How long holders still believed after an operator had taken the key away, in ns and in order.
+    pub believed: Vec<u64>,
 }
 
 /// Compares all holds of each lock.
@@ -25,6 +25,10 @@ pub fn exclusion(attempts: &[Attempt], faults: &[Fault]) -> Exclusion {
         holds.retain(|(_, hold)| hold.until > hold.from);
         holds.sort_by_key(|(_, hold)| hold.from);
         found.holds += holds.len() as u64;
+        for fault in faults.iter().filter(|fault| fault.kind == Kind::Delete { key }) {
+            let held = holds.iter().filter(|(_, hold)| hold.from < fault.from && fault.from < hold.until);
+            found.believed.extend(held.map(|(_, hold)| hold.until - fault.from));
+        }
         let mut active: Vec<(&Attempt, &Hold)> = Vec::new();
         for (next, hold) in holds {
             active.retain(|(_, before)| before.until > hold.from);
@@ -35,10 +39,7 @@ pub fn exclusion(attempts: &[Attempt], faults: &[Fault]) -> Exclusion {
                 // Whatever ended it came after it was asked for and before the next one had it.
                 let ended = |fault: &&&Fault| fault.takes_away(key) && other.called <= fault.until && fault.from <= hold.from;
                 match taking.iter().filter(ended).map(|fault| fault.from).max() {
-                    Some(end) => {
-                        found.behind_the_back += 1;
-                        found.believed_longest = found.believed_longest.max(before.until.saturating_sub(end));
-                    }
+                    Some(_) => found.behind_the_back += 1,
                     None => found.violations.add(|| {
                         let both = before.until.min(hold.until) - hold.from;
                         format!("key {key} is held for {} by {} and {}, from {} on", shown(both), other.who(), next.who(), hold.from)
@@ -48,6 +49,7 @@ pub fn exclusion(attempts: &[Attempt], faults: &[Fault]) -> Exclusion {
             active.push((next, hold));
         }
     });
+    found.believed.sort_unstable();
     found
 }
 

@@ -7,13 +7,15 @@ pub struct Handover {
     pub violations: Violations,
     /// From the end of a release to the return of the acquire of one who was waiting, in ns and in order.
     pub took: Vec<u64>,
+    /// The longest one.
+    pub longest: String,
     /// The same where subscribers were killed just before or meanwhile.
     pub took_killed: Vec<u64>,
 }
 
 /// Looks at what followed each release that was the last of its owner.
 pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Handover {
-    let mut found = Handover::default();
+    let (mut found, mut longest) = (Handover::default(), 0);
     by_key(attempts, |key, mut attempts| {
         let mut holds: Vec<(&Attempt, &Hold)> = attempts.iter().filter_map(|one| Some((*one, one.hold.as_ref()?))).collect();
         holds.sort_by_key(|(_, hold)| hold.from);
@@ -32,6 +34,10 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
                 && next.called < hold.until
             {
                 let took = its.from.saturating_sub(*free);
+                if took > longest {
+                    longest = took;
+                    found.longest = format!("key {key} from {free} to {taken}, by {} after {}", next.who(), prev.who());
+                }
                 found.took.push(took);
                 let killed =
                     |fault: &Fault| fault.kind == Kind::KillSubscribers && fault.overlaps(hold.until.saturating_sub(limits.idle), taken);

@@ -54,7 +54,7 @@ fn a_hold_is_believed_until_its_deadline_or_its_loss_or_the_end_of_its_process()
 fn an_operators_delete_is_counted_and_hides_nothing_else() {
     let histories = [FIRST, "15 1 1 a 7 1 - -; 40 1 1 h 1000; 80 1 1 r 1; 90 1 1 e ok"];
     let counted = overlaps(&histories, &[fault(30, 31, Kind::Delete { key: 7 })]);
-    assert_eq!((counted.violations.count, counted.behind_the_back, counted.believed_longest), (0, 1, 20));
+    assert_eq!((counted.violations.count, counted.behind_the_back, counted.believed), (0, 1, vec![20]));
     for other in
         [fault(30, 31, Kind::Delete { key: 8 }), fault(5, 6, Kind::Flush), fault(41, 42, Kind::Flush), fault(30, 31, Kind::Network)]
     {
