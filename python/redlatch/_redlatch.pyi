@@ -1,10 +1,13 @@
-"""The native module: the core behind one class. Private to this package."""
+"""The native module: the core behind a few classes. Private to this package."""
 
+from types import TracebackType
 from typing import final
 
-__all__ = ["Client", "connect"]
+from typing_extensions import Self, disjoint_base
 
-__all__ = ["Client", "connect"]
+from redlatch import hold
+
+__all__ = ["Client", "Completions", "Hold", "Lock", "connect"]
 
 # (status, number, items, error): status 0 done, 1 not now, from 10 on an error, which is (message, reason).
 _Outcome = tuple[int, int, list[int], tuple[str, str | None] | None]
@@ -19,8 +22,66 @@ class Client:
     def server(self) -> str: ...
     @property
     def closed(self) -> bool: ...
-    def run(
-        self, op: int, kind: str, name: str, owner: int, wait: float | None, lease: float | None, hold: int
-    ) -> _Outcome: ...
-    def look(self, hold: int) -> _Outcome: ...
+    def ping(self) -> _Outcome: ...
     def close(self) -> None: ...
+
+@final
+class Completions:
+    def __new__(cls) -> Completions: ...
+    def drain(self, at_most: int) -> list[tuple[int, _Outcome]]: ...
+    def stop(self) -> None: ...
+
+@disjoint_base
+class Lock:
+    def __new__(
+        cls, client: Client, kind: str, name: str, wait: float | None, lease: float | None, owner: int | None
+    ) -> Self: ...
+    @property
+    def name(self) -> str:
+        """The lock's name, without the client's prefix."""
+
+    def unlock(self) -> None:
+        """Releases the owner's latest hold. Raises NotHeldError if there is none, LockLostError if it was lost."""
+
+    def release(self) -> None:
+        """Is `unlock`, under the name that `threading.RLock` has for it. NotHeldError is a RuntimeError."""
+
+    def __enter__(self) -> hold.Hold:
+        """Acquires as `lock()` does: the block is never entered without the lock."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None, /
+    ) -> None:
+        """Releases the hold that this block began with; its errors, LockLostError too, only if the body succeeded."""
+
+    def _take(self, wait: float | None, lease: float | None, taken: list[hold.Hold]) -> None: ...
+    def _ask(self, op: int) -> _Outcome: ...
+
+@disjoint_base
+class Hold:
+    def __new__(cls, lock: Lock, owner: int, number: int) -> Self: ...
+    @property
+    def name(self) -> str:
+        """The lock's name."""
+
+    @property
+    def owner(self) -> int:
+        """The number that stands for the owner: one per thread, or what `get_lock` was given."""
+
+    def release(self) -> None:
+        """Gives this one hold back, whichever thread asks; outer holds of the same owner stay.
+
+        Raises NotHeldError if it was released before, LockLostError if it was lost, UnavailableError if Redis did not
+        answer; then it is not renewed any more and ends with its lease.
+        """
+
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None, /
+    ) -> None:
+        """Releases. Its errors are raised only if the body succeeded: they must not hide the body's own."""
+
+    def _refuse_in_a_fork(self) -> None: ...
+    def _look(self) -> _Outcome: ...
+    def _wait(self, wait: float | None) -> _Outcome: ...
+    def _watch(self, completions: Completions, key: int) -> None: ...

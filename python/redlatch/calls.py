@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from redlatch._redlatch import _Outcome
 
 # The operations, by the numbers of the core.
-ACQUIRE: Final = 1
-RELEASE: Final = 2
 FORCE_RELEASE: Final = 3
 INSPECT: Final = 4
-PING: Final = 5
+
+# What became of them, by the numbers of `errors.BY_STATUS`.
+CLOSED: Final = 18
 
 
 def answer(outcome: _Outcome, name: str | None) -> tuple[int, list[int]] | None:

@@ -10,7 +10,6 @@ from redlatch import _redlatch, calls, owners
 from redlatch.durations import Seconds, optional_seconds
 from redlatch.errors import ConfigError, error
 from redlatch.locks import FOR_EVER, RENEWED, Lock
-from redlatch.owners import this_thread
 from redlatch.tls import Tls
 from redlatch.tls import options as tls_options
 
@@ -104,7 +103,7 @@ class Client:
 
         Raises UnavailableError if it gives none in time, RefusedError if it wants other credentials, ClosedError.
         """
-        self._run(calls.PING, "plain", "", this_thread.owner)
+        calls.answer(self._native.ping(), None)
 
     def close(self) -> None:
         """Gives back what this client holds and disconnects. Later calls, and those that wait, raise ClosedError."""
@@ -115,18 +114,6 @@ class Client:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
-
-    def _run(
-        self,
-        op: int,
-        kind: str,
-        name: str,
-        owner: int,
-        wait: float | None = 0.0,
-        lease: float | None = None,
-        hold: int = 0,
-    ) -> tuple[int, list[int]] | None:
-        return calls.answer(self._native.run(op, kind, name, owner, wait, lease, hold), name or None)
 
     def __repr__(self) -> str:
         return f"<redlatch.Client {self.id} of {self._native.server}{', closed' if self.closed else ''}>"

@@ -31,7 +31,7 @@ class NotHeldError(RedlatchError, RuntimeError):
 class LockLostError(NotHeldError):
     """The hold ended before it was released: what it guarded may have been done twice.
 
-    `reason` is `expired`, `deleted`, `taken over` or `closed`.
+    `reason` is one of the words of `Hold.lost_reason`; the message has the time line.
     """
 
     code = "lost"

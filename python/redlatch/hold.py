@@ -3,39 +3,21 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING
 
-from redlatch import calls
-from redlatch.errors import LockLostError, NotHeldError, RedlatchError
+from redlatch import _redlatch, calls, errors, lazy, losses
+from redlatch.durations import Seconds, optional_seconds
+from redlatch.errors import ConfigError, LockLostError, NotHeldError, UnsupportedError
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    from redlatch.locks import Lock
+    from redlatch.losses import OnLost
 
 
-class Hold:
+class Hold(_redlatch.Hold):
     """What an acquire returns: always true, and released once, by any thread.
 
     Questions without `()` are answered from this process's own clock and never ask Redis.
     """
-
-    def __init__(self, lock: Lock, owner: int, number: int) -> None:
-        self._lock = lock
-        self._owner = owner
-        self._number = number
-        self._client_id = lock.client.id
-
-    @property
-    def name(self) -> str:
-        """The lock's name."""
-        return self._lock.name
-
-    @property
-    def owner(self) -> int:
-        """The number that stands for the owner: one per thread, or what `get_lock` was given."""
-        return self._owner
 
     @property
     def token(self) -> int | None:
@@ -49,9 +31,18 @@ class Hold:
 
     @property
     def lost_reason(self) -> str | None:
-        """Why it was lost: `expired`, `deleted`, `taken over` or `closed`; None if it was not."""
+        """Why it was lost, None if it was not:
+
+        - `expired`: its lease ended before it was released.
+        - `deleted`: its key was deleted (`DEL`, `FLUSHALL`, `force_unlock`) and nobody else has the lock.
+        - `taken over`: somebody else has the lock.
+        - `server lost its data`: the server came back without it.
+        - `partitioned`: no renewal was answered while the lease lasted.
+        - `process was paused`: this process, or its machine, stood still, so that no renewal was sent in time.
+        - `closed`: its client was closed, or the program ended.
+        """
         try:
-            self._look()
+            self._remaining()
         except LockLostError as loss:
             return loss.reason
         except NotHeldError:
@@ -62,7 +53,7 @@ class Hold:
     def remaining(self) -> float:
         """For how many more seconds it is held for certain; 0.0 once it is released or lost. Renewing prolongs it."""
         try:
-            return self._look()
+            return self._remaining()
         except NotHeldError:
             return 0.0
 
@@ -76,42 +67,50 @@ class Hold:
 
         Raises LockLostError if it was lost, NotHeldError if it was released.
         """
-        self._look()
+        self._remaining()
 
-    def release(self) -> None:
-        """Gives this one hold back, whichever thread asks; outer holds of the same owner stay.
+    def on_lost(self, callback: OnLost) -> None:
+        """Has `callback(hold, error)` called once if the hold is lost, with the LockLostError that says why.
 
-        Raises NotHeldError if it was released before, LockLostError if it was lost, UnavailableError if Redis did not
-        answer; then it is not renewed any more and ends with its lease.
+        It is called on a thread of redlatch's own, as soon as this process knows, also if the hold is lost already;
+        never if it is released. All callbacks of a process run one after another on that thread, so a callback only
+        sets an event, closes a connection, hands over. What it raises goes to `threading.excepthook`.
+
+        Raises NotHeldError in a forked child of the process that acquired it, UnsupportedError for coroutine functions.
+        """
+        if not callable(callback):
+            raise ConfigError(f"on_lost of `{self.name}` is {callback!r}; give a function of hold and error", self.name)
+        if lazy.is_lazy(callback):
+            raise UnsupportedError(f"{callback!r} would not run when it is called; give a plain function", self.name)
+        self._refuse_in_a_fork()
+        losses.watch(self, callback)
+
+    def wait_lost(self, wait: Seconds | None = None) -> bool:
+        """Waits until the hold is lost and returns True; False if it is released, or `wait` seconds are over, before.
+
+        `wait=None` waits as long as it is held, 0 returns at once. Ctrl-C ends it.
+
+        Raises NotHeldError in a forked child of the process that acquired it.
         """
         self._refuse_in_a_fork()
-        self._lock._run(calls.RELEASE, owner=self._owner, hold=self._number)
+        outcome = self._wait(optional_seconds("wait", wait, "None waits as long as it is held"))
+        return self._loss(outcome) is not None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Releases. Its errors are raised only if the body succeeded: they must not hide the body's own."""
-        try:
-            self.release()
-        except RedlatchError:
-            if kind is None:
-                raise
-
-    def _look(self) -> float:
+    def _remaining(self) -> float:
         """The seconds that remain; no I/O."""
-        self._refuse_in_a_fork()
-        held = calls.answer(self._lock.client._native.look(self._number), self.name)
+        held = calls.answer(self._look(), self.name)
         if held is None:
             raise NotHeldError(f"`{self.name}` is not held by this hold, it was released; acquire it again", self.name)
         return held[0] / 1e6
 
-    def _refuse_in_a_fork(self) -> None:
-        """A forked child has a copy of this object, and a client of its own that numbers its holds anew."""
-        if self._client_id != self._lock.client.id:
-            raise NotHeldError(
-                f"`{self.name}` is not held by this process but by the one that forked it; acquire it here", self.name
-            )
+    def _loss(self, outcome: _redlatch._Outcome) -> LockLostError | None:
+        """The loss that the end of this hold was; None: it was none."""
+        status, _, _, failure = outcome
+        if status == calls.CLOSED:
+            # A closed client watches nothing any more, but it knows how its holds ended.
+            return self._loss(self._look())
+        loss = errors.error(status, *failure, self.name) if failure is not None else None
+        return loss if isinstance(loss, LockLostError) else None
 
     def __repr__(self) -> str:
-        return f"<redlatch.Hold of {self.name!r} by {self._client_id}:{self._owner}>"
+        return f"<redlatch.Hold of {self.name!r} by owner {self.owner}>"

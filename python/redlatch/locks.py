@@ -5,16 +5,17 @@ from __future__ import annotations
 import functools
 import math
 import threading
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Final, TypeVar, cast
 
-from redlatch import calls
+from redlatch import _redlatch, calls, lazy
 from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
 from redlatch.errors import ConfigError, NotAcquiredError, NotHeldError, UnsupportedError
 from redlatch.hold import Hold
 from redlatch.owners import this_thread
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from redlatch.client import Client
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -23,7 +24,7 @@ FOR_EVER: Final = "None waits for ever, 0 tries once"
 RENEWED: Final = "None has it renewed until it is released"
 
 
-class Lock:
+class Lock(_redlatch.Lock):
     """A reentrant lock of one name, held by one owner at a time among all processes that share the server.
 
     Make it with `Client.get_lock`; any number of objects stand for the same lock. The owner is the calling thread,
@@ -35,20 +36,22 @@ class Lock:
     ClosedError, and ConfigError for arguments that cannot be used. Ctrl-C ends waiting at once and leaves nothing held.
     """
 
-    def __init__(
-        self, client: Client, kind: str, name: str, *, wait: float | None, lease: float | None, owner: int | None
-    ) -> None:
-        self._client = client
-        self._kind = kind
-        self._name = name
-        self._wait = wait
-        self._lease = lease
-        self._owner = owner
+    # The native half looks these up.
+    _hold = Hold
+    _this_thread = this_thread
 
-    @property
-    def name(self) -> str:
-        """The lock's name, without the client's prefix."""
-        return self._name
+    _client: Client
+    _wait: float | None
+    _lease: float | None
+
+    def __new__(
+        cls, client: Client, kind: str, name: str, *, wait: float | None, lease: float | None, owner: int | None
+    ) -> Self:
+        lock = super().__new__(cls, client._native, kind, name, wait, lease, owner)
+        lock._client = client
+        lock._wait = wait
+        lock._lease = lease
+        return lock
 
     @property
     def client(self) -> Client:
@@ -60,27 +63,20 @@ class Lock:
         waited = self._wait if wait is UNSET else optional_seconds("wait", wait, FOR_EVER)
         hold = self._acquire(waited, lease)
         if hold is None:
-            raise NotAcquiredError(
-                f"`{self.name}` was not acquired within {waited} s: another owner holds it; wait longer or try later",
-                self.name,
-            )
+            raise self._not_acquired(waited)
         return hold
 
     def try_lock(self, *, wait: Seconds | None = 0, lease: Seconds | Unset | None = UNSET) -> Hold | None:
         """Acquires the lock if that succeeds within `wait` (0: at the first try) and returns the hold, else None."""
         return self._acquire(optional_seconds("wait", wait, FOR_EVER), lease)
 
-    def unlock(self) -> None:
-        """Releases the owner's latest hold. Raises NotHeldError if there is none, LockLostError if it was lost."""
-        self._run(calls.RELEASE)
-
     def force_unlock(self) -> bool:
         """Takes the lock away from whoever holds it, all holds at once, and returns whether somebody did."""
-        return self._ask(calls.FORCE_RELEASE)[0] == 1
+        return self._ask_for(calls.FORCE_RELEASE)[0] == 1
 
     def is_locked(self) -> bool:
         """Whether anybody holds it."""
-        return self._ask(calls.INSPECT)[0] != -2
+        return self._ask_for(calls.INSPECT)[0] != -2
 
     def is_held_by_current_thread(self) -> bool:
         """Whether the owner holds it: the calling thread, or the owner that `get_lock` was given."""
@@ -88,11 +84,11 @@ class Lock:
 
     def hold_count(self) -> int:
         """How many holds the owner has."""
-        return self._ask(calls.INSPECT)[1][0]
+        return self._ask_for(calls.INSPECT)[1][0]
 
     def remain_time_to_live(self) -> float | None:
         """In how many seconds it ends if nobody renews it: None if it is free, `math.inf` if it has no end."""
-        ms = self._ask(calls.INSPECT)[0]
+        ms = self._ask_for(calls.INSPECT)[0]
         if ms == -2:
             return None
         return math.inf if ms == -1 else ms / 1000
@@ -104,32 +100,9 @@ class Lock:
         """
         return self._acquire(_rlock_wait(blocking, timeout), UNSET)
 
-    def release(self) -> None:
-        """Is `unlock`, under the name that `threading.RLock` has for it. NotHeldError is a RuntimeError."""
-        self.unlock()
-
     def locked(self) -> bool:
         """Is `is_locked`, under the name that `threading.RLock` has for it."""
         return self.is_locked()
-
-    def __enter__(self) -> Hold:
-        """Acquires as `lock()` does: the block is never entered without the lock."""
-        hold = self.lock()
-        this_thread.entered.append((self, hold))
-        return hold
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Releases the hold that this block began with; its errors, LockLostError too, only if the body succeeded."""
-        entered = this_thread.entered
-        # Blocks of generators may end in another order than they began, so this one is not always the last.
-        for i in reversed(range(len(entered))):
-            if entered[i][0] is self:
-                entered.pop(i)[1].__exit__(kind, error, at)
-                return
-        raise NotHeldError(
-            f"`{self.name}`: this thread did not enter the block that ends; use `with lock.lock()` to end it elsewhere",
-            self.name,
-        )
 
     def __call__(self, function: F) -> F:
         """Decorates a function: each call runs under the lock, as in a `with` block.
@@ -138,7 +111,7 @@ class Lock:
         """
         if not callable(function):
             raise ConfigError(f"`{self.name}` decorates functions, not {function!r}; put it above a def", self.name)
-        if _is_lazy(function):
+        if lazy.is_lazy(function):
             raise UnsupportedError(
                 f"`{self.name}` cannot decorate {function!r}, whose body runs after the call; use `with` inside it",
                 self.name,
@@ -153,35 +126,36 @@ class Lock:
 
     def _acquire(self, wait: float | None, lease: Seconds | Unset | None) -> Hold | None:
         lasting = self._lease if lease is UNSET else optional_seconds("lease", lease, RENEWED)
-        owner = self._caller()
-        answer = self._run(calls.ACQUIRE, owner=owner, wait=wait, lease=lasting)
-        return None if answer is None else Hold(self, owner, answer[0])
+        taken: list[Hold] = []
+        try:
+            self._take(wait, lasting, taken)
+            return taken[0] if taken else None
+        except BaseException:
+            # Ctrl-C may come between the acquire and the return of this function.
+            if taken:
+                taken[0].__exit__(BaseException, None, None)
+            raise
 
-    def _ask(self, op: int) -> tuple[int, list[int]]:
+    def _ask_for(self, op: int) -> tuple[int, list[int]]:
         """Runs what has an answer at once, whoever holds the lock."""
-        answer = self._run(op)
+        answer = calls.answer(self._ask(op), self.name)
         assert answer is not None, f"operation {op} never waits"
         return answer
 
-    def _run(
-        self, op: int, *, owner: int | None = None, wait: float | None = 0.0, lease: float | None = None, hold: int = 0
-    ) -> tuple[int, list[int]] | None:
-        asking = self._caller() if owner is None else owner
-        return self._client._run(op, self._kind, self._name, asking, wait, lease, hold)
+    def _not_acquired(self, waited: float | None) -> NotAcquiredError:
+        return NotAcquiredError(
+            f"`{self.name}` was not acquired within {waited} s: another owner holds it; wait longer or try later",
+            self.name,
+        )
 
-    def _caller(self) -> int:
-        return this_thread.owner if self._owner is None else self._owner
+    def _not_entered(self) -> NotHeldError:
+        return NotHeldError(
+            f"`{self.name}`: this thread did not enter the block that ends; use `with lock.lock()` to end it elsewhere",
+            self.name,
+        )
 
     def __repr__(self) -> str:
         return f"<redlatch.Lock {self.name!r} of {self._client!r}>"
-
-
-def _is_lazy(function: Callable[..., Any]) -> bool:
-    """Whether it returns to its caller before its body has run."""
-    import inspect  # a quarter of the time that `import redlatch` takes, and few programs decorate
-
-    lazy = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
-    return any(is_one(function) for is_one in lazy)
 
 
 def _rlock_wait(blocking: bool, timeout: float) -> float | None:

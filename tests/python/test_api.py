@@ -22,13 +22,21 @@ def signature(function: object) -> str:
     return str(inspect.signature(function)).replace("'", "").replace('"', "")
 
 
+def is_native(of: type) -> bool:
+    return of.__module__ == "redlatch._redlatch"
+
+
 def members(of: type) -> Iterator[str]:
     # Only records are made by their class; a client, a lock and a hold come from a call.
     shown = ("__enter__", "__exit__", "__call__", "__bool__", *(["__init__"] if dataclasses.is_dataclass(of) else []))
-    for name, member in sorted(vars(of).items()):
+    # What a native half has is as public as the rest.
+    native = {name: member for base in of.__bases__ if is_native(base) for name, member in vars(base).items()}
+    for name, member in sorted({**native, **vars(of)}.items()):
         if name.startswith("_") and name not in shown:
             continue
-        if isinstance(member, property):
+        if inspect.isgetsetdescriptor(member):
+            yield f"    {name}  # property"
+        elif isinstance(member, property):
             assert member.fget is not None
             yield f"    {name}{signature(member.fget).removeprefix('(self)')}  # property"
         elif isinstance(member, (classmethod, staticmethod)):
@@ -43,7 +51,8 @@ def api() -> Iterator[str]:
     for name in sorted(redlatch.__all__):
         value = getattr(redlatch, name)
         if inspect.isclass(value):
-            yield f"class {name}({', '.join(base.__name__ for base in value.__bases__)})"
+            bases = [base.__name__ for base in value.__bases__ if not is_native(base)]
+            yield f"class {name}({', '.join(bases) or 'object'})"
             yield from members(value)
         elif typing.get_args(value):
             yield f"{name} = {' | '.join(sorted(part.__name__ for part in typing.get_args(value)))}"

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use pyo3::prelude::*;
-use redlatch::{Config, Op, Request, kinds};
+use redlatch::{Config, Op, Request};
 
 use crate::outcome::{self, Outcome};
 use crate::park;
 
 #[pyclass(frozen, module = "redlatch._redlatch")]
 pub struct Client {
-    core: redlatch::Client,
+    pub core: redlatch::Client,
 }
 
 #[derive(IntoPyObject)]
@@ -54,38 +54,13 @@ impl Client {
         self.core.is_closed()
     }
 
-    /// Runs one request to its end and returns its outcome.
-    #[allow(clippy::too_many_arguments)] // they are the fields of `Request`
-    fn run(
-        &self,
-        py: Python<'_>,
-        op: i32,
-        kind: Cow<'_, str>,
-        name: String,
-        owner: i64,
-        wait: Option<f64>,
-        lease: Option<f64>,
-        hold: u64,
-    ) -> PyResult<Outcome> {
-        match request(op, &kind, name, owner, wait, lease, hold) {
-            Ok(request) => park::run(py, &self.core, request).map(outcome::from_result),
-            Err(error) => Ok(outcome::from_error(&error)),
-        }
-    }
-
-    /// What this process knows of a hold, without asking Redis.
-    fn look(&self, hold: u64) -> Outcome {
-        outcome::from_look(self.core.look(hold))
+    /// Asks the server for a sign of life.
+    fn ping(&self, py: Python<'_>) -> PyResult<Outcome> {
+        park::run(py, &self.core, Request::new(Op::Ping, "plain", "", 0)).map(outcome::from_result)
     }
 
     /// Gives every hold back and closes; later calls are refused.
     fn close(&self, py: Python<'_>) {
         py.detach(|| self.core.close(true));
     }
-}
-
-fn request(op: i32, kind: &str, name: String, owner: i64, wait: Option<f64>, lease: Option<f64>, hold: u64) -> redlatch::Result<Request> {
-    let (wait, lease) = (outcome::duration(wait)?, outcome::duration(lease)?);
-    let request = Request::new(Op::from_number(op)?, kinds::name_of(kind)?, name, owner);
-    Ok(Request { wait, lease, hold, ..request })
 }

@@ -1,6 +1,9 @@
 //! `redlatch._redlatch`: the core for the Python package. Types go across, nothing is decided; Python raises the errors.
 
 mod client;
+mod completions;
+mod hold;
+mod lock;
 mod outcome;
 mod park;
 
@@ -8,4 +11,10 @@ mod park;
 mod _redlatch {
     #[pymodule_export]
     use crate::client::{Client, connect};
+    #[pymodule_export]
+    use crate::completions::Completions;
+    #[pymodule_export]
+    use crate::hold::Hold;
+    #[pymodule_export]
+    use crate::lock::Lock;
 }

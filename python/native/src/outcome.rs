@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pyo3::prelude::*;
 use redlatch::{Answer, Error, Look};
 
 /// The status is 0 for done, 1 for not now, from 10 on [`Error::number`].
@@ -31,6 +32,19 @@ pub fn from_error(error: &Error) -> Outcome {
         _ => None,
     };
     (error.number(), 0, Vec::new(), Some((error.to_string(), reason)))
+}
+
+/// Raises the error that an outcome about lock `name` is, if it is one.
+pub fn raised(py: Python<'_>, outcome: Outcome, name: &str) -> PyResult<()> {
+    if outcome.3.is_some() {
+        py.import("redlatch.calls")?.call_method1("answer", (outcome, name))?;
+    }
+    Ok(())
+}
+
+/// The exception that an error about lock `name` is to Python.
+pub fn exception(py: Python<'_>, error: &Error, name: &str) -> PyErr {
+    raised(py, from_error(error), name).expect_err("an error has a message, and is raised")
 }
 
 /// Seconds that Python has checked already; out of range all the same is an error, never a panic.

@@ -1,11 +1,11 @@
 //! Runs one request to its end on the caller's thread, without the GIL; on the main thread signals are heard while it waits.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use redlatch::{Answer, Client, Op, Request};
+use redlatch::{Answer, Client, Error, Op, Request};
 
 type Done = redlatch::Result<Answer>;
 
@@ -16,7 +16,8 @@ const SLICE: Duration = Duration::from_millis(50);
 pub fn run(py: Python<'_>, client: &Client, request: Request) -> PyResult<Done> {
     let ticket = client.ticket();
     let (done, waiting) = sync_channel(1);
-    let back = request.clone();
+    let parked = Parked { client, ticket, request: &request, waiting };
+    let (request, deadline) = (request.clone(), parked.deadline());
     let started = py.detach(|| {
         client.start(ticket, request, move |result| {
             // Nobody listens any more only if the caller panicked.
@@ -24,42 +25,89 @@ pub fn run(py: Python<'_>, client: &Client, request: Request) -> PyResult<Done> 
         })
     });
     match started {
-        Some(result) => deliver(py, client, &back, result),
-        // What is not an acquire ends within the response time-out, and giving up half-way would leave it open what was done.
-        None if back.op != Op::Acquire || !is_main_thread(py)? => py.detach(move || waiting.recv()).map_err(|_| dropped()),
-        None => park(py, client, ticket, &back, waiting),
+        Some(result) => parked.deliver(py, result),
+        None => parked.wait(py, deadline),
     }
 }
 
-fn park(py: Python<'_>, client: &Client, ticket: u64, request: &Request, mut waiting: Receiver<Done>) -> PyResult<Done> {
-    loop {
-        let receiver = &mut waiting;
-        match py.detach(move || receiver.recv_timeout(SLICE)) {
-            Ok(result) => return deliver(py, client, request, result),
-            Err(RecvTimeoutError::Disconnected) => return Err(dropped()),
-            Err(RecvTimeoutError::Timeout) => {}
+/// A caller whose request goes on on the I/O thread.
+struct Parked<'a> {
+    client: &'a Client,
+    ticket: u64,
+    request: &'a Request,
+    waiting: Receiver<Done>,
+}
+
+impl Parked<'_> {
+    /// When the caller leaves by itself: the core ends the waits of an acquire, but watches a hold as long as it lasts.
+    fn deadline(&self) -> Option<Instant> {
+        let wait = self.request.wait.filter(|_| self.request.op == Op::Watch)?;
+        Instant::now().checked_add(wait)
+    }
+
+    fn wait(mut self, py: Python<'_>, deadline: Option<Instant>) -> PyResult<Done> {
+        // What never waits ends within the response time-out, and giving up half-way would leave it open what was done.
+        let may_leave = matches!(self.request.op, Op::Acquire | Op::Watch);
+        let deaf = match may_leave.then(|| is_main_thread(py)) {
+            None | Some(Ok(false)) => true,
+            Some(Ok(true)) => false,
+            Some(Err(signal)) => return self.flee(py, signal),
+        };
+        loop {
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let slice = if deaf { left } else { Some(left.unwrap_or(SLICE).min(SLICE)) };
+            let waiting = &mut self.waiting;
+            match py.detach(move || receive(waiting, slice)) {
+                Ok(result) => return self.deliver(py, result),
+                Err(RecvTimeoutError::Disconnected) => return Err(dropped()),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if !deaf && let Err(signal) = py.check_signals() {
+                return self.flee(py, signal);
+            }
+            if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+                return match py.detach(move || self.leave()) {
+                    Some(Err(Error::Cancelled)) => Ok(Ok(Answer::default())),
+                    Some(result) => Ok(result),
+                    None => Err(dropped()),
+                };
+            }
         }
-        if let Err(signal) = py.check_signals() {
-            py.detach(move || {
-                client.cancel(ticket);
-                if let Ok(result) = waiting.recv() {
-                    give_back(client, request, result);
-                }
-            });
+    }
+
+    /// Ends the request and returns what came of it all the same.
+    fn leave(&mut self) -> Option<Done> {
+        self.client.cancel(self.ticket);
+        self.waiting.recv().ok()
+    }
+
+    /// Leaves nothing behind, for a signal handler that has raised.
+    fn flee(mut self, py: Python<'_>, signal: PyErr) -> PyResult<Done> {
+        py.detach(move || {
+            if let Some(result) = self.leave() {
+                give_back(self.client, self.request, result);
+            }
+        });
+        Err(signal)
+    }
+
+    /// Hears signals a last time: Python would raise them before its caller has the hold, and nobody could release it.
+    fn deliver(&self, py: Python<'_>, result: Done) -> PyResult<Done> {
+        if self.request.op == Op::Acquire
+            && let Err(signal) = py.check_signals()
+        {
+            py.detach(|| give_back(self.client, self.request, result));
             return Err(signal);
         }
+        Ok(result)
     }
 }
 
-/// Hears signals a last time: Python would raise them before its caller has the hold, and nobody could release it.
-fn deliver(py: Python<'_>, client: &Client, request: &Request, result: Done) -> PyResult<Done> {
-    if request.op == Op::Acquire
-        && let Err(signal) = py.check_signals()
-    {
-        py.detach(|| give_back(client, request, result));
-        return Err(signal);
+fn receive(waiting: &mut Receiver<Done>, slice: Option<Duration>) -> Result<Done, RecvTimeoutError> {
+    match slice {
+        Some(slice) => waiting.recv_timeout(slice),
+        None => waiting.recv().map_err(|_| RecvTimeoutError::Disconnected),
     }
-    Ok(result)
 }
 
 /// Releases what was acquired for a caller that has left. If that does not work, the client knows the hold and it ends with its lease.
@@ -70,7 +118,7 @@ fn give_back(client: &Client, request: &Request, result: Done) {
     }
 }
 
-/// Python runs signal handlers on its main thread only.
+/// Python runs signal handlers on its main thread only. Asking runs Python code, so that they may run, and raise, in here.
 fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
     let threading = py.import("threading")?;
     let main = threading.call_method0("main_thread")?.getattr("ident")?;

@@ -1,0 +1,31 @@
+//! What has ended and nobody parks for, for the one Python thread that drains it.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+
+use crate::outcome::{self, Outcome};
+
+/// A queue of `(key, outcome)`.
+#[pyclass(frozen, module = "redlatch._redlatch")]
+pub struct Completions {
+    pub core: Arc<redlatch::Completions>,
+}
+
+#[pymethods]
+impl Completions {
+    #[new]
+    fn new() -> Self {
+        Completions { core: redlatch::Completions::new() }
+    }
+
+    /// Blocks until there is something, and takes it; empty: it was stopped and nothing is left.
+    fn drain(&self, py: Python<'_>, at_most: usize) -> Vec<(u64, Outcome)> {
+        let ended = py.detach(|| self.core.drain(at_most));
+        ended.into_iter().map(|(key, result)| (key, outcome::from_result(result))).collect()
+    }
+
+    fn stop(&self) {
+        self.core.stop();
+    }
+}

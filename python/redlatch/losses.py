@@ -1,0 +1,87 @@
+"""Tells holders that they lost their locks: one thread for all of a process, which starts when it is first needed."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, Callable
+
+from redlatch import _redlatch
+from redlatch.errors import LockLostError
+
+if TYPE_CHECKING:
+    from redlatch.hold import Hold
+
+OnLost = Callable[["Hold", LockLostError], object]
+
+_log = logging.getLogger("redlatch")
+
+
+class Losses:
+    """The holds that somebody wants to be told of, and the thread that tells."""
+
+    # No `threading.Lock` here: another thread could have it at a fork, and the child would wait for ever.
+
+    def __init__(self) -> None:
+        self._completions = _redlatch.Completions()
+        self._keys = itertools.count(1)
+        self._watched: dict[int, tuple[Hold, OnLost]] = {}
+        self._thread = threading.Thread(target=self._run, name="redlatch-losses", daemon=True)
+        self._unstarted = [self._thread]
+
+    def watch(self, hold: Hold, callback: OnLost) -> None:
+        """Has `callback` called if `hold` is lost."""
+        key = next(self._keys)
+        self._watched[key] = hold, callback
+        hold._watch(self._completions, key)
+        try:
+            thread = self._unstarted.pop()
+        except IndexError:
+            return
+        thread.start()
+
+    def _run(self) -> None:
+        while ended := self._completions.drain(100):
+            for key, outcome in ended:
+                self._end(key, outcome)
+
+    def _end(self, key: int, outcome: _redlatch._Outcome) -> None:
+        hold, callback = self._watched.pop(key)
+        loss = hold._loss(outcome)
+        if loss is None:
+            return
+        try:
+            callback(hold, loss)
+        except BaseException:
+            _complain()
+
+
+def _complain() -> None:
+    """Reports the exception of a callback as that of a thread, which stops nobody else from being told."""
+    try:
+        threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
+    except BaseException:
+        _log.exception("threading.excepthook does not work")
+
+
+_losses = Losses()
+_inherited: list[Losses] = []
+
+
+def watch(hold: Hold, callback: OnLost) -> None:
+    """Has `callback` called if `hold` is lost, on the thread of this process."""
+    _losses.watch(hold, callback)
+
+
+def _start_anew() -> None:
+    """In a forked child, whose parent's thread is not there; what it shared is kept and never touched."""
+    global _losses
+    _inherited.append(_losses)
+    _losses = Losses()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_anew)
