@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import random
 import signal
 import subprocess
 import sys
+import threading
+import time
 
+import pytest
+
+import redlatch
 from eventually import until_true
 from redlatch import Client
 from servers import Server
@@ -88,3 +94,91 @@ def test_ctrl_c_during_the_round_trip_gives_back_what_it_brings(own_server: Serv
         assert child.stdout.readline() == "left\n"
         assert view("EXISTS", name) == 0
         child.stdin.write("\n")
+
+
+BUSY = """
+import itertools, sys, redlatch
+client = redlatch.connect(sys.argv[1])
+lock = client.get_lock(sys.argv[2])
+
+def enter():
+    with lock:
+        pass
+
+def enter_twice():
+    with lock, lock as hold:
+        hold.ensure()
+
+def enter_a_hold():
+    with lock.lock() as hold:
+        hold.ensure()
+
+def release_in_the_end():
+    lock.lock()
+    try:
+        pass
+    finally:
+        lock.unlock()
+
+@lock
+def decorated():
+    pass
+
+ways = [enter, enter_twice]
+if sys.version_info >= (3, 11):
+    # Before, Python hears signals at the return of every function too: only `with lock` has nothing before its block.
+    ways += [enter_a_hold, release_in_the_end, decorated]
+ways = itertools.cycle(ways)
+while True:
+    try:
+        print("busy", flush=True)
+        while True:
+            next(ways)()
+    except KeyboardInterrupt:
+        pass
+    print("holds", lock.hold_count(), flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("contended", [False, True], ids=["alone", "in line"])
+def test_ctrl_c_at_any_moment_leaves_nothing_held_and_nothing_in_line(
+    own_server: Server, name: str, contended: bool
+) -> None:
+    stop = threading.Event()
+
+    def contend() -> None:
+        with redlatch.connect(own_server.url) as client:
+            while not stop.is_set():
+                if hold := client.get_lock(name).try_lock(wait=0.2):
+                    hold.release()
+
+    rival = threading.Thread(target=contend)
+    command = [sys.executable, "-c", BUSY, own_server.url, name]
+    with (
+        own_server.view() as view,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as child,
+    ):
+        assert child.stdin is not None
+        assert child.stdout is not None
+        if contended:
+            rival.start()
+        try:
+            for _ in range(150):
+                assert child.stdout.readline() == "busy\n"
+                time.sleep(random.uniform(0, 0.003))
+                child.send_signal(signal.SIGINT)
+                assert child.stdout.readline() == "holds 0\n"
+                child.stdin.write("\n")
+            assert child.stdout.readline() == "busy\n"
+            child.send_signal(signal.SIGINT)
+            assert child.stdout.readline() == "holds 0\n"
+            stop.set()
+            if contended:
+                rival.join()
+            # The child is alive, and has had no chance to tidy up.
+            assert view("KEYS", "*") == []
+            until_true(lambda: view.listeners(name) == 0, "subscriptions that are dropped")
+        finally:
+            stop.set()
+            child.kill()
