@@ -16,7 +16,7 @@ sys.path.insert(0, str(HERE / "demo"))
 
 from server import server  # noqa: E402  the demo's
 
-# Of the whole workspace, as everywhere: another selection has other features, and cargo would build the dependencies again.
+# Of the whole workspace, as everywhere: another selection has other features, and cargo would build dependencies again.
 CARGO = ["cargo", "build", "--quiet", "--workspace", "--profile", "ci", "--examples"]
 # The consumers take the jar from a Maven repository under target/, so that the one in the home folder stays as it is.
 REPOSITORY = f"-Dmaven.repo.local={ROOT / 'target/m2'}"
