@@ -1,7 +1,7 @@
 # Builds, shows and tests redlatch, one command each. What this machine lacks is installed first: see .ci/setup.
 # Everything is built with cargo's profile `ci`, so that Rust, wheel, jar and test agents share one build without LTO.
 
-.PHONY: demo test chaos lint build clean setup setup-tests rust agents test-rust test-python test-java test-examples
+.PHONY: demo test chaos bench lint build clean setup setup-tests rust agents test-rust test-python test-java test-examples
 .NOTPARALLEL:
 
 VENV := target/venv/bin
@@ -21,6 +21,14 @@ chaos: setup
 	cargo build --profile ci --package redlatch-tests --bins
 	target/ci/redlatch-chaos $(SECONDS) $(SEED)
 
+# How fast, beside Redisson, redis-py and a bare socket; about ten minutes on a quiet machine. ONLY=solo,crowd WARM=5 for a part, sooner
+ROUNDS := 5
+WARM := 45
+bench: setup-tests target/made/python target/made/jar
+	cargo build --profile ci --package redlatch-bench
+	bench/peers/build
+	cd bench && python3 -m harness --rounds $(ROUNDS) --warm $(WARM) $(if $(SCALE),--scale $(SCALE)) $(if $(ONLY),--only $(ONLY))
+
 # The Rust workspace, the Python package, the jar
 build: setup rust target/made/python target/made/jar
 
@@ -30,8 +38,8 @@ lint: setup-tests target/made/python
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets --profile ci -- -D warnings
 	$(call heading,ruff and mypy and stubtest)
-	$(VENV)/ruff check python tests examples
-	$(VENV)/ruff format --check python tests examples
+	$(VENV)/ruff check python tests examples bench
+	$(VENV)/ruff format --check python tests examples bench
 	$(VENV)/mypy
 	cd examples/demo && ../../$(VENV)/mypy --config-file ../../pyproject.toml .
 	$(VENV)/python -m mypy.stubtest redlatch

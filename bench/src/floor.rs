@@ -1,0 +1,66 @@
+//! The floors: what a bare socket needs for the script calls of a lock and an unlock, and for a message from one process to another.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::order::{Order, list, now};
+use crate::socket::{Socket, encoded};
+
+macro_rules! script {
+    ($name:literal) => {
+        concat!(include_str!("../../core/scripts/_late.lua"), include_str!(concat!("../../core/scripts/plain/", $name, ".lua")))
+    };
+}
+
+/// As long as an owner of a client: `<client uuid>:<number>`.
+const OWNER: &str = "7d0cd1a5-8f2c-4a54-b5a6-0d7c5a3c1f00:1099511627776";
+/// Server time in ms that does not come; as many digits as that of a call.
+const NOT_AFTER: &str = "9999999999999";
+
+pub fn program(url: &str) -> Box<dyn FnMut(&Order) -> String> {
+    let url = url.to_owned();
+    let mut socket = Socket::connect(&url);
+    Box::new(move |order| match order.what.as_str() {
+        "solo" => solo(&mut socket, order),
+        "handover" => handover(&mut socket, &mut Socket::connect(&url), order),
+        other => panic!("there is no floor for `{other}`"),
+    })
+}
+
+fn solo(socket: &mut Socket, order: &Order) -> String {
+    let name = order.text("name");
+    let channel = format!("redisson_lock__channel:{{{name}}}");
+    let mut load = |script| socket.call(&encoded(&["SCRIPT", "LOAD", script])).remove(0);
+    let (acquire, release) = (load(script!("acquire")), load(script!("release")));
+    let acquire = encoded(&["EVALSHA", &acquire, "1", name, "30000", OWNER, "1", NOT_AFTER]);
+    let release = encoded(&["EVALSHA", &release, "1", name, OWNER, "0", "30000", "", "0", "PUBLISH", &channel, NOT_AFTER]);
+    let mut pairs = order.pairs();
+    while pairs.go_on() {
+        assert_eq!(socket.call(&acquire), ["1"], "the lock is free");
+        assert_eq!(socket.call(&release), ["1", "0"], "it is held");
+    }
+    pairs.report()
+}
+
+/// Two processes send a message to and fro, each with one socket that publishes and one that listens.
+fn handover(publisher: &mut Socket, listener: &mut Socket, order: &Order) -> String {
+    let (name, starts) = (order.text("name"), order.number("starts"));
+    listener.call(&encoded(&["SUBSCRIBE", &format!("{name}:{starts}")]));
+    let publish = encoded(&["PUBLISH", &format!("{name}:{}", 1 - starts), "0"]);
+    let (mut taken, mut released) = (Vec::new(), Vec::new());
+    for time in 0..order.number("times") {
+        let first = starts == 1 && time == 0;
+        if !first {
+            listener.reply();
+            taken.push(now());
+        }
+        sleep(order.duration("hold"));
+        released.push(now());
+        while publisher.call(&publish) == ["0"] && first {
+            // The other one does not listen yet.
+            sleep(Duration::from_millis(1));
+            released[0] = now();
+        }
+    }
+    format!("taken={} released={}", list(&taken), list(&released))
+}
