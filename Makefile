@@ -25,7 +25,7 @@ chaos: setup
 ROUNDS := 5
 WARM := 45
 bench: setup-tests target/made/python target/made/jar
-	cargo build --profile ci --package redlatch-bench
+	cargo build --workspace --profile ci --bin redlatch-bench
 	bench/peers/build
 	cd bench && python3 -m harness --rounds $(ROUNDS) --warm $(WARM) $(if $(SCALE),--scale $(SCALE)) $(if $(ONLY),--only $(ONLY))
 
