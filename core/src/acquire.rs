@@ -26,11 +26,7 @@ pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
         Ok(call) => call,
         Err(error) => return waiting.refuse(error),
     };
-    let response = match waiting.patience {
-        Patience::Until(deadline) => live.config.response_timeout.min(deadline.saturating_duration_since(now)),
-        _ => live.config.response_timeout,
-    };
-    let limits = Limits { response: response.max(Duration::from_millis(1)), window: WINDOW };
+    let limits = Limits { response: target.tries(waiting.patience.deadline()).response(now), window: WINDOW };
     match live.link.run_direct(&call, limits) {
         None => {
             drop(turn);
@@ -112,13 +108,7 @@ fn go_on(waiting: Waiting, first: Option<(Turn, Call, Tryout)>) {
     target.live.lines().begin(ticket);
     let live = target.live.clone();
     live.io().spawn(async move {
-        let now = Instant::now();
-        let retry = now + target.live.config.retry_for;
-        let give_up = match waiting.patience {
-            Patience::Until(deadline) => deadline.min(retry),
-            _ => retry,
-        };
-        let tried = target.acquire(waiting.watched, give_up, first).await;
+        let tried = target.acquire(waiting.watched, target.tries(waiting.patience.deadline()), first).await;
         let late = waiting.is_late(Instant::now());
         match tried {
             Ok(Tried::Taken(number)) => {

@@ -66,12 +66,26 @@ pub struct Request {
     pub lease: Option<Duration>,
     /// Which hold to release; 0: the owner's latest.
     pub hold: u64,
+    /// How long one call may stay unanswered; `None`: as the client's configuration has it.
+    pub response_timeout: Option<Duration>,
+    /// How long new attempts are begun; `None`: as the client's configuration has it.
+    pub retry_for: Option<Duration>,
 }
 
 impl Request {
     /// A request without waiting, with a renewed lease; the other fields are set by the caller.
     pub fn new(op: Op, kind: &'static str, name: impl Into<String>, owner: i64) -> Self {
-        Request { op, kind, name: name.into(), owner, wait: Some(Duration::ZERO), lease: None, hold: 0 }
+        Request {
+            op,
+            kind,
+            name: name.into(),
+            owner,
+            wait: Some(Duration::ZERO),
+            lease: None,
+            hold: 0,
+            response_timeout: None,
+            retry_for: None,
+        }
     }
 
     /// Refuses names and times that no server could take.

@@ -8,7 +8,7 @@ use tokio::time::sleep_until;
 
 use crate::command::Answer;
 use crate::error::{Error, Result};
-use crate::lines::{Key, Patience};
+use crate::lines::Key;
 use crate::live::Live;
 use crate::passing::{answer_cancelled, hand_out};
 use crate::queue::Step;
@@ -38,7 +38,7 @@ pub async fn run(target: Target) {
             Step::Listen if work.is_none() => {
                 since = now;
                 ear.join();
-                work = Some(listen(live.clone(), ear.channel.clone()));
+                work = Some(listen(target.clone(), ear.channel.clone()));
             }
             Step::Try if work.is_none() => {
                 since = now;
@@ -61,8 +61,9 @@ pub async fn run(target: Target) {
     }
 }
 
-fn listen(live: Arc<Live>, channel: String) -> Work {
-    Box::pin(async move { Did::Listened(live.link.listen(&channel, live.config.retry_for).await) })
+fn listen(target: Target, channel: String) -> Work {
+    let limit = target.retry_for.max(target.response);
+    Box::pin(async move { Did::Listened(target.live.link.listen(&channel, limit).await) })
 }
 
 fn take_head(live: &Arc<Live>, key: &Key, now: Instant) -> Option<Work> {
@@ -71,13 +72,8 @@ fn take_head(live: &Arc<Live>, key: &Key, now: Instant) -> Option<Work> {
         let waiting = &line.take_head(now)?.waiter;
         Some((waiting.target.clone(), waiting.watched, waiting.patience))
     })??;
-    let retry = now + live.config.retry_for;
-    let give_up = match patience {
-        Patience::Until(deadline) => deadline.min(retry),
-        _ => retry,
-    };
     Some(Box::pin(async move {
-        let tried = target.acquire(watched, give_up, None).await;
+        let tried = target.acquire(watched, target.tries(patience.deadline()), None).await;
         Did::Tried(target, tried)
     }))
 }
@@ -102,6 +98,13 @@ fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
                 line.put_back()
             });
             answer_cancelled(cancelled.flatten().map(|place| place.waiter));
+        }
+        Did::Tried(target, Err(error)) if !target.is_as_patient_as_client() => {
+            // The others have another time for it.
+            let returned = live.lines().returned(key, now);
+            if let Some((waiting, cancelled)) = returned {
+                waiting.answer(Err(if cancelled { Error::Cancelled } else { error }));
+            }
         }
         Did::Tried(_, Err(error)) => {
             let cancelled = live.lines().change(key, now, |line| line.put_back()).flatten();

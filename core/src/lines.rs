@@ -52,6 +52,16 @@ pub enum Patience {
     Forever,
 }
 
+impl Patience {
+    /// When the caller stops waiting, if that is known.
+    pub fn deadline(self) -> Option<Instant> {
+        match self {
+            Patience::Until(deadline) => Some(deadline),
+            Patience::Once | Patience::Forever => None,
+        }
+    }
+}
+
 /// What a join came to.
 pub enum Joined {
     /// `Some`: the line is new and needs its task.
@@ -114,11 +124,7 @@ impl Lines {
         if fresh.is_none() && !entry.line.is_waited_in(now) {
             if near { entry.line.waiter.near(None, now) } else { entry.line.waiter.hurry(now) }
         }
-        let deadline = match waiting.patience {
-            Patience::Until(deadline) => Some(deadline),
-            _ => None,
-        };
-        entry.line.join(Place { id: waiting.ticket, deadline, joined: now, waiter: waiting });
+        entry.line.join(Place { id: waiting.ticket, deadline: waiting.patience.deadline(), joined: now, waiter: waiting });
         entry.poke(now);
         Joined::InLine(fresh)
     }

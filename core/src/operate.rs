@@ -40,7 +40,7 @@ pub fn submit(live: &Arc<Live>, ticket: u64, request: Request, done: Done) {
         Op::Release => spawn(live, ticket, done, async move { target.release(request.hold, None).await }),
         Op::ForceRelease => spawn(live, ticket, done, async move { target.force_release().await }),
         Op::Inspect => spawn(live, ticket, done, async move { target.inspect().await }),
-        Op::Ping => spawn(live, ticket, done, async move { Target::ping(&target.live).await }),
+        Op::Ping => spawn(live, ticket, done, async move { target.ping().await }),
         Op::Watch => live.watch(request.hold, ticket, done),
     }
 }
@@ -55,7 +55,7 @@ fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Resul
         Ok(releasing) => releasing,
         Err(error) => return Some(Err(error)),
     };
-    let (sent, limits) = (Instant::now(), Limits { response: live.config.response_timeout, window: WINDOW });
+    let (sent, limits) = (Instant::now(), Limits { response: target.response, window: WINDOW });
     match live.link.run_direct(&releasing.call, limits) {
         Some(Outcome::Reply(reply)) => Some(target.released(releasing, &reply, sent, false)),
         outcome => {
@@ -68,7 +68,7 @@ fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Resul
 
 fn inspect(target: Target, ticket: u64, done: Done) -> Option<Result<Answer>> {
     let live = target.live.clone();
-    let limits = Limits { response: live.config.response_timeout, window: WINDOW };
+    let limits = Limits { response: target.response, window: WINDOW };
     let outcome = match target.inspect_call() {
         Ok(call) => live.link.run_direct(&call, limits),
         Err(error) => return Some(Err(error)),

@@ -12,6 +12,25 @@ use crate::script::Call;
 /// How long after its sending a call may still be carried out.
 pub const WINDOW: Duration = Duration::from_secs(1);
 
+/// How long a call is tried.
+#[derive(Clone, Copy)]
+pub struct Tries {
+    /// How long one copy may stay unanswered.
+    pub response: Duration,
+    /// No further copy is sent after this; one that is under way has its whole time.
+    pub give_up: Instant,
+    /// Nobody waits for the answer after this.
+    pub end: Option<Instant>,
+}
+
+impl Tries {
+    /// How long a copy that is sent at `now` may stay unanswered.
+    pub fn response(&self, now: Instant) -> Duration {
+        let left = self.end.map_or(self.response, |end| end.saturating_duration_since(now));
+        self.response.min(left).max(Duration::from_millis(1))
+    }
+}
+
 /// An answered call.
 pub struct Settled {
     pub reply: Reply,
@@ -28,23 +47,23 @@ pub struct Unsettled {
 }
 
 /// `first`: what came of a copy that was sent already, and when that was.
-pub async fn settle(live: &Live, call: &Call, give_up: Instant, first: Option<(Outcome, Instant)>) -> Result<Settled, Unsettled> {
-    after(live, call, give_up, first, Vec::new()).await
+pub async fn settle(live: &Live, call: &Call, tries: Tries, first: Option<(Outcome, Instant)>) -> Result<Settled, Unsettled> {
+    after(live, call, tries, first, Vec::new()).await
 }
 
 /// As [`settle`], and nothing is sent that one of `copies` might follow.
 pub async fn after(
     live: &Live,
     call: &Call,
-    give_up: Instant,
+    tries: Tries,
     mut first: Option<(Outcome, Instant)>,
     mut copies: Vec<Sent>,
 ) -> Result<Settled, Unsettled> {
     let (mut repeated, mut window, mut pause) = (false, WINDOW, Duration::from_millis(10));
-    let mut error = None;
+    let (mut error, give_up) = (None, tries.give_up);
     loop {
         let now = Instant::now();
-        let response = live.config.response_timeout.min(give_up.saturating_duration_since(now)).max(Duration::from_millis(1));
+        let response = tries.response(now);
         let (outcome, sent) = match first.take() {
             Some(first) => first,
             None => (live.link.run(call, Limits { response, window }, &copies).await, now),
@@ -58,7 +77,7 @@ pub async fn after(
                 None
             }
             Outcome::TooLate => {
-                window = (window * 2).min(live.config.response_timeout.max(WINDOW));
+                window = (window * 2).min(tries.response.max(WINDOW));
                 let (server, cause) = (live.config.server(), "answers too late".to_owned());
                 until = now;
                 Some(Error::Unavailable { server, cause, timeout: true })

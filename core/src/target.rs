@@ -14,7 +14,7 @@ use crate::lines::Key;
 use crate::link::{Outcome, Reply};
 use crate::live::Live;
 use crate::script::{Call, Script, script};
-use crate::settle::{Settled, Unsettled, settle};
+use crate::settle::{Settled, Tries, Unsettled, settle};
 
 mod release;
 
@@ -29,6 +29,8 @@ pub struct Target {
     pub slot: Slot,
     pub owner: String,
     pub lease: Duration,
+    pub response: Duration,
+    pub retry_for: Duration,
 }
 
 /// What an acquire's call came to.
@@ -45,11 +47,25 @@ impl Target {
         let kind = kinds::find(request.kind).ok_or_else(|| Error::config(format!("there is no kind of lock `{}`", request.kind)))?;
         let name = format!("{}{}", live.config.prefix, request.name).into();
         let slot = Slot { kind: request.kind, name, owner: request.owner };
-        Ok(Target::of(live, kind, slot, request.lease.unwrap_or(live.config.watchdog)))
+        let target = Target::of(live, kind, slot, request.lease.unwrap_or(live.config.watchdog));
+        let (response, retry_for) = (request.response_timeout.unwrap_or(target.response), request.retry_for.unwrap_or(target.retry_for));
+        Ok(Target { response, retry_for, ..target })
     }
 
     pub fn of(live: &Arc<Live>, kind: &'static dyn Kind, slot: Slot, lease: Duration) -> Self {
-        Target { live: live.clone(), kind, owner: format!("{}:{}", live.uuid, slot.owner), slot, lease }
+        let (response, retry_for) = (live.config.response_timeout, live.config.retry_for);
+        Target { live: live.clone(), kind, owner: format!("{}:{}", live.uuid, slot.owner), slot, lease, response, retry_for }
+    }
+
+    /// How long a call is tried from now on; `deadline`: when its caller stops waiting.
+    pub fn tries(&self, deadline: Option<Instant>) -> Tries {
+        let retry = Instant::now() + self.retry_for;
+        Tries { response: self.response, give_up: deadline.map_or(retry, |deadline| deadline.min(retry)), end: deadline }
+    }
+
+    /// Whether its calls are tried as long as those of the client are.
+    pub fn is_as_patient_as_client(&self) -> bool {
+        self.response == self.live.config.response_timeout && self.retry_for == self.live.config.retry_for
     }
 
     pub fn key(&self) -> Key {
@@ -106,16 +122,16 @@ impl Target {
     }
 
     /// One acquire, settled: taken, busy, or given back in the background when its outcome stays unknown.
-    pub async fn acquire(&self, watched: bool, give_up: Instant, mut first: Option<(Turn, Call, Tryout)>) -> Result<Tried> {
+    pub async fn acquire(&self, watched: bool, tries: Tries, mut first: Option<(Turn, Call, Tryout)>) -> Result<Tried> {
         loop {
             let (turn, call, sent) = match first.take() {
                 Some((turn, call, sent)) => (turn, call, Some(sent)),
                 None => {
-                    let turn = self.turn(give_up).await?;
+                    let turn = self.turn(tries).await?;
                     (turn, self.acquire_call()?, None)
                 }
             };
-            match settle(&self.live, &call, give_up, sent).await {
+            match settle(&self.live, &call, tries, sent).await {
                 Ok(Settled { reply, sent, .. }) => {
                     if let Some(tried) = self.acquired(&reply, watched, sent) {
                         return Ok(tried);
@@ -133,11 +149,11 @@ impl Target {
     }
 
     pub async fn force_release(&self) -> Result<Answer> {
-        let give_up = Instant::now() + self.live.config.retry_for;
+        let tries = self.tries(None);
         let mut holder = String::new();
         loop {
             let call = self.call(Op::ForceRelease, &Cx { holder: &holder, ..self.cx() })?;
-            let Settled { reply, repeated, .. } = settle(&self.live, &call, give_up, None).await.map_err(|unsettled| unsettled.error)?;
+            let Settled { reply, repeated, .. } = settle(&self.live, &call, tries, None).await.map_err(|unsettled| unsettled.error)?;
             match (reply.code, reply.text) {
                 (1, _) => return Ok(Answer::done(1)),
                 (0, Some(other)) => holder = other,
@@ -147,8 +163,7 @@ impl Target {
     }
 
     pub async fn inspect(&self) -> Result<Answer> {
-        let give_up = Instant::now() + self.live.config.retry_for;
-        let settled = settle(&self.live, &self.inspect_call()?, give_up, None).await.map_err(|unsettled| unsettled.error)?;
+        let settled = settle(&self.live, &self.inspect_call()?, self.tries(None), None).await.map_err(|unsettled| unsettled.error)?;
         Ok(Target::inspected(&settled.reply))
     }
 
@@ -160,14 +175,15 @@ impl Target {
         Answer { done: true, number: reply.numbers[0], items: reply.numbers[1..].to_vec() }
     }
 
-    pub async fn ping(live: &Arc<Live>) -> Result<Answer> {
-        let give_up = Instant::now() + live.config.retry_for;
-        let settled = settle(live, &Call::new(&PING), give_up, None).await;
+    pub async fn ping(&self) -> Result<Answer> {
+        let settled = settle(&self.live, &Call::new(&PING), self.tries(None), None).await;
         settled.map(|_| Answer::done(1)).map_err(|unsettled| unsettled.error)
     }
 
-    async fn turn(&self, give_up: Instant) -> Result<Turn> {
-        timeout_at(give_up.into(), self.live.gates.enter(&self.slot)).await.map_err(|_| self.in_the_way())
+    async fn turn(&self, tries: Tries) -> Result<Turn> {
+        let now = Instant::now();
+        let late = tries.give_up.max(now + tries.response(now));
+        timeout_at(late.into(), self.live.gates.enter(&self.slot)).await.map_err(|_| self.in_the_way())
     }
 
     fn in_the_way(&self) -> Error {

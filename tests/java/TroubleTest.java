@@ -46,8 +46,8 @@ class TroubleTest extends LockTest {
         refused("connectTimeout is 0 ms", server -> server.setConnectTimeout(0));
         refused("database `-1`", server -> server.setDatabase(-1));
         refused("client_name `two words`", server -> server.setClientName("two words"));
-        refused("retryDelay times retryAttempts is -4 ms", server -> server.setRetryAttempts(2)
-                .setRetryDelay(attempt -> Duration.ofMillis(-2)));
+        refused("delays of the retries add up to -2 ms", server -> server.setRetryAttempts(2)
+                .setRetryDelay(attempt -> Duration.ofMillis(-1)));
         error = assertThrows(IllegalArgumentException.class, () -> Redisson.create(server.config().setLockWatchdogTimeout(99)));
         assertTrue(error.getMessage().contains("lockWatchdogTimeout is 99 ms"), error.getMessage());
     }

@@ -11,7 +11,7 @@ use crate::kinds::Cx;
 use crate::link::{Reply, Sent};
 use crate::passing::Pass;
 use crate::script::Call;
-use crate::settle::{Settled, Unsettled, WINDOW, after, settle};
+use crate::settle::{Settled, Tries, Unsettled, WINDOW, after, settle};
 
 /// A release on its way.
 pub struct Releasing {
@@ -77,13 +77,13 @@ impl Target {
     }
 
     pub async fn release(&self, number: u64, first: Option<(Releasing, Option<Tryout>)>) -> Result<Answer> {
-        let give_up = Instant::now() + self.live.config.retry_for;
-        match self.release_by(give_up, number, first).await {
+        match self.release_by(self.tries(None), number, first).await {
             Err(None) => {
                 // An earlier call is still in the way, but the caller has let go: it is released when it can be.
                 let target = self.clone();
-                let end = Instant::now() + self.lease.max(self.live.config.watchdog);
-                self.live.io().spawn(async move { drop(target.release_by(end, number, None).await) });
+                let give_up = Instant::now() + self.lease.max(self.live.config.watchdog);
+                let tries = Tries { give_up, ..self.tries(None) };
+                self.live.io().spawn(async move { drop(target.release_by(tries, number, None).await) });
                 Err(self.in_the_way())
             }
             Err(Some(error)) => Err(error),
@@ -94,15 +94,15 @@ impl Target {
     /// `Err(None)`: an earlier call of the owner is not over.
     async fn release_by(
         &self,
-        give_up: Instant,
+        tries: Tries,
         number: u64,
         first: Option<(Releasing, Option<Tryout>)>,
     ) -> std::result::Result<Answer, Option<Error>> {
         let (releasing, sent) = match first {
             Some(first) => first,
-            None => (self.releasing(number, self.turn(give_up).await.map_err(|_| None)?)?, None),
+            None => (self.releasing(number, self.turn(tries).await.map_err(|_| None)?)?, None),
         };
-        match settle(&self.live, &releasing.call, give_up, sent).await {
+        match settle(&self.live, &releasing.call, tries, sent).await {
             Ok(Settled { reply, sent, repeated }) => Ok(self.released(releasing, &reply, sent, repeated)?),
             Err(Unsettled { error, copies }) => {
                 let Releasing { leaving, turn, pass, .. } = releasing;
@@ -121,10 +121,10 @@ impl Target {
 
     /// Frees everything this owner has, at the end of the client.
     pub async fn free(&self) -> Result<()> {
-        let give_up = Instant::now() + self.live.config.retry_for;
-        let _turn = self.turn(give_up).await?;
+        let tries = self.tries(None);
+        let _turn = self.turn(tries).await?;
         let call = self.call(Op::Release, &Cx { lease_ms: 0, ..self.cx() })?;
-        settle(&self.live, &call, give_up, None).await.map(drop).map_err(|unsettled| unsettled.error)
+        settle(&self.live, &call, tries, None).await.map(drop).map_err(|unsettled| unsettled.error)
     }
 
     /// Frees, in the background, what an owner may hold beyond `leave` by one of `copies`; ends when it is done or the lease has run out.
@@ -134,7 +134,7 @@ impl Target {
             let _turn = turn;
             let give_up = Instant::now() + target.lease.max(target.live.config.watchdog) + WINDOW;
             if let Ok(call) = target.call(Op::Release, &Cx { leave, lease_ms: 0, ..target.cx() }) {
-                let _ = after(&target.live, &call, give_up, None, copies).await;
+                let _ = after(&target.live, &call, Tries { give_up, ..target.tries(None) }, None, copies).await;
             }
         });
     }

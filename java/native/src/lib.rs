@@ -79,11 +79,13 @@ pub extern "system" fn Java_io_redlatch_Native_start<'a>(
     wait: jlong,
     lease: jlong,
     hold: jlong,
+    timeout: jlong,
+    retry_for: jlong,
     numbers: JLongArray<'a>,
     texts: JObjectArray<'a, JString<'a>>,
 ) -> jboolean {
     env.with_env(|env| -> Result<jboolean> {
-        let fields = request::Fields { operation, owner, wait, lease, hold };
+        let fields = request::Fields { operation, owner, wait, lease, hold, timeout, retry_for };
         let prepared = request::read(env, client, fields, &kind, &name)?;
         let outcome = match prepared {
             Ok((client, request)) => client.start(ticket as u64, request, move |outcome| FINISHED.push(ticket as u64, outcome)),
@@ -110,9 +112,11 @@ pub extern "system" fn Java_io_redlatch_Native_submit<'a>(
     wait: jlong,
     lease: jlong,
     hold: jlong,
+    timeout: jlong,
+    retry_for: jlong,
 ) {
     env.with_env(|env| -> Result<()> {
-        let fields = request::Fields { operation, owner, wait, lease, hold };
+        let fields = request::Fields { operation, owner, wait, lease, hold, timeout, retry_for };
         let done = move |outcome| FINISHED.push(ticket as u64, outcome);
         match request::read(env, client, fields, &kind, &name)? {
             Ok((client, request)) => client.submit(ticket as u64, request, done),

@@ -8,13 +8,16 @@ use redlatch::{Client, Config, Error, Op, Request, Result, kinds};
 
 use crate::clients;
 
-/// The plain numbers of a request. Times are ms; `wait` below 0 waits for ever, `lease` 0 is renewed by the watchdog.
+/// The plain numbers of a request. Times are ms; `wait` below 0 waits for ever, `lease` 0 is renewed by the watchdog, a `timeout` of 0 and a
+/// `retry_for` below 0 are as the client has them.
 pub struct Fields {
     pub operation: i32,
     pub owner: i64,
     pub wait: i64,
     pub lease: i64,
     pub hold: i64,
+    pub timeout: i64,
+    pub retry_for: i64,
 }
 
 /// Reads a URL and `option, value, …`. The inner error is the caller's, the outer one the JVM's.
@@ -49,5 +52,7 @@ fn build(fields: Fields, kind: &str, name: Vec<u8>) -> Result<Request> {
         wait: u64::try_from(fields.wait).ok().map(Duration::from_millis),
         lease: u64::try_from(fields.lease).ok().filter(|ms| *ms > 0).map(Duration::from_millis),
         hold: fields.hold as u64,
+        response_timeout: u64::try_from(fields.timeout).ok().filter(|ms| *ms > 0).map(Duration::from_millis),
+        retry_for: u64::try_from(fields.retry_for).ok().map(Duration::from_millis),
     })
 }

@@ -132,7 +132,8 @@ public final class Core {
 
     private boolean tryNow(long ticket, Request r, long[] numbers, String[] texts) {
         try {
-            return Native.start(client, ticket, r.operation, r.kind, r.name, r.owner, r.wait, r.lease, r.hold, numbers, texts);
+            return Native.start(client, ticket, r.operation, r.kind, r.name, r.owner, r.wait, r.lease, r.hold, r.timeout, r.retryFor,
+                    numbers, texts);
         } catch (RuntimeException | Error e) {
             Completions.forget(ticket);
             throw e;
@@ -141,7 +142,7 @@ public final class Core {
 
     private void submit(long ticket, Request r) {
         try {
-            Native.submit(client, ticket, r.operation, r.kind, r.name, r.owner, r.wait, r.lease, r.hold);
+            Native.submit(client, ticket, r.operation, r.kind, r.name, r.owner, r.wait, r.lease, r.hold, r.timeout, r.retryFor);
         } catch (RuntimeException | Error e) {
             Completions.forget(ticket);
             throw e;

@@ -17,8 +17,14 @@ public final class Request {
     final long wait;
     final long lease;
     final long hold;
+    final long timeout;
+    final long retryFor;
 
     private Request(int operation, String kind, byte[] name, long owner, long wait, long lease, long hold) {
+        this(operation, kind, name, owner, wait, lease, hold, 0, -1);
+    }
+
+    private Request(int operation, String kind, byte[] name, long owner, long wait, long lease, long hold, long timeout, long retryFor) {
         this.operation = operation;
         this.kind = kind;
         this.name = name;
@@ -26,6 +32,8 @@ public final class Request {
         this.wait = wait;
         this.lease = lease;
         this.hold = hold;
+        this.timeout = timeout;
+        this.retryFor = retryFor;
     }
 
     /**
@@ -61,8 +69,18 @@ public final class Request {
         return new Request(PING, "plain", NO_NAME, 0, 0, 0, 0);
     }
 
+    /**
+     * The same with limits of its own.
+     *
+     * @param timeout how long one call may stay unanswered in ms; 0 as the client has it
+     * @param retryFor how long new attempts are begun in ms; below 0 as the client has it
+     */
+    public Request within(long timeout, long retryFor) {
+        return new Request(operation, kind, name, owner, wait, lease, hold, timeout, retryFor);
+    }
+
     /** The release of exactly the hold that this acquire brought. */
     Request giveBack(long acquired) {
-        return new Request(RELEASE, kind, name, owner, 0, 0, acquired);
+        return new Request(RELEASE, kind, name, owner, 0, 0, acquired, timeout, retryFor);
     }
 }

@@ -78,14 +78,13 @@ public final class Redisson implements RedissonClient {
 
     @Override
     public RLock getLock(String name) {
-        return new RedissonLock(core, name, rawName(name));
+        return new RedissonLock(core, name, rawName(name), Limits.OF_CLIENT);
     }
 
     @Override
     public RLock getLock(CommonOptions options) {
         CommonParams params = (CommonParams) options;
-        Settings.refuseLimits(params);
-        return getLock(params.getName());
+        return new RedissonLock(core, params.getName(), rawName(params.getName()), Settings.limits(params, config.useSingleServer()));
     }
 
     private String rawName(String name) {

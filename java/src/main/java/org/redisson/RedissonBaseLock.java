@@ -18,11 +18,13 @@ public abstract class RedissonBaseLock implements RLock {
     private final String kind;
     private final String name;
     private final byte[] key;
+    private final Limits limits;
 
-    RedissonBaseLock(Core core, String kind, String name, String rawName) {
+    RedissonBaseLock(Core core, String kind, String name, String rawName, Limits limits) {
         this.core = core;
         this.kind = kind;
         this.name = name;
+        this.limits = limits;
         this.key = rawName.getBytes(StandardCharsets.UTF_8);
     }
 
@@ -151,19 +153,19 @@ public abstract class RedissonBaseLock implements RLock {
     }
 
     Request acquire(long threadId, long wait, long lease) {
-        return Request.acquire(kind, key, threadId, wait, lease);
+        return limits.on(Request.acquire(kind, key, threadId, wait, lease));
     }
 
     Request release(long threadId) {
-        return Request.release(kind, key, threadId);
+        return limits.on(Request.release(kind, key, threadId));
     }
 
     Request forceRelease() {
-        return Request.forceRelease(kind, key);
+        return limits.on(Request.forceRelease(kind, key));
     }
 
     Request inspect(long threadId) {
-        return Request.inspect(kind, key, threadId);
+        return limits.on(Request.inspect(kind, key, threadId));
     }
 
     static boolean tookAway(Answer answer) {

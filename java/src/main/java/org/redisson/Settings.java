@@ -39,7 +39,7 @@ final class Settings {
         }
         options.put("response_timeout", seconds("timeout", server.getTimeout(), 1));
         options.put("connect_timeout", seconds("connectTimeout", server.getConnectTimeout(), 1));
-        options.put("retry_for", seconds("retryDelay times retryAttempts", retryFor(server.getRetryAttempts(), server.getRetryDelay()), 0));
+        options.put("retry_for", seconds("retryDelay", retryFor(server.getRetryAttempts(), server.getRetryDelay()), 0));
         options.put("watchdog", seconds("lockWatchdogTimeout", config.getLockWatchdogTimeout(), 100));
         return options;
     }
@@ -51,12 +51,12 @@ final class Settings {
         return mapper instanceof DefaultNameMapper ? config.useSingleServer().getNameMapper() : mapper;
     }
 
-    /** @throws UnsupportedOperationException if limits are set: the native core has those of the client only */
-    static void refuseLimits(CommonParams params) {
-        if (params.getTimeout() != 0 || params.getRetryAttempts() >= 0 || params.getRetryDelay() != null) {
-            throw new UnsupportedOperationException("timeout and retries cannot be set for `" + params.getName()
-                    + "` alone: the native core has those of the client only; set them in its configuration");
-        }
+    /** Of what {@code params} does not say, that of the server's configuration. */
+    static Limits limits(CommonParams params, SingleServerConfig server) {
+        boolean retries = params.getRetryAttempts() >= 0 || params.getRetryDelay() != null;
+        int attempts = params.getRetryAttempts() >= 0 ? params.getRetryAttempts() : server.getRetryAttempts();
+        DelayStrategy delays = params.getRetryDelay() != null ? params.getRetryDelay() : server.getRetryDelay();
+        return new Limits(params.getTimeout(), retries ? retryFor(attempts, delays) : -1);
     }
 
     /** The address as it may be shown. */
@@ -76,6 +76,9 @@ final class Settings {
             if (settled) {
                 break;
             }
+        }
+        if (sum < 0) {
+            throw new IllegalArgumentException("the delays of the retries add up to " + sum + " ms; they must not be negative");
         }
         return Math.min(sum, MOST_MS);
     }
