@@ -159,7 +159,6 @@ fn all_holders_are_told_when_the_server_comes_back_empty() {
 }
 
 #[test]
-#[ignore = "a key of another type ends the renewal of its whole batch"]
 fn a_key_that_somebody_overwrites_stops_no_other_renewal() {
     let server = Server::start();
     let client = connect(&format!("{}?watchdog=1", server.url()));
