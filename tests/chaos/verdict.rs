@@ -47,6 +47,7 @@ impl Run<'_> {
         let counted = check::counter(&attempts, &self.faults, |key| counters.read(key));
         let counts = check::counts(&attempts, &self.faults);
         let waits = check::waits(&attempts, &self.faults, &limits);
+        let losses = check::losses(&attempts, &self.faults, &limits);
         let handover = check::handover(&attempts, &self.faults, &limits);
 
         row("processes", self.histories.len());
@@ -72,6 +73,7 @@ impl Run<'_> {
         row("  max", time(at(&handover.took_killed, 1, 1)));
         row("holds returned after their deadline", exclusion.stale);
         row("overlaps after DEL, FLUSHALL, restart", exclusion.behind_the_back);
+        losses.reasons.iter().for_each(|(reason, count)| row(&format!("holds lost: {reason}"), count));
         row("believed on after a DEL, p50", time(at(&exclusion.believed, 50, 100)));
         row("  max", time(at(&exclusion.believed, 1, 1)));
         row("sections that were whole", counted.whole);
@@ -86,6 +88,7 @@ impl Run<'_> {
             ("two held it at once", &exclusion.violations),
             ("updates lost", &counted.violations),
             ("counts that the server has not", &counts.violations),
+            ("holds lost for no reason", &losses.violations),
             ("calls that returned too late or never", &waits.violations),
             ("locks left free while somebody waited", &handover.violations),
             ("left in the server", &listed(self.residue.violations)),

@@ -49,3 +49,31 @@ fn closing_gives_a_thousand_holds_back() {
     assert_eq!(server.view().keys("*").len(), 0);
     drop(guards);
 }
+
+#[test]
+fn nothing_is_renewed_after_its_release() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let client = connect(&format!("{}?watchdog=0.5", server.url_at(proxy.port())));
+    let kept = client.lock("kept").blocking().acquire().expect("free");
+    for n in 0..20 {
+        let guard = client.lock(&format!("n{n}")).blocking().acquire().expect("free");
+        match n % 3 {
+            0 => guard.release().expect("held"),
+            1 => drop(guard),
+            _ => {
+                proxy.lose_reply_to("EVALSHA");
+                guard.release().expect("held");
+            }
+        }
+    }
+    let mut view = server.view();
+    eventually("the end of all others", || (view.keys("*") == ["kept"]).then_some(()));
+    view.forget_calls();
+    let count = |view: &mut View, name: &str| view.calls().get(name).copied().unwrap_or_default();
+    eventually("five renewals", || (count(&mut view, "pexpire") >= 5).then_some(()));
+    // A renewal looks at its key twice, and at nothing else.
+    let (calls, looks) = (count(&mut view, "evalsha"), count(&mut view, "hexists"));
+    assert!(looks <= 2 * calls, "{looks} looks in {calls} calls for one hold");
+    kept.release().expect("held");
+}

@@ -41,20 +41,29 @@ fn a_holder_stopped_beyond_its_lease_knows_it_at_its_first_look() {
 #[test]
 fn no_holder_believes_longer_than_the_server_does() {
     let server = Server::start();
-    let client = connect(&format!("{}?watchdog=0.5", server.url()));
-    let mut view = server.view();
-    let (watched, leased) = (client.lock("watched"), client.lock("leased").lease(secs(3)));
-    let guards = [("watched", watched.blocking().acquire().expect("free")), ("leased", leased.blocking().acquire().expect("free"))];
-    let since = Instant::now();
-    while since.elapsed() < secs(2) {
-        for (name, guard) in &guards {
-            let deadline = guard.deadline().expect("it is held");
-            let asked = Instant::now();
-            let left = u64::try_from(view.pttl(name)).expect("it has an end");
-            assert!(deadline < asked + ms(left), "{name} is believed in for {:?} with {left} ms left", deadline - asked);
-        }
-        thread::sleep(ms(5));
-    }
+    let server = &server;
+    let job = |delay: Duration| {
+        let job = move || {
+            let proxy = Proxy::start(server);
+            proxy.delay(delay);
+            let (client, mut view) = (connect(&format!("{}?watchdog=3", server.url_at(proxy.port()))), server.view());
+            let (watched, leased) = (format!("watched {delay:?}"), format!("leased {delay:?}"));
+            let one = client.lock(&watched).blocking().acquire().expect("free");
+            let two = client.lock(&leased).lease(secs(3)).blocking().acquire().expect("free");
+            let since = Instant::now();
+            while since.elapsed() < ms(2500) {
+                for (name, guard) in [(&watched, &one), (&leased, &two)] {
+                    let deadline = guard.deadline().expect("it is held");
+                    let asked = Instant::now();
+                    let left = u64::try_from(view.pttl(name)).expect("it has an end");
+                    assert!(deadline < asked + ms(left), "{name} is believed in for {:?} with {left} ms left", deadline - asked);
+                }
+                thread::sleep(ms(5));
+            }
+        };
+        (format!("delay {delay:?}"), job)
+    };
+    all_at_once([ms(0), ms(100)].into_iter().map(job));
 }
 
 #[test]

@@ -53,7 +53,7 @@ async fn acquire(client: &Client, attempt: Attempt<'_>, plan: &Plan) -> Option<G
         Some(_) => within(plan.drop_acquire, lock.try_acquire()).await,
     };
     match result {
-        Some(result) => attempt.returned(result, Guard::deadline),
+        Some(result) => attempt.returned(result, plan.lease.unwrap_or(client.watchdog()), |guard| guard),
         None => {
             attempt.dropped();
             None

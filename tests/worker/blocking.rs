@@ -59,7 +59,7 @@ fn acquire(client: &Client, attempt: Attempt, plan: &Plan) -> Option<BlockingGua
         None => lock.acquire().map(Some),
         Some(_) => lock.try_acquire(),
     };
-    attempt.returned(result, |guard| guard.deadline())
+    attempt.returned(result, plan.lease.unwrap_or(client.watchdog()), |guard| guard)
 }
 
 /// Stays inside, and records how the deadline moves on.

@@ -1,5 +1,7 @@
 //! One lane's line in the history.
 
+use std::time::Duration;
+
 use redlatch::{Error, Guard};
 use redlatch_tests::clock::{self, ns};
 use redlatch_tests::history::{Event, Section};
@@ -35,7 +37,7 @@ impl<'a> Log<'a> {
     pub fn acquire(&mut self, plan: &Plan) -> Attempt<'a> {
         self.attempts += 1;
         let attempt = Attempt { stage: self.stage, lane: self.lane, number: self.attempts };
-        let ms = |time: std::time::Duration| time.as_millis() as u64;
+        let ms = |time: Duration| time.as_millis() as u64;
         let (wait, lease) = (plan.wait.map(|wait| ms(wait) + u64::from(!wait.is_zero())), plan.lease.map(ms));
         attempt.record(Event::Acquire { key: plan.key, owner: self.lane.into(), wait, lease });
         attempt
@@ -43,11 +45,14 @@ impl<'a> Log<'a> {
 }
 
 impl Attempt<'_> {
-    /// What an acquire returned; gives the guard on if it holds anything.
-    pub fn returned<G>(self, result: redlatch::Result<Option<G>>, deadline: impl Fn(&G) -> Option<std::time::Instant>) -> Option<G> {
+    /// What an acquire for `lease` returned; gives the guard on if it holds anything.
+    pub fn returned<G>(self, result: redlatch::Result<Option<G>>, lease: Duration, look: impl Fn(&G) -> &Guard) -> Option<G> {
         match result {
             Ok(Some(guard)) => {
-                self.record(Event::Held { deadline: deadline(&guard).map_or_else(clock::now, clock::at) });
+                let deadline = look(&guard).deadline().map_or_else(clock::now, clock::at);
+                // A hold is believed in for 99 % of its lease less 2 ms, from before its request was sent.
+                let asked = deadline.saturating_sub(ns(lease - lease / 100 - Duration::from_millis(2)));
+                self.record(Event::Held { asked, deadline });
                 return Some(guard);
             }
             Ok(None) | Err(Error::NotAcquired { .. }) => self.record(Event::NotNow),

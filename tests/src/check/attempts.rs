@@ -16,6 +16,8 @@ pub struct Attempt {
     pub owner: u64,
     /// ns; `None`: for ever.
     pub wait: Option<u64>,
+    /// ms; `None`: it is renewed.
+    pub lease: Option<u64>,
     pub called: u64,
     /// When it returned and with what; `None`: its process ended before.
     pub end: Option<(u64, End)>,
@@ -37,6 +39,8 @@ pub enum End {
 /// A hold, for as long as it was believed in.
 #[derive(Clone, Debug)]
 pub struct Hold {
+    /// The server gave it after this.
+    pub asked: u64,
     pub from: u64,
     pub until: u64,
     pub close: Close,
@@ -73,12 +77,12 @@ pub fn assemble(histories: &[Vec<Entry>], faults: &[Fault]) -> Vec<Attempt> {
         let mut places = HashMap::new();
         let first = all.len();
         for entry in entries {
-            if let Event::Acquire { key, owner, wait, .. } = entry.event {
+            if let Event::Acquire { key, owner, wait, lease } = entry.event {
                 places.insert((entry.lane, entry.attempt), all.len());
                 let wait = wait.map(|ms| ms * 1_000_000);
                 let (lane, number, called) = (entry.lane, entry.attempt, entry.at);
                 let (end, hold, counted) = (None, None, Vec::new());
-                all.push(Attempt { process, lane, number, key, owner, wait, called, end, gone: ended, hold, counted });
+                all.push(Attempt { process, lane, number, key, owner, wait, lease, called, end, gone: ended, hold, counted });
             } else if let Some(place) = places.get(&(entry.lane, entry.attempt)) {
                 all[*place].on(entry, ended);
             }
@@ -97,9 +101,10 @@ impl Attempt {
         let at = entry.at;
         match &entry.event {
             Event::Acquire { .. } => {}
-            Event::Held { deadline } => {
+            Event::Held { asked, deadline } => {
                 self.end = Some((at, End::Held));
-                self.hold = Some(Hold { from: at, until: *deadline, close: Close::Died { at }, section: Section::None });
+                self.hold =
+                    Some(Hold { asked: at.min(*asked), from: at, until: *deadline, close: Close::Died { at }, section: Section::None });
             }
             Event::NotNow => self.end = Some((at, End::NotNow)),
             Event::Failed { code } => self.end = Some((at, End::Failed(code.clone()))),

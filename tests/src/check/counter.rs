@@ -61,7 +61,7 @@ fn span(attempt: &Attempt, faults: &[Fault]) -> Option<Span> {
     let span = |until, read, whole| Some(Span { from: hold.from, until, read, whole });
     match (&hold.close, hold.section) {
         (Close::Released { .. }, Section::Wrote(read)) => {
-            let taken_away = |fault: &Fault| fault.takes_away(attempt.key) && fault.overlaps(attempt.called, hold.until);
+            let taken_away = |fault: &Fault| fault.takes_away(attempt.key) && fault.overlaps(hold.asked, hold.until);
             span(hold.until, read, !faults.iter().any(taken_away))
         }
         (Close::Released { .. }, Section::None) => None,

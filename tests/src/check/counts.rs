@@ -14,12 +14,13 @@ pub struct Counts {
 pub fn counts(attempts: &[Attempt], faults: &[Fault]) -> Counts {
     let mut found = Counts::default();
     for attempt in attempts {
+        let asked = attempt.hold.as_ref().map_or(attempt.called, |hold| hold.asked);
         for (at, count, expected) in &attempt.counted {
             found.asked += 1;
             if count == expected {
                 continue;
             }
-            if faults.iter().any(|fault| fault.takes_away(attempt.key) && fault.overlaps(attempt.called, *at)) {
+            if faults.iter().any(|fault| fault.takes_away(attempt.key) && fault.overlaps(asked, *at)) {
                 found.behind_the_back += 1;
             } else {
                 let (key, who) = (attempt.key, attempt.who());

@@ -37,14 +37,15 @@ pub fn exclusion(attempts: &[Attempt], faults: &[Fault]) -> Exclusion {
                     continue;
                 }
                 // Whatever ended it came after it was asked for and before the next one had it.
-                let ended = |fault: &&&Fault| fault.takes_away(key) && other.called <= fault.until && fault.from <= hold.from;
-                match taking.iter().filter(ended).map(|fault| fault.from).max() {
-                    Some(_) => found.behind_the_back += 1,
-                    None => found.violations.add(|| {
-                        let both = before.until.min(hold.until) - hold.from;
-                        format!("key {key} is held for {} by {} and {}, from {} on", shown(both), other.who(), next.who(), hold.from)
-                    }),
+                let ended = |fault: &&Fault| fault.takes_away(key) && before.asked <= fault.until && fault.from <= hold.from;
+                if taking.iter().any(ended) {
+                    found.behind_the_back += 1;
+                    continue;
                 }
+                found.violations.add(|| {
+                    let both = before.until.min(hold.until) - hold.from;
+                    format!("key {key} is held for {} by {} and {}, from {} on", shown(both), other.who(), next.who(), hold.from)
+                });
             }
             active.push((next, hold));
         }

@@ -10,6 +10,7 @@ mod counts;
 mod exclusion;
 mod fault;
 mod handover;
+mod losses;
 mod waits;
 
 #[cfg(test)]
@@ -21,6 +22,7 @@ pub use counts::{Counts, counts};
 pub use exclusion::{Exclusion, exclusion};
 pub use fault::{Fault, Kind};
 pub use handover::{Handover, handover};
+pub use losses::{Losses, losses};
 pub use waits::{Limits, Waits, waits};
 
 /// The most violations that are told in words; all are counted.

@@ -11,7 +11,7 @@ impl Display for Entry {
         write!(f, "{at} {lane} {attempt} ")?;
         match &self.event {
             Event::Acquire { key, owner, wait, lease } => write!(f, "a {key} {owner} {} {}", Maybe(*wait), Maybe(*lease)),
-            Event::Held { deadline } => write!(f, "h {deadline}"),
+            Event::Held { asked, deadline } => write!(f, "h {asked} {deadline}"),
             Event::NotNow => write!(f, "n"),
             Event::Failed { code } => write!(f, "f {code}"),
             Event::Dropped => write!(f, "d"),
@@ -35,7 +35,7 @@ impl FromStr for Entry {
                 let (key, owner) = (words.number()? as u32, words.number()?);
                 Event::Acquire { key, owner, wait: words.maybe()?, lease: words.maybe()? }
             }
-            "h" => Event::Held { deadline: words.number()? },
+            "h" => Event::Held { asked: words.number()?, deadline: words.number()? },
             "n" => Event::NotNow,
             "f" => Event::Failed { code: words.word()?.to_owned() },
             "d" => Event::Dropped,
@@ -106,7 +106,7 @@ mod tests {
         let events = [
             Event::Acquire { key: 3, owner: 12, wait: None, lease: Some(300) },
             Event::Acquire { key: 3, owner: 12, wait: Some(0), lease: None },
-            Event::Held { deadline: 77 },
+            Event::Held { asked: 76, deadline: 77 },
             Event::NotNow,
             Event::Failed { code: "unavailable".into() },
             Event::Dropped,

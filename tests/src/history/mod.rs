@@ -22,8 +22,8 @@ pub struct Entry {
 pub enum Event {
     /// An acquire is called. `wait`: ms, `None` for ever, 0 tries once. `lease`: ms, `None` is renewed.
     Acquire { key: u32, owner: u64, wait: Option<u64>, lease: Option<u64> },
-    /// It returned a hold, which may be believed until `deadline`.
-    Held { deadline: u64 },
+    /// It returned a hold that the server gave after `asked`, and which may be believed in until `deadline`.
+    Held { asked: u64, deadline: u64 },
     /// It returned without one.
     NotNow,
     /// It returned an error.

@@ -1,0 +1,34 @@
+//! A hold that is renewed is not lost without a cause.
+
+use std::collections::BTreeMap;
+
+use super::{Attempt, Close, Fault, Kind, Limits, Violations};
+
+#[derive(Clone, Debug, Default)]
+pub struct Losses {
+    pub violations: Violations,
+    /// How many holds were lost, by the reason that their holders were told.
+    pub reasons: BTreeMap<String, u64>,
+}
+
+/// Looks for what explains each loss.
+pub fn losses(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Losses {
+    let mut found = Losses::default();
+    for attempt in attempts {
+        let Some(Close::Lost { told, reason }) = attempt.hold.as_ref().map(|hold| &hold.close) else { continue };
+        *found.reasons.entry(reason.clone()).or_default() += 1;
+        let cause = |fault: &Fault| {
+            let kind = match fault.kind {
+                Kind::Stop { process } => process == attempt.process,
+                Kind::Network | Kind::Server => true,
+                _ => fault.takes_away(attempt.key),
+            };
+            kind && fault.from <= *told && attempt.called <= fault.until + limits.settle
+        };
+        if attempt.lease.is_none() && !faults.iter().any(cause) {
+            let (key, who) = (attempt.key, attempt.who());
+            found.violations.add(|| format!("{who} lost key {key} ({reason}) at {told}, although nothing has happened that explains it"));
+        }
+    }
+    found
+}
