@@ -37,7 +37,7 @@ class Connection:
         else:
             self._socket = socket.create_connection((parts.hostname or "localhost", parts.port or 6379), timeout=5)
             if parts.scheme in ("rediss", "valkeys"):
-                self._socket = ssl.create_default_context().wrap_socket(self._socket, server_hostname=parts.hostname)
+                self._socket = _tls(query).wrap_socket(self._socket, server_hostname=parts.hostname)
         self._socket.settimeout(5)
         self._lines = self._socket.makefile("rb")
         if parts.password:
@@ -79,10 +79,22 @@ class Connection:
         self._socket.close()
 
 
+def _tls(query: dict[str, list[str]]) -> ssl.SSLContext:
+    """TLS as redlatch takes it from the options of a URL."""
+    ca, cert, key, verify = (query.get(f"tls_{name}", [None])[0] for name in ("ca", "cert", "key", "verify"))
+    context = ssl.create_default_context(cafile=ca)
+    if cert:
+        context.load_cert_chain(cert, key)
+    context.check_hostname = verify in (None, "full")
+    if verify == "none":
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
 def shown(url: str) -> str:
-    """The URL without user and password."""
+    """The URL without user, password and options."""
     scheme, separator, rest = url.rpartition("://")
-    return scheme + separator + rest.rpartition("@")[2]
+    return scheme + separator + rest.rpartition("@")[2].partition("?")[0]
 
 
 @contextmanager
