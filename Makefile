@@ -71,7 +71,7 @@ target/made/jar: $(CORE) build.gradle settings.gradle $(shell find java -type f)
 
 target/made/demo: target/made/jar examples/demo/worker.rs examples/demo/Worker.java
 	$(call heading,the workers of the demo)
-	cargo build --workspace --profile ci --example demo_worker
+	cargo build --workspace --profile ci --bin redlatch-demo-worker
 	javac -Xlint -Werror -d target/demo -cp "$$(echo build/libs/redlatch-*[0-9].jar)" examples/demo/Worker.java
 	@touch $@
 

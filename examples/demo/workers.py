@@ -143,7 +143,7 @@ def _commands() -> dict[str, list[str]]:
     if not jars:
         raise SystemExit("the jar is not built; run `make demo`, which builds everything first")
     return {
-        "rust": [str(ROOT / "target/ci/examples/demo_worker")],
+        "rust": [str(ROOT / "target/ci/redlatch-demo-worker")],
         "python": [sys.executable, str(ROOT / "examples/demo/worker.py")],
         "java": ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{jars[-1]}:{ROOT / 'target/demo'}", "Worker"],
     }
