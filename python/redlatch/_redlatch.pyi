@@ -7,11 +7,12 @@ from typing_extensions import Self, disjoint_base
 
 from redlatch import hold
 
-__all__ = ["Client", "Completions", "Hold", "Lock", "connect"]
+__all__ = ["Client", "Completions", "Hold", "Lock", "close", "connect"]
 
 # (status, number, items, error): status 0 done, 1 not now, from 10 on an error, which is (message, reason).
 _Outcome = tuple[int, int, list[int], tuple[str, str | None] | None]
 
+def close(clients: list[Client]) -> None: ...
 def connect(url: str | None, options: list[tuple[str, str]]) -> Client | _Outcome: ...
 
 @final
@@ -23,7 +24,6 @@ class Client:
     @property
     def closed(self) -> bool: ...
     def ping(self) -> _Outcome: ...
-    def close(self) -> None: ...
 
 @final
 class Completions:

@@ -6,7 +6,7 @@ import reprlib
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from redlatch import _redlatch, calls, owners
+from redlatch import _redlatch, calls, leaving, owners
 from redlatch.durations import Seconds, optional_seconds
 from redlatch.errors import ConfigError, error
 from redlatch.locks import FOR_EVER, RENEWED, Lock
@@ -66,6 +66,7 @@ class Client:
 
     def __init__(self, native: _redlatch.Client) -> None:
         self._native = native
+        leaving.opened(native)
 
     @property
     def id(self) -> str:
@@ -106,8 +107,15 @@ class Client:
         calls.answer(self._native.ping(), None)
 
     def close(self) -> None:
-        """Gives back what this client holds and disconnects. Later calls, and those that wait, raise ClosedError."""
-        self._native.close()
+        """Gives back what this client holds and disconnects. Later calls, and those that wait, raise ClosedError.
+
+        Whoever still holds a lock is told that it lost it: `closed`. With a server that does not answer it takes as
+        long as a release would; Ctrl-C ends waiting for it.
+
+        The end of the program closes every client, after its threads (except daemons) have ended; `os._exit` and
+        signals that kill do not: then locks end with their leases.
+        """
+        leaving.close(self._native)
 
     def __enter__(self) -> Self:
         return self

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 OnLost = Callable[["Hold", LockLostError], object]
 
+#: How many seconds the callbacks may take at the end of the program.
+_PATIENCE = 3
+
 _log = logging.getLogger("redlatch")
 
 
@@ -42,6 +45,12 @@ class Losses:
         except IndexError:
             return
         thread.start()
+
+    def finish(self) -> None:
+        """Tells what is still to be told, for a while, and ends."""
+        self._completions.stop()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(_PATIENCE)
 
     def _run(self) -> None:
         while ended := self._completions.drain(100):
@@ -74,6 +83,11 @@ _inherited: list[Losses] = []
 def watch(hold: Hold, callback: OnLost) -> None:
     """Has `callback` called if `hold` is lost, on the thread of this process."""
     _losses.watch(hold, callback)
+
+
+def finish() -> None:
+    """Tells what is still to be told, at the end of the program."""
+    _losses.finish()
 
 
 def _start_anew() -> None:

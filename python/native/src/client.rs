@@ -1,6 +1,7 @@
 //! The native half of `redlatch.Client`.
 
 use std::borrow::Cow;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 
 use pyo3::prelude::*;
 use redlatch::{Config, Op, Request};
@@ -58,9 +59,26 @@ impl Client {
     fn ping(&self, py: Python<'_>) -> PyResult<Outcome> {
         park::run(py, &self.core, Request::new(Op::Ping, "plain", "", 0)).map(outcome::from_result)
     }
+}
 
-    /// Gives every hold back and closes; later calls are refused.
-    fn close(&self, py: Python<'_>) {
-        py.detach(|| self.core.close(true));
+/// Has the clients give every hold back, side by side, and closes them; later calls are refused. A signal handler that raises (Ctrl-C)
+/// ends the wait for that, and they go on.
+#[pyfunction]
+pub fn close(py: Python<'_>, clients: Vec<Py<Client>>) -> PyResult<()> {
+    let (done, mut waiting) = sync_channel::<()>(0);
+    for client in &clients {
+        let (core, done) = (client.get().core.clone(), done.clone());
+        let close = move || {
+            core.close(true);
+            drop(done);
+        };
+        if std::thread::Builder::new().name("redlatch-close".into()).spawn(close).is_err() {
+            py.detach(|| client.get().core.close(true));
+        }
     }
+    drop(done);
+    while let Err(RecvTimeoutError::Timeout) = py.detach(|| park::receive(&mut waiting, Some(park::SLICE))) {
+        py.check_signals()?;
+    }
+    Ok(())
 }

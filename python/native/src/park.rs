@@ -10,7 +10,7 @@ use redlatch::{Answer, Client, Error, Op, Request};
 type Done = redlatch::Result<Answer>;
 
 /// How long the main thread is deaf to signals at most.
-const SLICE: Duration = Duration::from_millis(50);
+pub const SLICE: Duration = Duration::from_millis(50);
 
 /// Returns what came of `request`, or the exception of a signal handler (Ctrl-C): then nothing is held.
 pub fn run(py: Python<'_>, client: &Client, request: Request) -> PyResult<Done> {
@@ -103,7 +103,7 @@ impl Parked<'_> {
     }
 }
 
-fn receive(waiting: &mut Receiver<Done>, slice: Option<Duration>) -> Result<Done, RecvTimeoutError> {
+pub fn receive<T>(waiting: &mut Receiver<T>, slice: Option<Duration>) -> Result<T, RecvTimeoutError> {
     match slice {
         Some(slice) => waiting.recv_timeout(slice),
         None => waiting.recv().map_err(|_| RecvTimeoutError::Disconnected),

@@ -1,0 +1,61 @@
+"""The end of the program: its clients give back what they hold, and whoever still held it is told."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+
+from redlatch import _redlatch, losses
+
+#: The clients that are not closed, also those that the program has dropped: what they hold is still renewed.
+_open: dict[int, _redlatch.Client] = {}
+
+
+def opened(native: _redlatch.Client) -> None:
+    """A client to be closed at the end."""
+    _open[id(native)] = native
+
+
+def close(native: _redlatch.Client) -> None:
+    """Closes a client before the end."""
+    _redlatch.close([native])
+    _open.pop(id(native), None)
+
+
+def leave() -> None:
+    """Closes what is open. In a forked child that goes for its parent's clients, too, which hold nothing there."""
+    clients = list(_open.copy().values())
+    _open.clear()
+    _redlatch.close(clients)
+    losses.finish()
+
+
+def _leave_as_a_child() -> None:
+    """The children of multiprocessing run their finalizers before their threads have ended."""
+    for thread in threading.enumerate():
+        if not thread.daemon and thread not in (threading.main_thread(), threading.current_thread()):
+            thread.join()
+    leave()
+
+
+def _finalize(_: object = None) -> None:
+    sys.modules["multiprocessing.util"].Finalize(None, _leave_as_a_child, exitpriority=-100)
+
+
+def _follow_multiprocessing() -> None:
+    """Most of its children end without `atexit`, but run its finalizers."""
+    util, process = sys.modules.get("multiprocessing.util"), sys.modules.get("multiprocessing.process")
+    if util is not None and process is not None:
+        # A child that starts forgets all finalizers, and then calls this one.
+        util.register_after_fork(leave, _finalize)
+        if process.parent_process() is not None:
+            _finalize()
+
+
+# The last to be registered is called first: what a program registers after this import can still use its locks.
+atexit.register(leave)
+_follow_multiprocessing()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_follow_multiprocessing)

@@ -1,0 +1,236 @@
+"""The end of a client or of a program frees what it holds at once, and tells whoever still held it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.util
+import subprocess
+import sys
+import threading
+from multiprocessing.connection import Connection
+from typing import Any
+
+import pytest
+
+import redlatch
+from eventually import until_true
+from redlatch import Client
+from servers import Server
+from told import Told
+from view import View
+
+METHODS = [m for m in ("fork", "forkserver", "spawn") if m in multiprocessing.get_all_start_methods()]
+MANY = 1000
+
+
+def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", program, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_closing_frees_a_thousand_locks_and_tells_their_holders(own_server: Server, view: View, name: str) -> None:
+    told = Told()
+    client = redlatch.connect(own_server.url)
+    holds = [client.get_lock(f"{name}:{number}").lock() for number in range(MANY)]
+    holds[-1].on_lost(told)
+    with own_server.view() as view:
+        assert view("DBSIZE") == MANY
+        client.close()
+        assert view("DBSIZE") == 0
+    assert told.reason() == "closed"
+    assert {hold.lost_reason for hold in holds} == {"closed"}
+
+
+HOLDER = """
+import sys, redlatch
+client = redlatch.connect(sys.argv[1])
+holds = [client.get_lock(f"{sys.argv[2]}:{number}").lock() for number in range(int(sys.argv[3]))]
+redlatch.connect(sys.argv[1]).get_lock(sys.argv[2]).lock()
+holds[0].release()
+holds[0].on_lost(lambda hold, error: print("released and yet", error.reason))
+holds[1].on_lost(lambda hold, error: print(error.reason))
+"""
+
+
+@pytest.mark.parametrize("end", ["", "sys.exit(3)", "raise ValueError('the program fails')", "del client, holds"])
+def test_the_end_of_a_program_frees_its_locks_and_tells_their_holders(own_server: Server, name: str, end: str) -> None:
+    ended = run(f"{HOLDER}{end}\n", own_server.url, name, str(MANY))
+    assert ended.returncode == (3 if "exit" in end else 1 if "raise" in end else 0), ended.stderr
+    assert ended.stdout == "closed\n"
+    with own_server.view() as view:
+        assert view("KEYS", "*") == []
+
+
+THREADED = """
+import sys, threading, redlatch
+client = redlatch.connect(sys.argv[1])
+
+def work():
+    with client.get_lock(sys.argv[2]) as hold:
+        threading.main_thread().join()
+        print("main has ended", flush=True)
+        sys.stdin.readline()
+        print(hold.lost, flush=True)
+
+threading.Thread(target=work).start()
+"""
+
+
+def test_threads_keep_their_locks_until_they_end(server: Server, view: View, name: str) -> None:
+    command = [sys.executable, "-c", THREADED, server.url, name]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        assert child.stdout.readline() == "main has ended\n"
+        assert view("EXISTS", name) == 1
+        child.stdin.write("\n")
+        assert child.stdout.readline() == "False\n"
+        assert child.wait(timeout=20) == 0
+    assert view("EXISTS", name) == 0
+
+
+DAEMONS = """
+import sys, threading, redlatch
+client = redlatch.connect(sys.argv[1])
+
+def work(number):
+    own, shared = client.get_lock(f"{sys.argv[2]}:{number}"), client.get_lock(sys.argv[2])
+    while True:
+        with own, shared:
+            started.release()
+
+started = threading.Semaphore(0)
+for number in range(8):
+    threading.Thread(target=work, args=(number,), daemon=True).start()
+for _ in range(200):
+    started.acquire()
+hold = client.get_lock(sys.argv[2]).lock()
+threading.Thread(target=hold.wait_lost, daemon=True).start()
+"""
+
+
+def test_daemon_threads_do_not_disturb_the_end(own_server: Server, name: str) -> None:
+    for _ in range(5):
+        ended = run(DAEMONS, own_server.url, name)
+        # Their calls end with the client; whether Python still prints that depends on how far its own end is.
+        assert ended.returncode == 0, ended.stderr
+        assert "panicked" not in ended.stderr
+        with own_server.view() as view:
+            assert view("KEYS", "*") == []
+
+
+LAST_WORK = """
+import atexit, sys, redlatch
+client = redlatch.connect(sys.argv[1])
+
+@atexit.register
+def last_work():
+    with client.get_lock(sys.argv[2]) as hold:
+        hold.ensure()
+        print("done")
+"""
+
+
+def test_what_a_program_does_at_exit_can_use_its_locks(server: Server, view: View, name: str) -> None:
+    ended = run(LAST_WORK, server.url, name)
+    assert (ended.stdout, ended.stderr) == ("done\n", "")
+    assert view("EXISTS", name) == 0
+
+
+STUCK = """
+import sys, threading, redlatch
+hold = redlatch.connect(sys.argv[1]).get_lock(sys.argv[2]).lock()
+hold.on_lost(lambda hold, error: threading.Event().wait())
+"""
+
+
+def test_a_callback_that_hangs_does_not_keep_a_program_from_ending(server: Server, view: View, name: str) -> None:
+    ended = run(STUCK, server.url, name)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert view("EXISTS", name) == 0
+
+
+FORKING = """
+import os, sys, redlatch
+client = redlatch.connect(sys.argv[1])
+lock, of_child = client.get_lock(sys.argv[2]), client.get_lock(sys.argv[2] + ":child")
+hold = lock.lock()
+hold.on_lost(lambda hold, error: print("lost:", error.reason))
+pid = os.fork()
+if pid == 0:
+    of_child.lock()
+    {end}
+os.waitpid(pid, 0)
+hold.ensure()
+print(lock.hold_count(), of_child.is_locked())
+hold.release()
+"""
+
+
+@pytest.mark.skipif("fork" not in METHODS, reason="this platform has no fork")
+@pytest.mark.parametrize(
+    ("end", "kept"), [("os._exit(0)", True), ("sys.exit(0)", False), ("client.close(); os._exit(0)", False)]
+)
+def test_a_forked_child_that_ends_frees_its_own_locks_and_not_its_parents(
+    server: Server, view: View, name: str, end: str, kept: bool
+) -> None:
+    ended = run(FORKING.format(end=end), server.url, name)
+    # Nothing of Python runs at `os._exit`: such a lock ends with its lease.
+    assert (ended.stdout, ended.stderr) == (f"1 {kept}\n", "")
+    view("DEL", f"{name}:child")
+
+
+def leave_a_lock(url: str, name: str) -> None:
+    redlatch.connect(url).get_lock(name).lock()
+
+
+def leave_a_thread(url: str, name: str, told: Connection) -> None:
+    lock = redlatch.connect(url).get_lock(name)
+
+    held = threading.Event()
+
+    def work() -> None:
+        with lock as hold:
+            held.set()
+            told.recv()
+            told.send(hold.wait_lost(0.3))
+
+    threading.Thread(target=work).start()
+    held.wait()
+    multiprocessing.util.Finalize(None, told.send, ("main has ended",), exitpriority=0)
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("method", METHODS)
+def test_a_child_of_multiprocessing_frees_its_own_locks_and_not_its_parents(
+    server: Server, client: Client, view: View, name: str, method: str
+) -> None:
+    with client.get_lock(name) as hold:
+        context: Any = multiprocessing.get_context(method)
+        child = context.Process(target=leave_a_lock, args=(server.url, f"{name}:child"))
+        child.start()
+        child.join(30)
+        assert child.exitcode == 0
+        assert view("EXISTS", f"{name}:child") == 0
+        assert view("HGETALL", name) == [f"{client.id}:{hold.owner}", "1"]
+        hold.ensure()
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("method", METHODS)
+def test_threads_of_a_child_of_multiprocessing_keep_their_locks_until_they_end(
+    server: Server, view: View, name: str, method: str
+) -> None:
+    context: Any = multiprocessing.get_context(method)
+    ours, theirs = context.Pipe()
+    with ours, theirs:
+        child = context.Process(target=leave_a_thread, args=(server.url, name, theirs))
+        child.start()
+        assert ours.poll(20)
+        assert ours.recv() == "main has ended"
+        ours.send("go on")
+        assert ours.poll(20)
+        assert ours.recv() is False
+        child.join(30)
+        assert child.exitcode == 0
+    until_true(lambda: view("EXISTS", name) == 0, "a lock that is free")
