@@ -46,6 +46,10 @@ class Server:
         raise RuntimeError("no server started on 20 ports")
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def url(self) -> str:
         return f"redis://127.0.0.1:{self.port}"
 

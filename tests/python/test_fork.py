@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
+import signal
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import redlatch
+from eventually import until_true
 from forks import in_a_fork
 from redlatch import Client
 from servers import Server
+from told import Told
 from view import View
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform has no fork")
@@ -72,35 +76,67 @@ def test_a_child_that_ends_does_not_end_its_parents_hold(client: Client, view: V
     client.ping()
 
 
-def test_forks_beside_busy_threads_all_work(client: Client, name: str) -> None:
-    stop = False
+def test_a_parents_hold_is_renewed_beside_its_children(server: Server, view: View, name: str) -> None:
+    with redlatch.connect(server.url, watchdog=0.5) as client, client.get_lock(name) as hold:
+        first = hold.deadline
 
-    def busy(number: int) -> None:
-        while not stop:
-            with client.get_lock(f"{name}:{number}"):
-                pass
+        def work() -> bool:
+            client.get_lock(f"{name}:child").lock()
+            until_true(
+                lambda: view_of_child("PTTL", name) == -2 or time.monotonic() > first + 1, "the time of two leases"
+            )
+            return view_of_child("EXISTS", name) == 1
 
-    def work() -> bool:
-        with client.get_lock(f"{name}:child", wait=20) as hold:
-            return bool(hold)
-
-    with ThreadPoolExecutor(3) as pool:
-        threads = [pool.submit(busy, number) for number in range(3)]
-        try:
-            assert [in_a_fork(work) for _ in range(10)] == ["True"] * 10
-        finally:
-            stop = True
-    for thread in threads:
-        thread.result()
+        with server.view() as view_of_child:
+            assert in_a_fork(work) == "True"
+        hold.ensure()
+        assert hold.deadline > first
+        assert view("HGETALL", name) == [f"{client.id}:{hold.owner}", "1"]
 
 
-def lock_in_a_pool(arguments: tuple[str, str]) -> int:
-    url, name = arguments
-    with redlatch.connect(url) as client, client.get_lock(name, wait=30):
-        return os.getpid()
+def test_a_child_is_not_told_of_its_parents_holds(server: Server, client: Client, name: str) -> None:
+    told = Told()
+    hold = client.get_lock(name).lock()
+    hold.on_lost(told)
+
+    def work() -> str:
+        of_child = Told()
+        mine = client.get_lock(f"{name}:child").lock()
+        mine.on_lost(of_child)
+        view_of_child("DEL", name, f"{name}:child")
+        refused = []
+        for ask in (lambda: hold.on_lost(of_child), hold.wait_lost):
+            try:
+                ask()
+            except redlatch.NotHeldError as error:
+                refused.append(error.code)
+        return f"{of_child.reason()} {len(of_child.calls)} {len(told.calls)} {refused}"
+
+    with server.view() as view_of_child:
+        assert in_a_fork(work) == "deleted 1 0 ['not_held', 'not_held']"
+    assert told.reason() == "deleted"
 
 
-def test_spawned_processes_exclude_each_other(server: Server, view: View, name: str) -> None:
-    with multiprocessing.get_context("spawn").Pool(2) as pool:
-        assert len(pool.map(lock_in_a_pool, [(server.url, name)] * 8)) == 8
-    assert view("EXISTS", name) == 0
+def test_a_fork_in_the_middle_of_an_acquire_disturbs_neither(
+    own_server: Server, thread: ThreadPoolExecutor, name: str
+) -> None:
+    with redlatch.connect(own_server.url) as client:
+        client.ping()
+
+        def work() -> bool:
+            os.kill(own_server.pid, signal.SIGCONT)
+            with client.get_lock(f"{name}:child") as hold:
+                return bool(hold)
+
+        for _ in range(10):
+            own_server.pause()
+            asking = threading.Event()
+
+            def acquire(asking: threading.Event = asking) -> redlatch.Hold:
+                asking.set()
+                return client.get_lock(name).lock()
+
+            answer = thread.submit(acquire)
+            asking.wait()
+            assert in_a_fork(work) == "True"
+            thread.submit(answer.result(timeout=20).release).result()

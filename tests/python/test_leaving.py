@@ -24,7 +24,8 @@ MANY = 1000
 
 
 def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", program, *arguments]
+    # Python warns of forks beside threads from 3.12 on.
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program, *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
