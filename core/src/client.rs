@@ -9,6 +9,7 @@ use once_cell::race::OnceBox;
 use crate::command::{Answer, Look, Op, Request};
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::holds::Slot;
 use crate::live::Live;
 use crate::operate;
 
@@ -120,6 +121,13 @@ impl Client {
     /// What is known of a hold, without asking the server.
     pub fn look(&self, hold: u64) -> Look {
         self.live().map_or(Look::Gone, |live| live.holds(|holds| holds.look(hold, Instant::now())))
+    }
+
+    /// The number of the latest hold of an owner, lost or not; `None` once it was released or its loss was told to its release.
+    pub fn latest(&self, kind: &'static str, name: &str, owner: i64) -> Option<u64> {
+        let live = self.live().ok()?;
+        let slot = Slot { kind, name: format!("{}{name}", live.config.prefix).into(), owner };
+        live.holds(|holds| holds.latest(&slot))
     }
 
     pub fn is_closed(&self) -> bool {

@@ -187,6 +187,11 @@ impl Holds {
         }
     }
 
+    /// The number of the owner's latest hold, lost or not, unless it was released or its loss was told.
+    pub fn latest(&self, slot: &Slot) -> Option<u64> {
+        self.slots.get(slot)?.holds.last().map(|hold| hold.number)
+    }
+
     /// Every slot that is held, for closing.
     pub fn held(&self) -> Vec<Slot> {
         self.slots.iter().filter(|(_, owned)| owned.live() > 0).map(|(slot, _)| slot.clone()).collect()

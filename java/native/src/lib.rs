@@ -127,6 +127,40 @@ pub extern "system" fn Java_io_redlatch_Native_submit<'a>(
     .resolve::<ThrowRuntimeExAndDefault>()
 }
 
+/// What is known of a hold, without asking the server; `hold` 0 is the owner's latest. A row that is done has the remaining ms for its
+/// number; one that is not done is about a hold that was released. Its ticket is the hold's number.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_redlatch_Native_look<'a>(
+    mut env: EnvUnowned<'a>,
+    _: JClass<'a>,
+    client: jlong,
+    kind: JString<'a>,
+    name: JByteArray<'a>,
+    owner: jlong,
+    hold: jlong,
+    numbers: JLongArray<'a>,
+    texts: JObjectArray<'a, JString<'a>>,
+) {
+    env.with_env(|env| -> Result<()> {
+        let fields = request::Fields { operation: redlatch::Op::Watch as jint, owner, wait: 0, lease: 0, hold, timeout: 0, retry_for: -1 };
+        let outcome = request::read(env, client, fields, &kind, &name)?.and_then(|(client, request)| look(&client, request));
+        let (hold, outcome) = outcome.map_or_else(|error| (hold, Err(error)), |(hold, outcome)| (hold as jlong, outcome));
+        rows::write(env, 0, hold, outcome, &numbers, &texts)
+    })
+    .resolve::<ThrowRuntimeExAndDefault>()
+}
+
+fn look(client: &redlatch::Client, request: redlatch::Request) -> redlatch::Result<(u64, redlatch::Result<redlatch::Answer>)> {
+    let latest = || client.latest(request.kind, &request.name, request.owner).unwrap_or_default();
+    let hold = if request.hold == 0 { latest() } else { request.hold };
+    let answer = |done, number| redlatch::Answer { done, number, items: Vec::new() };
+    Ok(match client.look(hold) {
+        redlatch::Look::Held { remaining } => (hold, Ok(answer(true, remaining.as_millis() as i64))),
+        redlatch::Look::Lost(loss) => (hold, Err(redlatch::Error::Lost(Box::new(loss)))),
+        redlatch::Look::Gone => (hold, Ok(answer(false, 0))),
+    })
+}
+
 /// Asks for a request to be given up; it still comes out of `drain`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_redlatch_Native_cancel<'a>(mut env: EnvUnowned<'a>, _: JClass<'a>, client: jlong, ticket: jlong) {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use redlatch::{Error, Loss, LostReason, Op};
 
 const ANSWER: &str = include_str!("../../src/main/java/io/redlatch/Answer.java");
+const REASON: &str = include_str!("../../src/main/java/io/redlatch/LostReason.java");
 const REQUEST: &str = include_str!("../../src/main/java/io/redlatch/Request.java");
 
 #[test]
@@ -36,9 +37,20 @@ fn java_has_the_cores_number_of_every_operation() {
         ("FORCE_RELEASE", Op::ForceRelease),
         ("INSPECT", Op::Inspect),
         ("PING", Op::Ping),
+        ("WATCH", Op::Watch),
     ] {
         assert_eq!(constant(REQUEST, name), operation as i32, "{name}");
     }
+}
+
+#[test]
+fn java_has_the_cores_reasons_with_their_words_in_the_order_of_their_numbers() {
+    let constants = REASON.lines().map(str::trim).filter_map(|line| line.strip_suffix([',', ';'])?.strip_suffix("\")"));
+    let words = constants.filter_map(|constant| Some(constant.split_once("(\"")?.1)).collect::<Vec<_>>();
+    use LostReason::*;
+    let all = [Expired, TakenOver, Deleted, Closed, ServerLostData, Partitioned, Paused];
+    assert_eq!(words, all.map(LostReason::name));
+    assert_eq!(all.map(|reason| reason as usize), std::array::from_fn(|index| index + 1));
 }
 
 #[test]

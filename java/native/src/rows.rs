@@ -1,4 +1,5 @@
-//! What goes to Java: a finished request as one row of numbers (`ticket, status, number, item`) and texts (`message, word`).
+//! What goes to Java: a finished request as one row of numbers (`ticket, status, number, item`) and texts (`message, word`). Of a loss the
+//! number is that of its reason.
 
 use jni::Env;
 use jni::objects::{JLongArray, JObjectArray, JString};
@@ -33,7 +34,11 @@ pub fn write(
             };
             put(env, texts, row * TEXTS, &error.to_string())?;
             put(env, texts, row * TEXTS + 1, word)?;
-            [ticket, i64::from(error.number()), 0, 0]
+            let reason = match &error {
+                Error::Lost(loss) => loss.reason as i64,
+                _ => 0,
+            };
+            [ticket, i64::from(error.number()), reason, 0]
         }
     };
     numbers.set_region(env, (row * NUMBERS) as i32, &values)

@@ -22,13 +22,15 @@ public final class Answer {
 
     private static final int FIRST_ERROR = NOT_HELD;
 
+    private final long ticket;
     private final int status;
     private final long number;
     private final long item;
     private final String message;
     private final String word;
 
-    private Answer(int status, long number, long item, String message, String word) {
+    private Answer(long ticket, int status, long number, long item, String message, String word) {
+        this.ticket = ticket;
         this.status = status;
         this.number = number;
         this.item = item;
@@ -43,7 +45,7 @@ public final class Answer {
         boolean failed = status >= FIRST_ERROR;
         String message = failed ? texts[row * TEXTS] : null;
         String word = failed ? texts[row * TEXTS + 1] : null;
-        return new Answer(status, numbers[at + 2], numbers[at + 3], message, word);
+        return new Answer(numbers[at], status, numbers[at + 2], numbers[at + 3], message, word);
     }
 
     /** {@link #DONE}, {@link #NOT_NOW} or one of the errors. */
@@ -61,7 +63,12 @@ public final class Answer {
         return status >= FIRST_ERROR;
     }
 
-    /** What the operation counts. */
+    /** Which request this answers; of a look at a hold, the hold's number, or 0 if there is none. */
+    public long ticket() {
+        return ticket;
+    }
+
+    /** What the operation counts; of a {@link #LOST} hold, the number of the reason. */
     public long number() {
         return number;
     }

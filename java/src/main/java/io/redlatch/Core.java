@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionException;
@@ -17,6 +18,8 @@ public final class Core {
     private final long client;
     private final String id;
     private final Executor executor;
+    /** Those that somebody has asked for, until they end: they are watched once, however often they are asked for. */
+    private final ConcurrentHashMap<Long, Hold> holds = new ConcurrentHashMap<>();
 
     private Core(long client, Executor executor) {
         this.client = client;
@@ -89,14 +92,48 @@ public final class Core {
         return ticket;
     }
 
+    /** The hold that {@link #look} found; the same object for as long as it is held. */
+    public Hold hold(String kind, byte[] name, long owner, Answer found, String shown) {
+        long number = found.ticket();
+        Hold hold = holds.computeIfAbsent(number, none -> {
+            Waiting end = new Waiting(TICKETS.incrementAndGet());
+            Completions.expect(end.ticket, end::complete);
+            submit(end.ticket, Request.watch(kind, name, owner, number));
+            Hold fresh = new Hold(shown, () -> look(kind, name, owner, number), end, this::callBack);
+            fresh.whenEnded(() -> holds.remove(number));
+            return fresh;
+        });
+        if (hold.hasEnded()) { // perhaps before it was put there
+            holds.remove(number);
+        }
+        return hold;
+    }
+
+    /**
+     * What is known here of a hold; the server is not asked. Done, with the remaining ms for its number, or lost; not done if it was
+     * released, or if there is none.
+     *
+     * @param hold its number; 0 is the latest of {@code owner}
+     */
+    public Answer look(String kind, byte[] name, long owner, long hold) {
+        long[] numbers = new long[Answer.NUMBERS];
+        String[] texts = new String[Answer.TEXTS];
+        Native.look(client, kind, name, owner, hold, numbers, texts);
+        return Answer.read(numbers, texts, 0);
+    }
+
     /** Asks for a request to be given up; its answer still comes. */
     public void cancel(long ticket) {
         Native.cancel(client, ticket);
     }
 
-    /** Ends this client. What it holds is not given back and expires. Requests under way and later ones are answered as closed. */
-    public void close() {
-        Native.close(client, false);
+    /**
+     * Ends this client. Requests under way and later ones are answered as closed.
+     *
+     * @param release whether what it holds is given back first, as far as the server answers; else it expires
+     */
+    public void close(boolean release) {
+        Native.close(client, release);
     }
 
     private Waiting start(Request request) {

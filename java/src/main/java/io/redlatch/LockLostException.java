@@ -3,14 +3,27 @@ package io.redlatch;
 /**
  * A hold ended before it was released: its lease ran out, its key was deleted, or somebody else has the lock.
  *
- * <p>It is the cause of the {@link IllegalMonitorStateException} of an {@code unlock} that comes too late. Its message names the
- * lock, the reason and the time line. What the lock guarded may have been done twice.
+ * <p>It is the cause of the {@link IllegalMonitorStateException} of an {@code unlock} that comes too late, and what {@link Hold} tells.
+ * Its message names the lock, the reason and the time line. What the lock guarded may have been done twice.
  */
 public final class LockLostException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    /** @param message the lock, the reason and the time line */
-    public LockLostException(String message) {
-        super(message);
+    private final LostReason reason;
+
+    /** @param lost the answer of the core */
+    private LockLostException(Answer lost) {
+        super(lost.message());
+        reason = LostReason.of(lost.number());
+    }
+
+    /** The exception of an answer that is {@link Answer#LOST}. */
+    public static LockLostException of(Answer lost) {
+        return new LockLostException(lost);
+    }
+
+    /** Why the hold ended. */
+    public LostReason reason() {
+        return reason;
     }
 }

@@ -27,6 +27,12 @@ final class Native {
     static native void submit(long client, long ticket, int operation, String kind, byte[] name, long owner, long wait,
             long lease, long hold, long timeout, long retryFor);
 
+    /**
+     * What is known of a hold without asking the server; {@code hold} 0 is the owner's latest. The first row is filled in: its ticket is
+     * the hold's number, its number the remaining ms; not done if the hold was released.
+     */
+    static native void look(long client, String kind, byte[] name, long owner, long hold, long[] numbers, String[] texts);
+
     /** Asks for a request to be given up; it still comes out of {@code drain}. */
     static native void cancel(long client, long ticket);
 

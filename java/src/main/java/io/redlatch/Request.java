@@ -7,6 +7,7 @@ public final class Request {
     static final int FORCE_RELEASE = 3;
     static final int INSPECT = 4;
     static final int PING = 5;
+    static final int WATCH = 6;
 
     private static final byte[] NO_NAME = {};
 
@@ -62,6 +63,11 @@ public final class Request {
     /** Looks at the lock. The answer's number is the remaining time in ms (−1 no end, −2 free), its item the owner's holds. */
     public static Request inspect(String kind, byte[] name, long owner) {
         return new Request(INSPECT, kind, name, owner, 0, 0, 0);
+    }
+
+    /** Waits until a hold has ended. Lost, if it was lost; not done, if it was released. */
+    static Request watch(String kind, byte[] name, long owner, long hold) {
+        return new Request(WATCH, kind, name, owner, 0, 0, hold);
     }
 
     /** Asks the server for a sign of life. */

@@ -28,7 +28,7 @@ final class Failures {
                 return notLocked(id, threadId);
             case Answer.LOST:
                 RuntimeException lost = notLocked(id, threadId);
-                lost.initCause(new LockLostException(answer.message()));
+                lost.initCause(LockLostException.of(answer));
                 return lost;
             case Answer.UNAVAILABLE:
                 return new RedisConnectionException(answer.message());
@@ -47,6 +47,11 @@ final class Failures {
             default:
                 return new RedisException(answer.message());
         }
+    }
+
+    /** There is no hold to know anything about. */
+    static RuntimeException notHeld(String name, String id, long threadId) {
+        return new IllegalMonitorStateException("`" + name + "` is not held by " + id + ":" + threadId + "; acquire it first");
     }
 
     private static RuntimeException notLocked(String id, long threadId) {

@@ -3,6 +3,7 @@ package org.redisson;
 import io.redlatch.Answer;
 import io.redlatch.ClassPathConflictException;
 import io.redlatch.Core;
+import io.redlatch.Options;
 import io.redlatch.Request;
 import java.time.Duration;
 import java.util.Map;
@@ -19,17 +20,19 @@ import org.redisson.config.Config;
 import org.redisson.config.SingleServerConfig;
 
 /** Makes clients, and is one. */
-public final class Redisson implements RedissonClient {
+public final class Redisson implements RedissonClient, Options.Extended {
     private static final String DEFAULT_ADDRESS = "redis://127.0.0.1:6379";
 
     private final Core core;
     private final Config config;
+    private volatile boolean releases;
     private volatile boolean shuttingDown;
     private volatile boolean shutdown;
 
     private Redisson(Core core, Config config) {
         this.core = core;
         this.config = config;
+        this.releases = config.isReleaseOnShutdown();
     }
 
     /** Connects to {@code redis://127.0.0.1:6379}; see {@link #create(Config)}. */
@@ -70,7 +73,7 @@ public final class Redisson implements RedissonClient {
     private void connect(String address) {
         Answer answer = core.run(Request.ping());
         if (!answer.done()) {
-            core.close();
+            core.close(false);
             RuntimeException cause = Failures.of(answer, core.id(), RedissonBaseLock.currentThread());
             throw new RedisConnectionException("Unable to connect to Redis server: " + Settings.withoutLogin(address), cause);
         }
@@ -102,9 +105,14 @@ public final class Redisson implements RedissonClient {
     }
 
     @Override
+    public void releaseOnShutdown() {
+        releases = true;
+    }
+
+    @Override
     public void shutdown() {
         shuttingDown = true;
-        core.close();
+        core.close(releases);
         shutdown = true;
     }
 

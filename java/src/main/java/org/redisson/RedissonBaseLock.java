@@ -2,6 +2,8 @@ package org.redisson;
 
 import io.redlatch.Answer;
 import io.redlatch.Core;
+import io.redlatch.Hold;
+import io.redlatch.Holds;
 import io.redlatch.Request;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
@@ -11,7 +13,7 @@ import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 
 /** What locks of every kind have in common: the asynchronous half, over one kind of the core. */
-public abstract class RedissonBaseLock implements RLock {
+public abstract class RedissonBaseLock implements RLock, Holds.Source {
     private static final long FREE = -2;
 
     final Core core;
@@ -122,6 +124,18 @@ public abstract class RedissonBaseLock implements RLock {
     public RFuture<Long> remainTimeToLiveAsync() {
         long threadId = currentThread();
         return submit(inspect(threadId), threadId, Answer::number);
+    }
+
+    @Override
+    public Hold holdOf(long threadId) {
+        Answer found = core.look(kind, key, threadId, 0);
+        if (found.status() != Answer.LOST) {
+            checked(found, threadId);
+        }
+        if (found.ticket() == 0) {
+            throw Failures.notHeld(name, core.id(), threadId);
+        }
+        return core.hold(kind, key, threadId, found, name);
     }
 
     @Override

@@ -30,7 +30,7 @@ public interface RedissonClient {
 
     /**
      * Ends this client. Threads that wait for a lock get a {@link org.redisson.RedissonShutdownException}. What the client holds is not
-     * given back: it expires.
+     * given back: it expires, unless {@link io.redlatch.Options#releaseOnShutdown(RedissonClient)} was asked for.
      */
     void shutdown();
 

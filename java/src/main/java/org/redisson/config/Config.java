@@ -1,5 +1,6 @@
 package org.redisson.config;
 
+import io.redlatch.Options;
 import java.net.URL;
 import java.util.Objects;
 import java.util.Set;
@@ -9,7 +10,7 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 
 /** Everything that a client needs to know. A client takes a copy; later changes are without effect. */
-public class Config {
+public class Config implements Options.Extended {
     private SingleServerConfig singleServer;
     private String username;
     private String password;
@@ -17,6 +18,7 @@ public class Config {
     private boolean lazyInitialization;
     private NameMapper nameMapper = NameMapper.direct();
     private ExecutorService executor;
+    private boolean releaseOnShutdown;
     private final Kept kept = new Kept();
 
     /** The defaults, without a server. */
@@ -31,6 +33,7 @@ public class Config {
         lazyInitialization = other.lazyInitialization;
         nameMapper = other.nameMapper;
         executor = other.executor;
+        releaseOnShutdown = other.releaseOnShutdown;
         kept.putAll(other.kept);
     }
 
@@ -92,6 +95,16 @@ public class Config {
     /** Whether the first call connects. */
     public boolean isLazyInitialization() {
         return lazyInitialization;
+    }
+
+    @Override
+    public void releaseOnShutdown() {
+        releaseOnShutdown = true;
+    }
+
+    /** Whether clients give back what they hold when they are shut down, see {@link Options}; false by default. */
+    public boolean isReleaseOnShutdown() {
+        return releaseOnShutdown;
     }
 
     /** False: clusters are not supported. */

@@ -1,0 +1,110 @@
+package io.redlatch;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * One hold of a lock, from {@link Holds#of}: whether it still is one, and the news when it is not. Safe for use by many threads.
+ *
+ * <p>Nothing here asks the server. A hold counts as lost as soon as this side can no longer rely on it, which is before the server lets
+ * somebody else have the lock, unless its key is interfered with; then it is told within moments.
+ */
+public final class Hold {
+    private final String lock;
+    private final Supplier<Answer> look;
+    private final Waiting end;
+    private final Executor callBacks;
+    private final CompletableFuture<LockLostException> lost = new CompletableFuture<>();
+
+    /**
+     * @param lock the lock's name, for messages
+     * @param look gives what is known of the hold now
+     * @param end how it ended, once it has
+     * @param callBacks where users' code may run
+     */
+    Hold(String lock, Supplier<Answer> look, Waiting end, Executor callBacks) {
+        this.lock = lock;
+        this.look = look;
+        this.end = end;
+        this.callBacks = callBacks;
+        end.thenAcceptAsync(answer -> {
+            if (answer.status() == Answer.LOST) {
+                lost.complete(LockLostException.of(answer));
+            }
+        }, callBacks);
+    }
+
+    /** Whether it ended before it was released. */
+    public boolean isLost() {
+        return now().status() == Answer.LOST;
+    }
+
+    /** Why it was lost; empty if it was not. */
+    public Optional<LostReason> reason() {
+        Answer now = now();
+        return now.status() == Answer.LOST ? Optional.of(LostReason.of(now.number())) : Optional.empty();
+    }
+
+    /**
+     * Goes on only while this is held, for example before what must not happen twice.
+     *
+     * @throws LockLostException if it was lost
+     * @throws IllegalMonitorStateException if it was released
+     */
+    public void ensure() {
+        Answer now = now();
+        if (now.status() == Answer.LOST) {
+            throw LockLostException.of(now);
+        }
+        if (!now.done()) {
+            throw new IllegalMonitorStateException("the hold of `" + lock + "` was released; acquire the lock again");
+        }
+    }
+
+    /** For how long it may be relied on from now, unless it is renewed; zero once it has ended. */
+    public Duration remaining() {
+        Answer now = now();
+        return now.done() ? Duration.ofMillis(now.number()) : Duration.ZERO;
+    }
+
+    /** Until when it may be relied on, unless it is renewed; now, once it has ended. Changes of the system's clock move it. */
+    public Instant deadline() {
+        return Instant.now().plus(remaining());
+    }
+
+    /**
+     * Completes when this is lost, and never after a release. Continuations run where those of the lock's futures do; completing or
+     * cancelling it is without effect on the hold and on other callers.
+     */
+    public CompletableFuture<LockLostException> lost() {
+        return lost.copy();
+    }
+
+    /** Calls {@code listener} when this is lost, or soon if it is already, on another thread. */
+    public void onLost(Consumer<? super LockLostException> listener) {
+        lost.thenAcceptAsync(loss -> UserCode.run(() -> listener.accept(loss)), callBacks);
+    }
+
+    void whenEnded(Runnable work) {
+        end.thenRunAsync(work, callBacks);
+    }
+
+    boolean hasEnded() {
+        return end.isDone();
+    }
+
+    private Answer now() {
+        if (!end.isDone()) {
+            Answer now = look.get();
+            if (now.done()) {
+                return now;
+            }
+        }
+        return end.await(); // it has ended, so this is there or about to come
+    }
+}

@@ -1,0 +1,42 @@
+package io.redlatch;
+
+import org.redisson.api.RLock;
+
+/**
+ * What a holder can know about its hold, and Redisson does not tell:
+ *
+ * <pre>{@code
+ * lock.lock();
+ * Hold hold = Holds.of(lock);
+ * hold.onLost(loss -> worker.interrupt());
+ * ...
+ * hold.ensure(); // before what must not happen twice
+ * }</pre>
+ */
+public final class Holds {
+    private Holds() {}
+
+    /**
+     * The latest hold that the calling thread has of {@code lock}. The server is not asked.
+     *
+     * @throws IllegalMonitorStateException if it has none
+     * @throws IllegalArgumentException if {@code lock} was not made by this library
+     */
+    public static Hold of(RLock lock) {
+        return of(lock, Thread.currentThread().getId());
+    }
+
+    /** The latest hold that {@code threadId} has of {@code lock}; otherwise as {@link #of(RLock)}. */
+    public static Hold of(RLock lock, long threadId) {
+        if (!(lock instanceof Source)) {
+            throw new IllegalArgumentException(lock + " knows nothing of its holds; use a lock of a client of this library, unwrapped");
+        }
+        return ((Source) lock).holdOf(threadId);
+    }
+
+    /** A lock that knows its holds. Not for applications. */
+    public interface Source {
+        /** @throws IllegalMonitorStateException if there is none */
+        Hold holdOf(long threadId);
+    }
+}
