@@ -1,23 +1,34 @@
 //! The server's clock, as far as this side knows it: good to the time of half a round trip.
 
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
+
+/// Both sides cut their times to whole ms.
+const ROUNDING: u64 = 3;
 
 pub struct Clock {
     base: Instant,
     /// Server ms minus ms since `base`.
     offset: AtomicI64,
+    /// How many ms that may be wrong by: half of the round trip that it was learnt in, and the rounding.
+    error: AtomicU64,
 }
 
 impl Clock {
     pub fn new() -> Self {
-        Clock { base: Instant::now(), offset: AtomicI64::new(0) }
+        Clock { base: Instant::now(), offset: AtomicI64::new(0), error: AtomicU64::new(0) }
     }
 
     /// Takes over what the server's clock showed, asked at `asked` and answered now.
     pub fn learn(&self, server_ms: i64, asked: Instant) {
         let middle = asked + asked.elapsed() / 2;
+        self.error.store(asked.elapsed().as_millis() as u64 / 2 + ROUNDING, Relaxed);
         self.offset.store(server_ms - middle.duration_since(self.base).as_millis() as i64, Relaxed);
+    }
+
+    /// How much later than believed the server's clock may come to a point of time.
+    pub fn error(&self) -> Duration {
+        Duration::from_millis(self.error.load(Relaxed))
     }
 
     /// The server's time in ms, `ahead` of now.

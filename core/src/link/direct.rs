@@ -120,7 +120,7 @@ impl Direct {
                 Err(error) => match self.server.said_no(&call.what(), &error) {
                     Some(outcome) => return Ok(outcome),
                     None => {
-                        let copy = Sent { connection: pooled.connection, over: sent + limits.window };
+                        let copy = Sent { connection: pooled.connection, over: sent + limits.window + self.clock.error() };
                         return Err(Outcome::Unknown { error: self.server.broken(&error), copy });
                     }
                 },

@@ -54,7 +54,7 @@ impl Mux {
                 return Outcome::Unsent(self.server.unavailable("closed the connection", false));
             }
             let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
-            let copy = Sent { connection: wire.connection, over: sent + limits.window };
+            let copy = Sent { connection: wire.connection, over: sent + limits.window + self.clock.error() };
             let unknown = |error| Outcome::Unknown { error, copy };
             let cmd = packed(call, not_after, whole);
             match wire.ask(wire.send(cmd, told), limits.response).await {
