@@ -32,16 +32,29 @@ def leave() -> None:
     losses.finish()
 
 
-def _leave_as_a_child() -> None:
-    """The children of multiprocessing run their finalizers before their threads have ended."""
-    for thread in threading.enumerate():
-        if not thread.daemon and thread not in (threading.main_thread(), threading.current_thread()):
-            thread.join()
-    leave()
+def _leave_after_threads() -> None:
+    """Closes what is open once nobody else works: multiprocessing may call this while threads still do."""
+    if not _other_threads():
+        return leave()
+
+    def wait() -> None:
+        while threads := _other_threads():
+            for thread in threads:
+                thread.join()
+        leave()
+
+    # Many threads end only when Python asks them to, which comes next: so they are not waited for here. This one is.
+    return threading.Thread(target=wait, name="redlatch-leaving", daemon=False).start()
+
+
+def _other_threads() -> list[threading.Thread]:
+    """The threads that Python waits for, but for the main one and this one."""
+    us = threading.main_thread(), threading.current_thread()
+    return [thread for thread in threading.enumerate() if not thread.daemon and thread not in us]
 
 
 def _finalize(_: object = None) -> None:
-    sys.modules["multiprocessing.util"].Finalize(None, _leave_as_a_child, exitpriority=-100)
+    sys.modules["multiprocessing.util"].Finalize(None, _leave_after_threads, exitpriority=-100)
 
 
 def _follow_multiprocessing() -> None:
