@@ -9,6 +9,7 @@ use once_cell::race::OnceBox;
 use crate::command::{Answer, Look, Op, Request};
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::events;
 use crate::holds::Slot;
 use crate::live::Live;
 use crate::operate;
@@ -81,6 +82,7 @@ impl Client {
     pub fn cancel(&self, ticket: u64) {
         let Ok(live) = self.live() else { return };
         live.watchers.cancel(ticket);
+        events::cancel(live, ticket);
         let waiting = live.lines().cancel(ticket, Instant::now());
         drop(waiting);
     }

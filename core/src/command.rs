@@ -29,6 +29,13 @@ pub enum Op {
     Ping = 5,
     /// Wait until the hold `Request::hold` has ended: `Error::Lost` if it was lost, an answer that is not `done` if it was released.
     Watch = 6,
+    /// Listen for the end of the key's time. The first request, with `Request::hold` 0, is answered once the server has confirmed it, with
+    /// the subscription's number in `Answer::number`, for `Request::hold` of the next ones. Those wait for events and are answered with
+    /// their count since the last answer, so that none is missed in between; with a `wait` of zero, or cancelled, they end the subscription.
+    /// It is `Unsupported` if the server is not set up to tell of such events. Events while the connection is lost are not told.
+    Expiry = 7,
+    /// Listen for deletions of the key, as [`Op::Expiry`].
+    Deletion = 8,
 }
 
 impl Op {
@@ -41,6 +48,8 @@ impl Op {
             4 => Op::Inspect,
             5 => Op::Ping,
             6 => Op::Watch,
+            7 => Op::Expiry,
+            8 => Op::Deletion,
             _ => {
                 return Err(Error::config(format!(
                     "operation {number} is unknown to this native library; use the one of the same release"

@@ -20,6 +20,7 @@ mod completions;
 mod config;
 mod contend;
 mod error;
+mod events;
 mod gate;
 mod holds;
 pub mod kinds;

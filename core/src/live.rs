@@ -102,6 +102,7 @@ impl Live {
                 let waiting = live.lines().take_all();
                 drop(waiting);
                 live.watchers.end(|| live.closed_error());
+                live.wakes.events.close(|| live.closed_error());
             };
             std::thread::Builder::new().name("redlatch-io".into()).spawn(run).expect("the system gives a thread");
             handle

@@ -1,11 +1,12 @@
 //! How a request is carried out: in one round trip on the caller's thread where that is possible, else on the I/O thread.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::acquire;
 use crate::command::{Answer, Op, Request};
 use crate::error::Result;
+use crate::events;
 use crate::lines::{Done, Waiting};
 use crate::link::{Limits, Outcome};
 use crate::live::Live;
@@ -22,7 +23,7 @@ pub fn start(live: &Arc<Live>, ticket: u64, request: Request, done: Done) -> Opt
         Op::Acquire => acquire::start(Waiting::new(target, ticket, &request, done)),
         Op::Release => release(target, ticket, request.hold, done),
         Op::Inspect => inspect(target, ticket, done),
-        Op::ForceRelease | Op::Ping | Op::Watch => {
+        Op::ForceRelease | Op::Ping | Op::Watch | Op::Expiry | Op::Deletion => {
             submit(live, ticket, request, done);
             None
         }
@@ -42,6 +43,11 @@ pub fn submit(live: &Arc<Live>, ticket: u64, request: Request, done: Done) {
         Op::Inspect => spawn(live, ticket, done, async move { target.inspect().await }),
         Op::Ping => spawn(live, ticket, done, async move { target.ping().await }),
         Op::Watch => live.watch(request.hold, ticket, done),
+        Op::Expiry | Op::Deletion => match (request.hold, request.wait) {
+            (0, _) => spawn(live, ticket, done, events::subscribe(target, request.op)),
+            (number, Some(Duration::ZERO)) => events::end(live, number, done),
+            (number, _) => events::next(live, number, ticket, done),
+        },
     }
 }
 

@@ -6,12 +6,15 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::{Notify, watch};
 
+use crate::events::Events;
+
 #[derive(Default)]
 pub struct Wakes {
     channels: Mutex<HashMap<String, Arc<Channel>>>,
     suspects: Mutex<Option<Suspects>>,
     /// Told of every new suspect.
     pub suspicion: Notify,
+    pub events: Events,
 }
 
 /// Keys that may have been changed by others.

@@ -20,17 +20,7 @@ import org.redisson.config.NameMapper;
 
 /** Settings that do something, and those that cannot be had. */
 class SettingsTest extends LockTest {
-    private static final NameMapper SHOP = new NameMapper() {
-        @Override
-        public String map(String name) {
-            return "shop:" + name;
-        }
-
-        @Override
-        public String unmap(String name) {
-            return name.substring(5);
-        }
-    };
+    private static final NameMapper SHOP = new ShopNames();
 
     @Test
     void a_name_mapper_makes_the_key_and_not_the_name() throws Exception {

@@ -39,7 +39,7 @@ impl Kind for Plain {
                 .arg("channel", channel(cx.name))
                 .not_after(),
             Op::Inspect => Call::new(&INSPECT).key("lock", cx.name).arg("owner", cx.owner),
-            Op::Ping | Op::Watch => return None,
+            Op::Ping | Op::Watch | Op::Expiry | Op::Deletion => return None,
         })
     }
 

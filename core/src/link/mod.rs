@@ -104,6 +104,11 @@ impl Link {
         self.mux.listen(channel, limit).await
     }
 
+    /// The server's `notify-keyspace-events`; `None`: it does not say.
+    pub async fn notifications(&self, limit: Duration) -> Result<Option<String>, Error> {
+        self.mux.notifications(limit).await
+    }
+
     /// Ends the subscription if nobody has asked for it again meanwhile.
     pub async fn unlisten(&self, channel: &str) {
         self.mux.unlisten(channel).await;

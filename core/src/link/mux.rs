@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::script::Call;
 use crate::wakes::Wakes;
 
+mod notifications;
 mod opening;
 
 /// Between two attempts to listen while the server cannot be reached.

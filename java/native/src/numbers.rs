@@ -38,6 +38,8 @@ fn java_has_the_cores_number_of_every_operation() {
         ("INSPECT", Op::Inspect),
         ("PING", Op::Ping),
         ("WATCH", Op::Watch),
+        ("EXPIRY", Op::Expiry),
+        ("DELETION", Op::Deletion),
     ] {
         assert_eq!(constant(REQUEST, name), operation as i32, "{name}");
     }

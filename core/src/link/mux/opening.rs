@@ -111,7 +111,11 @@ fn pushed(push: PushInfo, wakes: &Wakes, state: &State) {
         }
         PushKind::Message => {
             if let Some(Value::BulkString(channel)) = push.data.first() {
-                wakes.message(&String::from_utf8_lossy(channel));
+                let channel = String::from_utf8_lossy(channel);
+                wakes.message(&channel);
+                if let Some(Value::BulkString(text)) = push.data.get(1) {
+                    wakes.events.message(&channel, text);
+                }
             }
         }
         PushKind::Invalidate => match push.data.into_iter().next() {

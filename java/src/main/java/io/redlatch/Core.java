@@ -66,9 +66,9 @@ public final class Core {
             return waiting.awaitInterruptibly();
         } catch (InterruptedException e) {
             Native.cancel(client, waiting.ticket);
-            Answer late = waiting.await();
-            if (late.done()) {
-                run(acquire.giveBack(late.number()));
+            Request undo = acquire.undo(waiting.await());
+            if (undo != null) {
+                run(undo);
             }
             throw e;
         }
@@ -78,14 +78,15 @@ public final class Core {
      * Runs a request in the background.
      *
      * @param taken is told the answer on a thread that may run users' code, and returns whether somebody takes it; a hold that
-     *         nobody takes is given back
+     *         nobody takes is given back, a subscription is ended
      * @return the ticket for {@link #cancel}
      */
     public long submit(Request request, Predicate<Answer> taken) {
         long ticket = TICKETS.incrementAndGet();
         Completions.expect(ticket, answer -> callBack(() -> {
-            if (!taken.test(answer) && answer.done() && request.operation == Request.ACQUIRE) {
-                submit(request.giveBack(answer.number()), released -> true);
+            Request undo = taken.test(answer) ? null : request.undo(answer);
+            if (undo != null) {
+                submit(undo, undone -> true);
             }
         }));
         submit(ticket, request);

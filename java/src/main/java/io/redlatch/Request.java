@@ -8,6 +8,8 @@ public final class Request {
     static final int INSPECT = 4;
     static final int PING = 5;
     static final int WATCH = 6;
+    static final int EXPIRY = 7;
+    static final int DELETION = 8;
 
     private static final byte[] NO_NAME = {};
 
@@ -70,6 +72,42 @@ public final class Request {
         return new Request(WATCH, kind, name, owner, 0, 0, hold);
     }
 
+    /** Begins to listen for the end of the key's time. The answer's number is for {@link #next} and {@link #end}. */
+    public static Request expiry(String kind, byte[] name) {
+        return new Request(EXPIRY, kind, name, 0, 0, 0, 0);
+    }
+
+    /** Begins to listen for deletions of the key, as {@link #expiry}. */
+    public static Request deletion(String kind, byte[] name) {
+        return new Request(DELETION, kind, name, 0, 0, 0, 0);
+    }
+
+    /** Waits for events of what this request has begun to listen to. The answer's number is their count since the last answer. */
+    public Request next(long number) {
+        return new Request(operation, kind, name, owner, -1, 0, number);
+    }
+
+    /** Ends what this request has begun to listen to. */
+    public Request end(long number) {
+        return new Request(operation, kind, name, owner, 0, 0, number);
+    }
+
+    /** Takes back what an answer has brought that nobody took; null if there is nothing to take back. */
+    Request undo(Answer answer) {
+        if (!answer.done()) {
+            return null;
+        }
+        switch (operation) {
+            case ACQUIRE:
+                return giveBack(answer.number());
+            case EXPIRY:
+            case DELETION:
+                return hold == 0 ? end(answer.number()) : null;
+            default:
+                return null;
+        }
+    }
+
     /** Asks the server for a sign of life. */
     public static Request ping() {
         return new Request(PING, "plain", NO_NAME, 0, 0, 0, 0);
@@ -86,7 +124,7 @@ public final class Request {
     }
 
     /** The release of exactly the hold that this acquire brought. */
-    Request giveBack(long acquired) {
+    private Request giveBack(long acquired) {
         return new Request(RELEASE, kind, name, owner, 0, 0, acquired, timeout, retryFor);
     }
 }

@@ -24,6 +24,7 @@ public final class Redisson implements RedissonClient, Options.Extended {
     private static final String DEFAULT_ADDRESS = "redis://127.0.0.1:6379";
 
     private final Core core;
+    private final Listeners listeners;
     private final Config config;
     private volatile boolean releases;
     private volatile boolean shuttingDown;
@@ -31,6 +32,7 @@ public final class Redisson implements RedissonClient, Options.Extended {
 
     private Redisson(Core core, Config config) {
         this.core = core;
+        this.listeners = new Listeners(core);
         this.config = config;
         this.releases = config.isReleaseOnShutdown();
     }
@@ -81,13 +83,13 @@ public final class Redisson implements RedissonClient, Options.Extended {
 
     @Override
     public RLock getLock(String name) {
-        return new RedissonLock(core, name, rawName(name), Limits.OF_CLIENT);
+        return new RedissonLock(core, listeners, name, rawName(name), Limits.OF_CLIENT);
     }
 
     @Override
     public RLock getLock(CommonOptions options) {
         CommonParams params = (CommonParams) options;
-        return new RedissonLock(core, params.getName(), rawName(params.getName()), Settings.limits(params, config.useSingleServer()));
+        return new RedissonLock(core, listeners, params.getName(), rawName(params.getName()), Settings.limits(params, config.useSingleServer()));
     }
 
     private String rawName(String name) {

@@ -8,6 +8,8 @@ import io.redlatch.Request;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import org.redisson.api.DeletedObjectListener;
+import org.redisson.api.ExpiredObjectListener;
 import org.redisson.api.ObjectListener;
 import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
@@ -17,13 +19,15 @@ public abstract class RedissonBaseLock implements RLock, Holds.Source {
     private static final long FREE = -2;
 
     final Core core;
+    private final Listeners listeners;
     private final String kind;
     private final String name;
     private final byte[] key;
     private final Limits limits;
 
-    RedissonBaseLock(Core core, String kind, String name, String rawName, Limits limits) {
+    RedissonBaseLock(Core core, Listeners listeners, String kind, String name, String rawName, Limits limits) {
         this.core = core;
+        this.listeners = listeners;
         this.kind = kind;
         this.name = name;
         this.limits = limits;
@@ -140,26 +144,42 @@ public abstract class RedissonBaseLock implements RLock, Holds.Source {
 
     @Override
     public int addListener(ObjectListener listener) {
-        throw noListeners();
+        Request subscribe = subscription(listener);
+        return listeners.add(subscribe, checked(core.run(subscribe), currentThread()).number(), call(listener));
     }
 
     @Override
     public RFuture<Integer> addListenerAsync(ObjectListener listener) {
-        throw noListeners();
+        Request subscribe = subscription(listener);
+        return submit(subscribe, currentThread(), answer -> listeners.add(subscribe, answer.number(), call(listener)));
     }
 
     @Override
     public void removeListener(int listenerId) {
-        throw noListeners();
+        listeners.remove(listenerId);
     }
 
     @Override
     public RFuture<Void> removeListenerAsync(int listenerId) {
-        throw noListeners();
+        listeners.remove(listenerId);
+        return RedissonFuture.completed();
     }
 
-    private UnsupportedOperationException noListeners() {
-        return new UnsupportedOperationException("`" + name + "` tells no listeners: the native core passes no keyspace events on yet");
+    private Request subscription(ObjectListener listener) {
+        if (listener instanceof ExpiredObjectListener) {
+            return limits.on(Request.expiry(kind, key));
+        }
+        if (listener instanceof DeletedObjectListener) {
+            return limits.on(Request.deletion(kind, key));
+        }
+        throw new IllegalArgumentException("`" + name + "` takes an ExpiredObjectListener or a DeletedObjectListener, and not " + listener);
+    }
+
+    private Runnable call(ObjectListener listener) {
+        String rawName = new String(key, StandardCharsets.UTF_8);
+        return listener instanceof ExpiredObjectListener
+                ? () -> ((ExpiredObjectListener) listener).onExpired(rawName)
+                : () -> ((DeletedObjectListener) listener).onDeleted(rawName);
     }
 
     static long currentThread() {

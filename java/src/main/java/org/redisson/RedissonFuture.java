@@ -25,6 +25,13 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
         return future;
     }
 
+    /** A future that is done, with null. */
+    static <V> RFuture<V> completed() {
+        RedissonFuture<V> future = new RedissonFuture<>();
+        future.complete(null);
+        return future;
+    }
+
     /** False: somebody else completed it before. */
     private boolean settle(Answer answer, Function<Answer, V> decode) {
         answered = true;

@@ -8,8 +8,8 @@ import java.util.concurrent.locks.Condition;
 
 /** The reentrant lock: the blocking half. */
 public class RedissonLock extends RedissonBaseLock {
-    RedissonLock(Core core, String name, String rawName, Limits limits) {
-        super(core, "plain", name, rawName, limits);
+    RedissonLock(Core core, Listeners listeners, String name, String rawName, Limits limits) {
+        super(core, listeners, "plain", name, rawName, limits);
     }
 
     @Override

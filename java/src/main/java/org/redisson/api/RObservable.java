@@ -3,12 +3,14 @@ package org.redisson.api;
 /** An object that tells listeners what becomes of it. */
 public interface RObservable {
     /**
-     * Adds a listener, once the server has confirmed that its events will come. They are the server's keyspace events and need
-     * {@code notify-keyspace-events} with {@code K} and, for expiry, {@code x}, for deletion {@code g}. Events while the connection is
-     * lost are not told. A listener may block; it is called for one event at a time, in their order.
+     * Adds a listener, once the server has confirmed that its events will come. They are the server's keyspace events: its setting
+     * {@code notify-keyspace-events} must have {@code x} for expiry, {@code g} for deletion, and {@code K} or {@code E}; with {@code K} only
+     * the events of this object are sent. Events while the connection is lost are not told. A listener may block: it is called for one event
+     * at a time, and for all of them. It gets the object's name on the server.
      *
      * @return the number for {@link #removeListener}
      * @throws IllegalArgumentException for a listener that is neither {@link ExpiredObjectListener} nor {@link DeletedObjectListener}
+     * @throws UnsupportedOperationException if the server is not set up to tell of such events; where it does not say, it is believed to be
      */
     int addListener(ObjectListener listener);
 

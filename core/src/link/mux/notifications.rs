@@ -1,0 +1,26 @@
+//! Which keyspace events the server tells of.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Mux;
+use crate::error::Error;
+use crate::link::Outcome;
+
+const SETTING: &str = "notify-keyspace-events";
+
+impl Mux {
+    /// The server's `notify-keyspace-events`; `None`: it does not say.
+    pub async fn notifications(self: &Arc<Self>, limit: Duration) -> Result<Option<String>, Error> {
+        let wire = match self.wire(limit).await {
+            Ok(wire) => wire,
+            Err(Outcome::Unsent(error) | Outcome::Refused(error)) => return Err(error),
+            Err(_) => return Ok(None),
+        };
+        let mut con = wire.con.clone();
+        let question = redis::cmd("CONFIG").arg("GET").arg(SETTING).to_owned();
+        let answer = wire.ask(question.query_async::<HashMap<String, String>>(&mut con), limit).await;
+        Ok(answer.ok().and_then(Result::ok).and_then(|mut settings| settings.remove(SETTING)))
+    }
+}

@@ -1,0 +1,82 @@
+package org.redisson;
+
+import io.redlatch.Answer;
+import io.redlatch.Core;
+import io.redlatch.Request;
+import io.redlatch.UserCode;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** The listeners of one client. */
+final class Listeners {
+    private final Core core;
+    private final AtomicInteger last = new AtomicInteger();
+    private final ConcurrentHashMap<Integer, Listening> all = new ConcurrentHashMap<>();
+
+    Listeners(Core core) {
+        this.core = core;
+    }
+
+    /**
+     * From now on calls {@code listener} for each event of a subscription.
+     *
+     * @param subscribed the request that was answered with {@code number}
+     */
+    int add(Request subscribed, long number, Runnable listener) {
+        int id = last.incrementAndGet();
+        Listening listening = new Listening(subscribed, number, listener);
+        all.put(id, listening);
+        listening.goOn();
+        return id;
+    }
+
+    void remove(int id) {
+        Listening listening = all.remove(id);
+        if (listening != null) {
+            listening.end();
+        }
+    }
+
+    /** One listener. The core counts events while it runs, so that it is called for one at a time and for all of them. */
+    private final class Listening {
+        private final Request subscribed;
+        private final long number;
+        private final Runnable listener;
+        private long ticket;
+        private boolean ended;
+
+        Listening(Request subscribed, long number, Runnable listener) {
+            this.subscribed = subscribed;
+            this.number = number;
+            this.listener = listener;
+        }
+
+        synchronized void goOn() {
+            if (ended) {
+                core.submit(subscribed.end(number), answer -> true);
+            } else {
+                ticket = core.submit(subscribed.next(number), this::told);
+            }
+        }
+
+        private boolean told(Answer answer) {
+            if (answer.done()) {
+                for (long events = answer.number(); events > 0 && !hasEnded(); events--) {
+                    UserCode.run(listener);
+                }
+                goOn();
+            }
+            return true; // else it was cancelled, or the client is closed
+        }
+
+        /** The request that waits is given up, which ends the subscription; if none waits, {@link #goOn} will see to that. */
+        synchronized void end() {
+            ended = true;
+            core.cancel(ticket);
+        }
+
+        private synchronized boolean hasEnded() {
+            return ended;
+        }
+    }
+}
