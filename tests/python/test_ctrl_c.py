@@ -96,6 +96,43 @@ def test_ctrl_c_during_the_round_trip_gives_back_what_it_brings(own_server: Serv
         child.stdin.write("\n")
 
 
+CLOSER = """
+import sys, threading, time, redlatch
+client = redlatch.connect(sys.argv[1], response_timeout=60)
+client.get_lock(sys.argv[2]).lock()
+print("ready", flush=True)
+sys.stdin.readline()
+
+def watch():
+    while not client.closed:
+        time.sleep(0.001)
+    print("closes", flush=True)
+
+threading.Thread(target=watch).start()
+try:
+    client.close()
+except KeyboardInterrupt:
+    print("left", client.closed, flush=True)
+"""
+
+
+def test_ctrl_c_ends_the_closing_of_a_client_whose_server_hangs(own_server: Server, name: str) -> None:
+    command = [sys.executable, "-c", CLOSER, f"{own_server.url}?retry_for=60", name]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+        own_server.pause()
+        try:
+            child.stdin.write("\n")
+            assert child.stdout.readline() == "closes\n"
+            child.send_signal(signal.SIGINT)
+            assert child.stdout.readline() == "left True\n"
+            assert child.wait(timeout=20) == 0
+        finally:
+            own_server.resume()
+
+
 BUSY = """
 import itertools, sys, redlatch
 client = redlatch.connect(sys.argv[1])
