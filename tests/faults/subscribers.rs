@@ -13,9 +13,18 @@ fn wait(client: Client, name: &str) -> thread::JoinHandle<redlatch::Result<Block
     thread::spawn(move || lock.acquire())
 }
 
+/// A client whose connection for all that waits is open already.
+fn warm(run: &Run) -> Client {
+    let client = connect(&run.url());
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("the system gives a runtime");
+    let lock = client.lock(&format!("{}, warm", run.name));
+    runtime.block_on(async { lock.acquire().await.expect("free").release().await }).expect("held");
+    client
+}
+
 /// A waiter begins to wait while something happens to one packet; the holder, on a way of its own, then releases.
-fn a_waiter_and_a_release(run: &Run, strike: impl Fn(&Run), then: impl Fn(&Run)) {
-    let (holder, waiter) = (connect(&run.server.url()), connect(&run.url()));
+fn a_waiter_and_a_release(run: &Run, waiter: Client, strike: impl Fn(&Run), then: impl Fn(&Run)) {
+    let holder = connect(&run.server.url());
     let held = holder.lock(&run.name).lease(LONG).blocking().acquire().expect("free");
     strike(run);
     let waiting = wait(waiter, &run.name);
@@ -32,17 +41,27 @@ fn a_waiter_and_a_release(run: &Run, strike: impl Fn(&Run), then: impl Fn(&Run))
 
 #[test]
 fn a_waiter_cut_at_any_step_is_woken() {
-    at_every_packet("cut", |run| a_waiter_and_a_release(run, |run| run.cut(), |_| {}));
+    at_every_packet("cut", |run| a_waiter_and_a_release(run, connect(&run.url()), |run| run.cut(), |_| {}));
 }
 
 #[test]
 fn a_waiter_held_up_at_any_step_until_after_the_release_is_woken() {
-    at_every_packet("held up", |run| a_waiter_and_a_release(run, |run| run.hold(), |run| run.proxy.flow()));
+    at_every_packet("held up", |run| a_waiter_and_a_release(run, connect(&run.url()), |run| run.hold(), |run| run.proxy.flow()));
+}
+
+#[test]
+fn a_waiter_that_is_connected_already_is_woken_wherever_it_is_cut() {
+    at_every_packet("warm cut", |run| a_waiter_and_a_release(run, warm(run), |run| run.cut(), |_| {}));
+}
+
+#[test]
+fn a_waiter_that_is_connected_already_is_woken_wherever_it_is_held_up_until_after_the_release() {
+    at_every_packet("warm held up", |run| a_waiter_and_a_release(run, warm(run), |run| run.hold(), |run| run.proxy.flow()));
 }
 
 #[test]
 fn a_waiter_held_up_at_any_step_and_then_cut_is_woken() {
-    at_every_packet("held up and cut", |run| a_waiter_and_a_release(run, |run| run.hold(), |run| run.proxy.cut()));
+    at_every_packet("held up and cut", |run| a_waiter_and_a_release(run, connect(&run.url()), |run| run.hold(), |run| run.proxy.cut()));
 }
 
 #[test]
