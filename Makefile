@@ -1,7 +1,7 @@
 # Builds, shows and tests redlatch, one command each. What this machine lacks is installed first: see .ci/setup.
 # Everything is built with cargo's profile `ci`, so that Rust, wheel, jar and test agents share one build without LTO.
 
-.PHONY: demo test chaos bench lint build clean setup setup-tests rust agents test-rust test-python test-java test-examples
+.PHONY: demo test chaos mutants bench lint build clean setup setup-tests rust agents test-rust test-python test-java test-examples
 .NOTPARALLEL:
 
 VENV := target/venv/bin
@@ -28,6 +28,10 @@ bench: setup-tests target/made/python target/made/jar
 	cargo build --workspace --profile ci --bin redlatch-bench
 	bench/peers/build
 	cd bench && python3 -m harness --rounds $(ROUNDS) --warm $(WARM) $(if $(SCALE),--scale $(SCALE)) $(if $(ONLY),--only $(ONLY))
+
+# Ten deliberate defects, each of which its test must catch
+mutants: setup
+	tests/mutants/run
 
 # The Rust workspace, the Python package, the jar
 build: setup rust target/made/python target/made/jar
