@@ -57,9 +57,8 @@ async fn probe(mux: &Mux, wire: &Wire) {
             }
         }
     };
-    // The answer first: where both came at once, the connection is good.
-    let fresh = tokio::select! { biased; () = &mut sign => None, fresh = second_opinion => fresh };
-    // A server that stood still answers both, in no particular order.
+    let fresh = tokio::select! { () = &mut sign => None, fresh = second_opinion => fresh };
+    // A server that stood still answers both, in no particular order: an answer that is there by now is as good.
     if let Some(fresh) = fresh
         && timeout(GRACE, sign).await.is_err()
     {
