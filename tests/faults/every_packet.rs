@@ -2,6 +2,8 @@
 
 use redlatch_tests::{Direction, Proxy, Server, all_at_once};
 
+use super::connect;
+
 /// More packets each way than a scenario has.
 const MOST: usize = 32;
 
@@ -42,6 +44,8 @@ impl Run<'_> {
 /// When a run does; when no packet was struck, or there may be more packets than were tried.
 pub fn at_every_packet(what: &str, scenario: impl Fn(&Run) + Sync) {
     let server = Server::start();
+    // A script that the server does not know yet is sent twice. Only some runs would meet that, and no packet be every run's same.
+    connect(&server.url()).lock("first").blocking().acquire().expect("free").release().expect("held");
     let runs: Vec<Run> = [Direction::ToServer, Direction::ToClient]
         .into_iter()
         .flat_map(|direction| (1..=MOST).map(move |nth| (direction, nth)))

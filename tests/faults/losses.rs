@@ -151,6 +151,24 @@ fn an_evicted_key_is_told_long_before_the_lease_ends() {
 }
 
 #[test]
+fn a_release_takes_nothing_from_whoever_has_it_meanwhile() {
+    let server = Server::start();
+    let (client, other, mut view) = (connect(&server.url()), connect(&server.url()), server.view());
+    // Another one each time: whether the holder has been told before it releases is a matter of time.
+    for round in 0..10 {
+        let name = format!("n{round}");
+        let guard = client.lock(&name).lease(LONG).blocking().acquire().expect("free");
+        view.command::<i64>(&["DEL", &name]);
+        let next = other.lock(&name).lease(LONG).blocking().acquire().expect("free");
+        let released = guard.release();
+        assert_eq!(counts(&mut view, &name), ["1"], "the one who has it");
+        assert!(is_lost(released));
+        next.ensure().expect("nobody took it away");
+        next.release().expect("held");
+    }
+}
+
+#[test]
 fn all_holders_are_told_when_the_server_comes_back_empty() {
     let server = Server::start();
     let client = connect(&server.url());
