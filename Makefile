@@ -15,11 +15,12 @@ demo: setup target/made/python target/made/jar target/made/demo
 # Everything that CI checks
 test: setup-tests lint build test-rust test-python test-java test-examples
 
-# Processes that lock for SECONDS while everything goes wrong, and a verdict; SEED=n brings the faults of an earlier run in their order
+# Processes that lock for SECONDS while everything goes wrong, and a verdict. SEED=n brings the faults of an earlier run in their order,
+# with ONLY=replies those of one family
 SECONDS := 600
 chaos: setup
 	cargo build --profile ci --package redlatch-tests --bins
-	target/ci/redlatch-chaos $(SECONDS) $(SEED)
+	target/ci/redlatch-chaos $(SECONDS) $(or $(SEED),$(shell date +%s)) $(ONLY)
 
 # How fast, beside Redisson, redis-py and a bare socket; about ten minutes on a quiet machine. ONLY=solo,crowd WARM=5 for a part, sooner
 ROUNDS := 5

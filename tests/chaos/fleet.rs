@@ -5,15 +5,21 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use redlatch_tests::dice::Dice;
+use redlatch_tests::proxy::Replies;
 use redlatch_tests::{Process, Proxy, Server};
 
 use crate::schedule::SLOTS;
 
-/// How long calls of the fleet's clients may stay unanswered, and go on being tried.
+/// How long calls of the fleet's clients may stay unanswered at most, and go on being tried.
 pub const RESPONSE: Duration = Duration::from_millis(1000);
 pub const RETRY: Duration = Duration::from_millis(3000);
 /// Watchdog leases, in seconds.
 const WATCHDOGS: [f64; SLOTS] = [1.0, 2.0, 3.0, 1.5];
+
+/// How long calls of the clients of a slot may stay unanswered.
+pub fn response(slot: usize) -> Duration {
+    if slot.is_multiple_of(2) { RESPONSE } else { Duration::from_millis(300) }
+}
 
 pub struct Fleet {
     pub proxies: Vec<Proxy>,
@@ -38,11 +44,11 @@ pub struct Slot {
 impl Fleet {
     pub fn start(server: &Server, dir: PathBuf, seed: u64) -> Self {
         let proxies: Vec<Proxy> = (0..SLOTS).map(|_| Proxy::start(server)).collect();
-        let url = |(proxy, watchdog): (&Proxy, f64)| {
-            let (response, retry) = (RESPONSE.as_secs_f64(), RETRY.as_secs_f64());
+        let url = |(slot, proxy): (usize, &Proxy)| {
+            let (watchdog, response, retry) = (WATCHDOGS[slot], response(slot).as_secs_f64(), RETRY.as_secs_f64());
             format!("{}?watchdog={watchdog}&response_timeout={response}&retry_for={retry}", server.url_at(proxy.port()))
         };
-        let urls = proxies.iter().zip(WATCHDOGS).map(url).collect();
+        let urls = proxies.iter().enumerate().map(url).collect();
         let (histories, server) = (Mutex::default(), server.url());
         let mut fleet = Fleet { proxies, slots: Vec::new(), histories, server, urls, dir, seed };
         fleet.slots = (0..SLOTS).map(|slot| Mutex::new(fleet.launch(slot))).collect();
@@ -76,8 +82,9 @@ impl Fleet {
         self.histories.lock().expect("nobody panics while holding this").clone()
     }
 
-    pub fn go(&self) {
-        self.slots().for_each(|mut slot| slot.process.tell("go"));
+    /// `own`: so many times of a hundred each lane in a hurry takes a lock that nobody else does.
+    pub fn go(&self, own: u64) {
+        self.slots().for_each(|mut slot| slot.process.tell(&format!("go {own}")));
     }
 
     /// Lets all lanes come to an end. Gives, in words, those that do not.
@@ -90,6 +97,11 @@ impl Fleet {
             Err(error) => Some(format!("process {} has ended ({error}); it said {}", slot.number, slot.process.log())),
         };
         slots.iter_mut().filter_map(heard).collect()
+    }
+
+    /// Added up over all proxies.
+    pub fn sum(&self, which: impl Fn(Replies) -> usize) -> usize {
+        self.proxies.iter().map(|proxy| which(proxy.replies())).sum()
     }
 
     /// Open files and threads of all processes that are there.

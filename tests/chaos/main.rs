@@ -1,6 +1,7 @@
-//! Processes that lock while everything goes wrong, and a verdict: `redlatch-chaos [SECONDS [SEED]]`.
+//! Processes that lock while everything goes wrong, and a verdict: `redlatch-chaos [SECONDS [SEED [FAMILY]]]`.
 //!
-//! A seed fixes which faults come in which order; without one it is taken from the clock, and printed. The last line is `PASS` or `FAIL`;
+//! A seed fixes which faults come in which order; without one it is taken from the clock, and printed. A family, `replies` say, is the
+//! only one then. The last line is `PASS` or `FAIL`;
 //! after a failure, or if `KEEP` is set in the environment, the histories are kept. The exit code of a failure is 1.
 
 mod fleet;
@@ -19,18 +20,21 @@ use redlatch_tests::{Options, Server, clock};
 use fleet::Fleet;
 use nemesis::Nemesis;
 use residue::Residue;
+use schedule::Family;
 
 /// How long all lanes together may take to come to rest.
 const REST: Duration = Duration::from_secs(15);
 
 fn main() -> ExitCode {
-    let numbers: Vec<u64> = std::env::args().skip(1).map(|word| word.parse().expect("the arguments are SECONDS and SEED")).collect();
-    let time = Duration::from_secs(numbers.first().copied().unwrap_or(600));
-    let seed = numbers.get(1).copied().unwrap_or_else(|| clock::now() % 1_000_000);
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let number = |place: usize| words.get(place).map(|word| word.parse::<u64>().expect("the arguments are SECONDS SEED FAMILY"));
+    let time = Duration::from_secs(number(0).unwrap_or(600));
+    let seed = number(1).unwrap_or_else(|| clock::now() % 1_000_000);
+    let only = words.get(2).map(|name| schedule::named(name).unwrap_or_else(|| panic!("there is no family `{name}`")));
     println!("== {time:?} of faults, SEED={seed}");
     let dir = std::env::temp_dir().join(format!("redlatch-chaos-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
-    let passed = run(&dir, seed, time);
+    let passed = run(&dir, seed, time, only);
     if passed && std::env::var_os("KEEP").is_none() {
         std::fs::remove_dir_all(&dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
     } else {
@@ -41,17 +45,17 @@ fn main() -> ExitCode {
 }
 
 /// True: nothing was wrong.
-fn run(dir: &Path, seed: u64, time: Duration) -> bool {
+fn run(dir: &Path, seed: u64, time: Duration, only: Option<Family>) -> bool {
     let began = Instant::now();
     let server = Server::with(Options { debugging: true, ..Options::default() });
     let fleet = Fleet::start(&server, PathBuf::from(dir), seed);
     let nemesis = Nemesis { server: &server, fleet: &fleet, faults: Mutex::default(), done: Mutex::default() };
     let (mut residue, mut burden, mut seen) = (Residue::default(), Vec::new(), Vec::new());
     // Rests take their share. Every family has an episode at least, however short the time.
-    let length = (time / 2 / schedule::ROUND as u32).min(Duration::from_secs(8));
+    let length = (time * 3 / 4 / schedule::ROUND as u32).min(Duration::from_secs(8));
     for number in 0.. {
-        let episode = schedule::episode(seed, number, length);
-        fleet.go();
+        let episode = schedule::episode(seed, number, length, only);
+        fleet.go(episode.own);
         let started = began.elapsed();
         nemesis.carry_out(&episode);
         let (active, resting) = (began.elapsed() - started, Instant::now());
@@ -82,6 +86,7 @@ fn run(dir: &Path, seed: u64, time: Duration) -> bool {
         lasted: began.elapsed(),
         burden: [burden[0], burden[burden.len() - 1]],
         struck: fleet.proxies.iter().map(|proxy| proxy.struck()).sum(),
+        replies: [fleet.sum(|replies| replies.lost), fleet.sum(|replies| replies.late)],
     };
     run.judge()
 }

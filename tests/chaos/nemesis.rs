@@ -7,11 +7,13 @@ use std::time::{Duration, Instant};
 use redlatch_tests::check::{Fault, Kind};
 use redlatch_tests::{Direction, Proxy, Server, clock, traffic};
 
-use crate::fleet::Fleet;
-use crate::schedule::{Episode, Verb};
+use crate::fleet::{Fleet, RESPONSE, response};
+use crate::schedule::{self, Episode, Verb};
 
 /// How long a packet that something is to happen to is waited for.
 const REACH: Duration = Duration::from_millis(300);
+/// Is in every call of a script.
+const SCRIPTS: &str = "EVALSHA";
 
 pub struct Nemesis<'a> {
     pub server: &'a Server,
@@ -45,7 +47,7 @@ impl Nemesis<'_> {
                 let killed = next.number;
                 drop(next);
                 self.happened(from, Kind::Kill { process: killed });
-                slot_now.process.tell("go");
+                slot_now.process.tell(&format!("go {}", schedule::OWN));
             }
             Verb::Stop { slot, time } => {
                 let slot = self.fleet.slot(slot);
@@ -87,7 +89,19 @@ impl Nemesis<'_> {
                 self.proxy(slot).half_close(way);
                 network(from);
             }
-            Verb::LoseReply { slot } => self.trap(slot, |proxy| proxy.lose_reply_to("EVALSHA")),
+            Verb::LoseReplies { every, time } => {
+                self.everywhere(|_, proxy| proxy.lose_replies_to(SCRIPTS, every));
+                sleep(time);
+                self.everywhere(|_, proxy| proxy.disarm());
+                network(from);
+            }
+            Verb::RetardReplies { every, beyond, time } => {
+                self.everywhere(|slot, proxy| proxy.retard_replies_to(SCRIPTS, every, response(slot) + beyond));
+                sleep(time);
+                self.everywhere(|_, proxy| proxy.disarm());
+                sleep(RESPONSE + beyond);
+                network(from);
+            }
             Verb::CutPacket { slot, way, nth } => self.trap(slot, |proxy| proxy.cut_at(way, "", nth)),
             Verb::KillClients { subscribers } => {
                 let (what, kind) = if subscribers { ("pubsub", Kind::KillSubscribers) } else { ("normal", Kind::Network) };
@@ -141,6 +155,10 @@ impl Nemesis<'_> {
         self.happened(from, Kind::Network);
     }
 
+    fn everywhere(&self, change: impl Fn(usize, &Proxy)) {
+        self.fleet.proxies.iter().enumerate().for_each(|(slot, proxy)| change(slot, proxy));
+    }
+
     fn proxy(&self, slot: usize) -> &Proxy {
         &self.fleet.proxies[slot]
     }
@@ -165,7 +183,8 @@ fn name(verb: Verb) -> &'static str {
         Verb::Delay { .. } => "networks delayed",
         Verb::Refuse { .. } => "connections refused",
         Verb::HalfClose { .. } => "connections half closed",
-        Verb::LoseReply { .. } => "replies to scripts cut off",
+        Verb::LoseReplies { .. } => "times of lost replies",
+        Verb::RetardReplies { .. } => "times of late replies",
         Verb::CutPacket { .. } => "other packets cut off",
         Verb::KillClients { subscribers: true } => "CLIENT KILL TYPE pubsub",
         Verb::KillClients { subscribers: false } => "CLIENT KILL TYPE normal",

@@ -12,24 +12,72 @@ pub const SLOTS: usize = 4;
 /// One thing done to a process, its way to the server, or the server.
 #[derive(Clone, Copy, Debug)]
 pub enum Verb {
-    Kill { slot: usize },
-    Stop { slot: usize, time: Duration },
-    Cut { slot: usize },
-    Stall { slot: usize, way: Option<Direction>, time: Duration },
-    Freeze { slot: usize, way: Option<Direction>, time: Duration },
-    Delay { slot: usize, each: Duration, time: Duration },
-    Refuse { slot: usize, time: Duration },
-    HalfClose { slot: usize, way: Direction },
-    LoseReply { slot: usize },
-    CutPacket { slot: usize, way: Direction, nth: usize },
-    KillClients { subscribers: bool },
+    Kill {
+        slot: usize,
+    },
+    Stop {
+        slot: usize,
+        time: Duration,
+    },
+    Cut {
+        slot: usize,
+    },
+    Stall {
+        slot: usize,
+        way: Option<Direction>,
+        time: Duration,
+    },
+    Freeze {
+        slot: usize,
+        way: Option<Direction>,
+        time: Duration,
+    },
+    Delay {
+        slot: usize,
+        each: Duration,
+        time: Duration,
+    },
+    Refuse {
+        slot: usize,
+        time: Duration,
+    },
+    HalfClose {
+        slot: usize,
+        way: Direction,
+    },
+    LoseReplies {
+        every: usize,
+        time: Duration,
+    },
+    /// `beyond` the time that the client waits for one.
+    RetardReplies {
+        every: usize,
+        beyond: Duration,
+        time: Duration,
+    },
+    CutPacket {
+        slot: usize,
+        way: Direction,
+        nth: usize,
+    },
+    KillClients {
+        subscribers: bool,
+    },
     ForgetScripts,
-    Pause { time: Duration },
-    Sleep { time: Duration },
-    Delete { key: u32 },
+    Pause {
+        time: Duration,
+    },
+    Sleep {
+        time: Duration,
+    },
+    Delete {
+        key: u32,
+    },
     Flush,
     Restart,
-    Fill { time: Duration },
+    Fill {
+        time: Duration,
+    },
 }
 
 /// Verbs that belong together, so that what follows can be laid to them.
@@ -39,6 +87,7 @@ pub enum Family {
     Kill,
     Stop,
     Cut,
+    Replies,
     Silence,
     Subscribers,
     Scripts,
@@ -49,11 +98,13 @@ pub enum Family {
     Everything,
 }
 
-const ALL: [Family; 12] = [
+const ALL: [Family; 14] = [
     Family::Calm,
     Family::Kill,
     Family::Stop,
     Family::Cut,
+    Family::Replies,
+    Family::Replies,
     Family::Silence,
     Family::Subscribers,
     Family::Scripts,
@@ -64,7 +115,7 @@ const ALL: [Family; 12] = [
     Family::Everything,
 ];
 
-/// How many episodes have every family once.
+/// How many episodes have every family.
 pub const ROUND: usize = ALL.len();
 
 /// Some time of faults, before all is healed and everybody comes to rest.
@@ -74,15 +125,20 @@ pub struct Episode {
     pub steps: Vec<(Duration, Verb)>,
     /// The steps may take longer.
     pub least: Duration,
+    /// So many times of a hundred a lane in a hurry takes a lock of its own.
+    pub own: u64,
 }
 
-/// The episode with this number, about as long as this.
-pub fn episode(seed: u64, number: usize, length: Duration) -> Episode {
-    let family = family(seed, number);
+/// [`Episode::own`] of most.
+pub const OWN: u64 = 5;
+
+/// The episode with this number, about as long as this; of the family that comes in its turn, or always of one.
+pub fn episode(seed: u64, number: usize, length: Duration, only: Option<Family>) -> Episode {
+    let family = only.unwrap_or_else(|| family(seed, number));
     let mut dice = Dice::new(seed, number as u64);
     let (mut steps, mut left) = (Vec::new(), if family == Family::Calm { Duration::ZERO } else { length });
     loop {
-        let gap = dice.between(ms(20), if family == Family::Subscribers { ms(250) } else { ms(600) });
+        let gap = dice.between(ms(20), longest_gap(family));
         let verb = verb(&mut dice, family);
         let takes = gap + time(verb);
         if takes > left {
@@ -91,10 +147,25 @@ pub fn episode(seed: u64, number: usize, length: Duration) -> Episode {
         left -= takes;
         steps.push((gap, verb));
     }
-    Episode { family, steps, least: length }
+    // One reply in doubt stops all who wait for its lock, so many at once need many locks.
+    let own = if family == Family::Replies { 80 } else { OWN };
+    Episode { family, steps, least: length, own }
 }
 
-/// Each round has every family once, in an order of its own.
+fn longest_gap(family: Family) -> Duration {
+    match family {
+        Family::Replies => ms(100),
+        Family::Subscribers => ms(250),
+        _ => ms(600),
+    }
+}
+
+/// The family with this name.
+pub fn named(name: &str) -> Option<Family> {
+    ALL.into_iter().find(|family| format!("{family:?}").eq_ignore_ascii_case(name))
+}
+
+/// Each round has every family, in an order of its own.
 fn family(seed: u64, number: usize) -> Family {
     let mut order = ALL;
     let mut dice = Dice::new(seed, 1_000_000 + (number / ROUND) as u64);
@@ -120,9 +191,10 @@ fn verb(dice: &mut Dice, family: Family) -> Verb {
             0..=2 => Verb::Cut { slot },
             3 => Verb::HalfClose { slot, way },
             4 => Verb::KillClients { subscribers: false },
-            5..=7 => Verb::LoseReply { slot },
             _ => Verb::CutPacket { slot, way, nth: dice.below(20) as usize + 1 },
         },
+        Family::Replies if dice.percent(80) => Verb::LoseReplies { every: dice.below(20) as usize + 2, time: silence },
+        Family::Replies => Verb::RetardReplies { every: dice.below(20) as usize + 1, beyond: dice.between(ms(20), ms(300)), time: silence },
         Family::Silence => match dice.below(5) {
             0 => Verb::Delay { slot, each: dice.between(ms(1), ms(100)), time: silence },
             1 => Verb::Refuse { slot, time: silence },
@@ -151,6 +223,8 @@ fn time(verb: Verb) -> Duration {
         | Verb::Stall { time, .. }
         | Verb::Freeze { time, .. }
         | Verb::Delay { time, .. }
+        | Verb::LoseReplies { time, .. }
+        | Verb::RetardReplies { time, .. }
         | Verb::Refuse { time, .. }
         | Verb::Pause { time }
         | Verb::Sleep { time }

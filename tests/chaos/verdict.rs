@@ -6,7 +6,7 @@ use std::time::Duration;
 use redlatch_tests::check::{self, Attempt, End, Fault, Limits, Violations};
 use redlatch_tests::clock::ns;
 use redlatch_tests::history;
-use redlatch_tests::traffic::{Counters, LONGEST_LEASE};
+use redlatch_tests::traffic::{Counters, LONGEST_LEASE, OWN_KEYS};
 
 use crate::fleet::{RESPONSE, RETRY};
 use crate::residue::Residue;
@@ -30,6 +30,7 @@ pub struct Run<'a> {
     /// Open files and threads at the first rest and at the last.
     pub burden: [(usize, usize); 2],
     pub struck: usize,
+    pub replies: [usize; 2],
 }
 
 impl Run<'_> {
@@ -52,7 +53,9 @@ impl Run<'_> {
 
         row("processes", self.histories.len());
         row("acquisitions", exclusion.holds);
-        row("acquisitions a second", exclusion.holds / self.lasted.as_secs().max(1));
+        let contended = attempts.iter().filter(|attempt| attempt.key < OWN_KEYS && attempt.hold.is_some()).count();
+        row("  of locks that others want too", contended);
+        row("  a second", exclusion.holds / self.lasted.as_secs().max(1));
         row("waits that ran out, tries in vain", waits.not_now);
         row("acquires cancelled", waits.dropped);
         row("acquires that failed", waits.failed);
@@ -61,7 +64,9 @@ impl Run<'_> {
         for (what, count) in &self.done {
             row(what, count);
         }
-        row("packets and replies lost one by one", self.struck);
+        row("packets lost one by one", self.struck);
+        row("  replies to scripts cut off", self.replies[0]);
+        row("replies to scripts later than waited for", self.replies[1]);
         println!();
         row("latest return after the end of a wait", time(waits.latest));
         println!("    {}", waits.latest_one);

@@ -123,6 +123,41 @@ fn a_lost_reply_was_executed() {
 }
 
 #[test]
+fn one_in_so_many_replies_is_lost_until_it_is_enough() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    proxy.lose_replies_to("lost", 3);
+    let ask = |key| incr(&mut connect(&server, proxy.port()), key).ok();
+    let got: Vec<_> = (0..7).flat_map(|_| [ask("lost"), ask("other")]).map(|answer| answer.is_some()).collect();
+    assert_eq!(got.iter().step_by(2).copied().collect::<Vec<_>>(), [true, true, false, true, true, false, true]);
+    assert!(got.iter().skip(1).step_by(2).all(|answered| *answered));
+    assert_eq!(server.view().command::<i64>(&["GET", "lost"]), 7);
+    proxy.disarm();
+    assert_eq!((ask("lost"), ask("lost")), (Some(8), Some(9)));
+    eventually("the count", || (proxy.replies().lost == 2).then_some(()));
+}
+
+#[test]
+fn one_in_so_many_replies_is_late() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let late = Duration::from_millis(60);
+    proxy.retard_replies_to("late", 2, late);
+    let mut connection = connect(&server, proxy.port());
+    let took: Vec<_> = (1..=4)
+        .map(|number| {
+            let start = Instant::now();
+            assert_eq!(incr(&mut connection, "late").ok(), Some(number));
+            start.elapsed() >= late
+        })
+        .collect();
+    assert!(took[1] && took[3]);
+    proxy.disarm();
+    incr(&mut connection, "late").expect("an answer");
+    assert_eq!((proxy.replies().lost, proxy.replies().late), (0, 2));
+}
+
+#[test]
 fn a_kept_request_arrives_when_it_is_delivered() {
     let server = Server::start();
     let proxy = Proxy::start(&server);

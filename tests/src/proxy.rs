@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use crate::ports;
 use crate::server::Server;
-use faults::{Faults, Spring};
+pub use faults::Replies;
+use faults::{Fate, Faults, Spring};
 use pump::Connection;
 
 /// Which way bytes go.
@@ -112,7 +113,7 @@ impl Proxy {
 
     /// The next request with `text` in it reaches the server; its answer is swallowed and the connection cut.
     pub fn lose_reply_to(&self, text: &str) {
-        self.faults.set_trap(Spring::LoseReply, Direction::ToServer, text, 1);
+        self.faults.set_trap(Spring::Doom(Fate::Lost), Direction::ToServer, text, 1);
     }
 
     /// The next request with `text` in it is kept, and its connection cut before the server sees it. [`Proxy::deliver_kept`] lets the
@@ -132,6 +133,17 @@ impl Proxy {
         self.faults.set_trap(Spring::Hold, direction, text, nth);
     }
 
+    /// The answer to one in `every` requests with `text` in them is swallowed and its connection cut, until [`Proxy::disarm`].
+    pub fn lose_replies_to(&self, text: &str, every: usize) {
+        self.faults.set_toll(Fate::Lost, text, every);
+    }
+
+    /// The answer to one in `every` requests with `text` in them comes this much later, with all that follows it on its connection, until
+    /// [`Proxy::disarm`].
+    pub fn retard_replies_to(&self, text: &str, every: usize, time: Duration) {
+        self.faults.set_toll(Fate::Late(time), text, every);
+    }
+
     /// Forgets what was to happen to packets that have not come.
     pub fn disarm(&self) {
         self.faults.disarm();
@@ -147,6 +159,11 @@ impl Proxy {
     /// How many packets were lost, kept or held back one by one so far.
     pub fn struck(&self) -> usize {
         self.faults.struck()
+    }
+
+    /// How many answers were swallowed, and how many made to be late, so far.
+    pub fn replies(&self) -> Replies {
+        self.faults.replies()
     }
 
     fn accept_on(&self, listener: TcpListener) {

@@ -11,29 +11,35 @@ use tokio::time::{sleep, timeout};
 
 use crate::log::{Attempt, Log};
 use crate::plan::{Plan, Temper};
-use crate::section::Open;
+use crate::section::{Open, count_in_task};
 use crate::stage::Stage;
 
 /// Goes on for ever; ends with the process.
 pub async fn lane(stage: &Stage, client: &Client, number: u32, temper: Temper, mut dice: Dice) {
-    let mut log = Log::new(stage, number);
+    let (mut log, id) = (Log::new(stage, number), client.id());
     loop {
-        stage.go().await;
-        let plan = Plan::roll(&mut dice, temper, number, log.attempts());
+        let own = stage.go().await;
+        let plan = Plan::roll(&mut dice, temper, number, log.attempts(), own);
         let attempt = log.acquire(&plan);
         let Some(guard) = acquire(client, attempt, &plan).await else {
             sleep(plan.pause).await;
             continue;
         };
         let open = Open::read(stage, attempt, &plan);
+        if plan.count {
+            count_in_task(stage, attempt, &id, plan.key, &guard, 1);
+        }
         if plan.inner {
             let (inside, attempt) = (plan.inside(), log.acquire(&plan.inside()));
             if let Some(inner) = acquire(client, attempt, &inside).await {
+                if plan.count && guard.ensure().is_ok() {
+                    count_in_task(stage, attempt, &id, plan.key, &inner, 2);
+                }
                 attempt.closes(clock::now(), inner.ensure(), Section::None);
                 attempt.released(within(plan.drop_release, inner.release()).await);
             }
         }
-        let whole = stay(attempt, &guard, plan.stay).await && open.write(&guard);
+        let whole = stay(stage, attempt, &guard, plan.stay).await && open.write(&guard);
         let released = if plan.drop_guard {
             drop(guard);
             None
@@ -69,10 +75,10 @@ async fn within<T>(patience: Option<Duration>, future: impl Future<Output = T>) 
     }
 }
 
-/// Stays inside until it is lost, and records how the deadline moves on. False: it is lost, and that is recorded.
-async fn stay(attempt: Attempt<'_>, guard: &Guard, mut time: Duration) -> bool {
+/// Stays inside until it is lost or all are to rest, and records how the deadline moves on. False: it is lost, and that is recorded.
+async fn stay(stage: &Stage, attempt: Attempt<'_>, guard: &Guard, mut time: Duration) -> bool {
     const LOOK: Duration = Duration::from_millis(50);
-    while !time.is_zero() {
+    while !time.is_zero() && !stage.rests() {
         if let Ok(Some(loss)) = timeout(time.min(LOOK), guard.lost()).await {
             return attempt.closes(clock::now(), Err(Error::Lost(Box::new(loss))), Section::None);
         }

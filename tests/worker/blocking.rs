@@ -17,8 +17,8 @@ use crate::stage::Stage;
 pub fn lane(stage: &Stage, client: &Client, runtime: &Handle, number: u32, temper: Temper, mut dice: Dice) {
     let (mut log, id) = (Log::new(stage, number), client.id());
     loop {
-        runtime.block_on(stage.go());
-        let plan = Plan::roll(&mut dice, temper, number, log.attempts());
+        let own = runtime.block_on(stage.go());
+        let plan = Plan::roll(&mut dice, temper, number, log.attempts(), own);
         let attempt = log.acquire(&plan);
         let Some(guard) = acquire(client, attempt, &plan) else {
             sleep(plan.pause);
@@ -39,7 +39,7 @@ pub fn lane(stage: &Stage, client: &Client, runtime: &Handle, number: u32, tempe
                 attempt.released(Some(inner.release()));
             }
         }
-        stay(attempt, &guard, plan.stay);
+        stay(stage, attempt, &guard, plan.stay);
         let whole = open.write(&guard);
         if plan.drop_guard {
             drop(guard);
@@ -62,10 +62,10 @@ fn acquire(client: &Client, attempt: Attempt, plan: &Plan) -> Option<BlockingGua
     attempt.returned(result, plan.lease.unwrap_or(client.watchdog()), |guard| guard)
 }
 
-/// Stays inside, and records how the deadline moves on.
-fn stay(attempt: Attempt, guard: &redlatch::Guard, mut time: Duration) {
+/// Stays inside until all are to rest, and records how the deadline moves on.
+fn stay(stage: &Stage, attempt: Attempt, guard: &redlatch::Guard, mut time: Duration) {
     const LOOK: Duration = Duration::from_millis(50);
-    while !time.is_zero() {
+    while !time.is_zero() && !stage.rests() {
         sleep(time.min(LOOK));
         time = time.saturating_sub(LOOK);
         if !time.is_zero() {

@@ -7,7 +7,7 @@
 //! | `lost` | the same, when the latest hold is lost; `ok` is never said |
 //! | `release` | the same, and the latest hold is forgotten |
 //! | `traffic URL DIR HISTORY FIRST SEED` | the ids of its clients: lanes stand ready that record to a file and count in a folder |
-//! | `go` | none: the lanes acquire and release |
+//! | `go SHARE` | none: the lanes acquire and release, so many times of a hundred a lock of their own |
 //! | `rest MS` | the number of lanes that have not come to an end in this time |
 //! | `close` | `ok`: the clients of the lanes are closed |
 
@@ -41,7 +41,7 @@ fn main() {
                 control.answer(&started.ids().join(" "));
                 traffic = Some(started);
             }
-            ["go"] => lanes().go(),
+            ["go", share] => lanes().go(number(share)),
             ["rest", ms] => control.answer(&lanes().rest(Duration::from_millis(number(ms))).to_string()),
             ["close"] => {
                 lanes().close();

@@ -44,10 +44,11 @@ fn ms(n: u64) -> Duration {
 }
 
 impl Plan {
-    pub fn roll(dice: &mut Dice, temper: Temper, lane: u32, attempt: u64) -> Self {
+    /// `own`: so many times of a hundred a lane in a hurry takes the lock that is its own.
+    pub fn roll(dice: &mut Dice, temper: Temper, lane: u32, attempt: u64, own: u64) -> Self {
         let fast = temper == Temper::Fast;
         let key = match temper {
-            Temper::Fast if dice.percent(5) => OWN_KEYS + lane,
+            Temper::Fast if dice.percent(own) => OWN_KEYS + lane,
             Temper::Fast => *dice.pick(&FAST_KEYS),
             Temper::Slow => *dice.pick(&SLOW_KEYS),
         };
@@ -74,7 +75,7 @@ impl Plan {
         let drop_acquire = some(if fast { 10 } else { 25 }, if fast { ms(20) } else { ms(500) });
         let drop_release = some(5, ms(2));
         let pause = dice.between(ms(0), ms(5));
-        let (count, drop_guard) = (dice.percent(if fast { 3 } else { 50 }), dice.percent(10));
+        let (count, drop_guard) = (dice.percent(if fast && key < OWN_KEYS { 5 } else { 50 }), dice.percent(10));
         // What the same owner has left to be released in the background would be counted too.
         let owner = if count || dice.percent(50) { (u64::from(lane) + 1) << 20 | attempt & 0xf_ffff } else { lane.into() };
         Plan { key, owner, wait, lease, stay, pause, inner, count, drop_acquire, drop_release, drop_guard }

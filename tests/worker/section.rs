@@ -34,6 +34,11 @@ impl<'a> Open<'a> {
     }
 }
 
+/// [`count`] for a task.
+pub fn count_in_task(stage: &Stage, attempt: Attempt, client: &str, key: u32, guard: &Guard, expected: u64) {
+    tokio::task::block_in_place(|| count(stage, attempt, client, key, guard, expected));
+}
+
 /// Asks the server how often this holds, and records it if the hold was there before and after.
 pub fn count(stage: &Stage, attempt: Attempt, client: &str, key: u32, guard: &Guard, expected: u64) {
     let field = format!("{client}:{}", guard.owner());

@@ -12,7 +12,10 @@ use tokio::sync::watch;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Phase {
     Rest,
-    Go,
+    /// So many times of a hundred each lane is to take the lock that nobody else takes.
+    Go {
+        own: u64,
+    },
 }
 
 pub struct Stage {
@@ -46,13 +49,21 @@ impl Stage {
         self.working.fetch_add(1, SeqCst);
     }
 
-    /// A lane asks between two attempts; returns when it may make the next one.
-    pub async fn go(&self) {
-        if *self.phase.borrow() == Phase::Rest {
+    /// A lane asks between two attempts; returns when it may make the next one, with the share of its own lock.
+    pub async fn go(&self) -> u64 {
+        loop {
+            if let Phase::Go { own } = *self.phase.borrow() {
+                return own;
+            }
             self.working.fetch_sub(1, SeqCst);
-            let _ = self.phase.subscribe().wait_for(|phase| *phase == Phase::Go).await;
+            let _ = self.phase.subscribe().wait_for(|phase| *phase != Phase::Rest).await;
             self.working.fetch_add(1, SeqCst);
         }
+    }
+
+    /// Whether lanes are to come to an end.
+    pub fn rests(&self) -> bool {
+        *self.phase.borrow() == Phase::Rest
     }
 
     /// How often the server says that this owner holds this key; `None`: it does not say.

@@ -52,8 +52,8 @@ impl Traffic {
         Traffic { stage, clients, _runtime: runtime }
     }
 
-    pub fn go(&self) {
-        self.stage.set(Phase::Go);
+    pub fn go(&self, own: u64) {
+        self.stage.set(Phase::Go { own });
     }
 
     /// Lets every lane end what it does; returns when all have, or with how many have not in this time.

@@ -9,7 +9,7 @@ pub struct Handover {
     pub took: Vec<u64>,
     /// The longest one.
     pub longest: String,
-    /// The same where subscribers were killed just before or meanwhile.
+    /// The same where subscribers were killed just before or meanwhile, and nothing worse happened.
     pub took_killed: Vec<u64>,
 }
 
@@ -39,9 +39,9 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
                     found.longest = format!("key {key} from {free} to {taken}, by {} after {}", next.who(), prev.who());
                 }
                 found.took.push(took);
-                let killed =
-                    |fault: &Fault| fault.kind == Kind::KillSubscribers && fault.overlaps(hold.until.saturating_sub(limits.idle), taken);
-                if faults.iter().any(killed) {
+                let since = hold.until.saturating_sub(limits.idle);
+                let killed = |fault: &Fault| fault.kind == Kind::KillSubscribers && fault.overlaps(since, taken);
+                if faults.iter().any(killed) && !faults.iter().any(|fault| excuses(fault, since, taken, limits)) {
                     found.took_killed.push(took);
                 }
             }

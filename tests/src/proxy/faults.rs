@@ -18,8 +18,10 @@ struct Now {
     stalled: [bool; 2],
     delay: Duration,
     traps: Vec<Trap>,
+    toll: Option<Toll>,
     kept: Option<(Arc<Connection>, Vec<u8>)>,
     struck: usize,
+    replies: Replies,
 }
 
 /// Waits for one packet.
@@ -38,10 +40,34 @@ pub(super) enum Spring {
     Cut,
     /// It stays where it is, and what follows it.
     Hold,
-    /// It is forwarded; the next packet the other way is swallowed and the connection cut.
-    LoseReply,
+    /// It is forwarded; something happens to the next packet the other way.
+    Doom(Fate),
     /// It is put aside and the client's half of its connection cut.
     Keep,
+}
+
+/// Takes one of so many requests for its reply.
+struct Toll {
+    fate: Fate,
+    text: Vec<u8>,
+    every: usize,
+    seen: usize,
+}
+
+/// What becomes of the next packet to a client.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Fate {
+    /// It is swallowed and its connection cut.
+    Lost,
+    /// It is so much later, and what follows it.
+    Late(Duration),
+}
+
+/// How many replies met their fate so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Replies {
+    pub lost: usize,
+    pub late: usize,
 }
 
 impl Faults {
@@ -65,8 +91,14 @@ impl Faults {
         self.now().traps.push(Trap { spring, direction, text: text.into(), skip: nth.saturating_sub(1) });
     }
 
+    pub fn set_toll(&self, fate: Fate, text: &str, every: usize) {
+        self.now().toll = Some(Toll { fate, text: text.into(), every, seen: 0 });
+    }
+
     pub fn disarm(&self) {
-        self.now().traps.clear();
+        let mut now = self.now();
+        now.traps.clear();
+        now.toll = None;
     }
 
     pub fn take_kept(&self) -> Option<(Arc<Connection>, Vec<u8>)> {
@@ -77,6 +109,10 @@ impl Faults {
         self.now().struck
     }
 
+    pub fn replies(&self) -> Replies {
+        self.now().replies
+    }
+
     /// Changes something that packets wait for, while none is being written.
     pub fn made(&self, change: impl FnOnce()) {
         self.change(|_| change());
@@ -84,17 +120,14 @@ impl Faults {
 
     /// Forwards, or does worse. The lock is held while writing, so that no packet slips through after a verb has returned.
     pub fn pass(&self, connection: &Arc<Connection>, direction: Direction, packet: &[u8]) -> std::io::Result<()> {
-        let delay = self.now().delay;
-        if !delay.is_zero() {
-            std::thread::sleep(delay);
-        }
+        self.linger(connection, direction);
         let mut now = self.flowing(self.now(), connection, direction);
         if connection.discards(direction) {
             return Ok(());
         }
         match now.spring(connection, direction, packet) {
             None => {}
-            Some(Spring::LoseReply) => connection.lose_reply(),
+            Some(Spring::Doom(fate)) => connection.doom(Some(fate)),
             Some(Spring::Hold) => {
                 connection.mark_held(direction);
                 now.struck += 1;
@@ -106,7 +139,9 @@ impl Faults {
             Some(Spring::Cut) => {
                 drop(now);
                 connection.cut();
-                self.now().struck += 1;
+                let mut now = self.now();
+                now.struck += 1;
+                now.replies.lost += usize::from(direction == Direction::ToClient && connection.fate() == Some(Fate::Lost));
                 return Ok(());
             }
             Some(Spring::Keep) => {
@@ -121,6 +156,21 @@ impl Faults {
         let written = connection.write(direction, packet);
         drop(now);
         written
+    }
+
+    /// Returns when the packet is as late as it is to be.
+    fn linger(&self, connection: &Connection, direction: Direction) {
+        let delay = self.now().delay;
+        if !delay.is_zero() {
+            std::thread::sleep(delay);
+        }
+        if direction == Direction::ToClient
+            && let Some(Fate::Late(time)) = connection.fate()
+        {
+            std::thread::sleep(time);
+            connection.doom(None);
+            self.now().replies.late += 1;
+        }
     }
 
     /// Returns once bytes may go this way on this connection, or it has ended.
@@ -141,7 +191,7 @@ impl Faults {
 
 impl Now {
     fn spring(&mut self, connection: &Connection, direction: Direction, packet: &[u8]) -> Option<Spring> {
-        if direction == Direction::ToClient && connection.reply_is_lost() {
+        if direction == Direction::ToClient && connection.fate() == Some(Fate::Lost) {
             return Some(Spring::Cut);
         }
         let mut sprung = None;
@@ -154,7 +204,25 @@ impl Now {
             sprung = Some(trap.spring);
             false
         });
+        if let Some(toll) = &mut self.toll
+            && sprung.is_none()
+            && direction == Direction::ToServer
+            && toll.takes(connection, packet)
+        {
+            sprung = Some(Spring::Doom(toll.fate));
+        }
         sprung
+    }
+}
+
+impl Toll {
+    fn takes(&mut self, connection: &Connection, packet: &[u8]) -> bool {
+        self.seen += usize::from(contains(packet, &self.text));
+        let takes = self.seen >= self.every && connection.fate().is_none();
+        if takes {
+            self.seen = 0;
+        }
+        takes
     }
 }
 

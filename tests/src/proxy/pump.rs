@@ -2,17 +2,18 @@
 
 use std::io::{Read, Result, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 
 use super::Direction;
-use super::faults::Faults;
+use super::faults::{Fate, Faults};
 
 /// One client's connection and its other half to the server.
 pub(super) struct Connection {
     client: TcpStream,
     server: TcpStream,
-    reply_is_lost: AtomicBool,
+    /// Of what the client is sent next.
+    fate: Mutex<Option<Fate>>,
     held: [AtomicBool; 2],
     half_closed: [AtomicBool; 2],
     /// The client's half is closed.
@@ -26,8 +27,8 @@ impl Connection {
     pub fn start(client: TcpStream, server: TcpStream, faults: Arc<Faults>) -> Arc<Self> {
         let _ = (client.set_nodelay(true), server.set_nodelay(true));
         let no = AtomicBool::default;
-        let (held, half_closed) = (Default::default(), Default::default());
-        let connection = Connection { client, server, reply_is_lost: no(), held, half_closed, ended: no(), closed: no(), faults };
+        let (fate, held, half_closed) = Default::default();
+        let connection = Connection { client, server, fate, held, half_closed, ended: no(), closed: no(), faults };
         let connection = Arc::new(connection);
         for direction in [Direction::ToServer, Direction::ToClient] {
             let connection = connection.clone();
@@ -45,13 +46,13 @@ impl Connection {
         self.ended() || self.half_closed[direction as usize].load(SeqCst)
     }
 
-    pub fn reply_is_lost(&self) -> bool {
-        self.reply_is_lost.load(SeqCst)
+    pub fn fate(&self) -> Option<Fate> {
+        *self.fate.lock().expect("nobody panics while holding this")
     }
 
-    /// Whatever comes from the server next is swallowed, and all ends.
-    pub fn lose_reply(&self) {
-        self.reply_is_lost.store(true, SeqCst);
+    /// What becomes of the next that comes from the server.
+    pub fn doom(&self, fate: Option<Fate>) {
+        *self.fate.lock().expect("nobody panics while holding this") = fate;
     }
 
     pub fn is_held(&self, direction: Direction) -> bool {
