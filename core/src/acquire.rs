@@ -32,18 +32,19 @@ pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
             drop(turn);
             go_on(waiting, None);
         }
-        Some(Outcome::Reply(reply)) => match target.acquired(&reply, waiting.watched, now) {
-            Some(Tried::Taken(number)) if !live.is_closed() => return waiting.answer_here(Answer::done(number as i64)),
-            Some(Tried::Taken(number)) => {
+        Some(Outcome::Reply(reply)) => match target.acquired(reply, waiting.watched, now) {
+            Ok(Some(Tried::Taken(taken))) if !live.is_closed() => return waiting.answer_here(taken),
+            Ok(Some(Tried::Taken(taken))) => {
                 drop(turn);
-                hand_out(target, number, Some((waiting, true)));
+                hand_out(target, taken, Some((waiting, true)));
             }
-            Some(Tried::Busy(_)) if waiting.patience == Patience::Once => return waiting.answer_here(Answer::not_now()),
-            Some(Tried::Busy(_)) => {
+            Ok(Some(Tried::Busy(_))) if waiting.patience == Patience::Once => return waiting.answer_here(Answer::not_now()),
+            Ok(Some(Tried::Busy(_))) => {
                 drop(turn);
                 join(waiting);
             }
-            None => {
+            Err(error) => return waiting.refuse(error),
+            Ok(None) => {
                 drop(turn);
                 go_on(waiting, None);
             }
@@ -67,10 +68,10 @@ fn stand_in_line(waiting: Waiting) -> Option<Waiting> {
         return Some(waiting);
     }
     let mut lines = target.live.lines();
-    let near = target.live.holds(|holds| match holds.count(&target.slot, now) {
-        0 => Some(holds.is_near(&target.slot, now)),
+    let near = match target.live.holds(|holds| holds.count(&target.slot, now)) {
+        0 => Some(target.is_near(now)),
         _ => None,
-    });
+    };
     match near {
         Some(near) if near || lines.is_waited_in(&target.key(), now) => {
             let joined = lines.join(waiting, near, now);
@@ -88,7 +89,7 @@ fn join(waiting: Waiting) {
     let (target, now) = (waiting.target.clone(), Instant::now());
     let joined = {
         let mut lines = target.live.lines();
-        let near = target.live.holds(|holds| holds.is_near(&target.slot, now));
+        let near = target.is_near(now);
         lines.join(waiting, near, now)
     };
     started(&target, joined);
@@ -111,9 +112,9 @@ fn go_on(waiting: Waiting, first: Option<(Turn, Call, Tryout)>) {
         let tried = target.acquire(waiting.watched, target.tries(waiting.patience.deadline()), first).await;
         let late = waiting.is_late(Instant::now());
         match tried {
-            Ok(Tried::Taken(number)) => {
+            Ok(Tried::Taken(taken)) => {
                 let cancelled = target.live.lines().is_cancelled(ticket);
-                hand_out(target, number, Some((waiting, cancelled)));
+                hand_out(target, taken, Some((waiting, cancelled)));
             }
             Ok(Tried::Busy(_)) if late => waiting.answer(Ok(Answer::not_now())),
             Ok(Tried::Busy(_)) => join(waiting),

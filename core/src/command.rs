@@ -17,13 +17,16 @@ pub const OWN_OWNERS: i64 = 1 << 40;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Op {
-    /// Take the lock. `Answer::number` is the hold's number, for [`Op::Release`] and `Client::look`.
+    /// Take the lock. `Answer::number` is the hold's number, for [`Op::Release`] and `Client::look`; with a fenced lock `items` is
+    /// `[token]`. A lock that is asked for now and then takes the ms between two tries as `Request::numbers`, the last of them again and
+    /// again.
     Acquire = 1,
     /// Give one hold back. `Answer::number` is the count of holds that this owner keeps.
     Release = 2,
     /// Take the lock away from whoever holds it. `Answer::number` is 1 if somebody did.
     ForceRelease = 3,
-    /// Look at the lock. `Answer::number` is its remaining time in ms (−1: no end, −2: free), `items` is `[count of the owner's holds]`.
+    /// Look at the lock. `Answer::number` is its remaining time in ms (−1: no end, −2: free), `items` is `[count of the owner's holds]`,
+    /// with a fenced lock `[count, token]`: the token that was given out last.
     Inspect = 4,
     /// Wait for nothing, ask the server for a sign of life.
     Ping = 5,
@@ -75,6 +78,8 @@ pub struct Request {
     pub lease: Option<Duration>,
     /// Which hold to release; 0: the owner's latest.
     pub hold: u64,
+    /// What else the operation takes, see [`Op`].
+    pub numbers: Vec<i64>,
     /// How long one call may stay unanswered; `None`: as the client's configuration has it.
     pub response_timeout: Option<Duration>,
     /// How long new attempts are begun; `None`: as the client's configuration has it.
@@ -92,6 +97,7 @@ impl Request {
             wait: Some(Duration::ZERO),
             lease: None,
             hold: 0,
+            numbers: Vec::new(),
             response_timeout: None,
             retry_for: None,
         }

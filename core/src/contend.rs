@@ -27,7 +27,7 @@ type Work = Pin<Box<dyn Future<Output = Did> + Send>>;
 pub async fn run(target: Target) {
     let (live, key) = (target.live.clone(), target.key());
     let nudge = live.lines().nudge(&key);
-    let mut ear = Ear { live: live.clone(), channel: target.channel(), listener: None };
+    let mut ear = Ear { live: live.clone(), channel: target.wake().channel, listener: None };
     let (mut work, mut since): (Option<Work>, _) = (None, Instant::now());
     loop {
         let now = Instant::now();
@@ -38,7 +38,7 @@ pub async fn run(target: Target) {
             Step::Listen if work.is_none() => {
                 since = now;
                 ear.join();
-                work = Some(listen(target.clone(), ear.channel.clone()));
+                work = ear.channel.clone().map(|channel| listen(target.clone(), channel));
             }
             Step::Try if work.is_none() => {
                 since = now;
@@ -84,13 +84,13 @@ fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
     match did {
         Did::Listened(Ok(())) => drop(live.lines().change(key, now, |line| line.waiter.listening())),
         Did::Listened(Err(error)) => fail(live, key, error, since),
-        Did::Tried(target, Ok(Tried::Taken(number))) => {
+        Did::Tried(target, Ok(Tried::Taken(taken))) => {
             let returned = {
                 let mut lines = live.lines();
                 lines.change(key, now, |line| line.waiter.near(Some(target.lease), now));
                 lines.returned(key, now)
             };
-            hand_out(target, number, returned);
+            hand_out(target, taken, returned);
         }
         Did::Tried(_, Ok(Tried::Busy(ttl))) => {
             let cancelled = live.lines().change(key, now, |line| {
@@ -99,8 +99,8 @@ fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
             });
             answer_cancelled(cancelled.flatten().map(|place| place.waiter));
         }
-        Did::Tried(target, Err(error)) if !target.is_as_patient_as_client() => {
-            // The others have another time for it.
+        Did::Tried(target, Err(error)) if !target.is_as_patient_as_client() || matches!(error, Error::AlreadyHeld { .. }) => {
+            // The others have another time for it, or do not hold it.
             let returned = live.lines().returned(key, now);
             if let Some((waiting, cancelled)) = returned {
                 waiting.answer(Err(if cancelled { Error::Cancelled } else { error }));
@@ -134,14 +134,15 @@ fn fail(live: &Arc<Live>, key: &Key, error: Error, since: Instant) {
 /// The line's subscription; dropping it lets the I/O thread end it if it was the channel's last.
 struct Ear {
     live: Arc<Live>,
-    channel: String,
+    /// None: nothing tells it.
+    channel: Option<String>,
     listener: Option<Listener>,
 }
 
 impl Ear {
     fn join(&mut self) {
         if self.listener.is_none() {
-            self.listener = Some(self.live.wakes.join(&self.channel));
+            self.listener = self.channel.as_ref().map(|channel| self.live.wakes.join(channel));
         }
     }
 
@@ -165,8 +166,8 @@ impl Ear {
 
 impl Drop for Ear {
     fn drop(&mut self) {
-        if let Some(listener) = self.listener.take() {
-            let (live, channel) = (self.live.clone(), std::mem::take(&mut self.channel));
+        if let (Some(listener), Some(channel)) = (self.listener.take(), self.channel.take()) {
+            let live = self.live.clone();
             if live.wakes.leave(&channel, listener) {
                 tokio::spawn(async move { live.link.unlisten(&channel).await });
             }

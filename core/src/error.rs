@@ -70,6 +70,9 @@ pub enum Error {
     /// The hold ended before it was released.
     #[error("{0}; what it guarded may have been done twice")]
     Lost(Box<Loss>),
+    /// This kind of lock is held once only, and its owner asks again.
+    #[error("`{lock}` is already held by {owner}, and it is not reentrant; release it first")]
+    AlreadyHeld { lock: String, owner: String },
     /// The wait ran out. Only from calls that promise a hold.
     #[error("`{lock}` was not acquired within {waited:?}; somebody else holds it")]
     NotAcquired { lock: String, waited: Duration },
@@ -103,6 +106,7 @@ impl Error {
         match self {
             Error::NotHeld { .. } => "not_held",
             Error::Lost(_) => "lost",
+            Error::AlreadyHeld { .. } => "already_held",
             Error::NotAcquired { .. } => "not_acquired",
             Error::Unavailable { .. } => "unavailable",
             Error::Refused { .. } => "refused",
@@ -126,6 +130,7 @@ impl Error {
             Error::Unsupported(_) => 17,
             Error::Closed { .. } => 18,
             Error::Cancelled => 19,
+            Error::AlreadyHeld { .. } => 21,
         }
     }
 }

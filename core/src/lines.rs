@@ -8,11 +8,13 @@ use tokio::sync::Notify;
 
 use crate::command::Answer;
 use crate::error::{Error, Result};
+use crate::holds::Slot;
+use crate::kinds::{self, Queue};
 use crate::queue::{Line, Place, Returned, Step};
 use crate::target::Target;
 
-/// The lock that a line stands before.
-pub type Key = (&'static str, Arc<str>);
+/// The lock that a line stands before, and the owner whose line it is; 0: the line of all.
+pub type Key = (&'static str, Arc<str>, i64);
 /// Told once of how a request ended. It may only hand over: never block, never run a user's code.
 pub type Done = Box<dyn FnOnce(Result<Answer>) + Send>;
 
@@ -60,6 +62,12 @@ impl Patience {
             Patience::Once | Patience::Forever => None,
         }
     }
+}
+
+/// The line in which an owner of a lock waits.
+pub fn key(slot: &Slot) -> Key {
+    let alone = kinds::find(slot.kind).is_some_and(|(traits, _)| traits.queue == Queue::Alone);
+    (slot.kind, slot.name.clone(), if alone { slot.owner } else { 0 })
 }
 
 /// What a join came to.
@@ -119,7 +127,9 @@ impl Lines {
         let mut fresh = None;
         let entry = self.lines.entry(key.clone()).or_insert_with(|| {
             fresh = Some(key);
-            Entry { line: Line::new(near, now), nudge: Arc::default(), armed: now }
+            let mut line = Line::new(near, now);
+            line.waiter.pace(waiting.target.delays(), waiting.target.wake().channel.is_some());
+            Entry { line, nudge: Arc::default(), armed: now }
         });
         if fresh.is_none() && !entry.line.is_waited_in(now) {
             if near { entry.line.waiter.near(None, now) } else { entry.line.waiter.hurry(now) }

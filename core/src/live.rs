@@ -14,7 +14,7 @@ use crate::error::{Error, LostReason, Result};
 use crate::gate::Gates;
 use crate::holds::{Holds, Slot};
 use crate::kinds;
-use crate::lines::{Done, Lines};
+use crate::lines::{self, Done, Lines};
 use crate::link::Link;
 use crate::target::Target;
 use crate::wakes::Wakes;
@@ -67,7 +67,7 @@ impl Live {
         for ended in ended {
             if ended.loss.is_some() {
                 // Whoever waits behind a lost hold is not to wait for it to be passed on.
-                let (live, key) = (self.clone(), (ended.slot.kind, ended.slot.name));
+                let (live, key) = (self.clone(), lines::key(&ended.slot));
                 self.io().spawn(async move { live.lines().change(&key, Instant::now(), |line| line.waiter.hurry(Instant::now())) });
             }
             self.watchers.tell(ended.number, ended.loss);

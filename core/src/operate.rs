@@ -63,7 +63,7 @@ fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Resul
     };
     let (sent, limits) = (Instant::now(), Limits { response: target.response, window: WINDOW });
     match live.link.run_direct(&releasing.call, limits) {
-        Some(Outcome::Reply(reply)) => Some(target.released(releasing, &reply, sent, false)),
+        Some(Outcome::Reply(reply)) => Some(target.released(releasing, reply, sent, false)),
         outcome => {
             let first = (releasing, outcome.map(|outcome| (outcome, sent)));
             spawn(&live, ticket, done, async move { target.release(number, Some(first)).await });

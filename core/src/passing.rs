@@ -6,7 +6,7 @@ use crate::command::Answer;
 use crate::error::Error;
 use crate::gate::Turn;
 use crate::lines::Waiting;
-use crate::link::Sent;
+use crate::link::{Reply, Sent};
 use crate::target::Target;
 
 pub struct Pass {
@@ -33,18 +33,18 @@ impl Pass {
         Some(Pass { to, watched, turn: Some(turn) })
     }
 
-    /// The server has passed it on, by a call sent at `sent`.
-    pub fn done(mut self, sent: Instant) {
+    /// The server has passed it on, by a call sent at `sent` and answered by `reply`.
+    pub fn done(mut self, reply: Reply, sent: Instant) {
         let (live, key, now) = (self.to.live.clone(), self.to.key(), Instant::now());
-        let taken = self.to.taken(self.watched, sent);
+        let taken = self.to.taken(reply, self.watched, sent);
         drop(self.turn.take());
-        let Some(number) = taken else { return return_to_line(&self.to) };
+        let Some(taken) = taken else { return return_to_line(&self.to) };
         let returned = {
             let mut lines = live.lines();
             lines.change(&key, now, |line| line.waiter.near(Some(self.to.lease), now));
             lines.returned(&key, now)
         };
-        hand_out(self.to.clone(), number, returned);
+        hand_out(self.to.clone(), taken, returned);
     }
 
     /// It is not known whether it was passed on: what the heir may have got is given back, and it waits on.
@@ -67,13 +67,13 @@ impl Drop for Pass {
 
 /// Answers a waiter that has got the lock; gives the hold back if nobody wants it any more. `returned`: the waiter, and whether it
 /// was cancelled.
-pub fn hand_out(target: Target, number: u64, returned: Option<(Waiting, bool)>) {
+pub fn hand_out(target: Target, taken: Answer, returned: Option<(Waiting, bool)>) {
     let live = target.live.clone();
     match returned {
-        Some((waiting, false)) if !live.is_closed() => waiting.answer(Ok(Answer::done(number as i64))),
+        Some((waiting, false)) if !live.is_closed() => waiting.answer(Ok(taken)),
         returned => {
             live.io().spawn(async move {
-                let _ = target.release(number, None).await;
+                let _ = target.release(taken.number as u64, None).await;
                 answer_cancelled(returned.map(|(waiting, _)| waiting));
             });
         }

@@ -9,8 +9,8 @@ use crate::command::{Answer, Op, Request};
 use crate::error::{Error, Result};
 use crate::gate::Turn;
 use crate::holds::{Slot, believed};
-use crate::kinds::{self, Cx, Kind, Wake};
-use crate::lines::Key;
+use crate::kinds::{self, Cx, Queue, Row, Wake};
+use crate::lines::{self, Key};
 use crate::link::{Outcome, Reply};
 use crate::live::Live;
 use crate::script::{Call, Script, script};
@@ -25,17 +25,19 @@ static PING: Script = script!("ping");
 #[derive(Clone)]
 pub struct Target {
     pub live: Arc<Live>,
-    pub kind: &'static dyn Kind,
+    pub row: Row,
     pub slot: Slot,
     pub owner: String,
     pub lease: Duration,
     pub response: Duration,
     pub retry_for: Duration,
+    /// The numbers of the request, see [`Op`].
+    numbers: Arc<[i64]>,
 }
 
 /// What an acquire's call came to.
 pub enum Tried {
-    Taken(u64),
+    Taken(Answer),
     Busy(Option<Duration>),
 }
 
@@ -44,17 +46,17 @@ pub type Tryout = (Outcome, Instant);
 
 impl Target {
     pub fn new(live: &Arc<Live>, request: &Request) -> Result<Self> {
-        let kind = kinds::find(request.kind).ok_or_else(|| Error::config(format!("there is no kind of lock `{}`", request.kind)))?;
+        let row = kinds::find(request.kind).ok_or_else(|| Error::config(format!("there is no kind of lock `{}`", request.kind)))?;
         let name = format!("{}{}", live.config.prefix, request.name).into();
         let slot = Slot { kind: request.kind, name, owner: request.owner };
-        let target = Target::of(live, kind, slot, request.lease.unwrap_or(live.config.watchdog));
+        let target = Target::of(live, row, slot, request.lease.unwrap_or(live.config.watchdog));
         let (response, retry_for) = (request.response_timeout.unwrap_or(target.response), request.retry_for.unwrap_or(target.retry_for));
-        Ok(Target { response, retry_for, ..target })
+        Ok(Target { response, retry_for, numbers: request.numbers.clone().into(), ..target })
     }
 
-    pub fn of(live: &Arc<Live>, kind: &'static dyn Kind, slot: Slot, lease: Duration) -> Self {
-        let (response, retry_for) = (live.config.response_timeout, live.config.retry_for);
-        Target { live: live.clone(), kind, owner: format!("{}:{}", live.uuid, slot.owner), slot, lease, response, retry_for }
+    pub fn of(live: &Arc<Live>, row: Row, slot: Slot, lease: Duration) -> Self {
+        let (response, retry_for, numbers) = (live.config.response_timeout, live.config.retry_for, Arc::default());
+        Target { live: live.clone(), row, owner: format!("{}:{}", live.uuid, slot.owner), slot, lease, response, retry_for, numbers }
     }
 
     /// How long a call is tried from now on; `deadline`: when its caller stops waiting.
@@ -68,13 +70,34 @@ impl Target {
         self.response == self.live.config.response_timeout && self.retry_for == self.live.config.retry_for
     }
 
+    /// The line that it waits in.
     pub fn key(&self) -> Key {
-        (self.slot.kind, self.slot.name.clone())
+        lines::key(&self.slot)
     }
 
-    pub fn channel(&self) -> String {
-        let Wake::Lock(channel) = self.kind.wake(&self.slot.name);
-        channel
+    /// Whether a release passes its hold on to the next waiter of this client.
+    pub fn passes(&self) -> bool {
+        self.row.0.queue == Queue::Passing
+    }
+
+    /// How it hears that it is worth trying again.
+    pub fn wake(&self) -> Wake {
+        self.row.1.wake(&self.slot.name, &self.owner)
+    }
+
+    /// After how long it tries again by itself, time and again; none: it waits to be told.
+    pub fn delays(&self) -> Vec<Duration> {
+        let asked = self.numbers.iter().map(|ms| ms.unsigned_abs());
+        let own = self.wake().delays;
+        match own.is_empty() || self.numbers.is_empty() {
+            true => own.iter().copied().map(Duration::from_millis).collect(),
+            false => asked.map(Duration::from_millis).collect(),
+        }
+    }
+
+    /// Whether another owner of this client has it, and will pass it on.
+    pub fn is_near(&self, now: Instant) -> bool {
+        self.passes() && self.live.holds(|holds| holds.is_near(&self.slot, now))
     }
 
     fn cx(&self) -> Cx<'_> {
@@ -84,7 +107,7 @@ impl Target {
 
     fn call(&self, op: Op, cx: &Cx) -> Result<Call> {
         let none = || Error::Unsupported(format!("the kind {} of `{}` has no {op:?}", self.slot.kind, self.slot.name));
-        self.kind.call(op, cx).ok_or_else(none)
+        self.row.1.call(op, cx).ok_or_else(none)
     }
 
     pub fn acquire_call(&self) -> Result<Call> {
@@ -93,27 +116,28 @@ impl Target {
     }
 
     /// What the reply to an acquire sent at `sent` means; `None`: the outer holds are lost, try for a first one.
-    pub fn acquired(&self, reply: &Reply, watched: bool, sent: Instant) -> Option<Tried> {
-        match reply.code {
+    pub fn acquired(&self, reply: Reply, watched: bool, sent: Instant) -> Result<Option<Tried>> {
+        Ok(match reply.code {
             // An answer that comes after its lease is of no use to anybody: the server forgets the hold as well.
-            1 => Some(self.taken(watched, sent).map_or(Tried::Busy(Some(Duration::ZERO)), Tried::Taken)),
+            1 => Some(self.taken(reply, watched, sent).map_or(Tried::Busy(Some(Duration::ZERO)), Tried::Taken)),
             0 => Some(Tried::Busy(reply.numbers.first().and_then(|ms| u64::try_from(*ms).ok()).map(Duration::from_millis))),
+            -3 => return Err(Error::AlreadyHeld { lock: self.slot.name.to_string(), owner: self.owner.clone() }),
             _ => {
-                self.missing(reply);
+                self.missing(&reply);
                 None
             }
-        }
+        })
     }
 
-    /// Notes a hold that a call sent at `sent` has given; `None`: its lease is over already.
-    pub fn taken(&self, watched: bool, sent: Instant) -> Option<u64> {
+    /// Notes a hold that a call sent at `sent` has given by `reply`; `None`: its lease is over already.
+    pub fn taken(&self, reply: Reply, watched: bool, sent: Instant) -> Option<Answer> {
         let (lease, epoch, now) = ((!watched).then_some(self.lease), self.live.link.epoch(), Instant::now());
         if self.lease > SHORT && believed(self.lease) <= now - sent {
             return None;
         }
         let number = self.live.holds(|holds| holds.taken(&self.slot, lease, epoch, sent, now));
         self.live.rearm();
-        Some(number)
+        Some(Answer { done: true, number: number as i64, items: reply.numbers })
     }
 
     fn missing(&self, reply: &Reply) {
@@ -133,7 +157,7 @@ impl Target {
             };
             match settle(&self.live, &call, tries, sent).await {
                 Ok(Settled { reply, sent, .. }) => {
-                    if let Some(tried) = self.acquired(&reply, watched, sent) {
+                    if let Some(tried) = self.acquired(reply, watched, sent)? {
                         return Ok(tried);
                     }
                 }

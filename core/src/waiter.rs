@@ -1,5 +1,6 @@
 //! The one wait loop of a line: listen, try, sleep, until its head has the lock. A state machine without I/O.
 
+use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
 /// Longest sleep behind a key without an end.
@@ -22,6 +23,7 @@ pub enum Next {
 #[derive(Debug)]
 pub struct Waiter {
     listening: bool,
+    pace: Pace,
     /// Nothing is done before.
     until: Instant,
     /// This client has just let go: it gives way until so many messages were heard, or until it is quiet.
@@ -31,11 +33,16 @@ pub struct Waiter {
 impl Waiter {
     /// `near`: a hold of this client is in the way.
     pub fn new(near: bool, now: Instant) -> Self {
-        Waiter { listening: false, until: if near { now + NEAR } else { now }, giving_way: None }
+        Waiter { listening: false, pace: Pace::default(), until: if near { now + NEAR } else { now }, giving_way: None }
+    }
+
+    /// It also tries after these delays, if there are any, and `hears` whether there is a channel to listen on.
+    pub fn pace(&mut self, delays: Vec<Duration>, hears: bool) {
+        self.pace = Pace { delays, deaf: !hears, ..Pace::default() };
     }
 
     pub fn next(&self, now: Instant) -> Next {
-        match self.listening {
+        match self.listening || self.pace.deaf {
             _ if self.until > now => Next::Sleep(self.until),
             false => Next::Listen,
             true => Next::Try,
@@ -51,7 +58,8 @@ impl Waiter {
     pub fn busy(&mut self, ttl: Option<Duration>, proven: bool, now: Instant) {
         let most = if proven { LONGEST } else { UNPROVEN };
         // The server's ms are rounded down: one more, or the try comes just before the end.
-        self.until = now + ttl.map_or(most, |ttl| (ttl + Duration::from_millis(1)).min(most));
+        let until = ttl.map_or(most, |ttl| (ttl + Duration::from_millis(1)).min(most));
+        self.until = now + self.pace.next().map_or(until, |delay| delay.min(until));
     }
 
     /// A message came, the `count`th of its channel.
@@ -65,6 +73,11 @@ impl Waiter {
     /// A hold of this client has become free: `listeners` heard of it, which makes the messages to come `enough`.
     pub fn freed(&mut self, listeners: u64, enough: u64, now: Instant) {
         self.hurry(now);
+        self.pace.tries = 0;
+        if self.pace.deaf {
+            // Others try now and then: they are to find it free.
+            self.until = now + self.pace.next().unwrap_or_default();
+        }
         if listeners > 0 {
             self.giving_way = Some(enough);
             self.until = now + QUIET;
@@ -74,6 +87,7 @@ impl Waiter {
     /// Another owner of this client has it now; `lease`: for at most how long, if that is known.
     pub fn near(&mut self, lease: Option<Duration>, now: Instant) {
         self.giving_way = None;
+        self.pace.tries = 0;
         self.until = now + lease.filter(|_| self.listening).map_or(NEAR, |lease| lease.min(LONGEST));
     }
 
@@ -92,6 +106,25 @@ impl Waiter {
     /// Whoever comes now is to stand in line too.
     pub fn gives_way(&self, now: Instant) -> bool {
         self.giving_way.is_some() && self.until > now
+    }
+}
+
+/// When a waiter tries without being told to.
+#[derive(Debug, Default)]
+struct Pace {
+    delays: Vec<Duration>,
+    tries: usize,
+    /// There is no channel to listen on.
+    deaf: bool,
+}
+
+impl Pace {
+    /// Each delay up to a quarter shorter than it says, so that several waiters do not go on in step.
+    fn next(&mut self) -> Option<Duration> {
+        let delay = self.delays.get(self.tries).or(self.delays.last())?;
+        self.tries += 1;
+        let some = RandomState::new().hash_one(self.tries) % 256;
+        Some(delay.mul_f64(1.0 - some as f64 / 1024.0))
     }
 }
 
@@ -152,6 +185,24 @@ mod tests {
         waiter.heard(10, now);
         assert_eq!(waiter.next(now), Next::Try);
         assert!(!waiter.gives_way(now));
+    }
+
+    #[test]
+    fn without_a_channel_it_tries_after_ever_longer_delays_and_never_listens() {
+        let now = Instant::now();
+        let mut waiter = Waiter::new(false, now);
+        waiter.pace([1, 2, 4].map(Duration::from_millis).into(), false);
+        for most in [1, 2, 4, 4] {
+            assert_eq!(waiter.next(now), Next::Try);
+            waiter.busy(Some(SECOND), false, now);
+            let Next::Sleep(until) = waiter.next(now) else { panic!("it sleeps") };
+            let most = Duration::from_millis(most);
+            assert!(until - now <= most && until - now >= most / 2, "{:?} instead of {most:?}", until - now);
+            waiter.pace.deaf = true;
+            waiter.until = now;
+        }
+        waiter.deaf(now);
+        assert_eq!(waiter.next(now), Next::Try);
     }
 
     #[test]

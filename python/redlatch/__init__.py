@@ -5,9 +5,11 @@ with client.get_lock("orders:42", wait=5) as hold:
     ...
 """
 
-from redlatch.client import Client, connect
+from redlatch.client import Client
+from redlatch.connecting import connect
 from redlatch.durations import UNSET, Seconds
 from redlatch.errors import (
+    AlreadyHeldError,
     ClosedError,
     ConfigError,
     LockLostError,
@@ -24,6 +26,7 @@ from redlatch.tls import Tls
 
 __all__ = [
     "UNSET",
+    "AlreadyHeldError",
     "Client",
     "ClosedError",
     "ConfigError",

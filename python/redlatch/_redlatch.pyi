@@ -34,7 +34,12 @@ class Completions:
 @disjoint_base
 class Lock:
     def __new__(
-        cls, client: Client, kind: str, name: str, wait: float | None, lease: float | None, owner: int | None
+        cls,
+        client: Client,
+        what: tuple[str, str],
+        times: tuple[float | None, float | None],
+        owner: int | None,
+        numbers: list[int],
     ) -> Self: ...
     @property
     def name(self) -> str:
@@ -59,7 +64,7 @@ class Lock:
 
 @disjoint_base
 class Hold:
-    def __new__(cls, lock: Lock, owner: int, number: int) -> Self: ...
+    def __new__(cls, lock: Lock, owner: int, number: int, token: int | None) -> Self: ...
     @property
     def name(self) -> str:
         """The lock's name."""
@@ -67,6 +72,10 @@ class Hold:
     @property
     def owner(self) -> int:
         """The number that stands for the owner: one per thread, or what `get_lock` was given."""
+
+    @property
+    def token(self) -> int | None:
+        """The fencing token: greater than that of every hold of this lock before; None: this kind of lock has none."""
 
     def release(self) -> None:
         """Gives this one hold back, whichever thread asks; outer holds of the same owner stay.

@@ -1,61 +1,16 @@
-"""Connecting, and what a client is."""
+"""What a client is, and the locks that it gives."""
 
 from __future__ import annotations
 
-import reprlib
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from redlatch import _redlatch, calls, leaving, owners
-from redlatch.durations import Seconds, optional_seconds
-from redlatch.errors import ConfigError, error
-from redlatch.locks import FOR_EVER, RENEWED, Lock
-from redlatch.tls import Tls
-from redlatch.tls import options as tls_options
+from redlatch import _redlatch, calls, leaving
+from redlatch.durations import Seconds
+from redlatch.locks import Lock
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-
-def connect(
-    url: str | None = None,
-    *,
-    watchdog: Seconds | None = None,
-    prefix: str | None = None,
-    client_name: str | None = None,
-    response_timeout: Seconds | None = None,
-    connect_timeout: Seconds | None = None,
-    username: str | None = None,
-    password: str | None = None,
-    tls: Tls | None = None,
-) -> Client:
-    """Returns a client of a Redis or Valkey server; it connects at its first call (`ping()` makes one).
-
-    `url` is `redis://[user:password@]host[:port][/database]`, `rediss://…` for TLS or `unix:///path/to/socket`; without
-    it the environment's `REDLATCH_URL` is taken, then `REDIS_URL`, then `redis://localhost:6379`. What is left out
-    comes from the URL's query (`?watchdog=10`), or is as follows; times are seconds or `timedelta`:
-
-    - `watchdog` (30): the lease of holds without one of their own; they are renewed every third of it.
-    - `prefix` (none): put before the name of every lock.
-    - `client_name` (none): what `CLIENT LIST` calls the connections.
-    - `response_timeout` (3): how long one call may stay unanswered.
-    - `connect_timeout` (10): how long connecting may take.
-    - `username`, `password` (none).
-    - `tls` (the authorities that the system trusts): what `rediss://` trusts and shows, see `redlatch.Tls`.
-
-    Raises ConfigError for a URL, an option or a file that cannot be used.
-    """
-    remedy = "leave it out for the default"
-    times = {"watchdog": watchdog, "response_timeout": response_timeout, "connect_timeout": connect_timeout}
-    texts = {"prefix": prefix, "client_name": client_name, "username": username, "password": password}
-    texts.update(tls_options(tls))
-    options = [(name, str(optional_seconds(name, time, remedy))) for name, time in times.items() if time is not None]
-    options += [(name, _text(name, text)) for name, text in texts.items() if text is not None]
-    native = _redlatch.connect(None if url is None else _text("url", url), options)
-    if isinstance(native, _redlatch.Client):
-        return Client(native)
-    status, _, _, failure = native
-    raise error(status, *(failure or ("", None)), None)
 
 
 class Client:
@@ -90,14 +45,7 @@ class Client:
 
         Raises ConfigError for an argument that cannot be used.
         """
-        return Lock(
-            self,
-            "plain",
-            _text("the name of a lock", name),
-            wait=optional_seconds("wait", wait, FOR_EVER),
-            lease=optional_seconds("lease", lease, RENEWED),
-            owner=owners.checked(owner),
-        )
+        return Lock(self, name, wait, lease, owner)
 
     def ping(self) -> None:
         """Asks the server for a sign of life.
@@ -125,15 +73,3 @@ class Client:
 
     def __repr__(self) -> str:
         return f"<redlatch.Client {self.id} of {self._native.server}{', closed' if self.closed else ''}>"
-
-
-def _text(what: str, value: str) -> str:
-    if not isinstance(value, str):
-        raise ConfigError(f"{what} is {reprlib.repr(value)}, it must be a str; decode bytes first")
-    try:
-        value.encode()
-    except UnicodeEncodeError as e:
-        raise ConfigError(
-            f"{what} is {reprlib.repr(value)}, which has no UTF-8 form ({e.reason}); use other characters"
-        ) from None
-    return value

@@ -37,6 +37,12 @@ class LockLostError(NotHeldError):
     code = "lost"
 
 
+class AlreadyHeldError(RedlatchError, RuntimeError):
+    """A lock that is not reentrant was acquired by an owner who holds it."""
+
+    code = "already_held"
+
+
 class NotAcquiredError(RedlatchError, TimeoutError):
     """The wait ran out. Raised only by what promises a hold: `with lock`, `lock(wait=…)` and decorated functions."""
 
@@ -84,6 +90,7 @@ BY_STATUS: dict[int, type[RedlatchError]] = {
     17: UnsupportedError,
     18: ClosedError,
     20: UnavailableError,
+    21: AlreadyHeldError,
 }
 
 

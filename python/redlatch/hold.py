@@ -20,11 +20,6 @@ class Hold(_redlatch.Hold):
     """
 
     @property
-    def token(self) -> int | None:
-        """The fencing token; None, since this kind of lock has none."""
-        return None
-
-    @property
     def lost(self) -> bool:
         """Whether the hold ended without being released. A released hold is not lost."""
         return self.lost_reason is not None

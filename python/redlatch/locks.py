@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 import math
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Final, TypeVar, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Final, TypeVar, cast
 
 from redlatch import _redlatch, calls, lazy
 from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
 from redlatch.errors import ConfigError, NotAcquiredError, NotHeldError, UnsupportedError
 from redlatch.hold import Hold
+from redlatch.owners import checked as checked_owner
 from redlatch.owners import this_thread
+from redlatch.texts import checked as checked_text
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -36,6 +39,8 @@ class Lock(_redlatch.Lock):
     ClosedError, and ConfigError for arguments that cannot be used. Ctrl-C ends waiting at once and leaves nothing held.
     """
 
+    _kind: ClassVar[str] = "plain"
+
     # The native half looks these up.
     _hold = Hold
     _this_thread = this_thread
@@ -45,12 +50,20 @@ class Lock(_redlatch.Lock):
     _lease: float | None
 
     def __new__(
-        cls, client: Client, kind: str, name: str, *, wait: float | None, lease: float | None, owner: int | None
+        cls,
+        client: Client,
+        name: str,
+        wait: Seconds | None,
+        lease: Seconds | None,
+        owner: int | None,
+        numbers: Sequence[int] = (),
     ) -> Self:
-        lock = super().__new__(cls, client._native, kind, name, wait, lease, owner)
+        name, owner = checked_text("the name of a lock", name), checked_owner(owner)
+        waiting, lasting = optional_seconds("wait", wait, FOR_EVER), optional_seconds("lease", lease, RENEWED)
+        lock = super().__new__(cls, client._native, (cls._kind, name), (waiting, lasting), owner, list(numbers))
         lock._client = client
-        lock._wait = wait
-        lock._lease = lease
+        lock._wait = waiting
+        lock._lease = lasting
         return lock
 
     @property
@@ -155,7 +168,7 @@ class Lock(_redlatch.Lock):
         )
 
     def __repr__(self) -> str:
-        return f"<redlatch.Lock {self.name!r} of {self._client!r}>"
+        return f"<redlatch.{type(self).__name__} {self.name!r} of {self._client!r}>"
 
 
 def _rlock_wait(blocking: bool, timeout: float) -> float | None:

@@ -3,7 +3,7 @@
 -- Inputs
 --   holder     the field to evict; empty: only tell who holds it
 --   publish    PUBLISH or SPUBLISH
---   channel    where waiters listen
+--   channel    where waiters listen; empty: nobody does
 --   not_after  see _late.lua
 -- Replies
 --   {1}          evicted
@@ -18,7 +18,7 @@ if refusal then return refusal end
 
 if redis.call('HDEL', lock, holder) == 1 then
   redis.call('DEL', lock)
-  redis.call(publish, channel, '0')
+  if channel ~= '' then redis.call(publish, channel, '0') end
   return {1}
 end
 local fields = redis.call('HKEYS', lock)

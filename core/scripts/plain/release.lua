@@ -6,25 +6,28 @@
 --   lease       ms that a lock with holds left lives at least, 0: as long as before
 --   next_owner  the owner to pass on to; empty: nobody
 --   next_lease  ms that the lock lives from now on with that owner
+--   tokens      the key of the fencing tokens, of which the next owner gets one; empty: there are none
 --   publish     PUBLISH or SPUBLISH
---   channel     where waiters listen; an argument and not a key, so that a moving slot does not stop the call
+--   channel     where waiters listen, empty: nobody does; an argument and not a key, so that a moving slot does not stop the call
 --   not_after   see _late.lua
 -- Replies
 --   {1, n}   done; n clients heard that the lock is free
---   {2}      passed on
+--   {2}      passed on; then follows the token, if there are any
 --   {-1, n}  the owner's field is not there; nothing was changed; n is 1 if somebody else holds the lock
 -- The first write is one that a full server takes: it lifts the refusal for the rest of the script.
 -- Redisson: the unlock of RedissonLock, without its latch key; nothing passes on
 local lock = KEYS[1]
 local owner, leave, lease, next_owner, next_lease = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local publish, channel, not_after = ARGV[6], ARGV[7], ARGV[8]
+local tokens, publish, channel, not_after = ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 
 local refusal = late(not_after)
 if refusal then return refusal end
 
 -- A key that somebody has made into something else is an error here: the owner has lost it.
 if redis.pcall('HEXISTS', lock, owner) ~= 1 then
-  if next_owner ~= '' and redis.pcall('HEXISTS', lock, next_owner) == 1 then return {2} end
+  if next_owner ~= '' and redis.pcall('HEXISTS', lock, next_owner) == 1 then
+    return tokens == '' and {2} or {2, tonumber(redis.call('GET', tokens))}
+  end
   return {-1, redis.call('EXISTS', lock)}
 end
 if tonumber(leave) > 0 then
@@ -35,9 +38,10 @@ if tonumber(leave) > 0 then
 end
 local time = redis.call('PTTL', lock)
 redis.call('HDEL', lock, owner)
-if next_owner == '' then return {1, redis.call(publish, channel, '0')} end
+local function tell() return channel == '' and 0 or redis.call(publish, channel, '0') end
+if next_owner == '' then return {1, tell()} end
 redis.call('HSET', lock, next_owner, 1)
 redis.call('PEXPIRE', lock, next_lease)
 -- Others sleep as long as the lock had to live: they are to look again.
-if time < 0 or tonumber(next_lease) < time then redis.call(publish, channel, '0') end
-return {2}
+if time < 0 or tonumber(next_lease) < time then tell() end
+return tokens == '' and {2} or {2, redis.call('INCR', tokens)}

@@ -12,8 +12,8 @@ pub trait Kind: Send + Sync {
     fn call(&self, op: Op, cx: &Cx) -> Option<Call>;
     /// One call that renews many holds, or looks at them (a lease of 0); `None`: this kind is not renewed.
     fn renew(&self, holds: &[Renewal]) -> Option<Call>;
-    /// How a waiter hears of a release.
-    fn wake(&self, name: &str) -> Wake;
+    /// How a waiter hears of a release. `owner` as in [`Cx::owner`].
+    fn wake(&self, name: &str, owner: &str) -> Wake;
 }
 
 /// What every kind can be asked about, for the documentation and the contract tests.
@@ -24,12 +24,30 @@ pub struct Traits {
     pub reentrant: bool,
     /// Holds without a lease of their own are renewed.
     pub renewed: bool,
-    /// One owner at a time: the waiters of a client stand in a line, and a release passes the hold on.
+    /// Each hold has a number greater than all before it.
+    pub fenced: bool,
+    /// One owner at a time.
     pub exclusive: bool,
+    /// How the waiters of one client wait.
+    pub queue: Queue,
+}
+
+/// How the waiters of one client for one lock wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queue {
+    /// In one line: its head alone asks the server, and a release passes the hold on to it.
+    Passing,
+    /// Each owner for itself: the server decides who is next, or several may be.
+    Alone,
 }
 
 /// Every kind there is.
-pub static ALL: &[(Traits, &dyn Kind)] = &[(Traits { name: "plain", reentrant: true, renewed: true, exclusive: true }, &plain::Plain)];
+pub static ALL: &[(Traits, &dyn Kind)] = &[(PLAIN, &plain::Plain)];
+
+const PLAIN: Traits = Traits { name: "plain", reentrant: true, renewed: true, fenced: false, exclusive: true, queue: Queue::Passing };
+
+/// A row of the table.
+pub(crate) type Row = &'static (Traits, &'static dyn Kind);
 
 /// A kind's name as the table has it, for `Request::kind`.
 ///
@@ -41,8 +59,8 @@ pub fn name_of(name: &str) -> crate::Result<&'static str> {
     ALL.iter().map(|(traits, _)| traits.name).find(|known| *known == name).ok_or_else(unknown)
 }
 
-pub(crate) fn find(name: &str) -> Option<&'static dyn Kind> {
-    ALL.iter().find(|(traits, _)| traits.name == name).map(|(_, kind)| *kind)
+pub(crate) fn find(name: &str) -> Option<Row> {
+    ALL.iter().find(|(traits, _)| traits.name == name)
 }
 
 /// What a call may need to know.
@@ -74,11 +92,19 @@ pub struct Renewal<'a> {
 }
 
 /// How a waiter hears that it is worth trying again.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[doc(hidden)]
-pub enum Wake {
-    /// A message on this channel: the lock was released.
-    Lock(String),
+pub struct Wake {
+    /// A message on this channel; `None`: there is none.
+    pub channel: Option<String>,
+    /// It also tries by itself, after delays of so many ms, the last of them again and again; none: it does not. A request may bring others.
+    pub delays: &'static [u64],
+}
+
+impl Wake {
+    pub(crate) fn message(channel: String) -> Self {
+        Wake { channel: Some(channel), delays: &[] }
+    }
 }
 
 /// `p:{name}`, or `p:name` when the name brings braces of its own: in a cluster both stay in the slot of `name`.

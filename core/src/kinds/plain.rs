@@ -12,8 +12,29 @@ static INSPECT: Script = script!("plain/inspect");
 
 pub struct Plain;
 
-fn channel(name: &str) -> String {
+/// Where waiters of a lock listen.
+pub fn channel(name: &str) -> String {
     prefixed("redisson_lock__channel", name)
+}
+
+/// The release of a lock whose fencing tokens are counted in `tokens`, if it has any, and whose waiters listen on `channel`, if they do.
+pub fn release(cx: &Cx, tokens: &str, channel: &str) -> Call {
+    Call::new(&RELEASE)
+        .key("lock", cx.name)
+        .arg("owner", cx.owner)
+        .arg("leave", cx.leave)
+        .arg("lease", cx.lease_ms)
+        .arg("next_owner", cx.next.0)
+        .arg("next_lease", cx.next.1)
+        .arg("tokens", tokens)
+        .arg("publish", cx.publish)
+        .arg("channel", channel)
+        .not_after()
+}
+
+/// The forced release of a lock whose waiters listen on `channel`, if they do.
+pub fn force_release(cx: &Cx, channel: &str) -> Call {
+    Call::new(&FORCE_RELEASE).key("lock", cx.name).arg("holder", cx.holder).arg("publish", cx.publish).arg("channel", channel).not_after()
 }
 
 impl Kind for Plain {
@@ -22,22 +43,8 @@ impl Kind for Plain {
             Op::Acquire => {
                 Call::new(&ACQUIRE).key("lock", cx.name).arg("lease", cx.lease_ms).arg("owner", cx.owner).arg("want", cx.want).not_after()
             }
-            Op::Release => Call::new(&RELEASE)
-                .key("lock", cx.name)
-                .arg("owner", cx.owner)
-                .arg("leave", cx.leave)
-                .arg("lease", cx.lease_ms)
-                .arg("next_owner", cx.next.0)
-                .arg("next_lease", cx.next.1)
-                .arg("publish", cx.publish)
-                .arg("channel", channel(cx.name))
-                .not_after(),
-            Op::ForceRelease => Call::new(&FORCE_RELEASE)
-                .key("lock", cx.name)
-                .arg("holder", cx.holder)
-                .arg("publish", cx.publish)
-                .arg("channel", channel(cx.name))
-                .not_after(),
+            Op::Release => release(cx, "", &channel(cx.name)),
+            Op::ForceRelease => force_release(cx, &channel(cx.name)),
             Op::Inspect => Call::new(&INSPECT).key("lock", cx.name).arg("owner", cx.owner),
             Op::Ping | Op::Watch | Op::Expiry | Op::Deletion => return None,
         })
@@ -55,7 +62,7 @@ impl Kind for Plain {
         Some(call)
     }
 
-    fn wake(&self, name: &str) -> Wake {
-        Wake::Lock(channel(name))
+    fn wake(&self, name: &str, _: &str) -> Wake {
+        Wake::message(channel(name))
     }
 }

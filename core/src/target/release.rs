@@ -36,8 +36,9 @@ impl Target {
             Ok(None) => return Err(self.not_held()),
             Err(loss) => return Err(Error::Lost(loss)),
         };
-        let heard = if self.live.lines().has(&self.key()) { self.live.wakes.count(&self.channel()) } else { 0 };
-        let pass = if leaving.leave == 0 { Pass::find(self, leaving.since) } else { None };
+        let channel = if self.live.lines().has(&self.key()) { self.wake().channel } else { None };
+        let heard = channel.map_or(0, |channel| self.live.wakes.count(&channel));
+        let pass = if leaving.leave == 0 && self.passes() { Pass::find(self, leaving.since) } else { None };
         let next = pass.as_ref().map_or(("", 0), |pass| (&*pass.to.owner, pass.to.lease.as_millis() as u64));
         let cx = Cx { leave: leaving.leave, lease_ms: leaving.lease.as_millis() as u64, next, ..self.cx() };
         let call = self.call(Op::Release, &cx)?;
@@ -45,7 +46,7 @@ impl Target {
     }
 
     /// What the reply to a release means. `repeated`: a copy before this one may have been carried out.
-    pub fn released(&self, releasing: Releasing, reply: &Reply, sent: Instant, repeated: bool) -> Result<Answer> {
+    pub fn released(&self, releasing: Releasing, reply: Reply, sent: Instant, repeated: bool) -> Result<Answer> {
         let Releasing { leaving, turn, pass, heard, .. } = releasing;
         let now = Instant::now();
         let done = matches!(reply.code, 1 | 2) || (repeated && leaving.leave == 0);
@@ -57,11 +58,11 @@ impl Target {
                 }
             });
         } else {
-            self.missing(reply);
+            self.missing(&reply);
         }
         drop(turn);
         match (pass, reply.code) {
-            (Some(pass), 2) => pass.done(sent),
+            (Some(pass), 2) => pass.done(reply, sent),
             (Some(pass), _) => drop(pass),
             (None, 1) if leaving.leave == 0 => {
                 let listeners = reply.numbers.first().copied().unwrap_or_default() as u64;
@@ -103,7 +104,7 @@ impl Target {
             None => (self.releasing(number, self.turn(tries).await.map_err(|_| None)?)?, None),
         };
         match settle(&self.live, &releasing.call, tries, sent).await {
-            Ok(Settled { reply, sent, repeated }) => Ok(self.released(releasing, &reply, sent, repeated)?),
+            Ok(Settled { reply, sent, repeated }) => Ok(self.released(releasing, reply, sent, repeated)?),
             Err(Unsettled { error, copies }) => {
                 let Releasing { leaving, turn, pass, .. } = releasing;
                 // The caller has let go, so nothing may renew it any more; the key is freed as soon as the server can be reached.

@@ -81,12 +81,13 @@ pub extern "system" fn Java_io_redlatch_Native_start<'a>(
     hold: jlong,
     timeout: jlong,
     retry_for: jlong,
+    arguments: JLongArray<'a>,
     numbers: JLongArray<'a>,
     texts: JObjectArray<'a, JString<'a>>,
 ) -> jboolean {
     env.with_env(|env| -> Result<jboolean> {
         let fields = request::Fields { operation, owner, wait, lease, hold, timeout, retry_for };
-        let prepared = request::read(env, client, fields, &kind, &name)?;
+        let prepared = request::read(env, client, fields, &kind, &name, Some(&arguments))?;
         let outcome = match prepared {
             Ok((client, request)) => client.start(ticket as u64, request, move |outcome| FINISHED.push(ticket as u64, outcome)),
             Err(error) => Some(Err(error)),
@@ -114,11 +115,12 @@ pub extern "system" fn Java_io_redlatch_Native_submit<'a>(
     hold: jlong,
     timeout: jlong,
     retry_for: jlong,
+    arguments: JLongArray<'a>,
 ) {
     env.with_env(|env| -> Result<()> {
         let fields = request::Fields { operation, owner, wait, lease, hold, timeout, retry_for };
         let done = move |outcome| FINISHED.push(ticket as u64, outcome);
-        match request::read(env, client, fields, &kind, &name)? {
+        match request::read(env, client, fields, &kind, &name, Some(&arguments))? {
             Ok((client, request)) => client.submit(ticket as u64, request, done),
             Err(error) => done(Err(error)),
         }
@@ -143,7 +145,7 @@ pub extern "system" fn Java_io_redlatch_Native_look<'a>(
 ) {
     env.with_env(|env| -> Result<()> {
         let fields = request::Fields { operation: redlatch::Op::Watch as jint, owner, wait: 0, lease: 0, hold, timeout: 0, retry_for: -1 };
-        let outcome = request::read(env, client, fields, &kind, &name)?.and_then(|(client, request)| look(&client, request));
+        let outcome = request::read(env, client, fields, &kind, &name, None)?.and_then(|(client, request)| look(&client, request));
         let (hold, outcome) = outcome.map_or_else(|error| (hold, Err(error)), |(hold, outcome)| (hold as jlong, outcome));
         rows::write(env, 0, hold, outcome, &numbers, &texts)
     })

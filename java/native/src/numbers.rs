@@ -24,6 +24,7 @@ fn java_has_the_cores_number_of_every_error_that_reaches_it() {
         ("UNSUPPORTED", Error::Unsupported(text())),
         ("CLOSED", Error::Closed { server: text() }),
         ("CANCELLED", Error::Cancelled),
+        ("ALREADY_HELD", Error::AlreadyHeld { lock: text(), owner: text() }),
     ] {
         assert_eq!(constant(ANSWER, name), error.number(), "{name}");
     }

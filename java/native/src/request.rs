@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jni::Env;
-use jni::objects::{JByteArray, JObjectArray, JString};
+use jni::objects::{JByteArray, JLongArray, JObjectArray, JString};
 use redlatch::{Client, Config, Error, Op, Request, Result, kinds};
 
 use crate::clients;
@@ -36,13 +36,25 @@ pub fn config(env: &mut Env, url: &JString, options: &JObjectArray<JString>) -> 
 }
 
 /// Finds the client and builds the request. The inner error is the caller's, the outer one the JVM's.
-pub fn read(env: &Env, client: i64, fields: Fields, kind: &JString, name: &JByteArray) -> jni::errors::Result<Result<(Client, Request)>> {
+pub fn read(
+    env: &Env,
+    client: i64,
+    fields: Fields,
+    kind: &JString,
+    name: &JByteArray,
+    numbers: Option<&JLongArray>,
+) -> jni::errors::Result<Result<(Client, Request)>> {
     let kind = kind.try_to_string(env)?;
     let name = env.convert_byte_array(name)?;
-    Ok(build(fields, &kind, name).and_then(|request| Ok((clients::get(client)?, request))))
+    let mut given = Vec::new();
+    if let Some(numbers) = numbers {
+        given.resize(numbers.len(env)?, 0);
+        numbers.get_region(env, 0, &mut given)?;
+    }
+    Ok(build(fields, &kind, name, given).and_then(|request| Ok((clients::get(client)?, request))))
 }
 
-fn build(fields: Fields, kind: &str, name: Vec<u8>) -> Result<Request> {
+fn build(fields: Fields, kind: &str, name: Vec<u8>, numbers: Vec<i64>) -> Result<Request> {
     let name = String::from_utf8(name).map_err(|_| Error::config("the name of the lock is not UTF-8; use another"))?;
     Ok(Request {
         op: Op::from_number(fields.operation)?,
@@ -52,6 +64,7 @@ fn build(fields: Fields, kind: &str, name: Vec<u8>) -> Result<Request> {
         wait: u64::try_from(fields.wait).ok().map(Duration::from_millis),
         lease: u64::try_from(fields.lease).ok().filter(|ms| *ms > 0).map(Duration::from_millis),
         hold: fields.hold as u64,
+        numbers,
         response_timeout: u64::try_from(fields.timeout).ok().filter(|ms| *ms > 0).map(Duration::from_millis),
         retry_for: u64::try_from(fields.retry_for).ok().map(Duration::from_millis),
     })

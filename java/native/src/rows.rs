@@ -1,4 +1,4 @@
-//! What goes to Java: a finished request as one row of numbers (`ticket, status, number, item`) and texts (`message, word`). Of a loss the
+//! What goes to Java: a finished request as one row of numbers (`ticket, status, number, item, item`) and texts (`message, word`). Of a loss the
 //! number is that of its reason.
 
 use jni::Env;
@@ -6,7 +6,7 @@ use jni::objects::{JLongArray, JObjectArray, JString};
 use redlatch::{Answer, Error, Result};
 
 /// Numbers in a row.
-pub const NUMBERS: usize = 4;
+pub const NUMBERS: usize = 5;
 /// Texts in a row; they are written only where there is an error.
 pub const TEXTS: usize = 2;
 
@@ -25,7 +25,8 @@ pub fn write(
     let values = match outcome {
         Ok(answer) => {
             let status = if answer.done { DONE } else { NOT_NOW };
-            [ticket, status, answer.number, answer.items.first().copied().unwrap_or_default()]
+            let item = |at: usize| answer.items.get(at).copied().unwrap_or_default();
+            [ticket, status, answer.number, item(0), item(1)]
         }
         Err(error) => {
             let word = match &error {
@@ -38,7 +39,7 @@ pub fn write(
                 Error::Lost(loss) => loss.reason as i64,
                 _ => 0,
             };
-            [ticket, i64::from(error.number()), reason, 0]
+            [ticket, i64::from(error.number()), reason, 0, 0]
         }
     };
     numbers.set_region(env, (row * NUMBERS) as i32, &values)

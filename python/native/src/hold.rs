@@ -13,6 +13,7 @@ pub struct Hold {
     lock: Py<Lock>,
     owner: i64,
     number: u64,
+    token: Option<i64>,
     /// A forked child has a copy of this object, and a client of its own that numbers its holds anew.
     process: u32,
 }
@@ -20,8 +21,8 @@ pub struct Hold {
 #[pymethods]
 impl Hold {
     #[new]
-    fn new(lock: Py<Lock>, owner: i64, number: u64) -> Self {
-        Hold { lock, owner, number, process: std::process::id() }
+    fn new(lock: Py<Lock>, owner: i64, number: u64, token: Option<i64>) -> Self {
+        Hold { lock, owner, number, token, process: std::process::id() }
     }
 
     /// The lock's name.
@@ -34,6 +35,12 @@ impl Hold {
     #[getter]
     fn owner(&self) -> i64 {
         self.owner
+    }
+
+    /// The fencing token: greater than that of every hold of this lock before; None: this kind of lock has none.
+    #[getter]
+    fn token(&self) -> Option<i64> {
+        self.token
     }
 
     /// Gives this one hold back, whichever thread asks; outer holds of the same owner stay.

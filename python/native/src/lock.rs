@@ -21,6 +21,7 @@ pub struct Lock {
     wait: Option<Duration>,
     lease: Option<Duration>,
     owner: Option<i64>,
+    numbers: Vec<i64>,
 }
 
 #[pymethods]
@@ -29,15 +30,15 @@ impl Lock {
     fn new(
         py: Python<'_>,
         client: Py<Client>,
-        kind: &str,
-        name: String,
-        wait: Option<f64>,
-        lease: Option<f64>,
+        what: (String, String),
+        times: (Option<f64>, Option<f64>),
         owner: Option<i64>,
+        numbers: Vec<i64>,
     ) -> PyResult<Self> {
-        let given = || Ok((kinds::name_of(kind)?, outcome::duration(wait)?, outcome::duration(lease)?));
+        let (kind, name) = what;
+        let given = || Ok((kinds::name_of(&kind)?, outcome::duration(times.0)?, outcome::duration(times.1)?));
         match given() {
-            Ok((kind, wait, lease)) => Ok(Lock { client, kind, name, wait, lease, owner }),
+            Ok((kind, wait, lease)) => Ok(Lock { client, kind, name, wait, lease, owner, numbers }),
             Err(error) => Err(outcome::exception(py, &error, &name)),
         }
     }
@@ -109,7 +110,7 @@ impl Lock {
     }
 
     pub fn request(&self, op: Op, owner: i64) -> Request {
-        Request::new(op, self.kind, self.name.clone(), owner)
+        Request { numbers: self.numbers.clone(), ..Request::new(op, self.kind, self.name.clone(), owner) }
     }
 
     /// Who asks: the owner that the lock was given, else the thread's.
@@ -124,7 +125,7 @@ impl Lock {
         // Looking these two up may run Python code, so that comes before the acquire.
         let (py, owner, class) = (slf.py(), self.caller(slf)?, slf.getattr(intern!(slf.py(), "_hold"))?);
         match park::run(py, self.client(), Request { wait, lease, ..self.request(Op::Acquire, owner) })? {
-            Ok(Answer { done: true, number, .. }) => class.call1((slf, owner, number)).map(Some),
+            Ok(Answer { done: true, number, items }) => class.call1((slf, owner, number, items.first())).map(Some),
             Ok(_) => Ok(None),
             Err(error) => Err(outcome::exception(py, &error, &self.name)),
         }

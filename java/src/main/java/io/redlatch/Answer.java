@@ -1,5 +1,7 @@
 package io.redlatch;
 
+import java.util.Arrays;
+
 /** What came of a {@link Request}. */
 public final class Answer {
     // The numbers of the core; a test of the native crate compares them.
@@ -14,9 +16,10 @@ public final class Answer {
     public static final int CLOSED = 18;
     public static final int CANCELLED = 19;
     public static final int TIMED_OUT = 20;
+    public static final int ALREADY_HELD = 21;
 
-    /** Numbers in a row: ticket, status, number, item. */
-    static final int NUMBERS = 4;
+    /** Numbers in a row: ticket, status, number, items. */
+    static final int NUMBERS = 5;
     /** Texts in a row: message, word. They are written only where there is an error. */
     static final int TEXTS = 2;
 
@@ -25,15 +28,15 @@ public final class Answer {
     private final long ticket;
     private final int status;
     private final long number;
-    private final long item;
+    private final long[] items;
     private final String message;
     private final String word;
 
-    private Answer(long ticket, int status, long number, long item, String message, String word) {
+    private Answer(long ticket, int status, long number, long[] items, String message, String word) {
         this.ticket = ticket;
         this.status = status;
         this.number = number;
-        this.item = item;
+        this.items = items;
         this.message = message;
         this.word = word;
     }
@@ -45,7 +48,8 @@ public final class Answer {
         boolean failed = status >= FIRST_ERROR;
         String message = failed ? texts[row * TEXTS] : null;
         String word = failed ? texts[row * TEXTS + 1] : null;
-        return new Answer(numbers[at], status, numbers[at + 2], numbers[at + 3], message, word);
+        long[] items = Arrays.copyOfRange(numbers, at + 3, at + NUMBERS);
+        return new Answer(numbers[at], status, numbers[at + 2], items, message, word);
     }
 
     /** {@link #DONE}, {@link #NOT_NOW} or one of the errors. */
@@ -73,9 +77,9 @@ public final class Answer {
         return number;
     }
 
-    /** The second number of an operation that has two, else 0. */
-    public long item() {
-        return item;
+    /** What the operation answers besides its number, from index 0 on; 0 where there is none. */
+    public long item(int index) {
+        return items[index];
     }
 
     /** What went wrong and what to do, or null if nothing did. */

@@ -171,7 +171,7 @@ public final class Core {
     private boolean tryNow(long ticket, Request r, long[] numbers, String[] texts) {
         try {
             return Native.start(client, ticket, r.operation, r.kind, r.name, r.owner, r.wait, r.lease, r.hold, r.timeout, r.retryFor,
-                    numbers, texts);
+                    r.arguments, numbers, texts);
         } catch (RuntimeException | Error e) {
             Completions.forget(ticket);
             throw e;
@@ -180,7 +180,8 @@ public final class Core {
 
     private void submit(long ticket, Request r) {
         try {
-            Native.submit(client, ticket, r.operation, r.kind, r.name, r.owner, r.wait, r.lease, r.hold, r.timeout, r.retryFor);
+            Native.submit(client, ticket, r.operation, r.kind, r.name, r.owner, r.wait, r.lease, r.hold, r.timeout, r.retryFor,
+                    r.arguments);
         } catch (RuntimeException | Error e) {
             Completions.forget(ticket);
             throw e;

@@ -12,6 +12,7 @@ public final class Request {
     static final int DELETION = 8;
 
     private static final byte[] NO_NAME = {};
+    private static final long[] NO_ARGUMENTS = {};
 
     final int operation;
     final String kind;
@@ -22,12 +23,14 @@ public final class Request {
     final long hold;
     final long timeout;
     final long retryFor;
+    final long[] arguments;
 
     private Request(int operation, String kind, byte[] name, long owner, long wait, long lease, long hold) {
-        this(operation, kind, name, owner, wait, lease, hold, 0, -1);
+        this(operation, kind, name, owner, wait, lease, hold, 0, -1, NO_ARGUMENTS);
     }
 
-    private Request(int operation, String kind, byte[] name, long owner, long wait, long lease, long hold, long timeout, long retryFor) {
+    private Request(int operation, String kind, byte[] name, long owner, long wait, long lease, long hold, long timeout, long retryFor,
+            long[] arguments) {
         this.operation = operation;
         this.kind = kind;
         this.name = name;
@@ -37,10 +40,11 @@ public final class Request {
         this.hold = hold;
         this.timeout = timeout;
         this.retryFor = retryFor;
+        this.arguments = arguments;
     }
 
     /**
-     * Takes the lock. The answer's number is that of the hold.
+     * Takes the lock. The answer's number is that of the hold, its first item the token of a fenced lock.
      *
      * @param kind the core's name of the kind
      * @param name the lock's name in UTF-8
@@ -62,7 +66,10 @@ public final class Request {
         return new Request(FORCE_RELEASE, kind, name, 0, 0, 0, 0);
     }
 
-    /** Looks at the lock. The answer's number is the remaining time in ms (−1 no end, −2 free), its item the owner's holds. */
+    /**
+     * Looks at the lock. The answer's number is the remaining time in ms (−1 no end, −2 free), its items are the owner's holds and the
+     * token that a fenced lock gave out last.
+     */
     public static Request inspect(String kind, byte[] name, long owner) {
         return new Request(INSPECT, kind, name, owner, 0, 0, 0);
     }
@@ -120,11 +127,16 @@ public final class Request {
      * @param retryFor how long new attempts are begun in ms; below 0 as the client has it
      */
     public Request within(long timeout, long retryFor) {
-        return new Request(operation, kind, name, owner, wait, lease, hold, timeout, retryFor);
+        return new Request(operation, kind, name, owner, wait, lease, hold, timeout, retryFor, arguments);
+    }
+
+    /** The same with what else the operation takes; of an acquire that asks now and then, the ms between two tries. */
+    public Request with(long... numbers) {
+        return new Request(operation, kind, name, owner, wait, lease, hold, timeout, retryFor, numbers);
     }
 
     /** The release of exactly the hold that this acquire brought. */
     private Request giveBack(long acquired) {
-        return new Request(RELEASE, kind, name, owner, 0, 0, acquired, timeout, retryFor);
+        return new Request(RELEASE, kind, name, owner, 0, 0, acquired, timeout, retryFor, NO_ARGUMENTS);
     }
 }

@@ -21,8 +21,8 @@ import org.redisson.client.RedisWrongPasswordException;
 final class Failures {
     private Failures() {}
 
-    /** The exception of a failed answer to what {@code threadId} of client {@code id} asked. */
-    static RuntimeException of(Answer answer, String id, long threadId) {
+    /** The exception of a failed answer to what {@code threadId} of client {@code id} asked of the lock {@code rawName}. */
+    static RuntimeException of(Answer answer, String rawName, String id, long threadId) {
         switch (answer.status()) {
             case Answer.NOT_HELD:
                 return notLocked(id, threadId);
@@ -30,6 +30,8 @@ final class Failures {
                 RuntimeException lost = notLocked(id, threadId);
                 lost.initCause(LockLostException.of(answer));
                 return lost;
+            case Answer.ALREADY_HELD:
+                return new IllegalMonitorStateException("Lock '" + rawName + "' is non-reentrant and is already held by thread " + threadId);
             case Answer.UNAVAILABLE:
                 return new RedisConnectionException(answer.message());
             case Answer.TIMED_OUT:

@@ -76,20 +76,29 @@ public final class Redisson implements RedissonClient, Options.Extended {
         Answer answer = core.run(Request.ping());
         if (!answer.done()) {
             core.close(false);
-            RuntimeException cause = Failures.of(answer, core.id(), RedissonBaseLock.currentThread());
+            RuntimeException cause = Failures.of(answer, "", core.id(), RedissonBaseLock.currentThread());
             throw new RedisConnectionException("Unable to connect to Redis server: " + Settings.withoutLogin(address), cause);
         }
     }
 
     @Override
     public RLock getLock(String name) {
-        return new RedissonLock(core, listeners, name, rawName(name), Limits.OF_CLIENT);
+        return new RedissonLock(place(name));
     }
 
     @Override
     public RLock getLock(CommonOptions options) {
+        return new RedissonLock(place(options));
+    }
+
+    private Place place(String name) {
+        return new Place(core, listeners, name, rawName(name), Limits.OF_CLIENT);
+    }
+
+    private Place place(CommonOptions options) {
         CommonParams params = (CommonParams) options;
-        return new RedissonLock(core, listeners, params.getName(), rawName(params.getName()), Settings.limits(params, config.useSingleServer()));
+        String name = params.getName();
+        return new Place(core, listeners, name, rawName(name), Settings.limits(params, config.useSingleServer()));
     }
 
     private String rawName(String name) {

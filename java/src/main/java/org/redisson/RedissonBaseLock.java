@@ -25,13 +25,13 @@ public abstract class RedissonBaseLock implements RLock, Holds.Source {
     private final byte[] key;
     private final Limits limits;
 
-    RedissonBaseLock(Core core, Listeners listeners, String kind, String name, String rawName, Limits limits) {
-        this.core = core;
-        this.listeners = listeners;
+    RedissonBaseLock(Place place, String kind) {
+        this.core = place.core;
+        this.listeners = place.listeners;
         this.kind = kind;
-        this.name = name;
-        this.limits = limits;
-        this.key = rawName.getBytes(StandardCharsets.UTF_8);
+        this.name = place.name;
+        this.limits = place.limits;
+        this.key = place.rawName.getBytes(StandardCharsets.UTF_8);
     }
 
     @Override
@@ -207,7 +207,7 @@ public abstract class RedissonBaseLock implements RLock, Holds.Source {
     }
 
     static int holds(Answer answer) {
-        return (int) answer.item();
+        return (int) answer.item(0);
     }
 
     static boolean isTaken(Answer answer) {
@@ -217,12 +217,12 @@ public abstract class RedissonBaseLock implements RLock, Holds.Source {
     /** The answer, unless it is an error; that is thrown. */
     Answer checked(Answer answer, long threadId) {
         if (answer.failed()) {
-            throw Failures.of(answer, core.id(), threadId);
+            throw Failures.of(answer, new String(key, StandardCharsets.UTF_8), core.id(), threadId);
         }
         return answer;
     }
 
-    private <V> RFuture<V> submit(Request request, long threadId, Function<Answer, V> decode) {
+    <V> RFuture<V> submit(Request request, long threadId, Function<Answer, V> decode) {
         return RedissonFuture.submit(core, request, answer -> decode.apply(checked(answer, threadId)));
     }
 }

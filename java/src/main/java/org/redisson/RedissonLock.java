@@ -1,15 +1,19 @@
 package org.redisson;
 
 import io.redlatch.Answer;
-import io.redlatch.Core;
 import io.redlatch.Request;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 
-/** The reentrant lock: the blocking half. */
+/** The reentrant lock, and the blocking half of those that are like it. */
 public class RedissonLock extends RedissonBaseLock {
-    RedissonLock(Core core, Listeners listeners, String name, String rawName, Limits limits) {
-        super(core, listeners, "plain", name, rawName, limits);
+    RedissonLock(Place place) {
+        this(place, "plain");
+    }
+
+    /** @param kind the core's name of the kind */
+    RedissonLock(Place place, String kind) {
+        super(place, kind);
     }
 
     @Override
@@ -88,11 +92,11 @@ public class RedissonLock extends RedissonBaseLock {
                 "`" + getName() + "` has no conditions: they cannot be signalled across processes; use a lock of this process for them");
     }
 
-    private Request acquireFor(long wait, long lease) {
+    Request acquireFor(long wait, long lease) {
         return acquire(currentThread(), wait, lease);
     }
 
-    private Answer run(Request request) {
+    Answer run(Request request) {
         return checked(core.run(request), currentThread());
     }
 
