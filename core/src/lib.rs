@@ -9,7 +9,7 @@
 //! # }
 //! ```
 //!
-//! Read in this order: `lock` (the API), `command` (what crosses a border), `client`, `contend` and `waiter` (the wait loop), `queue`,
+//! Read in this order: `locks`, `lock` and `guard` (the API), `command` (what crosses a border), `client`, `contend` and `waiter` (the wait loop), `queue`,
 //! `target` (an operation until its outcome is known), `kinds` and the scripts, `holds`, `gate`, `watchdog`, `wakes`, `link`.
 #![forbid(unsafe_code)]
 
@@ -22,12 +22,14 @@ mod contend;
 mod error;
 mod events;
 mod gate;
+mod guard;
 mod holds;
 pub mod kinds;
 mod lines;
 mod link;
 mod live;
 mod lock;
+mod locks;
 mod operate;
 mod passing;
 mod queue;
@@ -45,4 +47,5 @@ pub use command::{Answer, LEASE_MAX, Look, NAME_MAX, OWN_OWNERS, Op, Request};
 pub use completions::Completions;
 pub use config::{Address, Config};
 pub use error::{Error, Loss, LostReason, Result};
-pub use lock::{Blocking, BlockingGuard, Guard, LockBuilder};
+pub use guard::{BlockingGuard, Guard};
+pub use lock::{Blocking, LockBuilder};

@@ -1,22 +1,14 @@
-//! The Rust API of locks: a builder, and a guard that releases.
+//! How a lock is acquired in Rust: a builder, asynchronous or blocking.
 
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::client::Client;
-use crate::command::{Look, OWN_OWNERS, Op, Request};
-use crate::error::{Error, Loss, Result};
+use crate::command::{OWN_OWNERS, Op, Request};
+use crate::error::{Error, Result};
+use crate::guard::{BlockingGuard, Guard};
 
 static OWNERS: AtomicI64 = AtomicI64::new(OWN_OWNERS);
-
-impl Client {
-    /// The reentrant lock of this name, Redisson's `getLock`. In Rust each acquire is an owner of its own unless [`LockBuilder::owner`]
-    /// is given: nothing is reentrant by accident.
-    pub fn lock(&self, name: &str) -> LockBuilder {
-        let request = Request::new(Op::Acquire, "plain", name, 0);
-        LockBuilder { client: self.clone(), request: Request { wait: None, ..request }, owner: None }
-    }
-}
 
 /// How a lock is to be acquired.
 #[derive(Clone)]
@@ -27,6 +19,11 @@ pub struct LockBuilder {
 }
 
 impl LockBuilder {
+    pub(crate) fn new(client: &Client, kind: &'static str, name: &str) -> Self {
+        let request = Request::new(Op::Acquire, kind, name, 0);
+        LockBuilder { client: client.clone(), request: Request { wait: None, ..request }, owner: None }
+    }
+
     /// Waits at most this long; without it, for ever.
     pub fn wait(mut self, wait: Duration) -> Self {
         self.request.wait = Some(wait);
@@ -45,10 +42,18 @@ impl LockBuilder {
         self
     }
 
+    /// Tries again after these times, the last of them again and again, each up to a quarter shorter. For a lock that is asked for
+    /// now and then; the others are told of a release, and take no notice.
+    pub fn backoff(mut self, delays: &[Duration]) -> Self {
+        self.request.numbers = delays.iter().map(|delay| i64::try_from(delay.as_millis()).unwrap_or(i64::MAX).max(1)).collect();
+        self
+    }
+
     /// Acquires.
     ///
     /// # Errors
-    /// `NotAcquired` when the wait ran out; `Unavailable`, `Refused`, `Config`, `Closed`.
+    /// `NotAcquired` when the wait ran out, `AlreadyHeld` if the owner has a lock that is not reentrant; `Unavailable`, `Refused`, `Config`,
+    /// `Closed`.
     ///
     /// # Cancellation
     /// Dropping the future leaves nothing held.
@@ -91,7 +96,7 @@ impl LockBuilder {
     async fn try_acquire_for_wait(self) -> Result<Option<Guard>> {
         let request = self.ask(Op::Acquire)?;
         let answer = self.client.run(request.clone()).await?;
-        Ok(answer.done.then(|| Guard { client: self.client, release: back(request, answer.number), released: false }))
+        Ok(answer.done.then(|| Guard::new(self.client, request, &answer)))
     }
 
     fn ask(&self, op: Op) -> Result<Request> {
@@ -149,95 +154,8 @@ impl Blocking {
     fn within_wait(self) -> Result<Option<BlockingGuard>> {
         let request = self.0.ask(Op::Acquire)?;
         let answer = self.0.client.run_blocking(request.clone())?;
-        Ok(answer.done.then(|| BlockingGuard(Guard { client: self.0.client, release: back(request, answer.number), released: false })))
+        Ok(answer.done.then(|| BlockingGuard(Guard::new(self.0.client, request, &answer))))
     }
-}
-
-/// A hold. Dropping it releases it too, later and without a word: the I/O thread does it.
-pub struct Guard {
-    client: Client,
-    release: Request,
-    released: bool,
-}
-
-impl Guard {
-    /// # Errors
-    /// `Lost`, with reason and time line, if this is not held any more.
-    pub fn ensure(&self) -> Result<()> {
-        match self.client.look(self.release.hold) {
-            Look::Held { .. } => Ok(()),
-            Look::Lost(loss) => Err(Error::Lost(Box::new(loss))),
-            Look::Gone => {
-                let owner = format!("{}:{}", self.client.id(), self.release.owner);
-                Err(Error::NotHeld { lock: self.release.name.clone(), owner })
-            }
-        }
-    }
-
-    /// Completes when this is not held any more: with the loss, or with `None` after a release.
-    ///
-    /// # Cancellation
-    /// Dropping the future ends the watch and nothing else.
-    pub async fn lost(&self) -> Option<Loss> {
-        let watch = Request { op: Op::Watch, ..self.release.clone() };
-        match self.client.run(watch).await {
-            Err(Error::Lost(loss)) => Some(*loss),
-            _ => None,
-        }
-    }
-
-    /// Until when this may be believed to be held, on this machine's clock; `None`: it is lost.
-    pub fn deadline(&self) -> Option<Instant> {
-        match self.client.look(self.release.hold) {
-            Look::Held { remaining } => Some(Instant::now() + remaining),
-            _ => None,
-        }
-    }
-
-    /// The owner's number.
-    pub fn owner(&self) -> i64 {
-        self.release.owner
-    }
-
-    /// Releases.
-    ///
-    /// # Errors
-    /// `Lost` if it was not held any more; `Unavailable` if the server cannot be reached: it is then released when it can.
-    pub async fn release(mut self) -> Result<()> {
-        self.released = true;
-        self.client.run(self.release.clone()).await.map(drop)
-    }
-}
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        if !self.released {
-            self.client.submit(self.client.ticket(), self.release.clone(), drop);
-        }
-    }
-}
-
-/// [`Guard`] without a runtime.
-pub struct BlockingGuard(Guard);
-
-impl BlockingGuard {
-    /// As [`Guard::release`].
-    pub fn release(mut self) -> Result<()> {
-        self.0.released = true;
-        self.0.client.run_blocking(self.0.release.clone()).map(drop)
-    }
-}
-
-impl std::ops::Deref for BlockingGuard {
-    type Target = Guard;
-
-    fn deref(&self) -> &Guard {
-        &self.0
-    }
-}
-
-fn back(request: Request, hold: i64) -> Request {
-    Request { op: Op::Release, hold: hold as u64, ..request }
 }
 
 fn duration(ms: i64) -> Option<Duration> {

@@ -4,7 +4,10 @@
 use crate::command::Op;
 use crate::script::Call;
 
+mod fenced;
+mod non_reentrant;
 mod plain;
+mod spin;
 
 #[doc(hidden)]
 pub trait Kind: Send + Sync {
@@ -42,7 +45,12 @@ pub enum Queue {
 }
 
 /// Every kind there is.
-pub static ALL: &[(Traits, &dyn Kind)] = &[(PLAIN, &plain::Plain)];
+pub static ALL: &[(Traits, &dyn Kind)] = &[
+    (PLAIN, &plain::Plain),
+    (Traits { name: "spin", ..PLAIN }, &spin::Spin),
+    (Traits { name: "non_reentrant", reentrant: false, ..PLAIN }, &non_reentrant::NonReentrant),
+    (Traits { name: "fenced", fenced: true, ..PLAIN }, &fenced::Fenced),
+];
 
 const PLAIN: Traits = Traits { name: "plain", reentrant: true, renewed: true, fenced: false, exclusive: true, queue: Queue::Passing };
 

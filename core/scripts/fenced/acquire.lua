@@ -1,0 +1,32 @@
+-- Takes the lock, or one more hold of a lock that the owner has, and draws a fencing token for it.
+--
+-- Inputs
+--   tokens     the key that counts the tokens; it outlives the lock
+--   lease      ms that the key lives from now on; an own key keeps a longer time that it already has
+--   owner      the field, <client uuid>:<number>
+--   want       the count that the field gets: written, not added; a repeat finds it there and draws no other token
+--   not_after  see _late.lua
+-- Replies
+--   {1, token}  held
+--   {0, ttl}    somebody else holds it for ttl ms more, -1: without end
+--   {-1, n}     the outer holds that `want` builds on are gone; nothing was changed; n is 1 if somebody else holds the lock
+-- Redisson: the acquire of RedissonFencedLock
+local lock, tokens = KEYS[1], KEYS[2]
+local lease, owner, want, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+
+local refusal = late(not_after)
+if refusal then return refusal end
+
+-- Read before anything is written: a key that is no number is an error, and changes nothing.
+local last = (redis.call('GET', tokens) or 0) + 0
+local count = redis.call('HGET', lock, owner)
+if not count then
+  local ttl = redis.call('PTTL', lock)
+  if tonumber(want) > 1 then return {-1, ttl == -2 and 0 or 1} end
+  if ttl ~= -2 then return {0, ttl} end
+end
+local repeated = count == want
+redis.call('HSET', lock, owner, want)
+if redis.call('PTTL', lock) < tonumber(lease) then redis.call('PEXPIRE', lock, lease) end
+if repeated then return {1, last} end
+return {1, redis.call('INCR', tokens)}

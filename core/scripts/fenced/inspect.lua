@@ -1,0 +1,12 @@
+-- Looks at the lock and changes nothing.
+--
+-- Inputs
+--   tokens     the key that counts the tokens
+--   owner      the field whose holds are counted
+-- Replies
+--   {1, ttl, count, token}  remaining ms (-1: no end, -2: nobody holds it), the owner's holds, the token given out last (0: none yet)
+-- Redisson: remainTimeToLive, isLocked, getHoldCount, getToken
+local lock, tokens = KEYS[1], KEYS[2]
+local owner = ARGV[1]
+
+return {1, redis.call('PTTL', lock), tonumber(redis.call('HGET', lock, owner) or 0), tonumber(redis.call('GET', tokens) or 0)}

@@ -1,0 +1,29 @@
+//! Every kind of lock that a client gives.
+
+use crate::client::Client;
+use crate::lock::LockBuilder;
+
+/// In Rust each acquire is an owner of its own unless [`LockBuilder::owner`] is given: nothing is reentrant by accident.
+impl Client {
+    /// The reentrant lock of this name, Redisson's `getLock`.
+    pub fn lock(&self, name: &str) -> LockBuilder {
+        LockBuilder::new(self, "plain", name)
+    }
+
+    /// The reentrant lock whose waiters ask now and then ([`LockBuilder::backoff`]) instead of being told: it publishes nothing. Redisson's
+    /// `getSpinLock`.
+    pub fn spin_lock(&self, name: &str) -> LockBuilder {
+        LockBuilder::new(self, "spin", name)
+    }
+
+    /// The lock that its owner may not take twice (`Error::AlreadyHeld`), Redisson's `getNonReentrantLock`.
+    pub fn non_reentrant_lock(&self, name: &str) -> LockBuilder {
+        LockBuilder::new(self, "non_reentrant", name)
+    }
+
+    /// The reentrant lock whose every hold has a [`crate::Guard::token`] greater than all before it, for what it guards to compare.
+    /// Redisson's `getFencedLock`.
+    pub fn fenced_lock(&self, name: &str) -> LockBuilder {
+        LockBuilder::new(self, "fenced", name)
+    }
+}

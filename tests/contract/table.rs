@@ -1,0 +1,60 @@
+//! The table of kinds: each promise is kept by every kind whose traits it is about, and every kind has promises to keep.
+
+use std::time::Duration;
+
+use redlatch::kinds::{ALL, Traits};
+use redlatch_tests::all_at_once;
+
+pub use row::Row;
+
+mod exclusion;
+mod leases;
+mod row;
+mod waiting;
+
+/// What is promised of kinds, and of which.
+pub struct Promise {
+    pub name: &'static str,
+    pub of: fn(&Traits) -> bool,
+}
+
+/// Tests of the same names, each run for every kind that the condition is true of, and the list of them.
+macro_rules! promises {
+    ($($(#[$doc:meta])* fn $name:ident($row:ident) of |$traits:ident| $of:expr; $body:block)*) => {
+        pub const PROMISES: &[super::Promise] =
+            &[$(super::Promise { name: stringify!($name), of: |$traits: &redlatch::kinds::Traits| $of }),*];
+        $(
+            $(#[$doc])*
+            #[test]
+            fn $name() {
+                super::keep(&PROMISES.iter().find(|promise| promise.name == stringify!($name)).expect("it is in the list"), |$row| $body);
+            }
+        )*
+    };
+}
+pub(crate) use promises;
+
+/// Checks a promise for every kind that it is about, all at once, each on a server of its own.
+fn keep(promise: &Promise, check: impl Fn(&Row) + Sync) {
+    let kinds = ALL.iter().filter(|(traits, _)| (promise.of)(traits));
+    all_at_once(kinds.map(|(traits, kind)| {
+        let check = &check;
+        (traits.name.to_owned(), move || check(&Row::new(traits, *kind)))
+    }));
+}
+
+#[test]
+fn every_kind_has_promises_to_keep_and_every_promise_a_kind() {
+    let promises = || [exclusion::PROMISES, leases::PROMISES, waiting::PROMISES].into_iter().flatten();
+    for (traits, _) in ALL {
+        let kept = promises().filter(|promise| (promise.of)(traits)).count();
+        assert!(kept >= 8, "only {kept} promises are about the kind {}", traits.name);
+    }
+    for promise in promises() {
+        assert!(ALL.iter().any(|(traits, _)| (promise.of)(traits)), "no kind has to keep {}", promise.name);
+    }
+}
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}

@@ -1,0 +1,139 @@
+//! A kind on a server of its own, and two clients that use it.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, mpsc};
+use std::time::Duration;
+
+use redlatch::kinds::{Kind, Traits};
+use redlatch::{Answer, Client, Error, Op, Request};
+use redlatch_tests::{Server, View};
+
+use crate::eventually;
+
+pub struct Row {
+    pub traits: &'static Traits,
+    kind: &'static dyn Kind,
+    pub server: Server,
+    pub a: Client,
+    pub b: Client,
+    /// On which channel who has waited.
+    waiting: Mutex<BTreeSet<(Option<String>, String)>>,
+}
+
+/// Of everything in a row.
+const NAME: &str = "n";
+
+impl Row {
+    pub fn new(traits: &'static Traits, kind: &'static dyn Kind) -> Self {
+        let server = Server::start();
+        let client = || Client::connect(&server.url()).expect("a good URL");
+        Row { traits, kind, a: client(), b: client(), server, waiting: Mutex::default() }
+    }
+
+    pub fn view(&self) -> View {
+        self.server.view()
+    }
+
+    /// Where the lock is.
+    pub fn key(&self) -> &'static str {
+        NAME
+    }
+
+    /// A client that renews every third of `seconds`.
+    pub fn quick(&self, seconds: f64) -> Client {
+        Client::connect(&format!("{}?watchdog={seconds}", self.server.url())).expect("a good URL")
+    }
+
+    pub fn request(&self, op: Op, owner: i64) -> Request {
+        Request::new(op, self.traits.name, NAME, owner)
+    }
+
+    /// Takes it, which must be possible at once.
+    pub fn take(&self, client: &Client, owner: i64) -> Answer {
+        let taken = self.try_for(client, owner, Duration::ZERO);
+        taken.unwrap_or_else(|| panic!("{}: it is not free", self.traits.name))
+    }
+
+    /// Takes it for a lease of its own.
+    pub fn lease(&self, client: &Client, owner: i64, lease: Duration) -> Answer {
+        let answer = client.run_blocking(Request { lease: Some(lease), ..self.request(Op::Acquire, owner) }).expect("answered");
+        assert!(answer.done, "{}: it is not free", self.traits.name);
+        answer
+    }
+
+    pub fn try_for(&self, client: &Client, owner: i64, wait: Duration) -> Option<Answer> {
+        let answer = client.run_blocking(Request { wait: Some(wait), ..self.request(Op::Acquire, owner) }).expect("answered");
+        answer.done.then_some(answer)
+    }
+
+    /// Gives the latest hold back.
+    pub fn give(&self, client: &Client, owner: i64) {
+        self.try_give(client, owner).unwrap_or_else(|e| panic!("{}: {e}", self.traits.name));
+    }
+
+    pub fn try_give(&self, client: &Client, owner: i64) -> Result<Answer, Error> {
+        client.run_blocking(self.request(Op::Release, owner))
+    }
+
+    pub fn is_taken(&self, client: &Client) -> bool {
+        client.run_blocking(self.request(Op::Inspect, 0)).expect("answered").number != -2
+    }
+
+    pub fn count(&self, client: &Client, owner: i64) -> i64 {
+        client.run_blocking(self.request(Op::Inspect, owner)).expect("answered").items[0]
+    }
+
+    /// Begins to wait, and returns once the server has heard of it.
+    pub fn wait(&self, client: &Client, owner: i64, wait: Option<Duration>) -> Waiting {
+        let (sender, answer) = mpsc::channel();
+        let mut view = self.view();
+        let (before, ticket) = (scripts(&mut view), client.ticket());
+        let channel = self.kind.wake(NAME, &format!("{}:{owner}", client.id())).channel;
+        client.submit(ticket, Request { wait, ..self.request(Op::Acquire, owner) }, move |result| drop(sender.send(result)));
+        let mut waiting = self.waiting.lock().expect("nothing panics while it is held");
+        // Who waits behind others of the same client is in line when `submit` returns; the first of each client listens, or asks.
+        let first = waiting.insert((channel.clone(), client.id()));
+        let clients = waiting.iter().filter(|(other, _)| *other == channel).count() as u64;
+        eventually(|| match &channel {
+            Some(channel) => view.listeners(channel) >= clients,
+            None => !first || scripts(&mut view) > before,
+        });
+        Waiting { client: client.clone(), ticket, answer }
+    }
+
+    /// Nobody holds it, waits for it or listens.
+    pub fn is_clean(&self) -> bool {
+        let mut view = self.view();
+        // A fencing token outlives its lock, or it would not grow.
+        view.keys("*").iter().all(|key| key.starts_with("redisson_lock_token")) && view.channels("*").is_empty()
+    }
+}
+
+/// How many script calls the server has seen.
+pub fn scripts(view: &mut View) -> u64 {
+    let calls = view.calls();
+    calls.get("evalsha").unwrap_or(&0) + calls.get("eval").unwrap_or(&0)
+}
+
+/// An acquire that is not answered yet.
+pub struct Waiting {
+    client: Client,
+    ticket: u64,
+    answer: mpsc::Receiver<Result<Answer, Error>>,
+}
+
+impl Waiting {
+    pub fn cancel(&self) {
+        self.client.cancel(self.ticket);
+    }
+
+    pub fn is_waiting(&self) -> bool {
+        matches!(self.answer.try_recv(), Err(mpsc::TryRecvError::Empty))
+    }
+
+    /// # Panics
+    /// When it takes longer than `time`.
+    pub fn within(self, time: Duration) -> Result<Answer, Error> {
+        self.answer.recv_timeout(time).unwrap_or_else(|e| panic!("no answer within {time:?}: {e}"))
+    }
+}
