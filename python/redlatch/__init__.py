@@ -21,6 +21,7 @@ from redlatch.errors import (
     UnsupportedError,
 )
 from redlatch.hold import Hold
+from redlatch.kinds import FencedLock, NonReentrantLock, SpinLock
 from redlatch.locks import Lock
 from redlatch.tls import Tls
 
@@ -30,14 +31,17 @@ __all__ = [
     "Client",
     "ClosedError",
     "ConfigError",
+    "FencedLock",
     "Hold",
     "Lock",
     "LockLostError",
+    "NonReentrantLock",
     "NotAcquiredError",
     "NotHeldError",
     "RedlatchError",
     "RefusedError",
     "Seconds",
+    "SpinLock",
     "Tls",
     "UnavailableError",
     "UnsupportedError",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from redlatch import _redlatch, calls, leaving
 from redlatch.durations import Seconds
+from redlatch.kinds import FencedLock, NonReentrantLock, SpinLock
 from redlatch.locks import Lock
 
 if TYPE_CHECKING:
@@ -46,6 +48,34 @@ class Client:
         Raises ConfigError for an argument that cannot be used.
         """
         return Lock(self, name, wait, lease, owner)
+
+    def get_spin_lock(
+        self,
+        name: str,
+        *,
+        wait: Seconds | None = None,
+        lease: Seconds | None = None,
+        owner: int | None = None,
+        backoff: Sequence[Seconds] = (),
+    ) -> SpinLock:
+        """Returns the reentrant lock whose waiters ask now and then instead of being told of a release.
+
+        `backoff` are the times between two tries, the last of them again and again; left out, they grow from 1 to
+        128 ms. All else is as with `get_lock`.
+        """
+        return SpinLock(self, name, wait, lease, owner, backoff)
+
+    def get_non_reentrant_lock(
+        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None
+    ) -> NonReentrantLock:
+        """Returns the lock that its owner may not acquire twice; all else is as with `get_lock`."""
+        return NonReentrantLock(self, name, wait, lease, owner)
+
+    def get_fenced_lock(
+        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None
+    ) -> FencedLock:
+        """Returns the reentrant lock whose every hold has a `token`; all else is as with `get_lock`."""
+        return FencedLock(self, name, wait, lease, owner)
 
     def ping(self) -> None:
         """Asks the server for a sign of life.

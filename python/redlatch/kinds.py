@@ -1,0 +1,53 @@
+"""The kinds of lock that are the reentrant one but for a detail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from redlatch import calls
+from redlatch.durations import Seconds, seconds
+from redlatch.locks import Lock
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from redlatch.client import Client
+
+
+class SpinLock(Lock):
+    """The reentrant lock whose waiters ask now and then; see `Client.get_spin_lock`."""
+
+    _kind: ClassVar[str] = "spin"
+
+    def __new__(
+        cls,
+        client: Client,
+        name: str,
+        wait: Seconds | None,
+        lease: Seconds | None,
+        owner: int | None,
+        backoff: Sequence[Seconds],
+    ) -> Self:
+        delays = [seconds("backoff", delay, "leave it out for 1 to 128 ms") for delay in backoff]
+        return super().__new__(cls, client, name, wait, lease, owner, [max(1, round(delay * 1000)) for delay in delays])
+
+
+class NonReentrantLock(Lock):
+    """The lock that raises AlreadyHeldError when its owner acquires it twice; see `Client.get_non_reentrant_lock`."""
+
+    _kind: ClassVar[str] = "non_reentrant"
+
+
+class FencedLock(Lock):
+    """The reentrant lock that numbers its holds: `hold.token` is greater than that of every hold before.
+
+    What the lock guards compares the tokens that come to it, and refuses one that is smaller than it has seen: so a
+    holder that was paused and lost its lock does no harm.
+    """
+
+    _kind: ClassVar[str] = "fenced"
+
+    def get_token(self) -> int:
+        """The token that was given out last, to whoever; 0: none yet."""
+        return self._ask_for(calls.INSPECT)[1][1]

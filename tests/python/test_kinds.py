@@ -1,0 +1,79 @@
+"""The kinds of lock that are the reentrant one but for a detail."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+
+import redlatch
+from redlatch import Client, Lock
+from view import View
+
+GETTERS = [Client.get_spin_lock, Client.get_non_reentrant_lock, Client.get_fenced_lock]
+
+
+@pytest.mark.parametrize("get", GETTERS)
+def test_every_kind_is_a_lock_of_the_client(
+    client: Client, stranger: Client, view: View, name: str, get: object
+) -> None:
+    assert callable(get)
+    lock: Lock = get(client, name, wait=5, lease=20)
+    assert isinstance(lock, Lock)
+    with lock as hold:
+        assert view("HGETALL", name) == [f"{client.id}:{hold.owner}", "1"]
+        assert lock.hold_count() == 1
+        assert get(stranger, name).try_lock(wait=0.05) is None
+        assert get(stranger, name).is_locked()
+    assert not lock.is_locked()
+    assert type(lock).__name__ in repr(lock)
+
+
+def test_a_spin_lock_is_waited_for_without_listening(
+    client: Client, stranger: Client, thread: ThreadPoolExecutor, view: View, name: str
+) -> None:
+    hold = stranger.get_spin_lock(name).lock()
+    waiting = thread.submit(client.get_spin_lock(name, backoff=[0.001, timedelta(milliseconds=5)]).try_lock, wait=20)
+    assert view.listeners(name) == 0
+    assert not waiting.done()
+    hold.release()
+    taken = waiting.result(timeout=10)
+    assert taken is not None
+    taken.release()
+
+
+def test_a_bad_backoff_is_refused(client: Client, name: str) -> None:
+    with pytest.raises(redlatch.ConfigError, match=r"^backoff is -1"):
+        client.get_spin_lock(name, backoff=[1, -1])
+
+
+def test_a_lock_that_is_not_reentrant_is_refused_to_its_owner(client: Client, view: View, name: str) -> None:
+    lock = client.get_non_reentrant_lock(name)
+    with lock:
+        for again in (lock.lock, lock.try_lock, lock.__enter__):
+            with pytest.raises(redlatch.AlreadyHeldError, match=f"`{name}` is already held") as refused:
+                again()
+            assert isinstance(refused.value, RuntimeError)
+            assert (refused.value.code, refused.value.name) == ("already_held", name)
+        assert lock.hold_count() == 1
+    assert view("EXISTS", name) == 0
+    with lock:
+        pass
+
+
+def test_the_holds_of_a_fenced_lock_are_numbered(client: Client, stranger: Client, name: str) -> None:
+    lock, other = client.get_fenced_lock(name), stranger.get_fenced_lock(name)
+    assert lock.get_token() == 0
+    with lock as outer, lock as inner:
+        assert (outer.token, inner.token) == (1, 2)
+        assert other.get_token() == 2
+    with other as next_one:
+        assert next_one.token == 3
+    assert lock.lock().token == 4
+    lock.unlock()
+
+
+def test_other_holds_have_no_token(client: Client, name: str) -> None:
+    with client.get_lock(name) as hold:
+        assert hold.token is None
