@@ -11,6 +11,8 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import org.redisson.api.LockOptions;
+import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.CommonOptions;
@@ -89,6 +91,36 @@ public final class Redisson implements RedissonClient, Options.Extended {
     @Override
     public RLock getLock(CommonOptions options) {
         return new RedissonLock(place(options));
+    }
+
+    @Override
+    public RLock getSpinLock(String name) {
+        return getSpinLock(name, LockOptions.defaults());
+    }
+
+    @Override
+    public RLock getSpinLock(String name, LockOptions.BackOff backOff) {
+        return new RedissonSpinLock(place(name), backOff);
+    }
+
+    @Override
+    public RLock getNonReentrantLock(String name) {
+        return new RedissonNonReentrantLock(place(name));
+    }
+
+    @Override
+    public RLock getNonReentrantLock(CommonOptions options) {
+        return new RedissonNonReentrantLock(place(options));
+    }
+
+    @Override
+    public RFencedLock getFencedLock(String name) {
+        return new RedissonFencedLock(place(name));
+    }
+
+    @Override
+    public RFencedLock getFencedLock(CommonOptions options) {
+        return new RedissonFencedLock(place(options));
     }
 
     private Place place(String name) {

@@ -22,6 +22,31 @@ public interface RedissonClient {
      */
     RLock getLock(CommonOptions options);
 
+    /** The spin lock of that name, which tries again after 1 ms, and up to 128 ms, as long as it is taken. Asks nothing of the server. */
+    RLock getSpinLock(String name);
+
+    /**
+     * The reentrant lock of that name whose waiters ask now and then instead of being told of a release. Asks nothing of the server.
+     *
+     * @param backOff how long to wait between two tries; the 32nd delay of a policy is used from there on
+     */
+    RLock getSpinLock(String name, LockOptions.BackOff backOff);
+
+    /**
+     * The lock of that name that a thread must not acquire twice: that is an {@link IllegalMonitorStateException}. Asks nothing of the
+     * server.
+     */
+    RLock getNonReentrantLock(String name);
+
+    /** As {@link #getNonReentrantLock(String)}, and its calls are tried as long as {@code options} say. */
+    RLock getNonReentrantLock(CommonOptions options);
+
+    /** The reentrant lock of that name whose every hold has a number greater than all before. Asks nothing of the server. */
+    RFencedLock getFencedLock(String name);
+
+    /** As {@link #getFencedLock(String)}, and its calls are tried as long as {@code options} say. */
+    RFencedLock getFencedLock(CommonOptions options);
+
     /** The uuid under which this client holds locks. */
     String getId();
 

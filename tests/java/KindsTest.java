@@ -1,0 +1,100 @@
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Test;
+import org.redisson.api.LockOptions;
+import org.redisson.api.RFencedLock;
+import org.redisson.api.RLock;
+import org.redisson.api.options.CommonOptions;
+
+/** The kinds of lock that are the reentrant one but for a detail. */
+class KindsTest extends LockTest {
+    @Test
+    void every_kind_excludes_other_threads() throws Exception {
+        CommonOptions options = CommonOptions.name(name);
+        for (RLock each : new RLock[] {client.getSpinLock(name), client.getNonReentrantLock(name), client.getNonReentrantLock(options),
+                client.getFencedLock(name), client.getFencedLock(options)}) {
+            each.lock();
+            assertEquals("1", server.call("HGET", name, client.getId() + ":" + Thread.currentThread().getId()));
+            assertTrue(each.isHeldByCurrentThread());
+            assertFalse(Worker.elsewhere(() -> each.tryLock(50, MILLISECONDS)));
+            each.unlock();
+            assertFalse(each.isLocked());
+        }
+    }
+
+    @Test
+    void a_spin_lock_waits_as_its_back_off_says_and_listens_to_nothing() throws Exception {
+        int[] made = new int[1];
+        RLock spin = client.getSpinLock(name, () -> {
+            made[0]++;
+            return () -> 3;
+        });
+        spin.lock();
+        Worker<Boolean> waiter = Worker.start(() -> spin.tryLock(20, SECONDS));
+        assertEquals(0, server.listeners(name));
+        spin.unlock();
+        assertTrue(waiter.get());
+        assertEquals(2, made[0], "a policy for each acquire");
+    }
+
+    @Test
+    void the_back_offs_are_those_of_redisson() {
+        LockOptions.BackOffPolicy growing = LockOptions.defaults().create();
+        for (long expected : new long[] {1, 2, 4, 8, 16, 32, 64, 128, 128}) {
+            assertEquals(expected, growing.getNextSleepPeriod());
+        }
+        LockOptions.BackOffPolicy thrice = new LockOptions.ExponentialBackOff().initialDelay(5).multiplier(3).maxDelay(50).create();
+        for (long expected : new long[] {5, 15, 45, 50}) {
+            assertEquals(expected, thrice.getNextSleepPeriod());
+        }
+        assertEquals(64, new LockOptions.ConstantBackOff().create().getNextSleepPeriod());
+        assertThrows(IllegalArgumentException.class, () -> new LockOptions.ConstantBackOff().delay(0));
+        assertThrows(NullPointerException.class, () -> client.getSpinLock(name, null));
+    }
+
+    @Test
+    void a_lock_that_is_not_reentrant_is_refused_to_its_thread_in_redissons_words() {
+        RLock once = client.getNonReentrantLock(name);
+        once.lock();
+        String words = "Lock '" + name + "' is non-reentrant and is already held by thread " + Thread.currentThread().getId();
+        assertEquals(words, assertThrows(IllegalMonitorStateException.class, once::lock).getMessage());
+        assertEquals(words, assertThrows(IllegalMonitorStateException.class, once::tryLock).getMessage());
+        Throwable cause = assertThrows(ExecutionException.class, () -> once.lockAsync().get()).getCause();
+        assertEquals(words, cause.getMessage());
+        assertEquals(1, once.getHoldCount());
+        once.unlock();
+        assertTrue(once.tryLock());
+    }
+
+    @Test
+    void each_hold_of_a_fenced_lock_has_a_greater_token() throws Exception {
+        RFencedLock fenced = client.getFencedLock(name);
+        assertEquals(0, fenced.getToken());
+        assertEquals(1, fenced.lockAndGetToken());
+        assertEquals(2, fenced.tryLockAndGetToken());
+        assertEquals(3, fenced.lockAndGetToken(20, SECONDS));
+        assertNull(Worker.elsewhere(fenced::tryLockAndGetToken));
+        assertNull(Worker.elsewhere(() -> fenced.tryLockAndGetToken(50, MILLISECONDS)));
+        assertEquals(3, fenced.getToken());
+        for (int i = 0; i < 3; i++) {
+            fenced.unlock();
+        }
+        assertEquals(4, fenced.tryLockAndGetToken(1, 2, SECONDS));
+        assertTrue(fenced.remainTimeToLive() <= 2000);
+        fenced.unlock();
+        assertEquals(5, fenced.lockAndGetTokenAsync().get());
+        assertEquals(6, fenced.lockAndGetTokenAsync(5, SECONDS).get());
+        assertEquals(7, fenced.tryLockAndGetTokenAsync().get());
+        assertEquals(8, fenced.tryLockAndGetTokenAsync(1, SECONDS).get());
+        assertEquals(9, fenced.tryLockAndGetTokenAsync(1, 5, SECONDS).get());
+        assertEquals(9, fenced.getTokenAsync().get());
+        assertNull(Worker.elsewhere(() -> fenced.tryLockAndGetTokenAsync().get()));
+    }
+}
