@@ -6,6 +6,13 @@ import threading
 
 import redlatch
 
+KINDS = {
+    "plain": redlatch.Client.get_lock,
+    "spin": redlatch.Client.get_spin_lock,
+    "non_reentrant": redlatch.Client.get_non_reentrant_lock,
+    "fenced": redlatch.Client.get_fenced_lock,
+}
+
 COMMANDS = {
     "lock": lambda lock, wait: bool(lock.lock(wait=None)),
     "try_lock": lambda lock, wait: bool(lock.try_lock(wait=wait or 0)),
@@ -13,6 +20,7 @@ COMMANDS = {
     "force_unlock": lambda lock, wait: lock.force_unlock(),
     "is_locked": lambda lock, wait: lock.is_locked(),
     "is_held": lambda lock, wait: lock.hold_count() > 0,
+    "token": lambda lock, wait: lock.get_token(),
     "ttl": lambda lock, wait: -2 if (left := lock.remain_time_to_live()) is None else int(left * 1000),
 }
 
@@ -23,7 +31,7 @@ def run(client, command):
     if command["do"] == "id":
         return client.id
     wait, lease = (None if command.get(key) is None else command[key] / 1000 for key in ("wait", "lease"))
-    lock = client.get_lock(command["name"], owner=command["owner"], lease=lease)
+    lock = KINDS[command["kind"]](client, command["name"], owner=command["owner"], lease=lease)
     return COMMANDS[command["do"]](lock, wait)
 
 

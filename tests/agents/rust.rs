@@ -3,7 +3,7 @@
 use std::io::BufRead;
 use std::time::Duration;
 
-use redlatch::{Client, Op, Request};
+use redlatch::{Client, Op, Request, kinds};
 use serde_json::{Value, json};
 
 fn main() {
@@ -27,10 +27,11 @@ fn main() {
 
 async fn run(client: &Client, command: &Value) -> redlatch::Result<Value> {
     let ms = |key: &str| command[key].as_u64().map(Duration::from_millis);
+    let kind = kinds::name_of(command["kind"].as_str().unwrap_or("plain"))?;
     let request = |op| Request {
         wait: Some(ms("wait").unwrap_or_default()),
         lease: ms("lease"),
-        ..Request::new(op, "plain", command["name"].as_str().unwrap_or_default(), command["owner"].as_i64().unwrap_or_default())
+        ..Request::new(op, kind, command["name"].as_str().unwrap_or_default(), command["owner"].as_i64().unwrap_or_default())
     };
     let what = command["do"].as_str().unwrap_or_default();
     Ok(match what {
@@ -41,6 +42,7 @@ async fn run(client: &Client, command: &Value) -> redlatch::Result<Value> {
         "force_unlock" => (client.run(request(Op::ForceRelease)).await?.number == 1).into(),
         "is_locked" => (client.run(request(Op::Inspect)).await?.number != -2).into(),
         "is_held" => (client.run(request(Op::Inspect)).await?.items[0] > 0).into(),
+        "token" => client.run(request(Op::Inspect)).await?.items[1].into(),
         "ttl" => client.run(request(Op::Inspect)).await?.number.into(),
         _ => return Err(redlatch::Error::config(format!("no command `{what}`"))),
     })

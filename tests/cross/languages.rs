@@ -6,6 +6,8 @@ pub struct Language {
     pub program: &'static str,
     /// Releasing what is not, or not any more, held.
     pub not_held: &'static [&'static str],
+    /// Acquiring once more what is not reentrant.
+    pub already_held: &'static [&'static str],
 }
 
 /// What `make agents` built.
@@ -15,9 +17,21 @@ macro_rules! launcher {
     };
 }
 
+const ILLEGAL: &str = "IllegalMonitorStateException";
+
 pub const ALL: &[Language] = &[
-    Language { name: "rust", program: env!("CARGO_BIN_EXE_redlatch-agent"), not_held: &["not_held", "lost"] },
-    Language { name: "python", program: launcher!("python"), not_held: &["NotHeldError", "LockLostError"] },
-    Language { name: "java", program: launcher!("java"), not_held: &["IllegalMonitorStateException"] },
-    Language { name: "redisson", program: launcher!("redisson"), not_held: &["IllegalMonitorStateException"] },
+    Language {
+        name: "rust",
+        program: env!("CARGO_BIN_EXE_redlatch-agent"),
+        not_held: &["not_held", "lost"],
+        already_held: &["already_held"],
+    },
+    Language {
+        name: "python",
+        program: launcher!("python"),
+        not_held: &["NotHeldError", "LockLostError"],
+        already_held: &["AlreadyHeldError"],
+    },
+    Language { name: "java", program: launcher!("java"), not_held: &[ILLEGAL], already_held: &[ILLEGAL] },
+    Language { name: "redisson", program: launcher!("redisson"), not_held: &[ILLEGAL], already_held: &[ILLEGAL] },
 ];

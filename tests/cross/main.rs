@@ -1,6 +1,7 @@
 //! Every ordered pair of languages on one key, Redisson itself among them: each case is a promise, each pair a row.
 
 mod agent;
+mod details;
 mod languages;
 mod party;
 mod stage;
@@ -8,17 +9,25 @@ mod stage;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
+use redlatch::kinds::{self as all_kinds, Traits};
 use redlatch_tests::{View, all_at_once, eventually};
 
 use agent::{Agent, Pending};
 use party::{Party, SOON};
-use stage::{STAGE, every_pair};
+use stage::{STAGE, every_pair, kinds};
 
-/// Begins to wait, and returns once the server knows it.
+/// Begins to wait, and returns once the server knows it; whoever only asks now and then is not known.
 fn wait_for(waiter: &Party, view: &mut View) -> Pending {
     let pending = waiter.begin_lock(None);
-    eventually(&format!("a listener on {}", waiter.channel()), || (view.listeners(&waiter.channel()) > 0).then_some(()));
+    if let Some(channel) = waiter.channel() {
+        eventually(&format!("a listener on {channel}"), || (view.listeners(&channel) > 0).then_some(()));
+    }
     pending
+}
+
+/// Whether its waiters are told of a release.
+fn is_told(traits: &Traits) -> bool {
+    traits.exclusive && all_kinds::ALL.iter().any(|(other, kind)| other.name == traits.name && kind.wake("n", "u:1").channel.is_some())
 }
 
 fn holds(view: &mut View, party: &Party, count: u64) {
@@ -28,91 +37,111 @@ fn holds(view: &mut View, party: &Party, count: u64) {
 
 #[test]
 fn a_held_lock_excludes_everybody_else() {
-    every_pair("exclusion", |one, two| {
-        one.lock(None);
-        assert!(two.is_locked());
-        assert!(!two.is_held());
-        assert!(!two.try_lock(Duration::ZERO));
-        // Redisson's try with a wait too short to subscribe in is an error, not a no.
-        assert!(!two.try_lock(Duration::from_secs(1)));
-        one.unlock();
-        assert!(!two.is_locked());
-        assert!(two.try_lock(Duration::ZERO));
-        assert!(one.is_locked());
-        two.unlock();
-        assert!(!STAGE.server.view().exists(one.name()));
-    });
+    every_pair(
+        "exclusion",
+        |kind| kind.exclusive,
+        |one, two| {
+            one.lock(None);
+            assert!(two.is_locked());
+            assert!(!two.is_held());
+            assert!(!two.try_lock(Duration::ZERO));
+            // Redisson's try with a wait too short to subscribe in is an error, not a no.
+            assert!(!two.try_lock(Duration::from_secs(1)));
+            one.unlock();
+            assert!(!two.is_locked());
+            assert!(two.try_lock(Duration::ZERO));
+            assert!(one.is_locked());
+            two.unlock();
+            assert!(!STAGE.server.view().exists(one.name()));
+        },
+    );
 }
 
 #[test]
 fn a_release_wakes_a_waiter_long_before_the_lease_ends() {
-    every_pair("wake", |holder, waiter| {
-        let mut view = STAGE.server.view();
-        holder.lock(None);
-        let pending = wait_for(waiter, &mut view);
-        assert!(view.pttl(holder.name()) > 2 * SOON.as_millis() as i64);
-        assert_eq!(pending.now(), None);
-        holder.unlock();
-        pending.within(SOON).expect("it is free");
-        holds(&mut view, waiter, 1);
-        waiter.unlock();
-        eventually("the end of listening", || (view.listeners(&waiter.channel()) == 0).then_some(()));
-    });
+    every_pair(
+        "wake",
+        |kind| kind.exclusive,
+        |holder, waiter| {
+            let mut view = STAGE.server.view();
+            holder.lock(None);
+            let pending = wait_for(waiter, &mut view);
+            assert!(view.pttl(holder.name()) > 2 * SOON.as_millis() as i64);
+            assert_eq!(pending.now(), None);
+            holder.unlock();
+            pending.within(SOON).expect("it is free");
+            holds(&mut view, waiter, 1);
+            waiter.unlock();
+            let channel = waiter.channel().unwrap_or_default();
+            eventually("the end of listening", || (view.listeners(&channel) == 0).then_some(()));
+        },
+    );
 }
 
 #[test]
 fn counts_mean_the_same_to_everybody() {
-    every_pair("counts", |one, two| {
-        let (mut view, lease) = (STAGE.server.view(), Duration::from_secs(40));
-        for count in 1..=3 {
-            one.lock(Some(lease));
-            holds(&mut view, one, count);
-        }
-        let ttl = two.ttl();
-        assert!(ttl > 30_000 && ttl <= 40_000, "{ttl} ms are left of {lease:?}");
-        for count in [2, 1] {
+    every_pair(
+        "counts",
+        |kind| kind.exclusive && kind.reentrant,
+        |one, two| {
+            let (mut view, lease) = (STAGE.server.view(), Duration::from_secs(40));
+            for count in 1..=3 {
+                one.lock(Some(lease));
+                holds(&mut view, one, count);
+            }
+            let ttl = two.ttl();
+            assert!(ttl > 30_000 && ttl <= 40_000, "{ttl} ms are left of {lease:?}");
+            for count in [2, 1] {
+                one.unlock();
+                holds(&mut view, one, count);
+                assert!(two.is_locked() && !two.is_held() && !two.try_lock(Duration::ZERO));
+            }
             one.unlock();
-            holds(&mut view, one, count);
-            assert!(two.is_locked() && !two.is_held() && !two.try_lock(Duration::ZERO));
-        }
-        one.unlock();
-        assert!(!view.exists(one.name()));
-        assert!(!two.is_locked());
-        assert_eq!(two.ttl(), -2);
-    });
+            assert!(!view.exists(one.name()));
+            assert!(!two.is_locked());
+            assert_eq!(two.ttl(), -2);
+        },
+    );
 }
 
 #[test]
 fn only_the_last_release_wakes() {
-    every_pair("partial release", |holder, waiter| {
-        let mut view = STAGE.server.view();
-        let mut listener = STAGE.server.listen(&holder.channel());
-        holder.lock(None);
-        holder.lock(None);
-        let pending = waiter.begin_lock(None);
-        eventually("a second listener", || (view.listeners(&waiter.channel()) > 1).then_some(()));
-        holder.unlock();
-        assert_eq!(listener.heard(), [""; 0], "a partial release is no news");
-        assert_eq!(pending.now(), None);
-        holds(&mut view, holder, 1);
-        holder.unlock();
-        pending.within(SOON).expect("it is free");
-        assert_eq!(listener.heard(), ["0"]);
-        waiter.unlock();
-    });
+    every_pair(
+        "partial release",
+        |kind| kind.reentrant && is_told(kind),
+        |holder, waiter| {
+            let mut view = STAGE.server.view();
+            let channel = waiter.channel().expect("it is told");
+            let mut listener = STAGE.server.listen(&channel);
+            holder.lock(None);
+            holder.lock(None);
+            let pending = waiter.begin_lock(None);
+            eventually("a second listener", || (view.listeners(&channel) > 1).then_some(()));
+            holder.unlock();
+            assert_eq!(listener.heard(), [""; 0], "a partial release is no news");
+            assert_eq!(pending.now(), None);
+            holds(&mut view, holder, 1);
+            holder.unlock();
+            pending.within(SOON).expect("it is free");
+            assert_eq!(listener.heard(), ["0"]);
+            waiter.unlock();
+        },
+    );
 }
 
 #[test]
 fn a_killed_holder_keeps_the_lock_for_its_lease_and_no_longer() {
     let (case, lease) = ("kill", Duration::from_secs(4));
-    all_at_once(languages::ALL.iter().map(|language| {
+    let doomed = kinds(|kind| kind.exclusive).flat_map(|kind| languages::ALL.iter().map(move |language| (kind, language)));
+    all_at_once(doomed.map(|(kind, language)| {
         let job = move || {
             let doomed = Agent::start(language, &STAGE.server.url());
             let mut view = STAGE.server.view();
             let mut waiting = Vec::new();
             for waiter in STAGE.waiters() {
-                let name = format!("{case}: {} → {}", language.name, waiter.as_ref().map_or("?", |agent| agent.language.name));
-                let (holder, waiter) = (Party::new(&doomed, &name), Party::new(waiter, &name));
+                let other = waiter.as_ref().map_or("?", |agent| agent.language.name);
+                let name = format!("{case}: {}: {} → {other}", kind.0.name, language.name);
+                let (holder, waiter) = (Party::new(&doomed, kind, &name), Party::new(waiter, kind, &name));
                 let start = Instant::now();
                 holder.lock(Some(lease));
                 let pending = wait_for(&waiter, &mut view);
@@ -131,60 +160,72 @@ fn a_killed_holder_keeps_the_lock_for_its_lease_and_no_longer() {
                 (name, job)
             }));
         };
-        (format!("{case}: {}", language.name), job)
+        (format!("{case}: {}: {}", kind.0.name, language.name), job)
     }));
 }
 
 #[test]
 fn a_force_unlock_evicts_the_holder_for_good() {
-    every_pair("force unlock", |holder, other| {
-        let mut view = STAGE.server.view();
-        holder.lock(None);
-        assert!(other.force_unlock());
-        assert!(!holder.is_locked());
-        assert!(!other.force_unlock());
-        assert!(other.try_lock(Duration::ZERO));
-        holder.unlock_in_vain();
-        assert!(!holder.is_held());
-        holds(&mut view, other, 1);
-        other.unlock();
-    });
+    every_pair(
+        "force unlock",
+        |kind| kind.exclusive,
+        |holder, other| {
+            let mut view = STAGE.server.view();
+            holder.lock(None);
+            assert!(other.force_unlock());
+            assert!(!holder.is_locked());
+            assert!(!other.force_unlock());
+            assert!(other.try_lock(Duration::ZERO));
+            holder.unlock_in_vain();
+            assert!(!holder.is_held());
+            holds(&mut view, other, 1);
+            other.unlock();
+        },
+    );
 }
 
 #[test]
 fn a_lease_that_runs_out_lets_the_next_one_in() {
-    every_pair("expiry", |holder, waiter| {
-        let (mut view, lease) = (STAGE.server.view(), Duration::from_millis(1500));
-        let start = Instant::now();
-        holder.lock(Some(lease));
-        waiter.begin_lock(None).within(lease + SOON).expect("the lease ended");
-        assert!(start.elapsed() >= lease, "taken {:?} after a lease of {lease:?} began", start.elapsed());
-        holder.unlock_in_vain();
-        holds(&mut view, waiter, 1);
-        waiter.unlock();
-    });
+    every_pair(
+        "expiry",
+        |kind| kind.exclusive,
+        |holder, waiter| {
+            let (mut view, lease) = (STAGE.server.view(), Duration::from_millis(1500));
+            let start = Instant::now();
+            holder.lock(Some(lease));
+            waiter.begin_lock(None).within(lease + SOON).expect("the lease ended");
+            assert!(start.elapsed() >= lease, "taken {:?} after a lease of {lease:?} began", start.elapsed());
+            holder.unlock_in_vain();
+            holds(&mut view, waiter, 1);
+            waiter.unlock();
+        },
+    );
 }
 
 #[test]
 fn all_together_lose_no_update() {
     const ROUNDS: u64 = 20;
-    let unprotected = AtomicU64::new(0);
-    let parties = STAGE.everybody();
-    let jobs = parties.zip(languages::ALL.iter().cycle()).map(|(agent, language)| {
-        let unprotected = &unprotected;
+    all_at_once(kinds(|kind| kind.exclusive).map(|kind| {
         let job = move || {
-            let party = Party::new(agent, "all together");
-            for _ in 0..ROUNDS {
-                party.begin_lock(None).within(4 * SOON).expect("its turn comes");
-                let seen = unprotected.load(SeqCst);
-                std::thread::yield_now();
-                unprotected.store(seen + 1, SeqCst);
-                party.unlock();
-            }
+            let unprotected = AtomicU64::new(0);
+            let jobs = STAGE.everybody().zip(languages::ALL.iter().cycle()).map(|(agent, language)| {
+                let unprotected = &unprotected;
+                let job = move || {
+                    let party = Party::new(agent, kind, &format!("all together: {}", kind.0.name));
+                    for _ in 0..ROUNDS {
+                        party.begin_lock(None).within(8 * SOON).expect("its turn comes");
+                        let seen = unprotected.load(SeqCst);
+                        std::thread::yield_now();
+                        unprotected.store(seen + 1, SeqCst);
+                        party.unlock();
+                    }
+                };
+                (format!("all together: {}: {}", kind.0.name, language.name), job)
+            });
+            let count = 2 * languages::ALL.len() as u64;
+            all_at_once(jobs);
+            assert_eq!(unprotected.into_inner(), count * ROUNDS);
         };
-        (format!("all together: {}", language.name), job)
-    });
-    let count = 2 * languages::ALL.len() as u64;
-    all_at_once(jobs);
-    assert_eq!(unprotected.into_inner(), count * ROUNDS);
+        (format!("all together: {}", kind.0.name), job)
+    }));
 }

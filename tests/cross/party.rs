@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::agent::{Agent, Pending, Refusal};
+use crate::stage::Kind;
 
 /// How long anything may take that needs no lease to run out; far below every lease that a case does not want to see ending.
 pub const SOON: Duration = Duration::from_secs(5);
@@ -14,15 +15,16 @@ const OWNER: i64 = 7;
 
 pub struct Party<'a> {
     agent: &'a Agent,
+    pub kind: Kind,
     name: String,
 }
 
 impl<'a> Party<'a> {
     /// # Panics
     /// When the agent is missing: a language that cannot be tested is a failure.
-    pub fn new(agent: &'a Result<Agent, String>, name: &str) -> Self {
+    pub fn new(agent: &'a Result<Agent, String>, kind: Kind, name: &str) -> Self {
         let agent = agent.as_ref().unwrap_or_else(|missing| panic!("{missing}"));
-        Party { agent, name: name.to_owned() }
+        Party { agent, kind, name: name.to_owned() }
     }
 
     /// The lock's name.
@@ -30,9 +32,9 @@ impl<'a> Party<'a> {
         &self.name
     }
 
-    /// The channel that waiters of this lock listen on.
-    pub fn channel(&self) -> String {
-        format!("redisson_lock__channel:{{{}}}", self.name)
+    /// The channel that this owner listens on as a waiter; `None`: it asks now and then.
+    pub fn channel(&self) -> Option<String> {
+        self.kind.1.wake(&self.name, &self.field()).channel
     }
 
     /// What the server stores for this owner.
@@ -47,12 +49,18 @@ impl<'a> Party<'a> {
 
     /// Begins to take the lock, waiting for ever.
     pub fn begin_lock(&self, lease: Option<Duration>) -> Pending {
-        self.agent.ask("lock", json!({ "name": self.name, "owner": OWNER, "lease": lease.map(|time| time.as_millis() as u64) }))
+        self.agent.ask(
+            "lock",
+            json!({ "kind": self.kind.0.name, "name": self.name, "owner": OWNER, "lease": lease.map(|time| time.as_millis() as u64) }),
+        )
     }
 
     /// Tries once, or until `wait` has passed.
     pub fn try_lock(&self, wait: Duration) -> bool {
-        self.yes(self.agent.ask("try_lock", json!({ "name": self.name, "owner": OWNER, "wait": wait.as_millis() as u64 })))
+        self.yes(
+            self.agent
+                .ask("try_lock", json!({ "kind": self.kind.0.name, "name": self.name, "owner": OWNER, "wait": wait.as_millis() as u64 })),
+        )
     }
 
     pub fn unlock(&self) {
@@ -85,12 +93,25 @@ impl<'a> Party<'a> {
         self.value(self.simple("ttl")).as_i64().expect("a number")
     }
 
+    /// The fencing token that was given out last.
+    pub fn token(&self) -> i64 {
+        self.value(self.simple("token")).as_i64().expect("a number")
+    }
+
+    /// Takes the lock once more and must be told, in its language's words, that it has it already.
+    pub fn lock_in_vain(&self) {
+        let refusal = self.begin_lock(None).within(SOON).expect_err("taken twice");
+        let language = self.agent.language;
+        assert!(language.already_held.contains(&refusal.error.as_str()), "{} says {refusal:?}", language.name);
+        assert!(!refusal.message.is_empty(), "{} says nothing", language.name);
+    }
+
     fn try_unlock(&self) -> Result<Value, Refusal> {
         self.simple("unlock").within(SOON)
     }
 
     fn simple(&self, what: &str) -> Pending {
-        self.agent.ask(what, json!({ "name": self.name, "owner": OWNER }))
+        self.agent.ask(what, json!({ "kind": self.kind.0.name, "name": self.name, "owner": OWNER }))
     }
 
     fn yes(&self, pending: Pending) -> bool {

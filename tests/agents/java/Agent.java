@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.redisson.Redisson;
+import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
@@ -57,7 +58,7 @@ public class Agent {
         if (what.equals("id")) {
             return CompletableFuture.completedFuture(client.getId());
         }
-        RLock lock = client.getLock(command.get("name"));
+        RLock lock = lock(command.get("kind"), command.get("name"));
         long owner = Long.parseLong(command.getOrDefault("owner", "0"));
         long lease = Long.parseLong(command.getOrDefault("lease", "-1"));
         String wait = command.get("wait");
@@ -70,8 +71,19 @@ public class Agent {
             case "force_unlock": return lock.forceUnlockAsync();
             case "is_locked": return lock.isLockedAsync();
             case "is_held": return lock.isHeldByThreadAsync(owner);
+            case "token": return ((RFencedLock) lock).getTokenAsync();
             case "ttl": return lock.remainTimeToLiveAsync();
             default: throw new IllegalArgumentException("no command `" + what + "`");
+        }
+    }
+
+    private RLock lock(String kind, String name) {
+        switch (kind) {
+            case "plain": return client.getLock(name);
+            case "spin": return client.getSpinLock(name);
+            case "non_reentrant": return client.getNonReentrantLock(name);
+            case "fenced": return client.getFencedLock(name);
+            default: throw new IllegalArgumentException("no kind `" + kind + "`");
         }
     }
 
