@@ -37,7 +37,7 @@ mutants: setup
 # The Rust workspace, the Python package, the jar
 build: setup rust target/made/python target/made/jar
 
-# Formatters, linters, type checkers
+# Formatters, linters, type checkers, and whether the deliberate defects still fit
 lint: setup-tests target/made/python
 	$(call heading,rustfmt and clippy)
 	cargo fmt --all --check
@@ -48,6 +48,8 @@ lint: setup-tests target/made/python
 	$(VENV)/mypy
 	cd examples/demo && ../../$(VENV)/mypy --config-file ../../pyproject.toml .
 	$(VENV)/python -m mypy.stubtest redlatch
+	$(call heading,the defects of tests/mutants fit)
+	git apply --check tests/mutants/*.patch
 
 # Removes what was built, the virtual environment included
 clean:
