@@ -1,5 +1,6 @@
 //! Holders that die, stop, or go.
 
+use std::collections::BTreeMap;
 use std::thread;
 
 use super::*;
@@ -70,10 +71,10 @@ fn nothing_is_renewed_after_its_release() {
     let mut view = server.view();
     eventually("the end of all others", || (view.keys("*") == ["kept"]).then_some(()));
     view.forget_calls();
-    let count = |view: &mut View, name: &str| view.calls().get(name).copied().unwrap_or_default();
-    eventually("five renewals", || (count(&mut view, "pexpire") >= 5).then_some(()));
-    // A renewal looks at its key twice, and at nothing else.
-    let (calls, looks) = (count(&mut view, "evalsha"), count(&mut view, "hexists"));
+    let count = |calls: &BTreeMap<String, u64>, name: &str| calls.get(name).copied().unwrap_or_default();
+    let calls = eventually("five renewals", || Some(view.calls()).filter(|calls| count(calls, "pexpire") >= 5));
+    // A renewal looks at its key twice, and at nothing else. The first one may bring its script along.
+    let (calls, looks) = (count(&calls, "evalsha") + count(&calls, "eval"), count(&calls, "hexists"));
     assert!(looks <= 2 * calls, "{looks} looks in {calls} calls for one hold");
     kept.release().expect("held");
 }
