@@ -12,6 +12,9 @@ pub const LIVING: Duration = Duration::from_millis(3000);
 /// How long the dead may still hold something.
 pub const DEAD: Duration = LONGEST_LEASE.saturating_add(Duration::from_secs(1));
 
+/// Keys that count the tokens of fenced locks begin so.
+const TOKENS: &str = "redisson_lock_token:";
+
 /// Over all rests.
 #[derive(Default)]
 pub struct Residue {
@@ -32,7 +35,8 @@ impl Residue {
         self.rests += 1;
         loop {
             let (waited, mut late) = (began.elapsed(), false);
-            let keys = view.keys("*");
+            // Tokens outlive their lock.
+            let keys: Vec<String> = view.keys("*").into_iter().filter(|key| !key.starts_with(TOKENS)).collect();
             for key in &keys {
                 for owner in view.hgetall(key).into_keys() {
                     let lives = living.iter().any(|id| owner.starts_with(id.as_str()));

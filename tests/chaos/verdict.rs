@@ -49,6 +49,7 @@ impl Run<'_> {
         let counts = check::counts(&attempts, &self.faults);
         let waits = check::waits(&attempts, &self.faults, &limits);
         let losses = check::losses(&attempts, &self.faults, &limits);
+        let tokens = check::tokens(&attempts, &self.faults);
         let handover = check::handover(&attempts, &self.faults, &limits);
 
         row("processes", self.histories.len());
@@ -85,6 +86,8 @@ impl Run<'_> {
         row("  broken ones, steps that they explain", format!("{}, {}", counted.broken, counted.explained));
         row("  counters in the end", counted.shows);
         row("counts asked of the server", counts.asked);
+        row("fencing tokens drawn", tokens.drawn);
+        row("  steps back after FLUSHALL, restart", tokens.behind_the_back);
         row("orphans given back late, at most", format!("{}, {:.3?}", self.residue.orphans, self.residue.longest));
         row("holds left by the dead", self.residue.of_the_dead);
         row("open files and threads, first / last", format!("{:?} / {:?}", self.burden[0], self.burden[1]));
@@ -93,6 +96,7 @@ impl Run<'_> {
             ("two held it at once", &exclusion.violations),
             ("updates lost", &counted.violations),
             ("counts that the server has not", &counts.violations),
+            ("tokens that do not rise", &tokens.violations),
             ("holds lost for no reason", &losses.violations),
             ("calls that returned too late or never", &waits.violations),
             ("locks left free while somebody waited", &handover.violations),

@@ -21,6 +21,11 @@ pub fn name(key: u32) -> String {
     format!("k{key}")
 }
 
+/// Whether a lock draws fencing tokens.
+pub fn is_fenced(key: u32) -> bool {
+    key % 2 == 1
+}
+
 /// One counter for each lock, in files, with nothing to protect them.
 pub struct Counters {
     dir: PathBuf,

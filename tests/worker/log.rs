@@ -53,6 +53,9 @@ impl Attempt<'_> {
                 // A hold is believed in for 99 % of its lease less 2 ms, from before its request was sent.
                 let asked = deadline.saturating_sub(ns(lease - lease / 100 - Duration::from_millis(2)));
                 self.record(Event::Held { asked, deadline });
+                if let Some(token) = look(&guard).token() {
+                    self.record(Event::Token { token });
+                }
                 return Some(guard);
             }
             Ok(None) | Err(Error::NotAcquired { .. }) => self.record(Event::NotNow),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use redlatch::{Client, LockBuilder};
 use redlatch_tests::dice::Dice;
-use redlatch_tests::traffic::{FAST_KEYS, LONGEST_LEASE, OWN_KEYS, SLOW_KEYS, name};
+use redlatch_tests::traffic::{FAST_KEYS, LONGEST_LEASE, OWN_KEYS, SLOW_KEYS, is_fenced, name};
 
 /// What a lane is like.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,7 +83,8 @@ impl Plan {
 
     /// The lock, asked for as planned.
     pub fn lock(&self, client: &Client) -> LockBuilder {
-        let mut lock = client.lock(&name(self.key)).owner(self.owner);
+        let name = name(self.key);
+        let mut lock = if is_fenced(self.key) { client.fenced_lock(&name) } else { client.lock(&name) }.owner(self.owner);
         lock = self.lease.map_or(lock.clone(), |lease| lock.lease(lease));
         self.wait.map_or(lock.clone(), |wait| lock.wait(wait))
     }

@@ -45,6 +45,8 @@ pub struct Hold {
     pub until: u64,
     pub close: Close,
     pub section: Section,
+    /// Of a lock that draws one.
+    pub token: Option<i64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,8 +105,8 @@ impl Attempt {
             Event::Acquire { .. } => {}
             Event::Held { asked, deadline } => {
                 self.end = Some((at, End::Held));
-                self.hold =
-                    Some(Hold { asked: at.min(*asked), from: at, until: *deadline, close: Close::Died { at }, section: Section::None });
+                let (asked, from, until, close) = (at.min(*asked), at, *deadline, Close::Died { at });
+                self.hold = Some(Hold { asked, from, until, close, section: Section::None, token: None });
             }
             Event::NotNow => self.end = Some((at, End::NotNow)),
             Event::Failed { code } => self.end = Some((at, End::Failed(code.clone()))),
@@ -113,6 +115,7 @@ impl Attempt {
             held => {
                 let Some(hold) = &mut self.hold else { return };
                 match held {
+                    Event::Token { token } => hold.token = Some(*token),
                     Event::Deadline { deadline } => hold.until = *deadline,
                     Event::Lost { since, reason, section } => {
                         // The deadline that was seen last may be an earlier one than the one that ended it: never later than told.

@@ -11,6 +11,7 @@ mod exclusion;
 mod fault;
 mod handover;
 mod losses;
+mod tokens;
 mod waits;
 
 #[cfg(test)]
@@ -23,6 +24,7 @@ pub use exclusion::{Exclusion, exclusion};
 pub use fault::{Fault, Kind};
 pub use handover::{Handover, handover};
 pub use losses::{Losses, losses};
+pub use tokens::{Tokens, tokens};
 pub use waits::{Limits, Waits, waits};
 
 /// The most violations that are told in words; all are counted.

@@ -187,3 +187,18 @@ fn a_loss_without_a_cause_is_found() {
         assert_eq!(lost("-", &[fault(1500, 1600, other)]).violations.count, 1, "{other:?}");
     }
 }
+
+#[test]
+fn a_token_that_does_not_rise_is_found() {
+    let drawn = |token: i64, faults: &[Fault]| {
+        let first = "10 1 1 a 7 1 - -; 20 1 1 h 19 1000; 20 1 1 t 5; 50 1 1 r -; 60 1 1 e ok";
+        let second = format!("15 1 1 a 7 1 - -; 70 1 1 h 65 1000; 70 1 1 t {token}; 80 1 1 r -; 90 1 1 e ok");
+        tokens(&assemble(&story(&[first, &second]), faults), faults)
+    };
+    assert_eq!((drawn(6, &[]).violations.count, drawn(6, &[]).drawn), (0, 2));
+    assert_eq!((drawn(5, &[]).violations.count, drawn(4, &[]).violations.count), (1, 1));
+    let flushed = drawn(1, &[fault(62, 63, Kind::Flush)]);
+    assert_eq!((flushed.violations.count, flushed.behind_the_back), (0, 1));
+    assert_eq!(drawn(1, &[fault(71, 72, Kind::Flush)]).violations.count, 1, "it came later");
+    assert_eq!(drawn(1, &[fault(62, 63, Kind::Network)]).violations.count, 1);
+}

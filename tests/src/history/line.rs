@@ -12,6 +12,7 @@ impl Display for Entry {
         match &self.event {
             Event::Acquire { key, owner, wait, lease } => write!(f, "a {key} {owner} {} {}", Maybe(*wait), Maybe(*lease)),
             Event::Held { asked, deadline } => write!(f, "h {asked} {deadline}"),
+            Event::Token { token } => write!(f, "t {token}"),
             Event::NotNow => write!(f, "n"),
             Event::Failed { code } => write!(f, "f {code}"),
             Event::Dropped => write!(f, "d"),
@@ -36,6 +37,7 @@ impl FromStr for Entry {
                 Event::Acquire { key, owner, wait: words.maybe()?, lease: words.maybe()? }
             }
             "h" => Event::Held { asked: words.number()?, deadline: words.number()? },
+            "t" => Event::Token { token: words.number()? as i64 },
             "n" => Event::NotNow,
             "f" => Event::Failed { code: words.word()?.to_owned() },
             "d" => Event::Dropped,
@@ -107,6 +109,7 @@ mod tests {
             Event::Acquire { key: 3, owner: 12, wait: None, lease: Some(300) },
             Event::Acquire { key: 3, owner: 12, wait: Some(0), lease: None },
             Event::Held { asked: 76, deadline: 77 },
+            Event::Token { token: 79 },
             Event::NotNow,
             Event::Failed { code: "unavailable".into() },
             Event::Dropped,

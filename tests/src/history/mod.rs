@@ -24,6 +24,8 @@ pub enum Event {
     Acquire { key: u32, owner: u64, wait: Option<u64>, lease: Option<u64> },
     /// It returned a hold that the server gave after `asked`, and which may be believed in until `deadline`.
     Held { asked: u64, deadline: u64 },
+    /// The fencing token of the hold.
+    Token { token: i64 },
     /// It returned without one.
     NotNow,
     /// It returned an error.
