@@ -1,8 +1,10 @@
 //! One changing call at a time for each owner of a lock: a repeat, a renewal and a release never cross.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::collections::hash_map::{Entry, HashMap};
 use std::sync::{Arc, Mutex};
 
+use foldhash::fast::RandomState;
 use tokio::sync::{Notify, oneshot};
 
 use crate::holds::Slot;
@@ -10,7 +12,7 @@ use crate::holds::Slot;
 #[derive(Default)]
 pub struct Gates {
     /// A slot with somebody inside has an entry: those who queue for their turn.
-    taken: Mutex<HashMap<Slot, VecDeque<oneshot::Sender<Turn>>>>,
+    taken: Mutex<HashMap<Slot, VecDeque<oneshot::Sender<Turn>>, RandomState>>,
     /// Told whenever a slot has nobody inside any more.
     left: Notify,
 }
@@ -18,16 +20,14 @@ pub struct Gates {
 /// The right to send; dropping it passes it on.
 pub struct Turn {
     gates: Arc<Gates>,
-    slot: Slot,
+    pub slot: Slot,
 }
 
 impl Gates {
     pub fn try_enter(self: &Arc<Self>, slot: &Slot) -> Option<Turn> {
         let mut taken = self.taken.lock().expect("nothing panics while it is held");
-        if taken.contains_key(slot) {
-            return None;
-        }
-        taken.insert(slot.clone(), VecDeque::new());
+        let Entry::Vacant(free) = taken.entry(slot.clone()) else { return None };
+        free.insert(VecDeque::new());
         Some(Turn { gates: self.clone(), slot: slot.clone() })
     }
 
@@ -73,10 +73,11 @@ impl Drop for Turn {
         loop {
             let next = {
                 let mut taken = self.gates.taken.lock().expect("nothing panics while it is held");
-                match taken.get_mut(&self.slot).and_then(VecDeque::pop_front) {
+                let Entry::Occupied(mut inside) = taken.entry(self.slot.clone()) else { return };
+                match inside.get_mut().pop_front() {
                     Some(next) => next,
                     None => {
-                        taken.remove(&self.slot);
+                        inside.remove();
                         self.gates.left.notify_one();
                         return;
                     }

@@ -1,16 +1,23 @@
 //! What this client holds: how often, until when, and what was lost. A state machine without I/O: the caller brings the time.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use foldhash::fast::RandomState;
+use slab::Slab;
+use smallvec::SmallVec;
 
 use crate::command::Look;
 use crate::error::{Loss, LostReason};
 
 mod due;
+mod timetable;
 
 #[cfg(test)]
 mod model;
+
+use timetable::Timetable;
 
 pub use due::Ask;
 
@@ -24,17 +31,23 @@ pub struct Slot {
 
 /// How long the memory of a lost hold waits for its release.
 const REMEMBER: Duration = Duration::from_secs(600);
-/// A hold that has lasted so long is worth being told of by the server.
+/// A hold that has lasted so long is worth being told of by the server, which is asked for that in batches, a step apart.
 const LASTING: Duration = Duration::from_millis(100);
+const STEP: Duration = Duration::from_millis(25);
 
 pub struct Holds {
     uuid: String,
     watchdog: Duration,
-    slots: HashMap<Slot, Owned>,
-    names: HashMap<Arc<str>, Vec<Slot>>,
-    numbers: HashMap<u64, Slot>,
-    /// When each slot wants to be looked at.
-    due: BTreeSet<(Instant, Slot)>,
+    /// Renewals are planned in steps of this from `origin` on, so that they come in batches.
+    step: Duration,
+    origin: Instant,
+    /// By keys that are used again; neighbours in time are neighbours in memory.
+    owned: Slab<Owned>,
+    slots: HashMap<Slot, usize, RandomState>,
+    names: HashMap<Arc<str>, SmallVec<[usize; 2]>, RandomState>,
+    numbers: HashMap<u64, usize, RandomState>,
+    /// When each owner wants to be looked at.
+    due: Timetable,
     ended: Vec<Ended>,
     next: u64,
 }
@@ -48,7 +61,11 @@ pub struct Ended {
 }
 
 struct Owned {
-    holds: Vec<Hold>,
+    slot: Slot,
+    /// The number of its first hold: never used again.
+    first: u64,
+    /// Nearly always one: kept here, not behind a pointer, because very many are gone through again and again.
+    holds: SmallVec<[Hold; 1]>,
     deadline: Instant,
     acquired: Instant,
     renewed: Option<Instant>,
@@ -60,7 +77,8 @@ struct Owned {
     unanswered: u32,
     /// Which life of the server it was taken from.
     epoch: u64,
-    due: Instant,
+    /// Its place in the timetable.
+    due: Option<Instant>,
 }
 
 struct Hold {
@@ -81,20 +99,24 @@ pub struct Leaving {
 
 impl Holds {
     pub fn new(uuid: String, watchdog: Duration) -> Self {
+        let owned = Slab::new();
         let (slots, names, numbers, due, ended) = Default::default();
-        Holds { uuid, watchdog, slots, names, numbers, due, ended, next: 1 }
+        let (step, origin) = ((watchdog / 90).max(Duration::from_millis(1)), Instant::now());
+        Holds { uuid, watchdog, step, origin, owned, slots, names, numbers, due, ended, next: 1 }
     }
 
     /// How many holds the owner has now.
     pub fn count(&mut self, slot: &Slot, now: Instant) -> u32 {
-        self.expire(slot, now);
-        self.slots.get(slot).map_or(0, Owned::live)
+        let Some(key) = self.slots.get(slot).copied() else { return 0 };
+        self.expire(key, now);
+        self.owned[key].live()
     }
 
     /// Whether another owner of this client has it.
     pub fn is_near(&self, slot: &Slot, now: Instant) -> bool {
-        let has = |other: &Slot| self.slots.get(other).is_some_and(|owned| owned.live() > 0 && owned.deadline > now);
-        self.names.get(&slot.name).is_some_and(|slots| slots.iter().any(|other| other.kind == slot.kind && other != slot && has(other)))
+        let has =
+            |other: &Owned| other.slot.kind == slot.kind && other.slot.owner != slot.owner && other.live() > 0 && other.deadline > now;
+        self.names.get(&slot.name).is_some_and(|keys| keys.iter().any(|key| has(&self.owned[*key])))
     }
 
     /// The server said yes to a call sent at `sent`, in its `epoch`th life. Gives the new hold's number.
@@ -102,28 +124,35 @@ impl Holds {
         let number = self.next;
         self.next += 1;
         let until = sent + believed(lease.unwrap_or(self.watchdog));
-        if !self.slots.contains_key(slot) {
-            self.names.entry(slot.name.clone()).or_default().push(slot.clone());
-        }
-        let owned = self.slots.entry(slot.clone()).or_insert_with(|| Owned::new(until, epoch, now));
+        let check_at = Some(self.stepped(now + LASTING + STEP, STEP));
+        let fresh = || Owned { check_at, ..Owned::new(slot.clone(), number, until, epoch, now) };
+        let key = match self.slots.get(slot) {
+            Some(key) => *key,
+            None => {
+                let key = self.owned.insert(fresh());
+                self.slots.insert(slot.clone(), key);
+                self.names.entry(slot.name.clone()).or_default().push(key);
+                key
+            }
+        };
+        let renew_at = self.first_renewal(key, now);
+        let owned = &mut self.owned[key];
         if owned.live() == 0 {
-            *owned = Owned { holds: std::mem::take(&mut owned.holds), due: owned.due, ..Owned::new(until, epoch, now) };
+            *owned = Owned { holds: std::mem::take(&mut owned.holds), due: owned.due, ..fresh() };
         }
         owned.deadline = owned.deadline.max(until);
         if lease.is_none() && !owned.is_watched() {
-            // Spread, so that holds taken together are not renewed together.
-            let third = self.watchdog / 3;
-            owned.renew_at = now + third - third.mul_f64((number * 61 % 128) as f64 / 256.0);
+            owned.renew_at = renew_at;
         }
         owned.holds.push(Hold { number, watched: lease.is_none(), lost: None });
-        self.numbers.insert(number, slot.clone());
-        self.plan(slot, now);
+        self.numbers.insert(number, key);
+        self.plan(key, now);
         number
     }
 
     /// What releasing a hold (0: the latest) takes. `Ok(None)`: there is none. `Err`: it was lost, and is forgotten by this.
     pub fn leaving(&mut self, slot: &Slot, number: u64, now: Instant) -> Result<Option<Leaving>, Box<Loss>> {
-        let Some(owned) = self.slots.get(slot) else { return Ok(None) };
+        let Some(owned) = self.of(slot) else { return Ok(None) };
         let found = match number {
             0 => owned.holds.last(),
             _ => owned.holds.iter().find(|hold| hold.number == number),
@@ -131,7 +160,7 @@ impl Holds {
         let Some(hold) = found else { return Ok(None) };
         let number = hold.number;
         if let Some(lost) = hold.lost {
-            let loss = self.loss(slot, lost, now);
+            let loss = self.loss(owned, lost, now);
             self.forget(slot, number, now);
             return Err(Box::new(loss));
         }
@@ -144,16 +173,21 @@ impl Holds {
     pub fn forget(&mut self, slot: &Slot, number: u64, now: Instant) {
         self.numbers.remove(&number);
         self.ended.push(Ended { number, slot: slot.clone(), loss: None });
-        if let Some(owned) = self.slots.get_mut(slot) {
-            owned.holds.retain(|hold| hold.number != number);
-            self.plan(slot, now);
-        }
+        let Some(key) = self.slots.get(slot).copied() else { return };
+        self.owned[key].holds.retain(|hold| hold.number != number);
+        self.plan(key, now);
     }
 
     /// Everything the owner held of this lock is gone.
     pub fn lost(&mut self, slot: &Slot, reason: LostReason, now: Instant) {
-        let Some(owned) = self.slots.get_mut(slot) else { return };
+        if let Some(key) = self.slots.get(slot) {
+            self.lose(*key, reason, now);
+        }
+    }
+
+    fn lose(&mut self, key: usize, reason: LostReason, now: Instant) {
         let mut numbers = Vec::new();
+        let owned = &mut self.owned[key];
         for hold in owned.holds.iter_mut().filter(|hold| hold.lost.is_none()) {
             hold.lost = Some((reason, now));
             numbers.push(hold.number);
@@ -161,15 +195,16 @@ impl Holds {
         if numbers.is_empty() {
             return;
         }
-        let loss = self.loss(slot, (reason, now), now);
+        let slot = owned.slot.clone();
+        let loss = self.loss(&self.owned[key], (reason, now), now);
         tracing::warn!(target: "redlatch::lost", "{loss}");
         self.ended.extend(numbers.into_iter().map(|number| Ended { number, slot: slot.clone(), loss: Some(loss.clone()) }));
-        self.plan(slot, now);
+        self.plan(key, now);
     }
 
     /// The server found no field of this owner; `taken`: somebody else has one.
     pub fn missing(&mut self, slot: &Slot, taken: bool, epoch: u64, now: Instant) {
-        let reason = match self.slots.get(slot) {
+        let reason = match self.of(slot) {
             _ if taken => LostReason::TakenOver,
             Some(owned) if owned.epoch != epoch => LostReason::ServerLostData,
             _ => LostReason::Deleted,
@@ -178,23 +213,23 @@ impl Holds {
     }
 
     pub fn look(&mut self, number: u64, now: Instant) -> Look {
-        let Some(slot) = self.numbers.get(&number).cloned() else { return Look::Gone };
-        self.expire(&slot, now);
-        let owned = &self.slots[&slot];
+        let Some(key) = self.numbers.get(&number).copied() else { return Look::Gone };
+        self.expire(key, now);
+        let owned = &self.owned[key];
         match owned.holds.iter().find(|hold| hold.number == number).and_then(|hold| hold.lost) {
             None => Look::Held { remaining: owned.deadline.saturating_duration_since(now) },
-            Some(lost) => Look::Lost(self.loss(&slot, lost, now)),
+            Some(lost) => Look::Lost(self.loss(owned, lost, now)),
         }
     }
 
     /// The number of the owner's latest hold, lost or not, unless it was released or its loss was told.
     pub fn latest(&self, slot: &Slot) -> Option<u64> {
-        self.slots.get(slot)?.holds.last().map(|hold| hold.number)
+        self.of(slot)?.holds.last().map(|hold| hold.number)
     }
 
     /// Every slot that is held, for closing.
     pub fn held(&self) -> Vec<Slot> {
-        self.slots.iter().filter(|(_, owned)| owned.live() > 0).map(|(slot, _)| slot.clone()).collect()
+        self.owned.iter().filter(|(_, owned)| owned.live() > 0).map(|(_, owned)| owned.slot.clone()).collect()
     }
 
     /// The holds that have ended since the last call.
@@ -202,37 +237,49 @@ impl Holds {
         std::mem::take(&mut self.ended)
     }
 
-    fn loss(&self, slot: &Slot, (reason, noticed): (LostReason, Instant), now: Instant) -> Loss {
-        let owned = self.slots.get(slot);
+    fn of(&self, slot: &Slot) -> Option<&Owned> {
+        self.slots.get(slot).map(|key| &self.owned[*key])
+    }
+
+    fn loss(&self, owned: &Owned, (reason, noticed): (LostReason, Instant), now: Instant) -> Loss {
         Loss {
-            lock: slot.name.to_string(),
-            owner: format!("{}:{}", self.uuid, slot.owner),
+            lock: owned.slot.name.to_string(),
+            owner: format!("{}:{}", self.uuid, owned.slot.owner),
             reason,
-            acquired: owned.map_or(Duration::ZERO, |owned| now - owned.acquired),
-            renewed: owned.and_then(|owned| owned.renewed).map(|renewed| now - renewed),
+            acquired: now - owned.acquired,
+            renewed: owned.renewed.map(|renewed| now - renewed),
             noticed: now.saturating_duration_since(noticed),
         }
     }
 
-    fn expire(&mut self, slot: &Slot, now: Instant) {
-        let Some(owned) = self.slots.get(slot).filter(|owned| owned.live() > 0 && owned.deadline <= now) else { return };
+    fn expire(&mut self, key: usize, now: Instant) {
+        let owned = &self.owned[key];
+        if owned.deadline > now || owned.live() == 0 {
+            return;
+        }
         let reason = match owned.is_watched() {
             false => LostReason::Expired,
             true if owned.unanswered > 0 => LostReason::Partitioned,
             true => LostReason::Paused,
         };
-        self.lost(slot, reason, now);
+        self.lose(key, reason, now);
     }
 }
 
 impl Owned {
-    fn new(deadline: Instant, epoch: u64, now: Instant) -> Self {
-        let check_at = Some(now + LASTING);
-        Owned { holds: Vec::new(), deadline, acquired: now, renewed: None, renew_at: now, check_at, unanswered: 0, epoch, due: now }
+    fn new(slot: Slot, first: u64, deadline: Instant, epoch: u64, now: Instant) -> Self {
+        let (holds, renewed, check_at, due) = Default::default();
+        Owned { slot, first, holds, deadline, acquired: now, renewed, renew_at: now, check_at, unanswered: 0, epoch, due }
     }
 
     fn live(&self) -> u32 {
         self.holds.iter().filter(|hold| hold.lost.is_none()).count() as u32
+    }
+
+    /// The key was given a new time.
+    fn renewed(&mut self, until: Instant, renew_at: Instant, now: Instant) {
+        self.deadline = self.deadline.max(until);
+        (self.renewed, self.unanswered, self.renew_at) = (Some(now), 0, renew_at);
     }
 
     fn is_watched(&self) -> bool {

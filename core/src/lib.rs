@@ -31,6 +31,7 @@ mod live;
 mod lock;
 mod locks;
 mod operate;
+mod owner;
 mod passing;
 mod queue;
 mod script;

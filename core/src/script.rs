@@ -1,5 +1,6 @@
 //! A Lua script with the names of its inputs, a call of it with named arguments, and its reply.
 
+use std::fmt::{Display, Write};
 use std::sync::OnceLock;
 
 /// One script of `core/scripts/`. The text sent is the shared fragment and the file, as they are.
@@ -55,35 +56,68 @@ impl Script {
 /// A script with its inputs, ready to be sent any number of times.
 pub struct Call {
     pub(crate) script: &'static Script,
-    pub(crate) keys: Vec<String>,
-    pub(crate) args: Vec<String>,
+    pub(crate) keys: Texts,
+    pub(crate) args: Texts,
     /// Where `not_after` goes: the link fills it in when it sends.
     pub(crate) not_after: Option<usize>,
     #[cfg(test)]
     names: (Vec<String>, Vec<String>),
 }
 
+/// Many short texts in one allocation.
+#[derive(Default)]
+pub struct Texts {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.ends.push(self.text.len());
+    }
+
+    fn print(&mut self, value: impl Display) {
+        write!(self.text, "{value}").expect("a string takes everything");
+        self.ends.push(self.text.len());
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Of all of them together.
+    pub(crate) fn size(&self) -> usize {
+        self.text.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| &self.text[start..*end])
+    }
+}
+
 impl Call {
     pub(crate) fn new(script: &'static Script) -> Self {
         Call {
             script,
-            keys: Vec::new(),
-            args: Vec::new(),
+            keys: Texts::default(),
+            args: Texts::default(),
             not_after: None,
             #[cfg(test)]
             names: Default::default(),
         }
     }
 
-    pub(crate) fn key(mut self, _name: &str, key: impl Into<String>) -> Self {
-        self.keys.push(key.into());
+    pub(crate) fn key(mut self, _name: &str, key: impl AsRef<str>) -> Self {
+        self.keys.push(key.as_ref());
         #[cfg(test)]
         self.names.0.push(_name.to_owned());
         self
     }
 
-    pub(crate) fn arg(mut self, _name: &str, value: impl ToString) -> Self {
-        self.args.push(value.to_string());
+    pub(crate) fn arg(mut self, _name: &str, value: impl Display) -> Self {
+        self.args.print(value);
         #[cfg(test)]
         self.names.1.push(_name.to_owned());
         self
@@ -96,7 +130,7 @@ impl Call {
 
     /// For messages: what was tried, on which lock.
     pub(crate) fn what(&self) -> String {
-        match self.keys.first() {
+        match self.keys.iter().next() {
             Some(key) => format!("{} of `{key}`", self.script.name),
             None => self.script.name.to_owned(),
         }

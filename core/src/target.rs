@@ -13,6 +13,7 @@ use crate::kinds::{self, Cx, Queue, Row, Wake};
 use crate::lines::{self, Key};
 use crate::link::{Outcome, Reply};
 use crate::live::Live;
+use crate::owner::OwnerField;
 use crate::script::{Call, Script, script};
 use crate::settle::{Settled, Tries, Unsettled, settle};
 
@@ -56,7 +57,7 @@ impl Target {
 
     pub fn of(live: &Arc<Live>, row: Row, slot: Slot, lease: Duration) -> Self {
         let (response, retry_for, numbers) = (live.config.response_timeout, live.config.retry_for, Arc::default());
-        Target { live: live.clone(), row, owner: format!("{}:{}", live.uuid, slot.owner), slot, lease, response, retry_for, numbers }
+        Target { live: live.clone(), row, owner: OwnerField(&live.uuid, slot.owner).to_string(), slot, lease, response, retry_for, numbers }
     }
 
     /// How long a call is tried from now on; `deadline`: when its caller stops waiting.

@@ -11,6 +11,7 @@ use crate::holds::Ask;
 use crate::kinds::{self, Renewal};
 use crate::link::{Limits, Outcome};
 use crate::live::Live;
+use crate::owner::OwnerField;
 use crate::wakes::Suspects;
 
 /// Names in one script call, and script calls in one go: what is due at once goes out over a while.
@@ -42,19 +43,15 @@ pub async fn run(live: Arc<Live>) {
             Some(Suspects::Names(names)) => live.holds(|holds| holds.suspect(Some(&names), now)),
             None => {}
         }
-        // A little more than what is due at this moment: fewer and fuller batches.
-        let slack = live.config.watchdog / 300;
         let mut most = BATCHES;
         while most > 0 {
-            let due = live.holds(|holds| holds.due(Instant::now() + slack, BATCH));
-            if due.is_empty() {
+            // An owner with a call in flight is left out: that call sets the time, or the next round will.
+            let batch = live.holds(|holds| holds.due(Instant::now(), BATCH, |slot| live.gates.try_enter(slot)));
+            if batch.is_empty() {
                 break;
             }
-            let turns = due.into_iter().filter_map(|ask| Some((live.gates.try_enter(&ask.slot)?, ask)));
-            // An owner with a call in flight is left out: that call sets the time, or the next round will.
-            let free: Vec<_> = turns.filter(|(_, ask)| live.holds(|holds| holds.is_due(&ask.slot))).collect();
             let live = live.clone();
-            tokio::spawn(async move { ask_about(&live, free).await });
+            tokio::spawn(async move { ask_about(&live, &batch).await });
             most -= 1;
         }
         if most == 0 {
@@ -63,15 +60,14 @@ pub async fn run(live: Arc<Live>) {
     }
 }
 
-async fn ask_about(live: &Arc<Live>, batch: Vec<(Turn, Ask)>) {
+async fn ask_about(live: &Arc<Live>, batch: &[(Turn, Ask)]) {
     // Time enough for the answer to count, and for two more rounds if none comes.
     let response = (live.config.watchdog / 3).clamp(Duration::from_millis(10), live.config.response_timeout);
     for (traits, kind) in kinds::ALL {
-        let batch: Vec<_> = batch.iter().map(|(_, ask)| ask).filter(|ask| ask.slot.kind == traits.name).collect();
-        let owners: Vec<_> = batch.iter().map(|ask| format!("{}:{}", live.uuid, ask.slot.owner)).collect();
-        let mut holds = Vec::new();
-        for (ask, owner) in batch.iter().zip(&owners) {
-            holds.push(Renewal { name: &ask.slot.name, owner, lease_ms: ask.lease.as_millis() as u64 });
+        let batch: Vec<_> = batch.iter().filter(|(turn, _)| turn.slot.kind == traits.name).collect();
+        let mut holds = Vec::with_capacity(batch.len());
+        for (Turn { slot, .. }, ask) in &batch {
+            holds.push(Renewal { name: &slot.name, owner: OwnerField(&live.uuid, slot.owner), lease_ms: ask.lease.as_millis() as u64 });
         }
         let Some(call) = (!holds.is_empty()).then(|| kind.renew(&holds)).flatten() else { continue };
         let sent = Instant::now();
@@ -84,13 +80,11 @@ async fn ask_about(live: &Arc<Live>, batch: Vec<(Turn, Ask)>) {
         tracing::debug!(target: "redlatch::renew", "{} holds are asked about", batch.len());
         let (epoch, now) = (live.link.epoch(), Instant::now());
         live.holds(|holds| {
-            for (ask, state) in batch.iter().zip(reply.numbers) {
+            for ((turn, ask), state) in batch.iter().zip(reply.text.unwrap_or_default().bytes()) {
                 match state {
-                    1 if ask.lease > Duration::ZERO => holds.renewed(&ask.slot, sent, now),
-                    1 => {}
-                    state => holds.missing(&ask.slot, state == 0, epoch, now),
+                    b'1' => holds.confirmed(ask, sent, now),
+                    state => holds.missing(&turn.slot, state == b'0', epoch, now),
                 }
-                holds.confirmed(&ask.slot, now);
             }
         });
     }

@@ -4,7 +4,7 @@
 --   not_after  see _late.lua
 --   holds      from the second argument on, two for each key: the ms it lives from now on (0: as long as before), and the owner's field
 -- Replies
---   {1, state…}  for each key: 1 held, 0 somebody else holds it, -1 there is no such key
+--   {1, states}  a character for each key: 1 held, 0 somebody else holds it, - there is no such key
 -- Each key is read after it is written: only so does the server tell this connection of the next change.
 -- Redisson: the renewal task for plain locks
 local locks = KEYS
@@ -13,15 +13,15 @@ local not_after, holds = ARGV[1], ARGV
 local refusal = late(not_after)
 if refusal then return refusal end
 
-local states = {1}
+local states = {}
 for i, lock in ipairs(locks) do
   local lease, owner = holds[2 * i], holds[2 * i + 1]
   -- A key that somebody has made into something else is an error here, and must not end the others' renewal.
   if tonumber(lease) > 0 and redis.pcall('HEXISTS', lock, owner) == 1 then redis.call('PEXPIRE', lock, lease) end
   if redis.pcall('HEXISTS', lock, owner) == 1 then
-    states[i + 1] = 1
+    states[i] = '1'
   else
-    states[i + 1] = redis.call('EXISTS', lock) - 1
+    states[i] = redis.call('EXISTS', lock) == 1 and '0' or '-'
   end
 end
-return states
+return {1, table.concat(states)}

@@ -4,9 +4,13 @@ use std::time::{Duration, Instant};
 
 use super::{Holds, REMEMBER, Slot, believed};
 
-/// A slot to ask the server about.
+/// How many neighbours are renewed together: fewer and fuller batches, of what lies together in memory.
+const TOGETHER: usize = 32;
+
+/// An owner to ask the server about.
 pub struct Ask {
-    pub slot: Slot,
+    key: usize,
+    first: u64,
     /// What the key is to live from now on; 0: it is only looked at.
     pub lease: Duration,
 }
@@ -14,98 +18,122 @@ pub struct Ask {
 impl Holds {
     /// The server says that these keys have changed, or `None`: that it cannot tell any more of any.
     pub fn suspect(&mut self, names: Option<&[String]>, now: Instant) {
-        let slots: Vec<Slot> = match names {
-            Some(names) => names.iter().filter_map(|name| self.names.get(name.as_str())).flatten().cloned().collect(),
-            None => self.slots.keys().cloned().collect(),
+        let keys: Vec<usize> = match names {
+            Some(names) => names.iter().filter_map(|name| self.names.get(name.as_str())).flatten().copied().collect(),
+            None => self.owned.iter().map(|(key, _)| key).collect(),
         };
-        for slot in slots {
-            if let Some(owned) = self.slots.get_mut(&slot).filter(|owned| names.is_some() || owned.check_at.is_none()) {
+        for key in keys {
+            let owned = &mut self.owned[key];
+            if names.is_some() || owned.check_at.is_none() {
                 owned.check_at = Some(now);
-                self.plan(&slot, now);
+                self.plan(key, now);
             }
         }
     }
 
-    /// When the next slot wants to be looked at.
+    /// When the next owner wants to be looked at.
     pub fn next_due(&self) -> Option<Instant> {
-        self.due.first().map(|(due, _)| *due)
+        self.due.first()
     }
 
-    /// What to ask the server now; expired and long lost holds are dealt with on the way.
-    pub fn due(&mut self, now: Instant, most: usize) -> Vec<Ask> {
-        let mut asks = Vec::new();
+    /// What to ask the server now, of those whom `enter` lets in; expired and long lost holds are dealt with on the way.
+    pub fn due<T>(&mut self, now: Instant, most: usize, enter: impl Fn(&Slot) -> Option<T>) -> Vec<(T, Ask)> {
+        let mut asks = Vec::with_capacity(most);
+        // Asked again soon unless the answer says otherwise: an error is not a loss.
+        let again = self.stepped(now + self.watchdog / 10, self.step);
         while asks.len() < most {
-            let Some((_, slot)) = self.due.first().cloned().filter(|(due, _)| *due <= now) else { break };
-            self.expire(&slot, now);
-            // Asked again soon unless the answer says otherwise: an error is not a loss.
-            let again = now + self.watchdog / 10;
-            let owned = self.slots.get_mut(&slot).expect("a due slot exists");
+            let Some((at, key)) = self.due.take(now) else { break };
+            let Some(owned) = self.owned.get_mut(key).filter(|owned| owned.due == Some(at)) else { continue };
+            owned.due = None;
+            self.expire(key, now);
+            let owned = &mut self.owned[key];
             if owned.live() > 0 {
                 let renew = owned.is_watched() && owned.renew_at <= now;
                 if renew || owned.check_at.is_some_and(|at| at <= now) {
                     (owned.renew_at, owned.check_at) = (owned.renew_at.max(again), Some(again));
-                    owned.unanswered += u32::from(renew);
                     let lease = if renew { owned.deadline.saturating_duration_since(now).max(self.watchdog) } else { Duration::ZERO };
-                    asks.push(Ask { slot: slot.clone(), lease });
+                    if let Some(entered) = enter(&owned.slot) {
+                        owned.unanswered += u32::from(renew);
+                        asks.push((entered, Ask { key, first: owned.first, lease }));
+                    }
                 }
             } else {
-                owned.holds.retain(|hold| match hold.lost {
-                    Some((_, since)) if since + REMEMBER <= now => {
-                        self.numbers.remove(&hold.number);
-                        false
-                    }
-                    _ => true,
+                let numbers = &mut self.numbers;
+                owned.holds.retain(|hold| {
+                    let forgotten = hold.lost.is_some_and(|(_, since)| since + REMEMBER <= now);
+                    !(forgotten && numbers.remove(&hold.number).is_some())
                 });
             }
-            self.plan(&slot, now);
+            self.plan(key, now);
         }
         asks
     }
 
-    /// Whether it is still to be asked about: it may have been released since it was due.
-    pub fn is_due(&self, slot: &Slot) -> bool {
-        self.slots.get(slot).is_some_and(|owned| owned.live() > 0)
-    }
-
-    /// The server has answered that the owner has it, and will tell when that changes.
-    pub fn confirmed(&mut self, slot: &Slot, now: Instant) {
-        if let Some(owned) = self.slots.get_mut(slot) {
-            owned.check_at = None;
-            self.plan(slot, now);
+    /// The server has answered a call sent at `sent`: the owner has it, and the server will tell when that changes.
+    pub fn confirmed(&mut self, ask: &Ask, sent: Instant, now: Instant) {
+        let (until, renew_at) = (sent + believed(self.watchdog), self.next_renewal(now));
+        let Some(owned) = self.owned.get_mut(ask.key).filter(|owned| owned.first == ask.first) else { return };
+        if ask.lease > Duration::ZERO {
+            owned.renewed(until, renew_at, now);
         }
+        owned.check_at = None;
+        self.plan(ask.key, now);
     }
 
     /// The key lives on since a call sent at `sent`.
     pub fn renewed(&mut self, slot: &Slot, sent: Instant, now: Instant) {
-        let (until, third) = (sent + believed(self.watchdog), self.watchdog / 3);
-        if let Some(owned) = self.slots.get_mut(slot).filter(|owned| owned.live() > 0) {
-            owned.deadline = owned.deadline.max(until);
-            (owned.renewed, owned.unanswered) = (Some(now), 0);
-            owned.renew_at = now + third - third.mul_f64((now - owned.acquired).subsec_micros() as f64 / 4e6);
-            self.plan(slot, now);
+        let (until, renew_at) = (sent + believed(self.watchdog), self.next_renewal(now));
+        if let Some(key) = self.slots.get(slot).copied() {
+            self.owned[key].renewed(until, renew_at, now);
+            self.plan(key, now);
         }
     }
 
-    pub(super) fn plan(&mut self, slot: &Slot, now: Instant) {
-        let Some(owned) = self.slots.get_mut(slot) else { return };
-        self.due.remove(&(owned.due, slot.clone()));
-        if owned.holds.is_empty() {
-            self.slots.remove(slot);
-            if let Some(slots) = self.names.get_mut(&slot.name) {
-                slots.retain(|other| other != slot);
-                if slots.is_empty() {
-                    self.names.remove(&slot.name);
-                }
-            }
-            return;
-        }
-        owned.due = match owned.live() {
-            0 => now + REMEMBER,
+    /// Very many holds are spread over most of the time until then, each some of them together.
+    pub(super) fn first_renewal(&self, key: usize, now: Instant) -> Instant {
+        let third = self.watchdog / 3;
+        self.stepped(now + third - third.mul_f64((key / TOGETHER * 61 % 128) as f64 / 142.0), self.step)
+    }
+
+    fn next_renewal(&self, now: Instant) -> Instant {
+        self.stepped(now + self.watchdog / 3, self.step)
+    }
+
+    /// The last step at or before a time.
+    pub(super) fn stepped(&self, at: Instant, step: Duration) -> Instant {
+        let since = at.saturating_duration_since(self.origin).as_nanos() as u64;
+        at - Duration::from_nanos(since % step.as_nanos() as u64)
+    }
+
+    /// Notes when it wants to be looked at next, or drops it if it has no holds any more.
+    pub(super) fn plan(&mut self, key: usize, now: Instant) {
+        let owned = &mut self.owned[key];
+        let due = match owned.live() {
+            _ if owned.holds.is_empty() => None,
+            0 => Some(now + REMEMBER),
             _ => {
                 let renew_at = owned.is_watched().then_some(owned.renew_at);
-                [renew_at, owned.check_at].into_iter().flatten().fold(owned.deadline, Instant::min)
+                Some([renew_at, owned.check_at].into_iter().flatten().fold(owned.deadline, Instant::min))
             }
         };
-        self.due.insert((owned.due, slot.clone()));
+        let before = std::mem::replace(&mut owned.due, due);
+        if before != due {
+            before.inspect(|before| self.due.leave(*before, key));
+            due.inspect(|due| self.due.add(*due, key));
+        }
+        if due.is_none() {
+            self.drop_owner(key);
+        }
+    }
+
+    fn drop_owner(&mut self, key: usize) {
+        let owned = self.owned.remove(key);
+        self.slots.remove(&owned.slot);
+        if let Some(keys) = self.names.get_mut(&owned.slot.name) {
+            keys.retain(|other| *other != key);
+            if keys.is_empty() {
+                self.names.remove(&owned.slot.name);
+            }
+        }
     }
 }

@@ -63,15 +63,14 @@ fn play(history: &[(u8, u8)]) {
             _ => now += Duration::from_millis(u64::from(pick) * 4),
         }
         noted.retain(|hold| deadlines[hold.owner] > now);
-        for ask in holds.due(now, 100) {
-            let owner = ask.slot.owner as usize;
+        for (slot, ask) in holds.due(now, 100, |slot| Some(slot.clone())) {
+            let owner = slot.owner as usize;
             assert!(noted.iter().any(|hold| hold.owner == owner), "asked about what is not held");
             if ask.lease > Duration::ZERO {
                 assert!(noted.iter().any(|hold| hold.owner == owner && hold.watched), "renewed what nobody watches");
-                holds.renewed(&ask.slot, now, now);
                 deadlines[owner] = deadlines[owner].max(now + believed(WATCHDOG));
             }
-            holds.confirmed(&ask.slot, now);
+            holds.confirmed(&ask, now, now);
         }
         for hold in &noted {
             let Look::Held { remaining } = holds.look(hold.number, now) else { panic!("it is held") };

@@ -2,6 +2,7 @@
 //! A kind is a table: it holds no connection, no clock and no state.
 
 use crate::command::Op;
+use crate::owner::OwnerField;
 use crate::script::Call;
 
 mod fenced;
@@ -95,7 +96,7 @@ pub struct Cx<'a> {
 #[doc(hidden)]
 pub struct Renewal<'a> {
     pub name: &'a str,
-    pub owner: &'a str,
+    pub owner: OwnerField<'a>,
     pub lease_ms: u64,
 }
 
@@ -132,7 +133,7 @@ mod tests {
             for op in [Op::Acquire, Op::Release, Op::ForceRelease, Op::Inspect] {
                 kind.call(op, &CX).unwrap_or_else(|| panic!("{} cannot {op:?}", traits.name)).assert_names_agree();
             }
-            let holds = [Renewal { name: "a", owner: "u:1", lease_ms: 1 }, Renewal { name: "b", owner: "u:2", lease_ms: 2 }];
+            let holds = [("a", 1), ("b", 2)].map(|(name, owner)| Renewal { name, owner: OwnerField("u", owner), lease_ms: 1 });
             assert_eq!(kind.renew(&holds).is_some(), traits.renewed);
             if let Some(call) = kind.renew(&holds) {
                 call.assert_names_agree();

@@ -126,8 +126,13 @@ impl Link {
 }
 
 fn packed(call: &Call, not_after: u64, whole: bool) -> redis::Cmd {
-    let mut cmd = redis::cmd(if whole { "EVAL" } else { "EVALSHA" });
-    cmd.arg(if whole { call.script.text } else { call.script.sha() }).arg(call.keys.len()).arg(&call.keys);
+    let size = call.keys.size() + call.args.size() + 80;
+    let mut cmd =
+        redis::Cmd::with_capacity(call.keys.len() + call.args.len() + 3, if whole { size + call.script.text.len() } else { size });
+    cmd.arg(if whole { "EVAL" } else { "EVALSHA" }).arg(if whole { call.script.text } else { call.script.sha() }).arg(call.keys.len());
+    for key in call.keys.iter() {
+        cmd.arg(key);
+    }
     for (i, arg) in call.args.iter().enumerate() {
         if Some(i) == call.not_after {
             cmd.arg(not_after)
