@@ -99,7 +99,10 @@ fn started(target: &Target, joined: Joined) {
     match joined {
         Joined::InLine(Some(_)) => drop(target.live.io().spawn(contend::run(target.clone()))),
         Joined::InLine(None) => {}
-        Joined::Cancelled(waiting) => answer_cancelled(Some(waiting)),
+        Joined::Cancelled(waiting) => {
+            target.leave_behind();
+            answer_cancelled(Some(waiting));
+        }
     }
 }
 
@@ -116,10 +119,15 @@ fn go_on(waiting: Waiting, first: Option<(Turn, Call, Tryout)>) {
                 let cancelled = target.live.lines().is_cancelled(ticket);
                 hand_out(target, taken, Some((waiting, cancelled)));
             }
-            Ok(Tried::Busy(_)) if late => waiting.answer(Ok(Answer::not_now())),
-            Ok(Tried::Busy(_)) => join(waiting),
-            Err(_) if late && waiting.patience != Patience::Once => waiting.answer(Ok(Answer::not_now())),
-            Err(error) => waiting.answer(Err(error)),
+            Ok(Tried::Busy(_)) if !late => join(waiting),
+            tried => {
+                target.leave_behind();
+                let once = waiting.patience == Patience::Once;
+                waiting.answer(match tried {
+                    Err(error) if !late || once => Err(error),
+                    _ => Ok(Answer::not_now()),
+                });
+            }
         }
     });
 }

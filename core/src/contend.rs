@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::lines::Key;
 use crate::live::Live;
 use crate::passing::{answer_cancelled, hand_out};
-use crate::queue::Step;
+use crate::queue::{Line, Step};
 use crate::target::{Target, Tried};
 use crate::wakes::Listener;
 
@@ -19,6 +19,7 @@ use crate::wakes::Listener;
 enum Did {
     Listened(Result<()>),
     Tried(Target, Result<Tried>),
+    Left,
 }
 
 type Work = Pin<Box<dyn Future<Output = Did> + Send>>;
@@ -45,6 +46,7 @@ pub async fn run(target: Target) {
                 ear.mark();
                 work = take_head(&live, &key, now);
             }
+            Step::Leave if work.is_none() => work = Some(leave(target.clone())),
             _ => {}
         }
         tokio::select! {
@@ -66,6 +68,13 @@ fn listen(target: Target, channel: String) -> Work {
     Box::pin(async move { Did::Listened(target.live.link.listen(&channel, limit).await) })
 }
 
+fn leave(target: Target) -> Work {
+    Box::pin(async move {
+        target.leave().await;
+        Did::Left
+    })
+}
+
 fn take_head(live: &Arc<Live>, key: &Key, now: Instant) -> Option<Work> {
     let mut lines = live.lines();
     let (target, watched, patience) = lines.change(key, now, |line| {
@@ -82,19 +91,24 @@ fn take_head(live: &Arc<Live>, key: &Key, now: Instant) -> Option<Work> {
 fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
     let now = Instant::now();
     match did {
+        Did::Left => drop(live.lines().change(key, now, Line::left)),
         Did::Listened(Ok(())) => drop(live.lines().change(key, now, |line| line.waiter.listening())),
         Did::Listened(Err(error)) => fail(live, key, error, since),
         Did::Tried(target, Ok(Tried::Taken(taken))) => {
             let returned = {
                 let mut lines = live.lines();
-                lines.change(key, now, |line| line.waiter.near(Some(target.lease), now));
+                lines.change(key, now, |line| {
+                    line.waiter.near(Some(target.lease), now);
+                    line.placed = false;
+                });
                 lines.returned(key, now)
             };
             hand_out(target, taken, returned);
         }
-        Did::Tried(_, Ok(Tried::Busy(ttl))) => {
+        Did::Tried(target, Ok(Tried::Busy(ttl))) => {
             let cancelled = live.lines().change(key, now, |line| {
                 line.waiter.busy(ttl, proven, now);
+                line.placed = target.queues();
                 line.put_back()
             });
             answer_cancelled(cancelled.flatten().map(|place| place.waiter));

@@ -28,6 +28,7 @@ struct Entry {
     line: Line<Waiting>,
     /// Wakes the line's task.
     nudge: Arc<Notify>,
+    target: Target,
     /// When that task looks again by itself.
     armed: Instant,
 }
@@ -129,11 +130,13 @@ impl Lines {
             fresh = Some(key);
             let mut line = Line::new(near, now);
             line.waiter.pace(waiting.target.delays(), waiting.target.wake().channel.is_some());
-            Entry { line, nudge: Arc::default(), armed: now }
+            Entry { line, nudge: Arc::default(), target: waiting.target.clone(), armed: now }
         });
         if fresh.is_none() && !entry.line.is_waited_in(now) {
             if near { entry.line.waiter.near(None, now) } else { entry.line.waiter.hurry(now) }
         }
+        // It has asked already.
+        entry.line.placed = waiting.target.queues();
         entry.line.join(Place { id: waiting.ticket, deadline: waiting.patience.deadline(), joined: now, waiter: waiting });
         entry.poke(now);
         Joined::InLine(fresh)
@@ -155,7 +158,7 @@ impl Lines {
         match step {
             Step::End => drop(self.lines.remove(key)),
             Step::Sleep(until) => entry.armed = until,
-            Step::Listen | Step::Try => entry.armed = entry.line.deadline().unwrap_or(now + Duration::from_secs(60)),
+            Step::Listen | Step::Try | Step::Leave => entry.armed = entry.line.deadline().unwrap_or(now + Duration::from_secs(60)),
         }
         let armed = self.lines.get(key).map_or(now, |entry| entry.armed);
         (late, step, armed)
@@ -167,6 +170,16 @@ impl Lines {
         let result = change(&mut entry.line);
         entry.poke(now);
         Some(result)
+    }
+
+    /// Those whose place in a queue of the server nobody wants any more, for the end of the client.
+    pub fn take_places(&mut self) -> Vec<Target> {
+        let placed = self.lines.values_mut().filter(|entry| entry.line.placed);
+        let leave = |entry: &mut Entry| {
+            entry.line.placed = false;
+            entry.target.clone()
+        };
+        placed.map(leave).collect()
     }
 
     /// Everybody who waits, for the end of the client.

@@ -148,7 +148,12 @@ impl Live {
 
     /// Lets the calls in flight end, and with `release` frees `held` and what those calls still took.
     pub async fn wind_up(self: Arc<Self>, held: Vec<Slot>, release: bool, done: SyncSender<()>) {
+        let places = self.lines().take_places();
+        let left: Vec<_> = places.into_iter().map(|target| tokio::spawn(async move { target.leave().await })).collect();
         self.clone().free(held).await;
+        for left in left {
+            let _ = left.await;
+        }
         let _ = timeout(self.config.retry_for, self.gates.idle()).await;
         let late = self.tell_closed();
         if release {

@@ -21,6 +21,17 @@ impl Client {
         LockBuilder::new(self, "non_reentrant", name)
     }
 
+    /// The reentrant lock that whoever has waited longest gets next, in whichever process, Redisson's `getFairLock`. A waiter that died is
+    /// passed over after 5 s.
+    pub fn fair_lock(&self, name: &str) -> LockBuilder {
+        LockBuilder::new(self, "fair", name)
+    }
+
+    /// The fair lock that its owner may not take twice (`Error::AlreadyHeld`), Redisson's `getNonReentrantFairLock`.
+    pub fn non_reentrant_fair_lock(&self, name: &str) -> LockBuilder {
+        LockBuilder::new(self, "non_reentrant_fair", name)
+    }
+
     /// The reentrant lock whose every hold has a [`crate::Guard::token`] greater than all before it, for what it guards to compare.
     /// Redisson's `getFencedLock`.
     pub fn fenced_lock(&self, name: &str) -> LockBuilder {

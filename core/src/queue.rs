@@ -18,6 +18,8 @@ pub enum Step {
     End,
     Listen,
     Try,
+    /// Give up the place in the server's queue: nobody wants it any more.
+    Leave,
     Sleep(Instant),
 }
 
@@ -28,6 +30,8 @@ pub struct Line<W> {
     out: Option<Out<W>>,
     chain: Option<(u32, Instant)>,
     empty_since: Option<Instant>,
+    /// The server's queue has a place for this line.
+    pub placed: bool,
     pub waiter: Waiter,
 }
 
@@ -62,7 +66,7 @@ impl<W> Line<W> {
     /// `near`: a hold of this client is in the way.
     pub fn new(near: bool, now: Instant) -> Self {
         let waiter = Waiter::new(near, now);
-        Line { waiting: VecDeque::new(), deadlines: BTreeSet::new(), out: None, chain: None, empty_since: None, waiter }
+        Line { waiting: VecDeque::new(), deadlines: BTreeSet::new(), out: None, chain: None, empty_since: None, placed: false, waiter }
     }
 
     pub fn join(&mut self, place: Place<W>) {
@@ -98,6 +102,9 @@ impl<W> Line<W> {
 
     pub fn step(&mut self, now: Instant) -> Step {
         if self.waiting.is_empty() && self.out.is_none() {
+            if self.placed {
+                return Step::Leave;
+            }
             let end = *self.empty_since.get_or_insert(now) + LINGER;
             return if now >= end { Step::End } else { Step::Sleep(end) };
         }
@@ -155,6 +162,11 @@ impl<W> Line<W> {
             Out { place: None, .. } => {}
         }
         None
+    }
+
+    /// The place in the server's queue is given up; whoever has come meanwhile may have another.
+    pub fn left(&mut self) {
+        self.placed &= !self.waiting.is_empty();
     }
 
     /// Everybody who has waited since before `then`.

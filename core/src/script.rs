@@ -3,20 +3,21 @@
 use std::fmt::{Display, Write};
 use std::sync::OnceLock;
 
-/// One script of `core/scripts/`. The text sent is the shared fragment and the file, as they are.
+/// One script of `core/scripts/`. The text sent is its fragments and the file, as they are.
 pub struct Script {
     pub(crate) name: &'static str,
     pub(crate) text: &'static str,
     sha: OnceLock<String>,
 }
 
-/// `script!("plain/acquire")`: the script of that file.
+/// `script!("plain/acquire")`: the script of that file, behind other fragments than `_late.lua` if they are named.
 macro_rules! script {
-    ($name:literal) => {
+    ($name:literal $(, $fragment:literal)*) => {
         $crate::script::Script::new(
             $name,
             concat!(
                 include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/_late.lua")),
+                $(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/", $fragment, ".lua")),)*
                 include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/", $name, ".lua"))
             ),
         )

@@ -32,6 +32,8 @@ pub struct Target {
     pub lease: Duration,
     pub response: Duration,
     pub retry_for: Duration,
+    /// Whether its acquire waits if it must.
+    waits: bool,
     /// The numbers of the request, see [`Op`].
     numbers: Arc<[i64]>,
 }
@@ -52,12 +54,13 @@ impl Target {
         let slot = Slot { kind: request.kind, name, owner: request.owner };
         let target = Target::of(live, row, slot, request.lease.unwrap_or(live.config.watchdog));
         let (response, retry_for) = (request.response_timeout.unwrap_or(target.response), request.retry_for.unwrap_or(target.retry_for));
-        Ok(Target { response, retry_for, numbers: request.numbers.clone().into(), ..target })
+        Ok(Target { response, retry_for, numbers: request.numbers.clone().into(), waits: request.wait != Some(Duration::ZERO), ..target })
     }
 
     pub fn of(live: &Arc<Live>, row: Row, slot: Slot, lease: Duration) -> Self {
         let (response, retry_for, numbers) = (live.config.response_timeout, live.config.retry_for, Arc::default());
-        Target { live: live.clone(), row, owner: OwnerField(&live.uuid, slot.owner).to_string(), slot, lease, response, retry_for, numbers }
+        let owner = OwnerField(&live.uuid, slot.owner).to_string();
+        Target { live: live.clone(), row, owner, slot, lease, response, retry_for, waits: false, numbers }
     }
 
     /// How long a call is tried from now on; `deadline`: when its caller stops waiting.
@@ -103,7 +106,7 @@ impl Target {
 
     fn cx(&self) -> Cx<'_> {
         let (name, owner, lease_ms) = (&*self.slot.name, &*self.owner, self.lease.as_millis() as u64);
-        Cx { name, owner, lease_ms, want: 0, leave: 0, next: ("", 0), holder: "", publish: self.live.link.publish() }
+        Cx { name, owner, lease_ms, waits: self.waits, want: 0, leave: 0, next: ("", 0), holder: "", publish: self.live.link.publish() }
     }
 
     fn call(&self, op: Op, cx: &Cx) -> Result<Call> {
@@ -170,6 +173,28 @@ impl Target {
                     return Err(error);
                 }
             }
+        }
+    }
+
+    /// Whether whoever waits for it stands in a queue of the server.
+    pub fn queues(&self) -> bool {
+        self.row.0.fair && self.waits
+    }
+
+    /// Gives up the place in the server's queue.
+    pub async fn leave(&self) {
+        let (Some(call), tries) = (self.row.1.leave(&self.cx()), self.tries(None)) else { return };
+        if let Ok(_turn) = self.turn(tries).await {
+            // Who cannot leave shows no sign of life any more, and is passed over for that.
+            let _ = settle(&self.live, &call, tries, None).await;
+        }
+    }
+
+    /// As [`Target::leave`], whenever that is done.
+    pub fn leave_behind(&self) {
+        if self.queues() {
+            let target = self.clone();
+            self.live.io().spawn(async move { target.leave().await });
         }
     }
 

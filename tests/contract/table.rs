@@ -8,6 +8,7 @@ use redlatch_tests::all_at_once;
 pub use row::Row;
 
 mod exclusion;
+mod fairness;
 mod leases;
 mod row;
 mod waiting;
@@ -45,7 +46,7 @@ fn keep(promise: &Promise, check: impl Fn(&Row) + Sync) {
 
 #[test]
 fn every_kind_has_promises_to_keep_and_every_promise_a_kind() {
-    let promises = || [exclusion::PROMISES, leases::PROMISES, waiting::PROMISES].into_iter().flatten();
+    let promises = || [exclusion::PROMISES, fairness::PROMISES, leases::PROMISES, waiting::PROMISES].into_iter().flatten();
     for (traits, _) in ALL {
         let kept = promises().filter(|promise| (promise.of)(traits)).count();
         assert!(kept >= 8, "only {kept} promises are about the kind {}", traits.name);

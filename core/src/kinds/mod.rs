@@ -5,6 +5,7 @@ use crate::command::Op;
 use crate::owner::OwnerField;
 use crate::script::Call;
 
+mod fair;
 mod fenced;
 mod non_reentrant;
 mod plain;
@@ -14,6 +15,10 @@ mod spin;
 pub trait Kind: Send + Sync {
     /// The call that carries out `op`; `None`: this kind has no such operation.
     fn call(&self, op: Op, cx: &Cx) -> Option<Call>;
+    /// The call by which a waiter gives up its place in the server's queue; `None`: this kind has none.
+    fn leave(&self, _: &Cx) -> Option<Call> {
+        None
+    }
     /// One call that renews many holds, or looks at them (a lease of 0); `None`: this kind is not renewed.
     fn renew(&self, holds: &[Renewal]) -> Option<Call>;
     /// How a waiter hears of a release. `owner` as in [`Cx::owner`].
@@ -28,6 +33,8 @@ pub struct Traits {
     pub reentrant: bool,
     /// Holds without a lease of their own are renewed.
     pub renewed: bool,
+    /// Whoever has waited longest gets it next, in whichever process.
+    pub fair: bool,
     /// Each hold has a number greater than all before it.
     pub fenced: bool,
     /// One owner at a time.
@@ -51,9 +58,13 @@ pub static ALL: &[(Traits, &dyn Kind)] = &[
     (Traits { name: "spin", ..PLAIN }, &spin::Spin),
     (Traits { name: "non_reentrant", reentrant: false, ..PLAIN }, &non_reentrant::NonReentrant),
     (Traits { name: "fenced", fenced: true, ..PLAIN }, &fenced::Fenced),
+    (FAIR, &fair::Fair { reentrant: true }),
+    (Traits { name: "non_reentrant_fair", reentrant: false, ..FAIR }, &fair::Fair { reentrant: false }),
 ];
 
-const PLAIN: Traits = Traits { name: "plain", reentrant: true, renewed: true, fenced: false, exclusive: true, queue: Queue::Passing };
+const PLAIN: Traits =
+    Traits { name: "plain", reentrant: true, renewed: true, fair: false, fenced: false, exclusive: true, queue: Queue::Passing };
+const FAIR: Traits = Traits { name: "fair", fair: true, queue: Queue::Alone, ..PLAIN };
 
 /// A row of the table.
 pub(crate) type Row = &'static (Traits, &'static dyn Kind);
@@ -80,6 +91,8 @@ pub struct Cx<'a> {
     /// The owner's field, `<client uuid>:<number>`.
     pub owner: &'a str,
     pub lease_ms: u64,
+    /// Whether whoever acquires waits if it must.
+    pub waits: bool,
     /// The count that an acquire gives the owner.
     pub want: u32,
     /// The count that a release leaves the owner.
@@ -125,7 +138,8 @@ pub(crate) fn prefixed(prefix: &str, name: &str) -> String {
 mod tests {
     use super::*;
 
-    const CX: Cx = Cx { name: "n", owner: "u:1", lease_ms: 1, want: 1, leave: 0, next: ("", 0), holder: "u:2", publish: "PUBLISH" };
+    const CX: Cx =
+        Cx { name: "n", owner: "u:1", lease_ms: 1, waits: true, want: 1, leave: 0, next: ("", 0), holder: "u:2", publish: "PUBLISH" };
 
     #[test]
     fn every_call_names_its_inputs_as_its_script_does() {
@@ -134,6 +148,9 @@ mod tests {
                 kind.call(op, &CX).unwrap_or_else(|| panic!("{} cannot {op:?}", traits.name)).assert_names_agree();
             }
             let holds = [("a", 1), ("b", 2)].map(|(name, owner)| Renewal { name, owner: OwnerField("u", owner), lease_ms: 1 });
+            if let Some(call) = kind.leave(&CX) {
+                call.assert_names_agree();
+            }
             assert_eq!(kind.renew(&holds).is_some(), traits.renewed);
             if let Some(call) = kind.renew(&holds) {
                 call.assert_names_agree();

@@ -1,0 +1,55 @@
+-- The queue of a fair lock as Redisson keeps it: a list of owners, and for each the time (ms) when it is given up. Redisson's times add
+-- up along the queue, and whoever takes the lock brings all behind forward by its own share of 300 s. Ours add nothing: a waiter of
+-- ours shows a sign of life every BEAT ms in `seen`, and who shows none for GRACE ms is dead, however many stand before the living one.
+local GRACE, BEAT, SHARE = 5000, 1500, 300000
+
+local function now_ms()
+  local clock = redis.call('TIME')
+  return clock[1] * 1000 + math.floor(clock[2] / 1000)
+end
+
+local function remove(queue, deadlines, seen, owner)
+  redis.call('LREM', queue, 0, owner)
+  redis.call('ZREM', deadlines, owner)
+  redis.call('ZREM', seen, owner)
+end
+
+-- When the head is given up; nil: there is none, or it never is.
+local function end_of(deadlines, seen, head)
+  if not head then return nil end
+  local sign = redis.call('ZSCORE', seen, head)
+  return sign and sign + GRACE or tonumber(redis.call('ZSCORE', deadlines, head) or nil)
+end
+
+-- Takes the dead from the head of the queue. Gives the new head, and whether that is another one than before.
+local function living_head(queue, deadlines, seen, now)
+  local head, fresh = redis.call('LINDEX', queue, 0), false
+  local over = end_of(deadlines, seen, head)
+  while over and over <= now do
+    remove(queue, deadlines, seen, head)
+    head, fresh = redis.call('LINDEX', queue, 0), true
+    over = end_of(deadlines, seen, head)
+  end
+  return head, fresh
+end
+
+-- Stands at the end of the queue, or shows a sign of life there. Those of Redisson before it will each bring it forward by their share.
+local function stand(queue, deadlines, seen, owner, now)
+  local foreign, score = 0, redis.call('ZSCORE', deadlines, owner)
+  if redis.call('LLEN', queue) > redis.call('ZCARD', seen) + (redis.call('ZSCORE', seen, owner) and 0 or 1) then
+    for _, other in ipairs(redis.call('LRANGE', queue, 0, -1)) do
+      if other == owner then break end
+      if not redis.call('ZSCORE', seen, other) then foreign = foreign + 1 end
+    end
+  end
+  local until_then = now + GRACE + foreign * SHARE
+  redis.call('ZADD', deadlines, math.max(until_then, tonumber(score or 0)), owner)
+  redis.call('ZADD', seen, now, owner)
+  redis.call('PEXPIRE', seen, 10 * GRACE)
+  if not score then redis.call('RPUSH', queue, owner) end
+end
+
+-- Tells the head that the lock is free.
+local function call(publish, channel, head)
+  if head then redis.call(publish, channel .. ':' .. head, '0') end
+end

@@ -1,0 +1,49 @@
+-- Takes the lock if it is free and the owner's turn, or one more hold of a lock that the owner has; else the owner stands in the queue.
+--
+-- Inputs
+--   queue      the list of those who wait
+--   deadlines  when each of them is given up
+--   seen       when each of ours showed its last sign of life
+--   lease      ms that the key lives from now on; an own key keeps a longer time that it already has
+--   owner      the field, <client uuid>:<number>
+--   want       the count that the field gets: written, not added, so that a repeat changes nothing
+--   again      1: the owner may take it again while it has it; else 0
+--   stands     1: it waits, so it stands in the queue and comes again; 0: it asks once
+--   publish    PUBLISH or SPUBLISH
+--   channel    before `:` and the owner, where each waiter listens
+--   not_after  see _late.lua
+-- Replies
+--   {1}        held
+--   {0, ms}    not now; ask again after so many ms at the latest
+--   {-1, n}    the outer holds that `want` builds on are gone; nothing was changed; n is 1 if somebody else holds the lock
+--   {-3}       the owner holds it already
+-- Redisson: the acquire of RedissonFairLock and of RedissonNonReentrantFairLock
+local lock, queue, deadlines, seen = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local lease, owner, want, again, stands = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local publish, channel, not_after = ARGV[6], ARGV[7], ARGV[8]
+
+local refusal = late(not_after)
+if refusal then return refusal end
+
+if redis.call('HEXISTS', lock, owner) == 1 then
+  if again == '0' and tonumber(want) > 1 then return {-3} end
+  redis.call('HSET', lock, owner, want)
+  if redis.call('PTTL', lock) < tonumber(lease) then redis.call('PEXPIRE', lock, lease) end
+  return {1}
+end
+local ttl = redis.call('PTTL', lock)
+if tonumber(want) > 1 then return {-1, ttl == -2 and 0 or 1} end
+
+local now = now_ms()
+local head, fresh = living_head(queue, deadlines, seen, now)
+if ttl == -2 and (not head or head == owner) then
+  redis.call('HSET', lock, owner, want)
+  redis.call('PEXPIRE', lock, lease)
+  if head then remove(queue, deadlines, seen, owner) end
+  return {1}
+end
+if ttl == -2 and fresh then call(publish, channel, head) end
+if stands == '0' then return {0, ttl} end
+stand(queue, deadlines, seen, owner, now)
+if ttl == -2 then ttl = math.max(50, (end_of(deadlines, seen, head) or 0) - now) end
+return {0, ttl < 0 and BEAT or math.min(ttl, BEAT)}

@@ -1,0 +1,29 @@
+-- Takes the lock away from the holder that the caller names, for the head of the queue: a late copy evicts nobody else.
+--
+-- Inputs
+--   queue      the list of those who wait
+--   deadlines  when each of them is given up
+--   seen       when each of ours showed its last sign of life
+--   holder     the field to evict; empty: only tell who holds it
+--   publish    PUBLISH or SPUBLISH
+--   channel    before `:` and the owner, where each waiter listens
+--   not_after  see _late.lua
+-- Replies
+--   {1}          evicted
+--   {0, holder}  somebody else holds it
+--   {-1}         nobody holds it
+-- Redisson: the forced unlock of RedissonFairLock
+local lock, queue, deadlines, seen = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local holder, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+
+local refusal = late(not_after)
+if refusal then return refusal end
+
+if redis.call('HDEL', lock, holder) == 1 then
+  redis.call('DEL', lock)
+  call(publish, channel, (living_head(queue, deadlines, seen, now_ms())))
+  return {1}
+end
+local fields = redis.call('HKEYS', lock)
+if fields[1] then return {0, fields[1]} end
+return {-1}

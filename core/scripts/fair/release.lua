@@ -1,0 +1,34 @@
+-- Gives back the owner's latest hold; the last one frees the lock for the head of the queue.
+--
+-- Inputs
+--   queue      the list of those who wait
+--   deadlines  when each of them is given up
+--   seen       when each of ours showed its last sign of life
+--   owner      the field, <client uuid>:<number>
+--   leave      the count that stays, 0 is the end: written, not subtracted, so that a repeat changes nothing
+--   lease      ms that a lock with holds left lives at least, 0: as long as before
+--   publish    PUBLISH or SPUBLISH
+--   channel    before `:` and the owner, where each waiter listens
+--   not_after  see _late.lua
+-- Replies
+--   {1}      done
+--   {-1, n}  the owner's field is not there; nothing was changed; n is 1 if somebody else holds the lock
+-- The first write is one that a full server takes: it lifts the refusal for the rest of the script.
+-- Redisson: the unlock of RedissonFairLock, without its latch key
+local lock, queue, deadlines, seen = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local owner, leave, lease, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+
+local refusal = late(not_after)
+if refusal then return refusal end
+
+-- A key that somebody has made into something else is an error here: the owner has lost it.
+if redis.pcall('HEXISTS', lock, owner) ~= 1 then return {-1, redis.call('EXISTS', lock)} end
+if tonumber(leave) > 0 then
+  local time = math.max(redis.call('PTTL', lock), tonumber(lease))
+  if time > 0 then redis.call('PEXPIRE', lock, time) end
+  redis.call('HSET', lock, owner, leave)
+  return {1}
+end
+redis.call('HDEL', lock, owner)
+call(publish, channel, (living_head(queue, deadlines, seen, now_ms())))
+return {1}

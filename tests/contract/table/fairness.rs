@@ -1,0 +1,108 @@
+//! Whoever has waited longest is next, whichever client it belongs to; whoever is dead is passed over.
+
+use std::sync::mpsc;
+use std::time::Instant;
+
+use redlatch::{Client, Op, Request};
+use redlatch_tests::{Direction, Proxy};
+
+use super::row::scripts;
+use super::{Row, ms, promises};
+use crate::eventually;
+
+const QUEUE: &str = "redisson_lock_queue:{n}";
+const DEADLINES: &str = "redisson_lock_timeout:{n}";
+
+/// Somebody of another library stands in the queue, until so many ms from now.
+fn stranger(row: &Row, owner: &str, left: i64) {
+    let mut view = row.view();
+    let (seconds, micros): (i64, i64) = view.command(&["TIME"]);
+    let until = seconds * 1000 + micros / 1000 + left;
+    view.command::<()>(&["ZADD", DEADLINES, &until.to_string(), owner]);
+    view.command::<()>(&["RPUSH", QUEUE, owner]);
+}
+
+fn queue(row: &Row) -> Vec<String> {
+    row.view().command(&["LRANGE", QUEUE, "0", "-1"])
+}
+
+promises! {
+    fn it_goes_to_whoever_has_waited_longest(row) of |kind| kind.fair; {
+        row.take(&row.a, 1);
+        let (sender, order) = mpsc::channel();
+        for owner in 2..=60 {
+            let client = if owner % 3 == 0 { &row.a } else { &row.b };
+            let (sender, again, back) = (sender.clone(), client.clone(), row.request(Op::Release, owner));
+            client.submit(client.ticket(), Request { wait: None, ..row.request(Op::Acquire, owner) }, move |taken| {
+                assert!(taken.expect("taken").done);
+                sender.send(owner).expect("somebody counts");
+                again.submit(again.ticket(), back, |released| drop(released.expect("held")));
+            });
+            eventually(|| queue(row).len() as i64 == owner - 1);
+        }
+        row.give(&row.a, 1);
+        let order: Vec<i64> = (2..=60).map(|_| order.recv_timeout(ms(20_000)).expect("everybody gets it")).collect();
+        assert_eq!(order, (2..=60).collect::<Vec<_>>());
+        eventually(|| row.is_clean());
+    }
+
+    fn fifty_dead_waiters_cost_the_next_one_a_single_grace(row) of |kind| kind.fair; {
+        let proxy = Proxy::start(&row.server);
+        let doomed = Client::connect(&row.server.url_at(proxy.port())).expect("a good URL");
+        row.take(&row.a, 1);
+        for owner in 2..=51 {
+            doomed.submit(doomed.ticket(), Request { wait: None, ..row.request(Op::Acquire, owner) }, drop);
+        }
+        eventually(|| queue(row).len() == 50);
+        let next = row.wait(&row.b, 9, None);
+        proxy.stall(Direction::ToServer);
+        let died = Instant::now();
+        row.give(&row.a, 1);
+        assert!(next.within(ms(12_000)).expect("the dead are passed over").done);
+        // A grace of 5 s and the time between two tries; one grace each would be four minutes.
+        assert!(died.elapsed() < ms(8_000), "{:?}", died.elapsed());
+        row.give(&row.b, 9);
+        assert!(row.view().keys("*").is_empty());
+    }
+
+    fn nobody_takes_a_free_lock_past_a_living_head(row) of |kind| kind.fair; {
+        stranger(row, "u:1", 60_000);
+        assert!(row.try_for(&row.a, 1, ms(0)).is_none());
+        assert_eq!(queue(row), ["u:1"], "who asks once does not stand in the queue");
+        assert!(row.try_for(&row.a, 1, ms(200)).is_none());
+        eventually(|| queue(row) == ["u:1"]);
+        row.view().command::<()>(&["ZADD", DEADLINES, "1", "u:1"]);
+        row.take(&row.a, 1);
+        assert!(queue(row).is_empty());
+        row.give(&row.a, 1);
+        eventually(|| row.is_clean());
+    }
+
+    fn a_waiter_behind_one_who_does_not_come_asks_now_and_then(row) of |kind| kind.fair; {
+        stranger(row, "u:1", 60_000);
+        let waiting = row.wait(&row.a, 2, None);
+        let mut view = row.view();
+        let before = scripts(&mut view);
+        std::thread::sleep(ms(1_000));
+        assert!(scripts(&mut view) <= before + 20, "it spins");
+        assert!(waiting.is_waiting());
+        row.view().command::<()>(&["ZADD", DEADLINES, "1", "u:1"]);
+        assert!(waiting.within(ms(5_000)).expect("the other is given up").done);
+    }
+
+    fn the_head_is_told_of_a_release_and_of_one_before_it_that_leaves(row) of |kind| kind.fair; {
+        let mut listener = row.server.listen("redisson_lock__channel:{n}:u:1");
+        row.take(&row.a, 1);
+        stranger(row, "u:1", 60_000);
+        row.give(&row.a, 1);
+        assert_eq!(listener.hear(), "0");
+        assert_eq!(queue(row), ["u:1"]);
+        row.view().command::<()>(&["DEL", QUEUE, DEADLINES]);
+        stranger(row, "u:2", 60_000);
+        let waiting = row.wait(&row.b, 2, None);
+        stranger(row, "u:1", 60_000);
+        row.view().command::<()>(&["LREM", QUEUE, "0", "u:2"]);
+        waiting.cancel();
+        assert_eq!(listener.hear(), "0");
+    }
+}
