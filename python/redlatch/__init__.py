@@ -21,7 +21,7 @@ from redlatch.errors import (
     UnsupportedError,
 )
 from redlatch.hold import Hold
-from redlatch.kinds import FencedLock, NonReentrantLock, SpinLock
+from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock
 from redlatch.locks import Lock
 from redlatch.tls import Tls
 
@@ -31,10 +31,12 @@ __all__ = [
     "Client",
     "ClosedError",
     "ConfigError",
+    "FairLock",
     "FencedLock",
     "Hold",
     "Lock",
     "LockLostError",
+    "NonReentrantFairLock",
     "NonReentrantLock",
     "NotAcquiredError",
     "NotHeldError",

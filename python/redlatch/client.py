@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from redlatch import _redlatch, calls, leaving
 from redlatch.durations import Seconds
-from redlatch.kinds import FencedLock, NonReentrantLock, SpinLock
+from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock
 from redlatch.locks import Lock
 
 if TYPE_CHECKING:
@@ -70,6 +70,22 @@ class Client:
     ) -> NonReentrantLock:
         """Returns the lock that its owner may not acquire twice; all else is as with `get_lock`."""
         return NonReentrantLock(self, name, wait, lease, owner)
+
+    def get_fair_lock(
+        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None
+    ) -> FairLock:
+        """Returns the reentrant lock that whoever has waited longest gets next, in whichever process.
+
+        A waiter that died is passed over after 5 s. A try without waiting (`try_lock()`) takes the lock only if nobody
+        waits. All else is as with `get_lock`.
+        """
+        return FairLock(self, name, wait, lease, owner)
+
+    def get_non_reentrant_fair_lock(
+        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None
+    ) -> NonReentrantFairLock:
+        """Returns the fair lock that its owner may not acquire twice; all else is as with `get_fair_lock`."""
+        return NonReentrantFairLock(self, name, wait, lease, owner)
 
     def get_fenced_lock(
         self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None

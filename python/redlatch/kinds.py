@@ -39,6 +39,18 @@ class NonReentrantLock(Lock):
     _kind: ClassVar[str] = "non_reentrant"
 
 
+class FairLock(Lock):
+    """The reentrant lock that whoever has waited longest gets next; see `Client.get_fair_lock`."""
+
+    _kind: ClassVar[str] = "fair"
+
+
+class NonReentrantFairLock(Lock):
+    """The fair lock that raises AlreadyHeldError when its owner acquires it twice."""
+
+    _kind: ClassVar[str] = "non_reentrant_fair"
+
+
 class FencedLock(Lock):
     """The reentrant lock that numbers its holds: `hold.token` is greater than that of every hold before.
 

@@ -10,6 +10,8 @@ KINDS = {
     "plain": redlatch.Client.get_lock,
     "spin": redlatch.Client.get_spin_lock,
     "non_reentrant": redlatch.Client.get_non_reentrant_lock,
+    "fair": redlatch.Client.get_fair_lock,
+    "non_reentrant_fair": redlatch.Client.get_non_reentrant_fair_lock,
     "fenced": redlatch.Client.get_fenced_lock,
 }
 

@@ -2,8 +2,12 @@
 
 use std::time::Duration;
 
+use redlatch_tests::{View, all_at_once, eventually};
+
 use crate::holds;
-use crate::stage::{STAGE, every_pair};
+use crate::languages::ALL;
+use crate::party::{Party, SOON};
+use crate::stage::{STAGE, every_pair, kinds};
 
 #[test]
 fn what_is_not_reentrant_is_refused_to_its_owner_and_kept() {
@@ -36,4 +40,34 @@ fn everybody_counts_the_same_tokens() {
             }
         },
     );
+}
+
+#[test]
+fn whoever_has_waited_longest_is_next_in_whatever_language() {
+    let rounds = kinds(|kind| kind.fair).flat_map(|kind| (0..ALL.len()).map(move |first| (kind, first)));
+    all_at_once(rounds.map(|(kind, first)| {
+        let name = format!("order: {}: from {}", kind.0.name, ALL[first].name);
+        let job = {
+            let name = name.clone();
+            move || {
+                let mut view = STAGE.server.view();
+                let parties: Vec<_> = STAGE.everybody().map(|agent| Party::new(agent, kind, &name)).collect();
+                let turn = |at: usize| &parties[(first + at * 3) % parties.len()];
+                turn(0).lock(None);
+                let mut waiting = Vec::new();
+                for at in 1..parties.len() {
+                    waiting.push(turn(at).begin_lock(None));
+                    let queued = |view: &mut View| view.command::<usize>(&["LLEN", &format!("redisson_lock_queue:{{{name}}}")]);
+                    eventually("one more in the queue", || (queued(&mut view) == at).then_some(()));
+                }
+                for (at, pending) in (1..).zip(waiting) {
+                    turn(at - 1).unlock();
+                    pending.within(SOON).expect("it is free");
+                    holds(&mut view, turn(at), 1);
+                }
+                turn(parties.len() - 1).unlock();
+            }
+        };
+        (name, job)
+    }));
 }

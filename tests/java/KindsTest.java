@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.LockOptions;
@@ -19,6 +22,8 @@ class KindsTest extends LockTest {
     void every_kind_excludes_other_threads() throws Exception {
         CommonOptions options = CommonOptions.name(name);
         for (RLock each : new RLock[] {client.getSpinLock(name), client.getNonReentrantLock(name), client.getNonReentrantLock(options),
+                client.getFairLock(name), client.getFairLock(options), client.getNonReentrantFairLock(name),
+                client.getNonReentrantFairLock(options),
                 client.getFencedLock(name), client.getFencedLock(options)}) {
             each.lock();
             assertEquals("1", server.call("HGET", name, client.getId() + ":" + Thread.currentThread().getId()));
@@ -61,7 +66,12 @@ class KindsTest extends LockTest {
 
     @Test
     void a_lock_that_is_not_reentrant_is_refused_to_its_thread_in_redissons_words() {
-        RLock once = client.getNonReentrantLock(name);
+        for (RLock once : new RLock[] {client.getNonReentrantLock(name), client.getNonReentrantFairLock(name)}) {
+            isRefusedTwice(once);
+        }
+    }
+
+    private void isRefusedTwice(RLock once) {
         once.lock();
         String words = "Lock '" + name + "' is non-reentrant and is already held by thread " + Thread.currentThread().getId();
         assertEquals(words, assertThrows(IllegalMonitorStateException.class, once::lock).getMessage());
@@ -71,6 +81,30 @@ class KindsTest extends LockTest {
         assertEquals(1, once.getHoldCount());
         once.unlock();
         assertTrue(once.tryLock());
+        once.unlock();
+    }
+
+    @Test
+    void a_fair_lock_goes_to_whoever_has_waited_longest() throws Exception {
+        RLock fair = client.getFairLock(name);
+        List<Integer> order = Collections.synchronizedList(new ArrayList<>());
+        List<Worker<Integer>> waiters = new ArrayList<>();
+        fair.lock();
+        for (int i = 0; i < 8; i++) {
+            int number = i;
+            waiters.add(Worker.start(() -> {
+                fair.lock();
+                order.add(number);
+                fair.unlock();
+                return number;
+            }));
+            Wait.until("one more in the queue", () -> server.call("LLEN", "redisson_lock_queue:{" + name + "}").equals(number + 1L));
+        }
+        fair.unlock();
+        for (Worker<Integer> waiter : waiters) {
+            waiter.get();
+        }
+        assertEquals(List.of(0, 1, 2, 3, 4, 5, 6, 7), order);
     }
 
     @Test

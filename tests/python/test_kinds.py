@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Callable
 
 import pytest
 
 import redlatch
+from eventually import until_true
 from redlatch import Client, Lock
 from view import View
 
-GETTERS = [Client.get_spin_lock, Client.get_non_reentrant_lock, Client.get_fenced_lock]
+GETTERS = [
+    Client.get_spin_lock,
+    Client.get_non_reentrant_lock,
+    Client.get_fair_lock,
+    Client.get_non_reentrant_fair_lock,
+    Client.get_fenced_lock,
+]
 
 
 @pytest.mark.parametrize("get", GETTERS)
 def test_every_kind_is_a_lock_of_the_client(
-    client: Client, stranger: Client, view: View, name: str, get: object
+    client: Client, stranger: Client, view: View, name: str, get: Callable[..., Lock]
 ) -> None:
-    assert callable(get)
-    lock: Lock = get(client, name, wait=5, lease=20)
+    lock = get(client, name, wait=5, lease=20)
     assert isinstance(lock, Lock)
     with lock as hold:
         assert view("HGETALL", name) == [f"{client.id}:{hold.owner}", "1"]
@@ -48,8 +55,11 @@ def test_a_bad_backoff_is_refused(client: Client, name: str) -> None:
         client.get_spin_lock(name, backoff=[1, -1])
 
 
-def test_a_lock_that_is_not_reentrant_is_refused_to_its_owner(client: Client, view: View, name: str) -> None:
-    lock = client.get_non_reentrant_lock(name)
+@pytest.mark.parametrize("get", [Client.get_non_reentrant_lock, Client.get_non_reentrant_fair_lock])
+def test_a_lock_that_is_not_reentrant_is_refused_to_its_owner(
+    client: Client, view: View, name: str, get: Callable[..., Lock]
+) -> None:
+    lock = get(client, name)
     with lock:
         for again in (lock.lock, lock.try_lock, lock.__enter__):
             with pytest.raises(redlatch.AlreadyHeldError, match=f"`{name}` is already held") as refused:
@@ -60,6 +70,35 @@ def test_a_lock_that_is_not_reentrant_is_refused_to_its_owner(client: Client, vi
     assert view("EXISTS", name) == 0
     with lock:
         pass
+
+
+def test_a_fair_lock_goes_to_whoever_has_waited_longest(
+    client: Client, stranger: Client, view: View, name: str
+) -> None:
+    order: list[int] = []
+
+    def wait(number: int) -> None:
+        with (client if number % 2 else stranger).get_fair_lock(name):
+            order.append(number)
+
+    def waiting() -> int:
+        count = view("LLEN", f"redisson_lock_queue:{{{name}}}")
+        assert isinstance(count, int)
+        return count
+
+    with ThreadPoolExecutor(8) as pool, client.get_fair_lock(name):
+        for number in range(8):
+            pool.submit(wait, number)
+            until_true(lambda: waiting() > number, "one more in the queue")  # noqa: B023
+    assert order == list(range(8))
+    assert view("KEYS", f"*{name}*") == []
+
+
+def test_a_fair_lock_is_left_by_who_gives_up(client: Client, stranger: Client, view: View, name: str) -> None:
+    with stranger.get_fair_lock(name) as hold:
+        assert client.get_fair_lock(name).try_lock(wait=0.05) is None
+        hold.ensure()
+    until_true(lambda: view("KEYS", f"*{name}*") == [], "nothing left")
 
 
 def test_the_holds_of_a_fenced_lock_are_numbered(client: Client, stranger: Client, name: str) -> None:

@@ -82,6 +82,8 @@ public class Agent {
             case "plain": return client.getLock(name);
             case "spin": return client.getSpinLock(name);
             case "non_reentrant": return client.getNonReentrantLock(name);
+            case "fair": return client.getFairLock(name);
+            case "non_reentrant_fair": return client.getNonReentrantFairLock(name);
             case "fenced": return client.getFencedLock(name);
             default: throw new IllegalArgumentException("no kind `" + kind + "`");
         }

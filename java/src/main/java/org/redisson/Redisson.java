@@ -114,6 +114,26 @@ public final class Redisson implements RedissonClient, Options.Extended {
     }
 
     @Override
+    public RLock getFairLock(String name) {
+        return new RedissonFairLock(place(name));
+    }
+
+    @Override
+    public RLock getFairLock(CommonOptions options) {
+        return new RedissonFairLock(place(options));
+    }
+
+    @Override
+    public RLock getNonReentrantFairLock(String name) {
+        return new RedissonNonReentrantFairLock(place(name));
+    }
+
+    @Override
+    public RLock getNonReentrantFairLock(CommonOptions options) {
+        return new RedissonNonReentrantFairLock(place(options));
+    }
+
+    @Override
     public RFencedLock getFencedLock(String name) {
         return new RedissonFencedLock(place(name));
     }

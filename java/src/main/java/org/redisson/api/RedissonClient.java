@@ -41,6 +41,21 @@ public interface RedissonClient {
     /** As {@link #getNonReentrantLock(String)}, and its calls are tried as long as {@code options} say. */
     RLock getNonReentrantLock(CommonOptions options);
 
+    /**
+     * The reentrant lock of that name that whoever has waited longest gets next, in whichever process. A waiter that died is passed over
+     * after 5 s; {@code tryLock()} takes the lock only if nobody waits. Asks nothing of the server.
+     */
+    RLock getFairLock(String name);
+
+    /** As {@link #getFairLock(String)}, and its calls are tried as long as {@code options} say. */
+    RLock getFairLock(CommonOptions options);
+
+    /** The fair lock of that name that a thread must not acquire twice: that is an {@link IllegalMonitorStateException}. */
+    RLock getNonReentrantFairLock(String name);
+
+    /** As {@link #getNonReentrantFairLock(String)}, and its calls are tried as long as {@code options} say. */
+    RLock getNonReentrantFairLock(CommonOptions options);
+
     /** The reentrant lock of that name whose every hold has a number greater than all before. Asks nothing of the server. */
     RFencedLock getFencedLock(String name);
 

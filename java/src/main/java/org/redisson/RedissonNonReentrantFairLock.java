@@ -1,0 +1,8 @@
+package org.redisson;
+
+/** The fair lock that a thread must not acquire twice. */
+public class RedissonNonReentrantFairLock extends RedissonLock {
+    RedissonNonReentrantFairLock(Place place) {
+        super(place, "non_reentrant_fair");
+    }
+}
