@@ -70,8 +70,8 @@ pub enum Error {
     /// The hold ended before it was released.
     #[error("{0}; what it guarded may have been done twice")]
     Lost(Box<Loss>),
-    /// This kind of lock is held once only, and its owner asks again.
-    #[error("`{lock}` is already held by {owner}, and it is not reentrant; release it first")]
+    /// The owner asks for more than a lock of this kind gives to one who has it: once more, or to write while it reads.
+    #[error("`{lock}` is already held by {owner}, and cannot be taken once more that way; release it first")]
     AlreadyHeld { lock: String, owner: String },
     /// The wait ran out. Only from calls that promise a hold.
     #[error("`{lock}` was not acquired within {waited:?}; somebody else holds it")]
@@ -99,6 +99,11 @@ pub enum Error {
 impl Error {
     pub fn config(message: impl Into<String>) -> Self {
         Error::Config(message.into())
+    }
+
+    pub(crate) fn wrong_kind(lock: &str) -> Self {
+        let message = "the key is a lock of another kind; use another name".to_owned();
+        Error::Refused { what: format!("`{lock}`"), code: "WRONGTYPE".into(), message }
     }
 
     /// The stable name, for logs and bindings.

@@ -50,3 +50,4 @@ pub use config::{Address, Config};
 pub use error::{Error, Loss, LostReason, Result};
 pub use guard::{BlockingGuard, Guard};
 pub use lock::{Blocking, LockBuilder};
+pub use locks::ReadWriteLock;

@@ -27,6 +27,11 @@ impl Client {
         LockBuilder::new(self, "fair", name)
     }
 
+    /// The locks of this name for many readers or one writer, Redisson's `getReadWriteLock`.
+    pub fn read_write_lock(&self, name: &str) -> ReadWriteLock {
+        ReadWriteLock { read: LockBuilder::new(self, "read", name), write: LockBuilder::new(self, "write", name) }
+    }
+
     /// The fair lock that its owner may not take twice (`Error::AlreadyHeld`), Redisson's `getNonReentrantFairLock`.
     pub fn non_reentrant_fair_lock(&self, name: &str) -> LockBuilder {
         LockBuilder::new(self, "non_reentrant_fair", name)
@@ -36,5 +41,25 @@ impl Client {
     /// Redisson's `getFencedLock`.
     pub fn fenced_lock(&self, name: &str) -> LockBuilder {
         LockBuilder::new(self, "fenced", name)
+    }
+}
+
+/// Two locks of one name: many may read, or one may write. Who writes may read as well ([`LockBuilder::owner`]), and goes on reading after
+/// its release of the other; who reads must not ask to write.
+#[derive(Clone)]
+pub struct ReadWriteLock {
+    read: LockBuilder,
+    write: LockBuilder,
+}
+
+impl ReadWriteLock {
+    /// The lock for reading.
+    pub fn read(&self) -> LockBuilder {
+        self.read.clone()
+    }
+
+    /// The lock for writing.
+    pub fn write(&self) -> LockBuilder {
+        self.write.clone()
     }
 }

@@ -9,8 +9,7 @@ use crate::command::{Answer, Op, Request};
 use crate::error::{Error, Result};
 use crate::gate::Turn;
 use crate::holds::{Slot, believed};
-use crate::kinds::{self, Cx, Queue, Row, Wake};
-use crate::lines::{self, Key};
+use crate::kinds::{self, Cx, Row};
 use crate::link::{Outcome, Reply};
 use crate::live::Live;
 use crate::owner::OwnerField;
@@ -18,6 +17,7 @@ use crate::script::{Call, Script, script};
 use crate::settle::{Settled, Tries, Unsettled, settle};
 
 mod release;
+mod waiting;
 
 /// Leases up to this may be over when the answer comes: who asks for one gets one.
 const SHORT: Duration = Duration::from_millis(10);
@@ -34,6 +34,8 @@ pub struct Target {
     pub retry_for: Duration,
     /// Whether its acquire waits if it must.
     waits: bool,
+    /// Whether it waits until it gets it.
+    forever: bool,
     /// The numbers of the request, see [`Op`].
     numbers: Arc<[i64]>,
 }
@@ -54,13 +56,20 @@ impl Target {
         let slot = Slot { kind: request.kind, name, owner: request.owner };
         let target = Target::of(live, row, slot, request.lease.unwrap_or(live.config.watchdog));
         let (response, retry_for) = (request.response_timeout.unwrap_or(target.response), request.retry_for.unwrap_or(target.retry_for));
-        Ok(Target { response, retry_for, numbers: request.numbers.clone().into(), waits: request.wait != Some(Duration::ZERO), ..target })
+        Ok(Target {
+            response,
+            retry_for,
+            numbers: request.numbers.clone().into(),
+            waits: request.wait != Some(Duration::ZERO),
+            forever: request.wait.is_none(),
+            ..target
+        })
     }
 
     pub fn of(live: &Arc<Live>, row: Row, slot: Slot, lease: Duration) -> Self {
         let (response, retry_for, numbers) = (live.config.response_timeout, live.config.retry_for, Arc::default());
         let owner = OwnerField(&live.uuid, slot.owner).to_string();
-        Target { live: live.clone(), row, owner, slot, lease, response, retry_for, waits: false, numbers }
+        Target { live: live.clone(), row, owner, slot, lease, response, retry_for, waits: false, forever: false, numbers }
     }
 
     /// How long a call is tried from now on; `deadline`: when its caller stops waiting.
@@ -74,39 +83,20 @@ impl Target {
         self.response == self.live.config.response_timeout && self.retry_for == self.live.config.retry_for
     }
 
-    /// The line that it waits in.
-    pub fn key(&self) -> Key {
-        lines::key(&self.slot)
-    }
-
-    /// Whether a release passes its hold on to the next waiter of this client.
-    pub fn passes(&self) -> bool {
-        self.row.0.queue == Queue::Passing
-    }
-
-    /// How it hears that it is worth trying again.
-    pub fn wake(&self) -> Wake {
-        self.row.1.wake(&self.slot.name, &self.owner)
-    }
-
-    /// After how long it tries again by itself, time and again; none: it waits to be told.
-    pub fn delays(&self) -> Vec<Duration> {
-        let asked = self.numbers.iter().map(|ms| ms.unsigned_abs());
-        let own = self.wake().delays;
-        match own.is_empty() || self.numbers.is_empty() {
-            true => own.iter().copied().map(Duration::from_millis).collect(),
-            false => asked.map(Duration::from_millis).collect(),
-        }
-    }
-
-    /// Whether another owner of this client has it, and will pass it on.
-    pub fn is_near(&self, now: Instant) -> bool {
-        self.passes() && self.live.holds(|holds| holds.is_near(&self.slot, now))
-    }
-
     fn cx(&self) -> Cx<'_> {
         let (name, owner, lease_ms) = (&*self.slot.name, &*self.owner, self.lease.as_millis() as u64);
-        Cx { name, owner, lease_ms, waits: self.waits, want: 0, leave: 0, next: ("", 0), holder: "", publish: self.live.link.publish() }
+        Cx {
+            name,
+            owner,
+            lease_ms,
+            waits: self.waits,
+            forever: self.forever,
+            want: 0,
+            leave: 0,
+            next: ("", 0),
+            holder: "",
+            publish: self.live.link.publish(),
+        }
     }
 
     fn call(&self, op: Op, cx: &Cx) -> Result<Call> {
@@ -126,6 +116,7 @@ impl Target {
             1 => Some(self.taken(reply, watched, sent).map_or(Tried::Busy(Some(Duration::ZERO)), Tried::Taken)),
             0 => Some(Tried::Busy(reply.numbers.first().and_then(|ms| u64::try_from(*ms).ok()).map(Duration::from_millis))),
             -3 => return Err(Error::AlreadyHeld { lock: self.slot.name.to_string(), owner: self.owner.clone() }),
+            -4 => return Err(Error::wrong_kind(&self.slot.name)),
             _ => {
                 self.missing(&reply);
                 None
@@ -173,28 +164,6 @@ impl Target {
                     return Err(error);
                 }
             }
-        }
-    }
-
-    /// Whether whoever waits for it stands in a queue of the server.
-    pub fn queues(&self) -> bool {
-        self.row.0.fair && self.waits
-    }
-
-    /// Gives up the place in the server's queue.
-    pub async fn leave(&self) {
-        let (Some(call), tries) = (self.row.1.leave(&self.cx()), self.tries(None)) else { return };
-        if let Ok(_turn) = self.turn(tries).await {
-            // Who cannot leave shows no sign of life any more, and is passed over for that.
-            let _ = settle(&self.live, &call, tries, None).await;
-        }
-    }
-
-    /// As [`Target::leave`], whenever that is done.
-    pub fn leave_behind(&self) {
-        if self.queues() {
-            let target = self.clone();
-            self.live.io().spawn(async move { target.leave().await });
         }
     }
 

@@ -11,6 +11,7 @@ mod logs;
 mod lost;
 mod passing;
 mod pulse;
+mod read_write;
 mod table;
 mod tls;
 mod trouble;

@@ -9,6 +9,7 @@ mod fair;
 mod fenced;
 mod non_reentrant;
 mod plain;
+mod read_write;
 mod spin;
 
 #[doc(hidden)]
@@ -60,6 +61,8 @@ pub static ALL: &[(Traits, &dyn Kind)] = &[
     (Traits { name: "fenced", fenced: true, ..PLAIN }, &fenced::Fenced),
     (FAIR, &fair::Fair { reentrant: true }),
     (Traits { name: "non_reentrant_fair", reentrant: false, ..FAIR }, &fair::Fair { reentrant: false }),
+    (Traits { name: "read", exclusive: false, queue: Queue::Alone, ..PLAIN }, &read_write::Read),
+    (Traits { name: "write", ..PLAIN }, &read_write::Write),
 ];
 
 const PLAIN: Traits =
@@ -93,6 +96,8 @@ pub struct Cx<'a> {
     pub lease_ms: u64,
     /// Whether whoever acquires waits if it must.
     pub waits: bool,
+    /// Whether it waits until it gets it.
+    pub forever: bool,
     /// The count that an acquire gives the owner.
     pub want: u32,
     /// The count that a release leaves the owner.
@@ -138,8 +143,18 @@ pub(crate) fn prefixed(prefix: &str, name: &str) -> String {
 mod tests {
     use super::*;
 
-    const CX: Cx =
-        Cx { name: "n", owner: "u:1", lease_ms: 1, waits: true, want: 1, leave: 0, next: ("", 0), holder: "u:2", publish: "PUBLISH" };
+    const CX: Cx = Cx {
+        name: "n",
+        owner: "u:1",
+        lease_ms: 1,
+        waits: true,
+        forever: true,
+        want: 1,
+        leave: 0,
+        next: ("", 0),
+        holder: "u:2",
+        publish: "PUBLISH",
+    };
 
     #[test]
     fn every_call_names_its_inputs_as_its_script_does() {

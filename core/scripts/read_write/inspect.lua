@@ -1,0 +1,18 @@
+-- Looks at the lock and changes nothing.
+--
+-- Inputs
+--   owner      the field whose holds are counted
+--   writes     1: it is about writing; 0: about reading
+-- Replies
+--   {1, ttl, count}  remaining ms (-1: no end, -2: nobody writes, or nobody reads) and the owner's holds
+-- Redisson: isLocked and getHoldCount of RedissonReadLock and RedissonWriteLock
+local lock = KEYS[1]
+local owner, writes = ARGV[1], ARGV[2]
+
+local mode, held = redis.call('HGET', lock, 'mode'), false
+if writes == '1' then
+  held = mode == 'write'
+else
+  held = mode == 'read' or (mode == 'write' and redis.call('HLEN', lock) > 2)
+end
+return {1, held and redis.call('PTTL', lock) or -2, tonumber(redis.call('HGET', lock, owner) or 0)}

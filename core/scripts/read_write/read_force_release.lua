@@ -1,0 +1,31 @@
+-- Takes the lock away from all readers, if the one that the caller names is among them: a late copy evicts nobody else.
+--
+-- Inputs
+--   holder     the field to find; empty: only tell who reads
+--   publish    PUBLISH or SPUBLISH
+--   channel    where waiters listen
+--   not_after  see _late.lua
+-- Replies
+--   {1}          evicted
+--   {0, holder}  this one reads
+--   {-1}         nobody reads, or somebody writes
+-- Redisson: the forced unlock of RedissonReadLock
+local lock = KEYS[1]
+local holder, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+
+local refusal = late(not_after)
+if refusal then return refusal end
+
+if redis.call('HGET', lock, 'mode') ~= 'read' then return {-1} end
+if holder ~= '' and redis.call('HEXISTS', lock, holder) == 1 then
+  local fields = redis.call('HGETALL', lock)
+  for i = 1, #fields, 2 do
+    for number = 1, fields[i] == 'mode' and 0 or tonumber(fields[i + 1]) do redis.call('DEL', hold_key(lock, fields[i], number)) end
+  end
+  redis.call('DEL', lock)
+  redis.call(publish, channel, '0')
+  return {1}
+end
+local readers = redis.call('HKEYS', lock)
+table.sort(readers)
+return {0, readers[1] == 'mode' and readers[2] or readers[1]}

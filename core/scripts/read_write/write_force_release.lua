@@ -1,0 +1,28 @@
+-- Takes the lock away from the writer that the caller names: a late copy evicts nobody else.
+--
+-- Inputs
+--   holder     the writer's field; empty: only tell who writes
+--   publish    PUBLISH or SPUBLISH
+--   channel    where waiters listen
+--   not_after  see _late.lua
+-- Replies
+--   {1}          evicted
+--   {0, holder}  somebody else writes
+--   {-1}         nobody writes
+-- Redisson: the forced unlock of RedissonWriteLock
+local lock = KEYS[1]
+local holder, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+
+local refusal = late(not_after)
+if refusal then return refusal end
+
+if redis.call('HGET', lock, 'mode') ~= 'write' then return {-1} end
+if redis.call('HDEL', lock, holder) == 1 then
+  redis.call('DEL', lock)
+  redis.call(publish, channel, '1')
+  return {1}
+end
+for _, field in ipairs(redis.call('HKEYS', lock)) do
+  if is_writer(field) then return {0, field} end
+end
+return {-1}

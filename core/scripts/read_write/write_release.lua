@@ -1,0 +1,52 @@
+-- Gives back the writer's latest hold; the last one frees the lock, passes it on to another writer, or leaves it to the owner's reading.
+--
+-- Inputs
+--   owner       the writer's field, <client uuid>:<number>:write
+--   leave       the count that stays, 0 is the end: written, not subtracted, so that a repeat changes nothing
+--   lease       ms that a lock with holds left lives at least, 0: as long as before
+--   next_owner  the writer to pass on to; empty: nobody
+--   next_lease  ms that the lock lives from now on with that owner
+--   publish     PUBLISH or SPUBLISH
+--   channel     where waiters listen
+--   not_after   see _late.lua
+-- Replies
+--   {1, n}   done; n clients heard that they may try
+--   {2}      passed on
+--   {-1, n}  the owner's field is not there; nothing was changed; n is 1 if somebody else holds the lock
+-- The first write is one that a full server takes: it lifts the refusal for the rest of the script.
+-- Redisson: the unlock of RedissonWriteLock, which tells nobody when the owner goes on reading; nothing passes on
+local lock = KEYS[1]
+local owner, leave, lease, next_owner, next_lease = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local publish, channel, not_after = ARGV[6], ARGV[7], ARGV[8]
+
+local refusal = late(not_after)
+if refusal then return refusal end
+
+-- A key that somebody has made into something else is an error here: the owner has lost it.
+if redis.pcall('HEXISTS', lock, owner) ~= 1 then
+  if next_owner ~= '' and redis.pcall('HEXISTS', lock, next_owner) == 1 then return {2} end
+  return {-1, redis.call('EXISTS', lock)}
+end
+local time = redis.call('PTTL', lock)
+if tonumber(leave) > 0 then
+  time = math.max(time, tonumber(lease))
+  if time > 0 then redis.call('PEXPIRE', lock, time) end
+  redis.call('HSET', lock, owner, leave)
+  return {1, 0}
+end
+redis.call('HDEL', lock, owner)
+if redis.call('HLEN', lock) > 1 then
+  redis.call('HSET', lock, 'mode', 'read')
+  local longest = longest_read(lock)
+  if longest > 0 then redis.call('PEXPIRE', lock, longest) end
+  return {1, redis.call(publish, channel, '1')}
+end
+if next_owner == '' then
+  redis.call('DEL', lock)
+  return {1, redis.call(publish, channel, '1')}
+end
+redis.call('HSET', lock, 'mode', 'write', next_owner, 1)
+redis.call('PEXPIRE', lock, next_lease)
+-- Others sleep as long as the lock had to live: they are to look again.
+if time < 0 or tonumber(next_lease) < time then redis.call(publish, channel, '1') end
+return {2}

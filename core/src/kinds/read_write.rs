@@ -1,0 +1,88 @@
+//! The lock that many may hold for reading, or one for writing, who may read as well. Redisson's `getReadWriteLock`.
+
+use super::{Cx, Kind, Renewal, Wake, prefixed};
+use crate::command::Op;
+use crate::script::{Call, Script, script};
+
+static READ_ACQUIRE: Script = script!("read_write/read_acquire", "read_write/_holds");
+static READ_RELEASE: Script = script!("read_write/read_release", "read_write/_holds");
+static READ_FORCE_RELEASE: Script = script!("read_write/read_force_release", "read_write/_holds");
+static WRITE_ACQUIRE: Script = script!("read_write/write_acquire", "read_write/_holds");
+static WRITE_RELEASE: Script = script!("read_write/write_release", "read_write/_holds");
+static WRITE_FORCE_RELEASE: Script = script!("read_write/write_force_release", "read_write/_holds");
+static INSPECT: Script = script!("read_write/inspect");
+static RENEW: Script = script!("read_write/renew", "read_write/_holds");
+
+fn channel(name: &str) -> String {
+    prefixed("redisson_rwlock", name)
+}
+
+fn to_waiters(call: Call, cx: &Cx) -> Option<Call> {
+    Some(call.arg("publish", cx.publish).arg("channel", channel(cx.name)).not_after())
+}
+
+/// `role` is what is behind an owner's name in its field.
+fn renew(holds: &[Renewal], role: &str) -> Option<Call> {
+    let mut call = Call::new(&RENEW);
+    for hold in holds {
+        call = call.key("locks…", hold.name);
+    }
+    call = call.not_after();
+    for hold in holds {
+        call = call.arg("holds…", hold.lease_ms).arg("holds…", format_args!("{}{role}", hold.owner));
+    }
+    Some(call)
+}
+
+pub struct Read;
+
+impl Kind for Read {
+    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
+        let of = |script: &'static Script| Call::new(script).key("lock", cx.name);
+        match op {
+            Op::Acquire => Some(of(&READ_ACQUIRE).arg("lease", cx.lease_ms).arg("owner", cx.owner).arg("want", cx.want).not_after()),
+            Op::Release => to_waiters(of(&READ_RELEASE).arg("owner", cx.owner).arg("leave", cx.leave), cx),
+            Op::ForceRelease => to_waiters(of(&READ_FORCE_RELEASE).arg("holder", cx.holder), cx),
+            Op::Inspect => Some(of(&INSPECT).arg("owner", cx.owner).arg("writes", 0)),
+            _ => None,
+        }
+    }
+
+    fn renew(&self, holds: &[Renewal]) -> Option<Call> {
+        renew(holds, "")
+    }
+
+    fn wake(&self, name: &str, _: &str) -> Wake {
+        Wake::message(channel(name))
+    }
+}
+
+pub struct Write;
+
+impl Kind for Write {
+    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
+        let of = |script: &'static Script| Call::new(script).key("lock", cx.name);
+        let writer = |owner: &str| if owner.is_empty() { String::new() } else { format!("{owner}:write") };
+        match op {
+            Op::Acquire => {
+                let call = of(&WRITE_ACQUIRE).arg("lease", cx.lease_ms).arg("owner", writer(cx.owner)).arg("want", cx.want);
+                Some(call.arg("reader", cx.owner).arg("forever", u8::from(cx.forever)).not_after())
+            }
+            Op::Release => {
+                let call = of(&WRITE_RELEASE).arg("owner", writer(cx.owner)).arg("leave", cx.leave).arg("lease", cx.lease_ms);
+                to_waiters(call.arg("next_owner", writer(cx.next.0)).arg("next_lease", cx.next.1), cx)
+            }
+            Op::ForceRelease => to_waiters(of(&WRITE_FORCE_RELEASE).arg("holder", cx.holder), cx),
+            Op::Inspect => Some(of(&INSPECT).arg("owner", writer(cx.owner)).arg("writes", 1)),
+            _ => None,
+        }
+    }
+
+    fn renew(&self, holds: &[Renewal]) -> Option<Call> {
+        renew(holds, ":write")
+    }
+
+    fn wake(&self, name: &str, _: &str) -> Wake {
+        Wake::message(channel(name))
+    }
+}
