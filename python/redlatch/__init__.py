@@ -23,6 +23,7 @@ from redlatch.errors import (
 from redlatch.hold import Hold
 from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock
 from redlatch.locks import Lock
+from redlatch.read_write import ReadLock, ReadWriteLock, WriteLock
 from redlatch.tls import Tls
 
 __all__ = [
@@ -40,6 +41,8 @@ __all__ = [
     "NonReentrantLock",
     "NotAcquiredError",
     "NotHeldError",
+    "ReadLock",
+    "ReadWriteLock",
     "RedlatchError",
     "RefusedError",
     "Seconds",
@@ -47,5 +50,6 @@ __all__ = [
     "Tls",
     "UnavailableError",
     "UnsupportedError",
+    "WriteLock",
     "connect",
 ]

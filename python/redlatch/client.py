@@ -10,6 +10,7 @@ from redlatch import _redlatch, calls, leaving
 from redlatch.durations import Seconds
 from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock
 from redlatch.locks import Lock
+from redlatch.read_write import ReadWriteLock
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -86,6 +87,12 @@ class Client:
     ) -> NonReentrantFairLock:
         """Returns the fair lock that its owner may not acquire twice; all else is as with `get_fair_lock`."""
         return NonReentrantFairLock(self, name, wait, lease, owner)
+
+    def get_read_write_lock(
+        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None
+    ) -> ReadWriteLock:
+        """Returns the locks called `name` for many readers or one writer; the arguments are those of `get_lock`."""
+        return ReadWriteLock(self, name, wait, lease, owner)
 
     def get_fenced_lock(
         self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None

@@ -4,6 +4,7 @@ mod agent;
 mod details;
 mod languages;
 mod party;
+mod read_write;
 mod stage;
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -31,8 +32,7 @@ fn is_told(traits: &Traits) -> bool {
 }
 
 fn holds(view: &mut View, party: &Party, count: u64) {
-    let fields: Vec<_> = view.hgetall(party.name()).into_iter().collect();
-    assert_eq!(fields, [(party.field(), count.to_string())], "what the server has");
+    assert_eq!(view.hgetall(party.name()), party.stored(count), "what the server has");
 }
 
 #[test]
@@ -90,7 +90,9 @@ fn counts_mean_the_same_to_everybody() {
                 holds(&mut view, one, count);
             }
             let ttl = two.ttl();
-            assert!(ttl > 30_000 && ttl <= 40_000, "{ttl} ms are left of {lease:?}");
+            // Redisson adds the leases of a writer up.
+            let most = if one.kind.0.name == "write" { 120_000 } else { 40_000 };
+            assert!(ttl > 30_000 && ttl <= most, "{ttl} ms are left of {lease:?}");
             for count in [2, 1] {
                 one.unlock();
                 holds(&mut view, one, count);
@@ -123,7 +125,7 @@ fn only_the_last_release_wakes() {
             holds(&mut view, holder, 1);
             holder.unlock();
             pending.within(SOON).expect("it is free");
-            assert_eq!(listener.heard(), ["0"]);
+            assert_eq!(listener.heard(), [if holder.kind.0.name == "write" { "1" } else { "0" }]);
             waiter.unlock();
         },
     );
@@ -131,14 +133,14 @@ fn only_the_last_release_wakes() {
 
 #[test]
 fn a_killed_holder_keeps_the_lock_for_its_lease_and_no_longer() {
-    let (case, lease) = ("kill", Duration::from_secs(4));
-    let doomed = kinds(|kind| kind.exclusive).flat_map(|kind| languages::ALL.iter().map(move |language| (kind, language)));
-    all_at_once(doomed.map(|(kind, language)| {
+    let (case, lease) = ("kill", Duration::from_secs(8));
+    all_at_once(languages::ALL.iter().map(|language| {
         let job = move || {
             let doomed = Agent::start(language, &STAGE.server.url());
             let mut view = STAGE.server.view();
             let mut waiting = Vec::new();
-            for waiter in STAGE.waiters() {
+            let waiters = || STAGE.waiters().iter();
+            for (kind, waiter) in kinds(|kind| kind.exclusive).flat_map(|kind| waiters().map(move |waiter| (kind, waiter))) {
                 let other = waiter.as_ref().map_or("?", |agent| agent.language.name);
                 let name = format!("{case}: {}: {} → {other}", kind.0.name, language.name);
                 let (holder, waiter) = (Party::new(&doomed, kind, &name), Party::new(waiter, kind, &name));
@@ -160,7 +162,7 @@ fn a_killed_holder_keeps_the_lock_for_its_lease_and_no_longer() {
                 (name, job)
             }));
         };
-        (format!("{case}: {}: {}", kind.0.name, language.name), job)
+        (format!("{case}: {}", language.name), job)
     }));
 }
 
@@ -205,27 +207,24 @@ fn a_lease_that_runs_out_lets_the_next_one_in() {
 #[test]
 fn all_together_lose_no_update() {
     const ROUNDS: u64 = 20;
-    all_at_once(kinds(|kind| kind.exclusive).map(|kind| {
-        let job = move || {
-            let unprotected = AtomicU64::new(0);
-            let jobs = STAGE.everybody().zip(languages::ALL.iter().cycle()).map(|(agent, language)| {
-                let unprotected = &unprotected;
-                let job = move || {
-                    let party = Party::new(agent, kind, &format!("all together: {}", kind.0.name));
-                    for _ in 0..ROUNDS {
-                        party.begin_lock(None).within(8 * SOON).expect("its turn comes");
-                        let seen = unprotected.load(SeqCst);
-                        std::thread::yield_now();
-                        unprotected.store(seen + 1, SeqCst);
-                        party.unlock();
-                    }
-                };
-                (format!("all together: {}: {}", kind.0.name, language.name), job)
-            });
-            let count = 2 * languages::ALL.len() as u64;
-            all_at_once(jobs);
-            assert_eq!(unprotected.into_inner(), count * ROUNDS);
-        };
-        (format!("all together: {}", kind.0.name), job)
-    }));
+    for kind in kinds(|kind| kind.exclusive) {
+        let unprotected = AtomicU64::new(0);
+        let jobs = STAGE.everybody().zip(languages::ALL.iter().cycle()).map(|(agent, language)| {
+            let unprotected = &unprotected;
+            let job = move || {
+                let party = Party::new(agent, kind, &format!("all together: {}", kind.0.name));
+                for _ in 0..ROUNDS {
+                    party.begin_lock(None).within(8 * SOON).expect("its turn comes");
+                    let seen = unprotected.load(SeqCst);
+                    std::thread::yield_now();
+                    unprotected.store(seen + 1, SeqCst);
+                    party.unlock();
+                }
+            };
+            (format!("all together: {}: {}", kind.0.name, language.name), job)
+        });
+        let count = 2 * languages::ALL.len() as u64;
+        all_at_once(jobs);
+        assert_eq!(unprotected.into_inner(), count * ROUNDS);
+    }
 }

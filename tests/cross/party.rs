@@ -1,11 +1,12 @@
 //! One side of a case: an owner in an agent, and the lock in question.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::agent::{Agent, Pending, Refusal};
-use crate::stage::Kind;
+use crate::stage::{Kind, kinds};
 
 /// How long anything may take that needs no lease to run out; far below every lease that a case does not want to see ending.
 pub const SOON: Duration = Duration::from_secs(5);
@@ -27,6 +28,12 @@ impl<'a> Party<'a> {
         Party { agent, kind, name: name.to_owned() }
     }
 
+    /// The same owner with the lock of the same name of another kind.
+    pub fn of_kind(&self, name: &str) -> Party<'a> {
+        let kind = kinds(|kind| kind.name == name).next().expect("it is in the table");
+        Party { agent: self.agent, kind, name: self.name.clone() }
+    }
+
     /// The lock's name.
     pub fn name(&self) -> &str {
         &self.name
@@ -39,7 +46,15 @@ impl<'a> Party<'a> {
 
     /// What the server stores for this owner.
     pub fn field(&self) -> String {
-        format!("{}:{OWNER}", self.agent.client)
+        let role = if self.kind.0.name == "write" { ":write" } else { "" };
+        format!("{}:{OWNER}{role}", self.agent.client)
+    }
+
+    /// What the server stores while this owner alone has so many holds.
+    pub fn stored(&self, count: u64) -> BTreeMap<String, String> {
+        let mode = Some(self.kind.0.name).filter(|name| ["read", "write"].contains(name));
+        let mode = mode.map(|mode| ("mode".to_owned(), mode.to_owned()));
+        mode.into_iter().chain([(self.field(), count.to_string())]).collect()
     }
 
     /// Takes the lock, at once; `None` leaves the lease to the watchdog.

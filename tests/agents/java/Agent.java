@@ -84,6 +84,8 @@ public class Agent {
             case "non_reentrant": return client.getNonReentrantLock(name);
             case "fair": return client.getFairLock(name);
             case "non_reentrant_fair": return client.getNonReentrantFairLock(name);
+            case "read": return client.getReadWriteLock(name).readLock();
+            case "write": return client.getReadWriteLock(name).writeLock();
             case "fenced": return client.getFencedLock(name);
             default: throw new IllegalArgumentException("no kind `" + kind + "`");
         }

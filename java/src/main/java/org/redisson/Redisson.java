@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.redisson.api.LockOptions;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
+import org.redisson.api.RReadWriteLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.CommonOptions;
 import org.redisson.api.options.CommonParams;
@@ -131,6 +132,16 @@ public final class Redisson implements RedissonClient, Options.Extended {
     @Override
     public RLock getNonReentrantFairLock(CommonOptions options) {
         return new RedissonNonReentrantFairLock(place(options));
+    }
+
+    @Override
+    public RReadWriteLock getReadWriteLock(String name) {
+        return new RedissonReadWriteLock(place(name));
+    }
+
+    @Override
+    public RReadWriteLock getReadWriteLock(CommonOptions options) {
+        return new RedissonReadWriteLock(place(options));
     }
 
     @Override

@@ -56,6 +56,12 @@ public interface RedissonClient {
     /** As {@link #getNonReentrantFairLock(String)}, and its calls are tried as long as {@code options} say. */
     RLock getNonReentrantFairLock(CommonOptions options);
 
+    /** The locks of that name for many readers or one writer. Asks nothing of the server. */
+    RReadWriteLock getReadWriteLock(String name);
+
+    /** As {@link #getReadWriteLock(String)}, and its calls are tried as long as {@code options} say. */
+    RReadWriteLock getReadWriteLock(CommonOptions options);
+
     /** The reentrant lock of that name whose every hold has a number greater than all before. Asks nothing of the server. */
     RFencedLock getFencedLock(String name);
 

@@ -1,0 +1,8 @@
+package org.redisson;
+
+/** The half that any number of threads hold at once, as long as nobody else writes. */
+public class RedissonReadLock extends RedissonLock {
+    RedissonReadLock(Place place) {
+        super(place, "read");
+    }
+}

@@ -1,0 +1,8 @@
+package org.redisson;
+
+/** The half that one thread holds while nobody else reads or writes. */
+public class RedissonWriteLock extends RedissonLock {
+    RedissonWriteLock(Place place) {
+        super(place, "write");
+    }
+}
