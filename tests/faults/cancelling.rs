@@ -48,6 +48,41 @@ fn a_waiter_dropped_at_any_step_leaves_nothing() {
 }
 
 #[test]
+fn a_waiter_dropped_while_its_silent_connection_is_replaced_leaves_nothing() {
+    let (server, runtime) = (Server::start(), runtime());
+    let holder = connect(&server.url());
+    let job = |name: String| {
+        let (server, runtime, holder) = (&server, &runtime, &holder);
+        let job = {
+            let name = name.clone();
+            move || {
+                let (proxy, mut view) = (Proxy::start(server), server.view());
+                let client = connect(&server.url_at(proxy.port()));
+                let held = holder.lock(&name).lease(LONG).blocking().acquire().expect("free");
+                let lock = client.lock(&name).lease(LONG);
+                let waiting = runtime.spawn(async move { lock.acquire().await.map(drop) });
+                eventually("a listener", || (view.listeners(&channel(&name)) == 1).then_some(()));
+                proxy.hold_at(Direction::ToClient, "subscribe", 1);
+                proxy.freeze(Direction::ToClient);
+                eventually("the new connection's confirmation", || (proxy.struck() > 0).then_some(()));
+                waiting.abort();
+                let _ = runtime.block_on(waiting);
+                // Over a connection of the caller's own, which nothing holds up: by then the client has seen to the dropped waiter.
+                let other = client.lock(&format!("{name} other"));
+                for _ in 0..50 {
+                    other.clone().blocking().acquire().expect("free").release().expect("held");
+                }
+                proxy.flow();
+                held.release().expect("held");
+                nothing_is_left(&mut view, &name);
+            }
+        };
+        (name, job)
+    };
+    all_at_once((0..8).map(|number| job(format!("n{number}"))));
+}
+
+#[test]
 fn a_release_dropped_at_any_step_is_carried_out() {
     at_every_packet("release", |run| {
         let (client, runtime) = (connect(&run.url()), runtime());

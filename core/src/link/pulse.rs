@@ -33,7 +33,7 @@ pub async fn watch(mux: Arc<Mux>) {
 }
 
 /// Returns once the connection has answered, or nobody waits for it, or another one has taken its place.
-async fn probe(mux: &Mux, wire: &Wire) {
+async fn probe(mux: &Arc<Mux>, wire: &Wire) {
     let mut con = wire.con.clone();
     let mut sign = pin!(async {
         match con.send_packed_command(&redis::cmd("PING")).await {

@@ -1,5 +1,6 @@
 //! How the mux comes by its connection, and by another one.
 
+use std::pin::Pin;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -75,7 +76,7 @@ impl Mux {
     }
 
     /// Gives `old` up for `fresh`. What was asked on `old` is unknown from now on.
-    pub async fn replace(&self, old: &Wire, fresh: Wire) {
+    pub async fn replace(self: &Arc<Self>, old: &Wire, fresh: Wire) {
         let _only_me = self.opening.lock().await;
         if old.is_over() || self.now().is_none() {
             return;
@@ -87,7 +88,7 @@ impl Mux {
     }
 
     /// Listens again to every channel that anybody wants, and wakes them all: messages may have been missed.
-    async fn take(&self, wire: Wire) -> Result<Wire, RedisError> {
+    async fn take(self: &Arc<Self>, wire: Wire) -> Result<Wire, RedisError> {
         let channels = self.wakes.wanted();
         if !channels.is_empty() {
             wire.con.clone().subscribe(&channels).await?;
@@ -97,9 +98,18 @@ impl Mux {
             self.wakes.proven(channel);
             self.wakes.message(channel);
         }
+        // Whoever left meanwhile had no connection to say so on.
+        for channel in channels.into_iter().filter(|channel| !self.wakes.is_wanted(channel)) {
+            tokio::spawn(self.clone().leave(channel));
+        }
         // Nothing was told meanwhile.
         self.wakes.suspect(None);
         Ok(wire)
+    }
+
+    /// [`Mux::unlisten`], which may open a connection itself.
+    fn leave(self: Arc<Self>, channel: String) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move { self.unlisten(&channel).await })
     }
 }
 
