@@ -37,6 +37,12 @@ impl Client {
         LockBuilder::new(self, "non_reentrant_fair", name)
     }
 
+    /// The lock that most libraries write: `SET key token NX PX lease`, here with a token of each owner's own. It is not reentrant
+    /// (`Error::AlreadyHeld`); whoever else takes and frees the key that way is excluded by it, and noticed within 250 ms.
+    pub fn token_lock(&self, name: &str) -> LockBuilder {
+        LockBuilder::new(self, "token", name)
+    }
+
     /// The reentrant lock whose every hold has a [`crate::Guard::token`] greater than all before it, for what it guards to compare.
     /// Redisson's `getFencedLock`.
     pub fn fenced_lock(&self, name: &str) -> LockBuilder {

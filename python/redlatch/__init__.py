@@ -21,7 +21,7 @@ from redlatch.errors import (
     UnsupportedError,
 )
 from redlatch.hold import Hold
-from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock
+from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
 from redlatch.locks import Lock
 from redlatch.read_write import ReadLock, ReadWriteLock, WriteLock
 from redlatch.tls import Tls
@@ -48,6 +48,7 @@ __all__ = [
     "Seconds",
     "SpinLock",
     "Tls",
+    "TokenLock",
     "UnavailableError",
     "UnsupportedError",
     "WriteLock",

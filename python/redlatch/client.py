@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from redlatch import _redlatch, calls, leaving
 from redlatch.durations import Seconds
-from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock
+from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
 from redlatch.locks import Lock
 from redlatch.read_write import ReadWriteLock
 
@@ -93,6 +93,16 @@ class Client:
     ) -> ReadWriteLock:
         """Returns the locks called `name` for many readers or one writer; the arguments are those of `get_lock`."""
         return ReadWriteLock(self, name, wait, lease, owner)
+
+    def get_token_lock(
+        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None
+    ) -> TokenLock:
+        """Returns the lock that redis-py, redsync, Spring and most others write: `SET key token NX PX lease`.
+
+        So a program can move over lock by lock: they exclude each other. Their releases are noticed within 250 ms. Its
+        owner may not acquire it twice; all else is as with `get_lock`.
+        """
+        return TokenLock(self, name, wait, lease, owner)
 
     def get_fenced_lock(
         self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None

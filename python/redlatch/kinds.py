@@ -51,6 +51,12 @@ class NonReentrantFairLock(Lock):
     _kind: ClassVar[str] = "non_reentrant_fair"
 
 
+class TokenLock(Lock):
+    """The lock that most libraries write, with a token in a plain key; see `Client.get_token_lock`."""
+
+    _kind: ClassVar[str] = "token"
+
+
 class FencedLock(Lock):
     """The reentrant lock that numbers its holds: `hold.token` is greater than that of every hold before.
 

@@ -14,6 +14,7 @@ KINDS = {
     "non_reentrant_fair": redlatch.Client.get_non_reentrant_fair_lock,
     "read": lambda client, name, **how: client.get_read_write_lock(name, **how).read_lock,
     "write": lambda client, name, **how: client.get_read_write_lock(name, **how).write_lock,
+    "token": redlatch.Client.get_token_lock,
     "fenced": redlatch.Client.get_fenced_lock,
 }
 

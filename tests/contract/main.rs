@@ -14,6 +14,7 @@ mod pulse;
 mod read_write;
 mod table;
 mod tls;
+mod token;
 mod trouble;
 
 fn secs(n: u64) -> Duration {

@@ -32,6 +32,9 @@ fn is_told(traits: &Traits) -> bool {
 }
 
 fn holds(view: &mut View, party: &Party, count: u64) {
+    if party.kind.0.name == "token" {
+        return assert_eq!(view.command::<String>(&["GET", party.name()]), party.field(), "what the server has");
+    }
     assert_eq!(view.hgetall(party.name()), party.stored(count), "what the server has");
 }
 
@@ -140,7 +143,8 @@ fn a_killed_holder_keeps_the_lock_for_its_lease_and_no_longer() {
             let mut view = STAGE.server.view();
             let mut waiting = Vec::new();
             let waiters = || STAGE.waiters().iter();
-            for (kind, waiter) in kinds(|kind| kind.exclusive).flat_map(|kind| waiters().map(move |waiter| (kind, waiter))) {
+            for (kind, waiter) in kinds(|kind| kind.exclusive && kind.redisson).flat_map(|kind| waiters().map(move |waiter| (kind, waiter)))
+            {
                 let other = waiter.as_ref().map_or("?", |agent| agent.language.name);
                 let name = format!("{case}: {}: {} → {other}", kind.0.name, language.name);
                 let (holder, waiter) = (Party::new(&doomed, kind, &name), Party::new(waiter, kind, &name));
@@ -207,7 +211,7 @@ fn a_lease_that_runs_out_lets_the_next_one_in() {
 #[test]
 fn all_together_lose_no_update() {
     const ROUNDS: u64 = 20;
-    for kind in kinds(|kind| kind.exclusive) {
+    for kind in kinds(|kind| kind.exclusive && kind.redisson) {
         let unprotected = AtomicU64::new(0);
         let jobs = STAGE.everybody().zip(languages::ALL.iter().cycle()).map(|(agent, language)| {
             let unprotected = &unprotected;

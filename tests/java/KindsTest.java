@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.redlatch.TokenLock;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -105,6 +106,20 @@ class KindsTest extends LockTest {
             waiter.get();
         }
         assertEquals(List.of(0, 1, 2, 3, 4, 5, 6, 7), order);
+    }
+
+    @Test
+    void a_token_lock_is_what_other_libraries_write() throws Exception {
+        RLock token = TokenLock.of(client, name);
+        token.lock();
+        assertEquals(client.getId() + ":" + Thread.currentThread().getId(), server.call("GET", name));
+        assertThrows(IllegalMonitorStateException.class, token::tryLock);
+        token.unlock();
+        assertEquals("OK", server.call("SET", name, "theirs", "NX", "PX", "9000"));
+        assertFalse(token.tryLock());
+        Worker<Boolean> waiter = Worker.start(() -> token.tryLock(20, SECONDS));
+        server.call("DEL", name);
+        assertTrue(waiter.get());
     }
 
     @Test

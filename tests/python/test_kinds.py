@@ -55,7 +55,9 @@ def test_a_bad_backoff_is_refused(client: Client, name: str) -> None:
         client.get_spin_lock(name, backoff=[1, -1])
 
 
-@pytest.mark.parametrize("get", [Client.get_non_reentrant_lock, Client.get_non_reentrant_fair_lock])
+@pytest.mark.parametrize(
+    "get", [Client.get_non_reentrant_lock, Client.get_non_reentrant_fair_lock, Client.get_token_lock]
+)
 def test_a_lock_that_is_not_reentrant_is_refused_to_its_owner(
     client: Client, view: View, name: str, get: Callable[..., Lock]
 ) -> None:
@@ -111,6 +113,22 @@ def test_the_holds_of_a_fenced_lock_are_numbered(client: Client, stranger: Clien
         assert next_one.token == 3
     assert lock.lock().token == 4
     lock.unlock()
+
+
+def test_a_token_lock_is_what_other_libraries_write(
+    client: Client, thread: ThreadPoolExecutor, view: View, name: str
+) -> None:
+    lock = client.get_token_lock(name)
+    with lock as hold:
+        assert view("GET", name) == f"{client.id}:{hold.owner}"
+        assert view("SET", name, "theirs", "NX", "PX", "9000") is None
+    assert view("SET", name, "theirs", "NX", "PX", "9000") == "OK"
+    assert lock.try_lock() is None
+    waiting = thread.submit(lock.try_lock, wait=20)
+    view("DEL", name)
+    taken = waiting.result(timeout=10)
+    assert taken is not None
+    taken.release()
 
 
 def test_other_holds_have_no_token(client: Client, name: str) -> None:

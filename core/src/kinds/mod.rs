@@ -11,6 +11,7 @@ mod non_reentrant;
 mod plain;
 mod read_write;
 mod spin;
+mod token;
 
 #[doc(hidden)]
 pub trait Kind: Send + Sync {
@@ -40,6 +41,8 @@ pub struct Traits {
     pub fenced: bool,
     /// One owner at a time.
     pub exclusive: bool,
+    /// Redisson has it too.
+    pub redisson: bool,
     /// How the waiters of one client wait.
     pub queue: Queue,
 }
@@ -63,10 +66,19 @@ pub static ALL: &[(Traits, &dyn Kind)] = &[
     (Traits { name: "non_reentrant_fair", reentrant: false, ..FAIR }, &fair::Fair { reentrant: false }),
     (Traits { name: "read", exclusive: false, queue: Queue::Alone, ..PLAIN }, &read_write::Read),
     (Traits { name: "write", ..PLAIN }, &read_write::Write),
+    (Traits { name: "token", reentrant: false, redisson: false, ..PLAIN }, &token::Token),
 ];
 
-const PLAIN: Traits =
-    Traits { name: "plain", reentrant: true, renewed: true, fair: false, fenced: false, exclusive: true, queue: Queue::Passing };
+const PLAIN: Traits = Traits {
+    name: "plain",
+    reentrant: true,
+    renewed: true,
+    fair: false,
+    fenced: false,
+    exclusive: true,
+    redisson: true,
+    queue: Queue::Passing,
+};
 const FAIR: Traits = Traits { name: "fair", fair: true, queue: Queue::Alone, ..PLAIN };
 
 /// A row of the table.

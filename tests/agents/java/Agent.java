@@ -86,8 +86,19 @@ public class Agent {
             case "non_reentrant_fair": return client.getNonReentrantFairLock(name);
             case "read": return client.getReadWriteLock(name).readLock();
             case "write": return client.getReadWriteLock(name).writeLock();
+            case "token": return tokenLock(name);
             case "fenced": return client.getFencedLock(name);
             default: throw new IllegalArgumentException("no kind `" + kind + "`");
+        }
+    }
+
+    /** By reflection: Redisson has no such lock. */
+    private RLock tokenLock(String name) {
+        try {
+            Class<?> entry = Class.forName("io.redlatch.TokenLock");
+            return (RLock) entry.getMethod("of", RedissonClient.class, String.class).invoke(null, client, name);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalArgumentException("no kind `token`", e);
         }
     }
 

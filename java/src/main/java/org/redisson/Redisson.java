@@ -5,6 +5,7 @@ import io.redlatch.ClassPathConflictException;
 import io.redlatch.Core;
 import io.redlatch.Options;
 import io.redlatch.Request;
+import io.redlatch.TokenLock;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -23,7 +24,7 @@ import org.redisson.config.Config;
 import org.redisson.config.SingleServerConfig;
 
 /** Makes clients, and is one. */
-public final class Redisson implements RedissonClient, Options.Extended {
+public final class Redisson implements RedissonClient, Options.Extended, TokenLock.Source {
     private static final String DEFAULT_ADDRESS = "redis://127.0.0.1:6379";
 
     private final Core core;
@@ -152,6 +153,11 @@ public final class Redisson implements RedissonClient, Options.Extended {
     @Override
     public RFencedLock getFencedLock(CommonOptions options) {
         return new RedissonFencedLock(place(options));
+    }
+
+    @Override
+    public RLock tokenLock(String name) {
+        return new RedissonTokenLock(place(name));
     }
 
     private Place place(String name) {

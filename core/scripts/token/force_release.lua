@@ -1,0 +1,23 @@
+-- Takes the lock away from the holder that the caller names: a late copy evicts nobody else.
+--
+-- Inputs
+--   holder     the SHA-1 of the token to evict, which may be any bytes; empty: only tell whose it is
+--   publish    PUBLISH or SPUBLISH
+--   channel    where waiters of this library listen
+--   not_after  see _late.lua
+-- Replies
+--   {1}          evicted
+--   {0, holder}  somebody else holds it
+--   {-1}         nobody holds it
+local lock = KEYS[1]
+local holder, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+
+local refusal = late(not_after)
+if refusal then return refusal end
+
+local value = redis.call('GET', lock)
+if not value then return {-1} end
+if redis.sha1hex(value) ~= holder then return {0, redis.sha1hex(value)} end
+redis.call('DEL', lock)
+redis.call(publish, channel, '0')
+return {1}

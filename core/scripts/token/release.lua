@@ -1,0 +1,36 @@
+-- Gives the lock back, as a script that compares and deletes does, or passes it on to another owner.
+--
+-- Inputs
+--   token       the owner, <client uuid>:<number>
+--   next_token  the owner to pass on to; empty: nobody
+--   next_lease  ms that the lock lives from now on with that owner
+--   publish     PUBLISH or SPUBLISH
+--   channel     where waiters of this library listen
+--   not_after   see _late.lua
+-- Replies
+--   {1, n}   done; n clients heard that the lock is free
+--   {2}      passed on
+--   {-1, n}  the owner does not hold it; nothing was changed; n is 1 if somebody else does
+-- The first write is one that a full server takes: it lifts the refusal for the rest of the script.
+local lock = KEYS[1]
+local token, next_token, next_lease, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+
+local refusal = late(not_after)
+if refusal then return refusal end
+
+-- A key that somebody has made into something else is an error here: the owner has lost it.
+local value = redis.pcall('GET', lock)
+if value ~= token then
+  if next_token ~= '' and value == next_token then return {2} end
+  return {-1, redis.call('EXISTS', lock)}
+end
+if next_token == '' then
+  redis.call('DEL', lock)
+  return {1, redis.call(publish, channel, '0')}
+end
+local time = redis.call('PTTL', lock)
+redis.call('PEXPIRE', lock, next_lease)
+redis.call('SET', lock, next_token, 'PX', next_lease)
+-- Others sleep as long as the lock had to live: they are to look again.
+if time < 0 or tonumber(next_lease) < time then redis.call(publish, channel, '0') end
+return {2}

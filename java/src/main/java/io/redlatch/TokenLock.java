@@ -1,0 +1,30 @@
+package io.redlatch;
+
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+
+/**
+ * The lock that most libraries write, Spring's among them: {@code SET key token NX PX lease}, and a script that compares and deletes. So an
+ * application can move over lock by lock; Redisson has no such lock.
+ */
+public final class TokenLock {
+    private TokenLock() {}
+
+    /**
+     * The token lock of that name. A thread must not acquire it twice: that is an {@link IllegalMonitorStateException}. A release by
+     * another library is noticed within 250 ms. Asks nothing of the server.
+     *
+     * @throws IllegalArgumentException if {@code client} was not made by this library
+     */
+    public static RLock of(RedissonClient client, String name) {
+        if (!(client instanceof Source)) {
+            throw new IllegalArgumentException(client + " has no token locks; use a client of this library, unwrapped");
+        }
+        return ((Source) client).tokenLock(name);
+    }
+
+    /** A client that has token locks. Not for applications. */
+    public interface Source {
+        RLock tokenLock(String name);
+    }
+}
