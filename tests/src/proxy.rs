@@ -176,6 +176,7 @@ impl Proxy {
                 if let Ok(server) = TcpStream::connect(server) {
                     // Held from before the first byte: a verb that comes in between would miss this connection.
                     let mut connections = connections.lock().expect("nobody panics while holding this");
+                    connections.retain(|connection: &Arc<Connection>| !connection.ended());
                     connections.push(Connection::start(client, server, faults.clone()));
                 }
             }
