@@ -4,29 +4,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-use once_cell::race::OnceBox;
-
 use crate::command::{Answer, Look, Op, Request};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::events;
+use crate::group::{Group, Member, Rule};
 use crate::holds::Slot;
 use crate::live::Live;
 use crate::operate;
+use crate::process::PerProcess;
 
 /// A client of one server. Cheap to clone; all clones are one client with one identity.
 #[derive(Clone)]
 pub struct Client {
     config: Arc<Config>,
-    first: Arc<OnceBox<Generation>>,
+    live: Arc<PerProcess<Result<Arc<Live>>>>,
     tickets: Arc<AtomicU64>,
-}
-
-/// The state of one process; a forked child appends its own and leaves its parent's untouched.
-struct Generation {
-    process: u32,
-    live: Result<Arc<Live>>,
-    next: OnceBox<Generation>,
+    /// It stands for several locks, of this client and of others.
+    group: Option<Arc<Group>>,
 }
 
 impl Client {
@@ -37,7 +32,22 @@ impl Client {
 
     /// A client for a configuration. Starts nothing: the first call connects.
     pub fn with_config(config: Config) -> Client {
-        Client { config: Arc::new(config), first: Arc::default(), tickets: Arc::new(AtomicU64::new(1)) }
+        Client { config: Arc::new(config), live: Arc::default(), tickets: Arc::new(AtomicU64::new(1)), group: None }
+    }
+
+    /// A client whose one lock is all of these locks, or a majority of them; its requests may name any kind. It lives as long as they do:
+    /// closing it does nothing.
+    ///
+    /// # Errors
+    /// `Config` if there are none, or one of them twice.
+    pub fn group(rule: Rule, members: Vec<Member>) -> Result<Client> {
+        let group = Arc::new(Group::new(rule, members)?);
+        Ok(Client { group: Some(group.clone()), ..group.first().clone() })
+    }
+
+    /// The names of a group's locks.
+    pub fn group_name(&self) -> String {
+        self.group.as_ref().map_or_else(String::new, |group| group.name())
     }
 
     /// The client's identity in Redis, a UUID. A forked child has one of its own.
@@ -67,20 +77,28 @@ impl Client {
             Ok(live) => live,
             Err(error) => return Some(Err(error)),
         };
+        if let Some(group) = &self.group {
+            group.submit(live, ticket, request, Box::new(done));
+            return None;
+        }
         operate::start(live, ticket, request, Box::new(done))
     }
 
     /// Carries out a request on the I/O thread; `done` as in [`Client::start`].
     pub fn submit(&self, ticket: u64, request: Request, done: impl FnOnce(Result<Answer>) + Send + 'static) {
-        match self.ready(&request) {
-            Ok(live) => operate::submit(live, ticket, request, Box::new(done)),
-            Err(error) => done(Err(error)),
+        match (self.ready(&request), &self.group) {
+            (Ok(live), Some(group)) => group.submit(live, ticket, request, Box::new(done)),
+            (Ok(live), None) => operate::submit(live, ticket, request, Box::new(done)),
+            (Err(error), _) => done(Err(error)),
         }
     }
 
     /// Asks a request to end. Its `done` still comes: `Cancelled` with nothing held, or an answer that was already on its way.
     pub fn cancel(&self, ticket: u64) {
         let Ok(live) = self.live() else { return };
+        if self.group.is_some() {
+            return live.groups().end(ticket);
+        }
         live.watchers.cancel(ticket);
         events::cancel(live, ticket);
         let waiting = live.lines().cancel(ticket, Instant::now());
@@ -122,12 +140,19 @@ impl Client {
 
     /// What is known of a hold, without asking the server.
     pub fn look(&self, hold: u64) -> Look {
+        if self.group.is_some() {
+            let held = self.live().ok().and_then(|live| live.groups().get(hold));
+            return held.map_or(Look::Gone, |held| held.look());
+        }
         self.live().map_or(Look::Gone, |live| live.holds(|holds| holds.look(hold, Instant::now())))
     }
 
     /// The number of the latest hold of an owner, lost or not; `None` once it was released or its loss was told to its release.
     pub fn latest(&self, kind: &'static str, name: &str, owner: i64) -> Option<u64> {
         let live = self.live().ok()?;
+        if let Some(group) = &self.group {
+            return live.groups().latest(&group.of(owner));
+        }
         let slot = Slot { kind, name: format!("{}{name}", live.config.prefix).into(), owner };
         live.holds(|holds| holds.latest(&slot))
     }
@@ -140,7 +165,7 @@ impl Client {
     /// lost. With `release`, everything held is given back first, as far as the server answers in time; without, it stays until its
     /// lease ends.
     pub fn close(&self, release: bool) {
-        let Ok(live) = self.live() else { return };
+        let (Ok(live), None) = (self.live(), &self.group) else { return };
         if !live.close() {
             return;
         }
@@ -158,16 +183,8 @@ impl Client {
     }
 
     fn live(&self) -> Result<&Arc<Live>> {
-        let process = std::process::id();
-        let mut link = &*self.first;
-        loop {
-            let new = || Box::new(Generation { process, live: Live::new(&self.config).map(Arc::new), next: OnceBox::new() });
-            let generation = link.get_or_init(new);
-            if generation.process == process {
-                return generation.live.as_ref().map_err(Error::clone);
-            }
-            link = &generation.next;
-        }
+        let live = self.live.get(|| Live::new(&self.config).map(Arc::new));
+        live.as_ref().map_err(Error::clone)
     }
 
     fn ready(&self, request: &Request) -> Result<&Arc<Live>> {

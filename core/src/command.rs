@@ -39,6 +39,8 @@ pub enum Op {
     Expiry = 7,
     /// Listen for deletions of the key, as [`Op::Expiry`].
     Deletion = 8,
+    /// Have the hold `Request::hold` last for `Request::lease` from now on, longer or shorter.
+    Extend = 9,
 }
 
 impl Op {
@@ -53,6 +55,7 @@ impl Op {
             6 => Op::Watch,
             7 => Op::Expiry,
             8 => Op::Deletion,
+            9 => Op::Extend,
             _ => {
                 return Err(Error::config(format!(
                     "operation {number} is unknown to this native library; use the one of the same release"

@@ -1,6 +1,6 @@
 //! A hold in Rust: a guard that releases.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::client::Client;
 use crate::command::{Answer, Look, Op, Request};
@@ -23,7 +23,7 @@ impl Guard {
     /// # Errors
     /// `Lost`, with reason and time line, if this is not held any more.
     pub fn ensure(&self) -> Result<()> {
-        match self.client.look(self.release.hold) {
+        match self.look() {
             Look::Held { .. } => Ok(()),
             Look::Lost(loss) => Err(Error::Lost(Box::new(loss))),
             Look::Gone => {
@@ -45,9 +45,25 @@ impl Guard {
         }
     }
 
+    pub(crate) fn look(&self) -> Look {
+        self.client.look(self.release.hold)
+    }
+
+    /// Returns when it has ended, however.
+    pub(crate) fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
+        let (client, watch) = (self.client.clone(), Request { op: Op::Watch, ..self.release.clone() });
+        async move { drop(client.run(watch).await) }
+    }
+
+    /// Has it last for `lease` from now on.
+    pub(crate) fn extended(&self, lease: Option<Duration>) -> impl Future<Output = Result<Answer>> + Send + 'static {
+        let (client, extend) = (self.client.clone(), Request { op: Op::Extend, lease, ..self.release.clone() });
+        async move { client.run(extend).await }
+    }
+
     /// Until when this may be believed to be held, on this machine's clock; `None`: it is lost.
     pub fn deadline(&self) -> Option<Instant> {
-        match self.client.look(self.release.hold) {
+        match self.look() {
             Look::Held { remaining } => Some(Instant::now() + remaining),
             _ => None,
         }

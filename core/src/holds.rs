@@ -202,6 +202,25 @@ impl Holds {
         self.plan(key, now);
     }
 
+    /// The key may end sooner: after `lease` from now on.
+    pub fn shorten(&mut self, slot: &Slot, lease: Duration, now: Instant) {
+        let until = now + believed(lease);
+        self.change_end(slot, now, |deadline| deadline.min(until));
+    }
+
+    /// The key lives for `lease` since a call sent at `sent`.
+    pub fn lengthen(&mut self, slot: &Slot, lease: Duration, sent: Instant, now: Instant) {
+        let until = sent + believed(lease);
+        self.change_end(slot, now, |deadline| deadline.max(until));
+    }
+
+    fn change_end(&mut self, slot: &Slot, now: Instant, change: impl Fn(Instant) -> Instant) {
+        if let Some(key) = self.slots.get(slot).copied() {
+            self.owned[key].deadline = change(self.owned[key].deadline);
+            self.plan(key, now);
+        }
+    }
+
     /// The server found no field of this owner; `taken`: somebody else has one.
     pub fn missing(&mut self, slot: &Slot, taken: bool, epoch: u64, now: Instant) {
         let reason = match self.of(slot) {

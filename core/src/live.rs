@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use crate::config::Config;
 use crate::error::{Error, LostReason, Result};
 use crate::gate::Gates;
+use crate::group::Holding;
 use crate::holds::{Holds, Slot};
 use crate::kinds;
 use crate::lines::{self, Done, Lines};
@@ -30,6 +31,7 @@ pub struct Live {
     closed: AtomicBool,
     holds: Mutex<Holds>,
     lines: Mutex<Lines>,
+    groups: Mutex<Holding>,
     io: OnceLock<Handle>,
     pub stop: Notify,
     /// Tells the watchdog that something is due earlier than it sleeps.
@@ -50,6 +52,7 @@ impl Live {
             holds: Mutex::new(Holds::new(uuid.clone(), config.watchdog)),
             uuid,
             lines: Mutex::default(),
+            groups: Mutex::default(),
             io: OnceLock::new(),
             stop: Notify::new(),
             earlier: Notify::new(),
@@ -88,6 +91,11 @@ impl Live {
 
     pub fn lines(&self) -> MutexGuard<'_, Lines> {
         self.lines.lock().expect("nothing panics while it is held")
+    }
+
+    /// What is held of several locks as one, of which the first is this client's.
+    pub fn groups(&self) -> MutexGuard<'_, Holding> {
+        self.groups.lock().expect("nothing panics while it is held")
     }
 
     /// The I/O thread's runtime; the first call starts it.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::client::Client;
 use crate::command::{OWN_OWNERS, Op, Request};
 use crate::error::{Error, Result};
+use crate::group::{Member, Rule};
 use crate::guard::{BlockingGuard, Guard};
 
 static OWNERS: AtomicI64 = AtomicI64::new(OWN_OWNERS);
@@ -16,12 +17,27 @@ pub struct LockBuilder {
     client: Client,
     request: Request,
     owner: Option<i64>,
+    /// There is no such lock.
+    broken: Option<Error>,
 }
 
 impl LockBuilder {
     pub(crate) fn new(client: &Client, kind: &'static str, name: &str) -> Self {
         let request = Request::new(Op::Acquire, kind, name, 0);
-        LockBuilder { client: client.clone(), request: Request { wait: None, ..request }, owner: None }
+        LockBuilder { client: client.clone(), request: Request { wait: None, ..request }, owner: None, broken: None }
+    }
+
+    /// The lock that several of `client`'s and others' make; what they say of waiting, leases and owners does not matter.
+    pub(crate) fn group(client: &Client, rule: Rule, locks: impl IntoIterator<Item = LockBuilder>) -> Self {
+        let member = |lock: LockBuilder| match lock.broken {
+            Some(error) => Err(error),
+            None => Ok(Member { client: lock.client, kind: lock.request.kind, name: lock.request.name }),
+        };
+        let group = locks.into_iter().map(member).collect::<Result<_>>().and_then(|members| Client::group(rule, members));
+        match group {
+            Ok(group) => LockBuilder::new(&group, "plain", &group.group_name()),
+            Err(error) => LockBuilder { broken: Some(error), ..LockBuilder::new(client, "plain", "") },
+        }
     }
 
     /// Waits at most this long; without it, for ever.
@@ -100,6 +116,9 @@ impl LockBuilder {
     }
 
     fn ask(&self, op: Op) -> Result<Request> {
+        if let Some(error) = &self.broken {
+            return Err(error.clone());
+        }
         let owner = match (self.owner, op) {
             (Some(owner), _) if owner >= OWN_OWNERS => {
                 return Err(Error::config(format!("the owner {owner} of `{}` is too large; use a number below 2^40", self.request.name)));

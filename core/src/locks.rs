@@ -1,6 +1,7 @@
 //! Every kind of lock that a client gives.
 
 use crate::client::Client;
+use crate::group::Rule;
 use crate::lock::LockBuilder;
 
 /// In Rust each acquire is an owner of its own unless [`LockBuilder::owner`] is given: nothing is reentrant by accident.
@@ -47,6 +48,13 @@ impl Client {
     /// Redisson's `getFencedLock`.
     pub fn fenced_lock(&self, name: &str) -> LockBuilder {
         LockBuilder::new(self, "fenced", name)
+    }
+
+    /// One lock of all of these, which may belong to other clients too: taken one after the other in an order that is the same everywhere,
+    /// or not at all; lost when one of them is. `acquire` fails with `Config` if there are none, or one of them twice. Redisson's
+    /// `getMultiLock`.
+    pub fn multi_lock(&self, locks: impl IntoIterator<Item = LockBuilder>) -> LockBuilder {
+        LockBuilder::group(self, Rule::All, locks)
     }
 }
 

@@ -23,7 +23,7 @@ pub fn start(live: &Arc<Live>, ticket: u64, request: Request, done: Done) -> Opt
         Op::Acquire => acquire::start(Waiting::new(target, ticket, &request, done)),
         Op::Release => release(target, ticket, request.hold, done),
         Op::Inspect => inspect(target, ticket, done),
-        Op::ForceRelease | Op::Ping | Op::Watch | Op::Expiry | Op::Deletion => {
+        Op::ForceRelease | Op::Extend | Op::Ping | Op::Watch | Op::Expiry | Op::Deletion => {
             submit(live, ticket, request, done);
             None
         }
@@ -40,6 +40,7 @@ pub fn submit(live: &Arc<Live>, ticket: u64, request: Request, done: Done) {
         Op::Acquire => acquire::submit(Waiting::new(target, ticket, &request, done)),
         Op::Release => spawn(live, ticket, done, async move { target.release(request.hold, None).await }),
         Op::ForceRelease => spawn(live, ticket, done, async move { target.force_release().await }),
+        Op::Extend => spawn(live, ticket, done, async move { target.extend(request.hold).await }),
         Op::Inspect => spawn(live, ticket, done, async move { target.inspect().await }),
         Op::Ping => spawn(live, ticket, done, async move { target.ping().await }),
         Op::Watch => live.watch(request.hold, ticket, done),
@@ -87,7 +88,7 @@ fn inspect(target: Target, ticket: u64, done: Done) -> Option<Result<Answer>> {
 }
 
 /// Carries an operation out on the I/O thread, to its end: it cannot be cancelled.
-fn spawn(live: &Arc<Live>, ticket: u64, done: Done, operation: impl Future<Output = Result<Answer>> + Send + 'static) {
+pub fn spawn(live: &Arc<Live>, ticket: u64, done: Done, operation: impl Future<Output = Result<Answer>> + Send + 'static) {
     let mut end = End { live: live.clone(), ticket, done: Some(done) };
     live.lines().begin(ticket);
     live.io().spawn(async move { end.tell(operation.await) });

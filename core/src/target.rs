@@ -16,6 +16,7 @@ use crate::owner::OwnerField;
 use crate::script::{Call, Script, script};
 use crate::settle::{Settled, Tries, Unsettled, settle};
 
+mod extend;
 mod release;
 mod waiting;
 

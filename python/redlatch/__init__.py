@@ -6,7 +6,7 @@ with client.get_lock("orders:42", wait=5) as hold:
 """
 
 from redlatch.client import Client
-from redlatch.connecting import connect
+from redlatch.connecting import connect, red_lock
 from redlatch.durations import UNSET, Seconds
 from redlatch.errors import (
     AlreadyHeldError,
@@ -20,6 +20,7 @@ from redlatch.errors import (
     UnavailableError,
     UnsupportedError,
 )
+from redlatch.groups import MultiLock, RedLock
 from redlatch.hold import Hold
 from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
 from redlatch.locks import Lock
@@ -37,12 +38,14 @@ __all__ = [
     "Hold",
     "Lock",
     "LockLostError",
+    "MultiLock",
     "NonReentrantFairLock",
     "NonReentrantLock",
     "NotAcquiredError",
     "NotHeldError",
     "ReadLock",
     "ReadWriteLock",
+    "RedLock",
     "RedlatchError",
     "RefusedError",
     "Seconds",
@@ -53,4 +56,5 @@ __all__ = [
     "UnsupportedError",
     "WriteLock",
     "connect",
+    "red_lock",
 ]

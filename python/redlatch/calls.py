@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from redlatch import _redlatch
 from redlatch.errors import error
 
 if TYPE_CHECKING:
@@ -15,6 +16,14 @@ INSPECT: Final = 4
 
 # What became of them, by the numbers of `errors.BY_STATUS`.
 CLOSED: Final = 18
+
+
+def client(connected: _redlatch.Client | _Outcome) -> _redlatch.Client:
+    """The client, or the error that there is instead."""
+    if isinstance(connected, _redlatch.Client):
+        return connected
+    status, _, _, failure = connected
+    raise error(status, *(failure or ("", None)), None)
 
 
 def answer(outcome: _Outcome, name: str | None) -> tuple[int, list[int]] | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from redlatch import _redlatch, calls, leaving
 from redlatch.durations import Seconds
+from redlatch.groups import MultiLock, RedLock
 from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
 from redlatch.locks import Lock
 from redlatch.read_write import ReadWriteLock
@@ -109,6 +110,26 @@ class Client:
     ) -> FencedLock:
         """Returns the reentrant lock whose every hold has a `token`; all else is as with `get_lock`."""
         return FencedLock(self, name, wait, lease, owner)
+
+    def get_multi_lock(
+        self, *locks: Lock, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None
+    ) -> MultiLock:
+        """Returns one lock of all of these, of this client and of others: an acquire takes all of them or none.
+
+        They are taken one after the other, in an order that is the same everywhere, and none is kept for long while
+        another one is waited for. `wait`, `lease` and `owner` are as with `get_lock`; what the locks themselves say of
+        them does not matter. Raises ConfigError if there is no lock, or one of them twice.
+        """
+        return MultiLock(self, locks, wait, lease, owner)
+
+    def get_red_lock(
+        self, *locks: Lock, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None
+    ) -> RedLock:
+        """Returns one lock of a majority of these, each of a client of another server; `redlatch.red_lock` makes those.
+
+        The arguments are as with `get_multi_lock`.
+        """
+        return RedLock(self, locks, wait, lease, owner)
 
     def ping(self) -> None:
         """Asks the server for a sign of life.

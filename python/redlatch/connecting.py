@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from redlatch import _redlatch
+from collections.abc import Iterable
+
+from redlatch import _redlatch, calls
 from redlatch.client import Client
 from redlatch.durations import Seconds, optional_seconds
-from redlatch.errors import error
+from redlatch.errors import ConfigError
+from redlatch.groups import RedLock
 from redlatch.texts import checked
 from redlatch.tls import Tls
 from redlatch.tls import options as tls_options
@@ -45,8 +48,29 @@ def connect(
     texts.update(tls_options(tls))
     options = [(name, str(optional_seconds(name, time, remedy))) for name, time in times.items() if time is not None]
     options += [(name, checked(name, text)) for name, text in texts.items() if text is not None]
-    native = _redlatch.connect(None if url is None else checked("url", url), options)
-    if isinstance(native, _redlatch.Client):
-        return Client(native)
-    status, _, _, failure = native
-    raise error(status, *(failure or ("", None)), None)
+    return Client(calls.client(_redlatch.connect(None if url is None else checked("url", url), options)))
+
+
+def red_lock(
+    urls: Iterable[str],
+    name: str,
+    *,
+    wait: Seconds | None = None,
+    lease: Seconds | None = None,
+    owner: int | None = None,
+    watchdog: Seconds | None = None,
+) -> RedLock:
+    """Returns the lock called `name` of a majority of independent servers, of which a minority may fail.
+
+    `urls` are the servers, three or five, without replication between them; each gets a client that lives until the
+    program ends. Every server is asked at once, and has a hundredth of the lease (50 to 500 ms) to answer. The other
+    arguments are as with `Client.get_lock` and `connect`.
+
+    A majority makes no lease safe against a holder that stands still: what it guards should compare fencing tokens.
+
+    Raises ConfigError for arguments that cannot be used.
+    """
+    clients = [connect(url, watchdog=watchdog) for url in urls]
+    if not clients:
+        raise ConfigError("there is no server to lock on; give the URLs of three or five")
+    return RedLock(clients[0], [client.get_lock(name) for client in clients], wait, lease, owner)

@@ -46,6 +46,7 @@ class Lock(_redlatch.Lock):
     _this_thread = this_thread
 
     _client: Client
+    _native: _redlatch.Client
     _wait: float | None
     _lease: float | None
 
@@ -57,11 +58,14 @@ class Lock(_redlatch.Lock):
         lease: Seconds | None,
         owner: int | None,
         numbers: Sequence[int] = (),
+        native: _redlatch.Client | None = None,
     ) -> Self:
+        native = native or client._native
         name, owner = checked_text("the name of a lock", name), checked_owner(owner)
         waiting, lasting = optional_seconds("wait", wait, FOR_EVER), optional_seconds("lease", lease, RENEWED)
-        lock = super().__new__(cls, client._native, (cls._kind, name), (waiting, lasting), owner, list(numbers))
+        lock = super().__new__(cls, native, (cls._kind, name), (waiting, lasting), owner, list(numbers))
         lock._client = client
+        lock._native = native
         lock._wait = waiting
         lock._lease = lasting
         return lock

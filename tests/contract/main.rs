@@ -7,11 +7,13 @@ use redlatch::{Client, Error};
 use redlatch_tests::*;
 
 mod bad_input;
+mod groups;
 mod logs;
 mod lost;
 mod passing;
 mod pulse;
 mod read_write;
+mod red;
 mod table;
 mod tls;
 mod token;

@@ -24,7 +24,7 @@ pub struct Releasing {
 }
 
 impl Target {
-    fn not_held(&self) -> Error {
+    pub(super) fn not_held(&self) -> Error {
         Error::NotHeld { lock: self.slot.name.to_string(), owner: self.owner.clone() }
     }
 

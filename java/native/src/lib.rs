@@ -43,6 +43,30 @@ pub extern "system" fn Java_io_redlatch_Native_connect<'a>(
     .resolve::<ThrowRuntimeExAndDefault>()
 }
 
+/// Readies a client whose one lock is all of these, or with `majority` more than half of them; each is a client, a kind and a name.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_redlatch_Native_group<'a>(
+    mut env: EnvUnowned<'a>,
+    _: JClass<'a>,
+    majority: jboolean,
+    clients: JLongArray<'a>,
+    kinds: JObjectArray<'a, JString<'a>>,
+    names: JObjectArray<'a, JByteArray<'a>>,
+) -> jlong {
+    env.with_env(|env| -> Result<jlong> {
+        let rule = if majority { redlatch::Rule::Majority } else { redlatch::Rule::All };
+        let members = request::members(env, &clients, &kinds, &names)?;
+        match members.and_then(|members| redlatch::Client::group(rule, members)) {
+            Ok(group) => Ok(clients::add(group)),
+            Err(error) => {
+                env.throw_new(jni_str!("java/lang/IllegalArgumentException"), jni::strings::JNIString::new(error.to_string()))?;
+                Ok(0)
+            }
+        }
+    })
+    .resolve::<ThrowRuntimeExAndDefault>()
+}
+
 /// Closes a client and forgets its number; with `release` its holds are given back first.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_redlatch_Native_close<'a>(mut env: EnvUnowned<'a>, _: JClass<'a>, client: jlong, release: jboolean) {

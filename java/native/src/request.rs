@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jni::Env;
 use jni::objects::{JByteArray, JLongArray, JObjectArray, JString};
-use redlatch::{Client, Config, Error, Op, Request, Result, kinds};
+use redlatch::{Client, Config, Error, Member, Op, Request, Result, kinds};
 
 use crate::clients;
 
@@ -35,6 +35,32 @@ pub fn config(env: &mut Env, url: &JString, options: &JObjectArray<JString>) -> 
     }))
 }
 
+/// Reads the locks of a group. The inner error is the caller's, the outer one the JVM's.
+pub fn members(
+    env: &mut Env,
+    clients: &JLongArray,
+    kinds: &JObjectArray<JString>,
+    names: &JObjectArray<JByteArray>,
+) -> jni::errors::Result<Result<Vec<Member>>> {
+    let mut numbers = vec![0; clients.len(env)?];
+    clients.get_region(env, 0, &mut numbers)?;
+    let mut members = Vec::new();
+    for (index, number) in numbers.into_iter().enumerate() {
+        let (kind, name) = (kinds.get_element(env, index)?, names.get_element(env, index)?);
+        let (kind, name) = (kind.try_to_string(env)?, env.convert_byte_array(&name)?);
+        members.push(member(number, &kind, name));
+    }
+    Ok(members.into_iter().collect())
+}
+
+fn member(client: i64, kind: &str, name: Vec<u8>) -> Result<Member> {
+    Ok(Member { client: clients::get(client)?, kind: kinds::name_of(kind)?, name: text(name)? })
+}
+
+fn text(name: Vec<u8>) -> Result<String> {
+    String::from_utf8(name).map_err(|_| Error::config("the name of the lock is not UTF-8; use another"))
+}
+
 /// Finds the client and builds the request. The inner error is the caller's, the outer one the JVM's.
 pub fn read(
     env: &Env,
@@ -55,11 +81,10 @@ pub fn read(
 }
 
 fn build(fields: Fields, kind: &str, name: Vec<u8>, numbers: Vec<i64>) -> Result<Request> {
-    let name = String::from_utf8(name).map_err(|_| Error::config("the name of the lock is not UTF-8; use another"))?;
     Ok(Request {
         op: Op::from_number(fields.operation)?,
         kind: kinds::name_of(kind)?,
-        name,
+        name: text(name)?,
         owner: fields.owner,
         wait: u64::try_from(fields.wait).ok().map(Duration::from_millis),
         lease: u64::try_from(fields.lease).ok().filter(|ms| *ms > 0).map(Duration::from_millis),

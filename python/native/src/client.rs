@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 
 use pyo3::prelude::*;
-use redlatch::{Config, Op, Request};
+use redlatch::{Config, Member, Op, Request, Rule, kinds};
 
 use crate::outcome::{self, Outcome};
 use crate::park;
@@ -29,6 +29,19 @@ pub fn connect(url: Option<Cow<'_, str>>, options: Vec<(String, String)>) -> Con
     }
 }
 
+/// A client whose one lock is `members`, each a client, a kind and a name: all of them, or with `majority` more than half.
+#[pyfunction]
+pub fn group(majority: bool, members: Vec<(Py<Client>, String, String)>) -> Connected {
+    let member = |(client, kind, name): (Py<Client>, String, String)| {
+        kinds::name_of(&kind).map(|kind| Member { client: client.get().core.clone(), kind, name })
+    };
+    let rule = if majority { Rule::Majority } else { Rule::All };
+    match members.into_iter().map(member).collect::<redlatch::Result<_>>().and_then(|members| redlatch::Client::group(rule, members)) {
+        Ok(core) => Connected::Client(Client { core }),
+        Err(error) => Connected::Error(outcome::from_error(&error)),
+    }
+}
+
 fn configure(url: Option<&str>, options: &[(String, String)]) -> redlatch::Result<Config> {
     let mut config = url.map_or_else(Config::from_env, Config::from_url)?;
     for (option, value) in options {
@@ -48,6 +61,12 @@ impl Client {
     #[getter]
     fn server(&self) -> String {
         self.core.server()
+    }
+
+    /// The names of a group's locks; empty: it is none.
+    #[getter]
+    fn group_name(&self) -> String {
+        self.core.group_name()
     }
 
     #[getter]

@@ -10,7 +10,7 @@ mod park;
 #[pyo3::pymodule]
 mod _redlatch {
     #[pymodule_export]
-    use crate::client::{Client, close, connect};
+    use crate::client::{Client, close, connect, group};
     #[pymodule_export]
     use crate::completions::Completions;
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use redlatch::{Error, Look};
+use redlatch::{Error, Look, Op, Request};
 
 use super::{ms, promises};
 use crate::eventually;
@@ -34,6 +34,32 @@ promises! {
         row.lease(&client, 1, ms(1000));
         eventually(|| !row.is_taken(&row.b));
         assert!(matches!(row.try_give(&client, 1), Err(Error::Lost(_))));
+    }
+
+    fn another_lease_counts_from_when_it_is_given(row) of |kind| kind.renewed; {
+        let held = row.lease(&row.a, 1, ms(500)).number as u64;
+        let extend = |lease| row.a.run_blocking(Request { hold: held, lease: Some(lease), ..row.request(Op::Extend, 1) });
+        let (left, mut view) = (|| match row.a.look(held) { Look::Held { remaining } => remaining, other => panic!("{other:?}") }, row.view());
+        for lease in [ms(60_000), ms(20_000), ms(40_000)] {
+            extend(lease).expect("it is held");
+            let (server, here) = (view.pttl(row.key()), left());
+            assert!(here < lease && here > lease - ms(5_000), "{here:?} of {lease:?}");
+            // Where others may hold it too, the server keeps it no shorter than before.
+            assert!(here.as_millis() <= server as u128 && server <= 60_000, "{server} ms of {lease:?}");
+        }
+        row.give(&row.a, 1);
+        assert!(matches!(extend(ms(1_000)), Err(Error::NotHeld { .. })));
+        assert!(row.is_clean());
+    }
+
+    fn a_lost_hold_gets_no_other_lease(row) of |kind| kind.renewed; {
+        let held = row.lease(&row.a, 1, ms(30_000)).number as u64;
+        row.view().command::<()>(&["DEL", row.key()]);
+        row.take(&row.b, 2);
+        let extended = row.a.run_blocking(Request { hold: held, lease: Some(ms(60_000)), ..row.request(Op::Extend, 1) });
+        assert!(matches!(&extended, Err(Error::Lost(_))), "{extended:?}");
+        assert!(row.view().pttl(row.key()) <= 30_000);
+        assert_eq!(row.count(&row.b, 2), 1);
     }
 
     fn a_client_that_is_closed_gives_it_back(row) of |kind| kind.exclusive; {

@@ -54,9 +54,11 @@ impl Row {
         taken.unwrap_or_else(|| panic!("{}: it is not free", self.traits.name))
     }
 
-    /// Takes it for a lease of its own.
+    /// Takes it for a lease of its own; an answer that comes after its end does not count.
     pub fn lease(&self, client: &Client, owner: i64, lease: Duration) -> Answer {
-        let answer = client.run_blocking(Request { lease: Some(lease), ..self.request(Op::Acquire, owner) }).expect("answered");
+        let answer = client
+            .run_blocking(Request { lease: Some(lease), wait: Some(redlatch_tests::PATIENCE), ..self.request(Op::Acquire, owner) })
+            .expect("answered");
         assert!(answer.done, "{}: it is not free", self.traits.name);
         answer
     }

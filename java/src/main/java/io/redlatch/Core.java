@@ -1,6 +1,9 @@
 package io.redlatch;
 
+import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -42,6 +45,22 @@ public final class Core {
         return new Core(Native.connect(url, flat.toArray(new String[0])), executor);
     }
 
+    /**
+     * The client of one lock that is these locks together; it goes when nobody refers to it any more, and what it holds stays held.
+     *
+     * @param majority whether more than half of them are enough; else all are needed
+     * @param kinds the core's name of the kind of each
+     * @throws IllegalArgumentException if there is no lock, or one of them twice
+     */
+    public static Core group(boolean majority, Core[] clients, String[] kinds, byte[][] names) {
+        NativeLibrary.load();
+        long[] numbers = Arrays.stream(clients).mapToLong(core -> core.client).toArray();
+        long client = Native.group(majority, numbers, kinds, names);
+        Core group = new Core(client, clients[0].executor);
+        Unreferenced.CLEANER.register(group, () -> Native.close(client, false));
+        return group;
+    }
+
     /** The uuid under which this client holds locks. */
     public String id() {
         return id;
@@ -49,7 +68,11 @@ public final class Core {
 
     /** Runs a request on the calling thread. Interrupts do not end it; the thread's flag is set again afterwards. */
     public Answer run(Request request) {
-        return start(request).await();
+        try {
+            return start(request).await();
+        } finally {
+            Reference.reachabilityFence(this);
+        }
     }
 
     /**
@@ -71,6 +94,8 @@ public final class Core {
                 run(undo);
             }
             throw e;
+        } finally {
+            Reference.reachabilityFence(this);
         }
     }
 
@@ -186,6 +211,11 @@ public final class Core {
             Completions.forget(ticket);
             throw e;
         }
+    }
+
+    /** Sees to the groups that nobody uses any more; it starts with the first group. */
+    private static final class Unreferenced {
+        static final Cleaner CLEANER = Cleaner.create();
     }
 
     /** Where the continuations of futures run; it starts with the first of them. */

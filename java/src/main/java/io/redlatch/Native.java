@@ -13,6 +13,9 @@ final class Native {
     /** Readies a client without sending anything; {@code options} are name, value, name, value, … */
     static native long connect(String url, String[] options);
 
+    /** Readies a client whose one lock is these, each a client, a kind and a name: all of them, or with {@code majority} more than half. */
+    static native long group(boolean majority, long[] clients, String[] kinds, byte[][] names);
+
     /** Closes a client; with {@code release} its holds are given back first. */
     static native void close(long client, boolean release);
 

@@ -160,6 +160,17 @@ public final class Redisson implements RedissonClient, Options.Extended, TokenLo
         return new RedissonTokenLock(place(name));
     }
 
+    @Override
+    public RLock getMultiLock(RLock... locks) {
+        return new RedissonMultiLock(locks);
+    }
+
+    @Override
+    @Deprecated
+    public RLock getRedLock(RLock... locks) {
+        return new RedissonRedLock(locks);
+    }
+
     private Place place(String name) {
         return new Place(core, listeners, name, rawName(name), Limits.OF_CLIENT);
     }

@@ -20,9 +20,9 @@ public abstract class RedissonBaseLock implements RLock, Holds.Source {
 
     final Core core;
     private final Listeners listeners;
-    private final String kind;
+    final String kind;
+    final byte[] key;
     private final String name;
-    private final byte[] key;
     private final Limits limits;
 
     RedissonBaseLock(Place place, String kind) {

@@ -68,6 +68,21 @@ public interface RedissonClient {
     /** As {@link #getFencedLock(String)}, and its calls are tried as long as {@code options} say. */
     RFencedLock getFencedLock(CommonOptions options);
 
+    /**
+     * One lock of all of these, of this client and of others; see {@link org.redisson.RedissonMultiLock}.
+     *
+     * @throws IllegalArgumentException if there is none, one of them twice, or one that is not of this library
+     */
+    RLock getMultiLock(RLock... locks);
+
+    /**
+     * One lock of a majority of these, each on a server of its own; see {@link org.redisson.RedissonRedLock}.
+     *
+     * @deprecated as in Redisson: a majority makes no lease safe against a holder that stands still; use {@link #getFencedLock(String)}
+     */
+    @Deprecated
+    RLock getRedLock(RLock... locks);
+
     /** The uuid under which this client holds locks. */
     String getId();
 

@@ -1,0 +1,39 @@
+//! All of several locks, one after the other, or none.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::{Group, Held, release};
+use crate::command::Request;
+use crate::error::Result;
+
+/// How long one round of attempts may hold some members while it waits for another one, for each member: whoever takes them in another
+/// order is not to be waited for, for ever.
+const ROUND: Duration = Duration::from_millis(1500);
+
+impl Group {
+    /// One round: every member, or nothing.
+    pub(super) async fn take_all(&self, request: &Request, end: Option<Instant>) -> Result<Option<Arc<Held>>> {
+        let (now, once) = (Instant::now(), request.wait == Some(Duration::ZERO));
+        let round = now + ROUND * self.members.len() as u32;
+        let give_up = if once { now } else { end.map_or(round, |end| end.min(round)) };
+        // The first one's lease runs while the others are waited for.
+        let lease = request.lease.map(|lease| lease + (give_up - now));
+        let mut taken = Vec::new();
+        for member in &self.members {
+            match member.take(request, give_up.saturating_duration_since(Instant::now()), lease).await {
+                Ok(Some(guard)) => taken.push(Some(guard)),
+                other => {
+                    let _ = release(taken.into_iter().flatten()).await;
+                    return other.map(|_| None);
+                }
+            }
+        }
+        let held = Arc::new(Held::new(taken, 0));
+        if request.lease.is_some() && !once && held.extend(request.lease).await.is_err() {
+            let _ = held.release().await;
+            return Ok(None);
+        }
+        Ok(Some(held))
+    }
+}

@@ -1,0 +1,112 @@
+//! A hold of a group: the holds of its members, as far as it has them.
+
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::release;
+use crate::command::{Answer, Look};
+use crate::error::{Error, Result};
+use crate::guard::Guard;
+
+pub struct Held {
+    parts: Mutex<Vec<Option<Guard>>>,
+    /// How many parts may be missing.
+    spare: usize,
+    /// Told of every new part, and at last that it is released.
+    released: watch::Sender<bool>,
+}
+
+impl Held {
+    pub fn new(parts: Vec<Option<Guard>>, spare: usize) -> Held {
+        Held { parts: Mutex::new(parts), spare, released: watch::Sender::new(false) }
+    }
+
+    pub fn look(&self) -> Look {
+        let looks: Vec<_> = self.parts().iter().flatten().map(Guard::look).collect();
+        let need = self.parts().len() - self.spare;
+        let mut times: Vec<Duration> = Vec::new();
+        let mut other = Look::Gone;
+        for look in looks {
+            match look {
+                Look::Held { remaining } => times.push(remaining),
+                lost => other = lost,
+            }
+        }
+        times.sort_unstable();
+        // Held as long as enough parts are: until the first of the `need` longest ends.
+        times.len().checked_sub(need).map_or(other, |at| Look::Held { remaining: times[at] })
+    }
+
+    /// Returns when it has ended: lost, or released (not done).
+    pub async fn end(&self) -> Result<Answer> {
+        let mut changes = self.released.subscribe();
+        loop {
+            match self.look() {
+                _ if *changes.borrow_and_update() => return Ok(Answer::not_now()),
+                Look::Held { .. } => {}
+                Look::Lost(loss) => return Err(Error::Lost(Box::new(loss))),
+                Look::Gone => return Ok(Answer::not_now()),
+            }
+            let mut ends: JoinSet<_> =
+                self.parts().iter().flatten().filter(|part| matches!(part.look(), Look::Held { .. })).map(Guard::ended).collect();
+            tokio::select! {
+                _ = ends.join_next() => {}
+                _ = changes.changed() => {}
+            }
+        }
+    }
+
+    /// Has every part last for `lease` from now on.
+    pub async fn extend(&self, lease: Option<Duration>) -> Result<Answer> {
+        let mut extended: JoinSet<_> = self.parts().iter().flatten().map(|part| part.extended(lease)).collect();
+        let (mut done, mut failure) = (0, None);
+        while let Some(one) = extended.join_next().await {
+            match one {
+                Ok(Err(error)) => failure = Some(error),
+                _ => done += 1,
+            }
+        }
+        let need = self.parts().len() - self.spare;
+        failure.filter(|_| done < need).map_or(Ok(Answer::done(1)), Err)
+    }
+
+    /// Gives every part back. An error of the parts that may be missing is none.
+    pub async fn release(&self) -> Result<()> {
+        let before = self.look();
+        self.released.send_replace(true);
+        let parts: Vec<_> = self.parts().iter_mut().filter_map(Option::take).collect();
+        let released = release(parts).await;
+        match before {
+            Look::Lost(loss) => Err(Error::Lost(Box::new(loss))),
+            _ if self.spare > 0 => Ok(()),
+            _ => released,
+        }
+    }
+
+    /// The members that have no hold now; what is known of lost ones goes when there is another.
+    pub fn missing(&self) -> Vec<usize> {
+        let missing = |part: &Option<Guard>| !part.as_ref().is_some_and(|part| matches!(part.look(), Look::Held { .. }));
+        self.parts().iter().enumerate().filter(|(_, part)| missing(part)).map(|(i, _)| i).collect()
+    }
+
+    /// A member that was missing is held; too late, and it is dropped.
+    pub fn add(&self, member: usize, part: Guard) {
+        if !*self.released.borrow() {
+            self.parts()[member] = Some(part);
+            self.released.send_replace(false);
+        }
+    }
+
+    /// Returns once it is released.
+    pub async fn released(&self) {
+        let mut changes = self.released.subscribe();
+        let _ = changes.wait_for(|released| *released).await;
+    }
+
+    fn parts(&self) -> MutexGuard<'_, Vec<Option<Guard>>> {
+        self.parts.lock().expect("nothing panics while it is held")
+    }
+}

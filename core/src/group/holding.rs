@@ -1,0 +1,64 @@
+//! The groups that a client's process holds: any number of objects stand for the same group.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+
+use super::held::Held;
+
+#[derive(Default)]
+pub struct Holding {
+    last: u64,
+    held: HashMap<u64, (Of, Arc<Held>)>,
+    /// The holds of each owner, the latest last.
+    numbers: HashMap<Of, Vec<u64>>,
+    /// What ends an acquire or a watch early.
+    running: HashMap<u64, oneshot::Sender<()>>,
+}
+
+/// A group's identity, and an owner of it.
+pub type Of = (Arc<str>, i64);
+
+impl Holding {
+    /// Gives the hold's number.
+    pub fn add(&mut self, of: Of, held: Arc<Held>) -> u64 {
+        self.last += 1;
+        self.numbers.entry(of.clone()).or_default().push(self.last);
+        self.held.insert(self.last, (of, held));
+        self.last
+    }
+
+    pub fn get(&self, number: u64) -> Option<Arc<Held>> {
+        self.held.get(&number).map(|(_, held)| held.clone())
+    }
+
+    /// The owner's latest.
+    pub fn latest(&self, of: &Of) -> Option<u64> {
+        self.numbers.get(of)?.last().copied()
+    }
+
+    /// Forgets a hold; gives it with the count of those that its owner keeps.
+    pub fn remove(&mut self, number: u64) -> Option<(Arc<Held>, usize)> {
+        let (of, held) = self.held.remove(&number)?;
+        let numbers = self.numbers.get_mut(&of)?;
+        numbers.retain(|other| *other != number);
+        let left = numbers.len();
+        if left == 0 {
+            self.numbers.remove(&of);
+        }
+        Some((held, left))
+    }
+
+    /// What is told, by its sender's end, that the request is to end.
+    pub fn begin(&mut self, ticket: u64) -> oneshot::Receiver<()> {
+        let (cancel, cancelled) = oneshot::channel();
+        self.running.insert(ticket, cancel);
+        cancelled
+    }
+
+    /// The request has ended, or is asked to.
+    pub fn end(&mut self, ticket: u64) {
+        self.running.remove(&ticket);
+    }
+}

@@ -1,0 +1,95 @@
+//! More than half of several locks, on servers that fail independently: asked all at once, each for a short time only, and what is
+//! missing asked for again while the group is held.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use super::{Group, Held, release};
+use crate::command::{Look, Request};
+use crate::error::{Error, Result};
+use crate::guard::Guard;
+
+/// How long one member may take to answer: a hundredth of the lease, within these.
+const SHORTEST: Duration = Duration::from_millis(50);
+const LONGEST: Duration = Duration::from_millis(500);
+
+type Asked = JoinSet<(usize, Result<Option<Guard>>)>;
+
+impl Group {
+    /// One round: enough members, or nothing. Errors only when so many members fail that there cannot be enough.
+    pub(super) async fn take_majority(&self, request: &Request, end: Option<Instant>) -> Result<Option<Arc<Held>>> {
+        let (need, mut asked) = (self.members.len() - self.spare(), Asked::new());
+        (0..self.members.len()).for_each(|i| self.ask(&mut asked, i, request));
+        let mut parts: Vec<Option<Guard>> = self.members.iter().map(|_| None).collect();
+        let (mut held, mut busy, mut failed, mut failure) = (0, 0, 0, None);
+        while let Some(Ok((i, taken))) = asked.join_next().await {
+            match taken {
+                Ok(Some(guard)) => {
+                    parts[i] = Some(guard);
+                    held += 1;
+                }
+                Ok(None) => busy += 1,
+                Err(error) => {
+                    failure = Some(error);
+                    failed += 1;
+                }
+            }
+            if held == need {
+                let held = Arc::new(Held::new(parts, self.spare()));
+                if !matches!(held.look(), Look::Held { .. }) {
+                    let _ = held.release().await;
+                    return Ok(None);
+                }
+                tokio::spawn(keep(self.members.clone(), request.clone(), held.clone(), asked));
+                return Ok(Some(held));
+            }
+            if busy + failed > self.spare() {
+                break;
+            }
+        }
+        // Those still asked give back what they take.
+        drop(asked);
+        let _ = release(parts.into_iter().flatten()).await;
+        let waits = end.is_none_or(|end| end > Instant::now()) && request.wait != Some(Duration::ZERO);
+        match failure {
+            Some(error) if failed > self.spare() && !(waits && matches!(error, Error::Unavailable { .. })) => Err(error),
+            _ => Ok(None),
+        }
+    }
+
+    fn ask(&self, asked: &mut Asked, i: usize, request: &Request) {
+        ask(&self.members, asked, i, request);
+    }
+}
+
+fn ask(members: &[super::Member], asked: &mut Asked, i: usize, request: &Request) {
+    let member = members[i].clone();
+    let lease = request.lease.unwrap_or(member.client.watchdog());
+    let limit = request.response_timeout.unwrap_or((lease / 100).clamp(SHORTEST, LONGEST));
+    let request = Request { response_timeout: Some(limit), retry_for: Some(limit), ..request.clone() };
+    asked.spawn(async move { (i, member.take(&request, Duration::ZERO, request.lease).await) });
+}
+
+/// Until the group is released: takes in what comes late, and asks again for what is missing, unless the hold has an end anyway.
+async fn keep(members: Vec<super::Member>, request: Request, held: Arc<Held>, mut asked: Asked) {
+    let between = request.lease.unwrap_or(members[0].client.watchdog()) / 3;
+    loop {
+        tokio::select! {
+            () = held.released() => return,
+            Some(came) = asked.join_next(), if !asked.is_empty() => {
+                if let Ok((i, Ok(Some(part)))) = came {
+                    held.add(i, part);
+                }
+            }
+            () = sleep(between), if request.lease.is_none() && asked.is_empty() => {
+                if !matches!(held.look(), Look::Held { .. }) {
+                    return;
+                }
+                held.missing().into_iter().for_each(|i| ask(&members, &mut asked, i, &request));
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Another end for a hold.
+
+use std::time::Instant;
+
+use super::Target;
+use crate::command::{Answer, Look};
+use crate::error::{Error, Result};
+use crate::kinds::Renewal;
+use crate::owner::OwnerField;
+use crate::settle::{Settled, settle};
+
+impl Target {
+    /// Has a hold last for the target's lease from now on, longer or shorter.
+    pub async fn extend(&self, number: u64) -> Result<Answer> {
+        let tries = self.tries(None);
+        let _turn = self.turn(tries).await?;
+        self.ensure(number)?;
+        let (owner, lease_ms) = (OwnerField(&self.live.uuid, self.slot.owner), self.lease.as_millis() as u64);
+        let renewal = [Renewal { name: &self.slot.name, owner, lease_ms }];
+        let none = || Error::Unsupported(format!("`{}` has no lease that could be changed", self.slot.name));
+        let call = self.row.1.renew(&renewal).ok_or_else(none)?;
+        // Nobody may believe longer than the server, whatever becomes of the call.
+        self.live.holds(|holds| holds.shorten(&self.slot, self.lease, Instant::now()));
+        let Settled { reply, sent, .. } = settle(&self.live, &call, tries, None).await.map_err(|unsettled| unsettled.error)?;
+        let (epoch, now) = (self.live.link.epoch(), Instant::now());
+        self.live.holds(|holds| match reply.text.as_deref() {
+            Some("1") => holds.lengthen(&self.slot, self.lease, sent, now),
+            other => holds.missing(&self.slot, other == Some("0"), epoch, now),
+        });
+        self.live.rearm();
+        self.ensure(number).map(|()| Answer::done(1))
+    }
+
+    fn ensure(&self, number: u64) -> Result<()> {
+        match self.live.holds(|holds| holds.look(number, Instant::now())) {
+            Look::Held { .. } => Ok(()),
+            Look::Lost(loss) => Err(Error::Lost(Box::new(loss))),
+            Look::Gone => Err(self.not_held()),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package org.redisson;
+
+import io.redlatch.Core;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+import org.redisson.api.RLock;
+
+/**
+ * One lock of several, which may belong to clients of other servers: an acquire takes all of them or none, one after the other in an order
+ * that is the same everywhere. It is lost with the first of them that is. What it is asked it asks of all: it is locked if all are, for the
+ * shortest time of any.
+ */
+public class RedissonMultiLock extends RedissonLock {
+    /**
+     * @param locks locks of this library's clients
+     * @throws IllegalArgumentException if there is none, one of them twice, or one that is not of this library
+     */
+    public RedissonMultiLock(RLock... locks) {
+        this(false, locks);
+    }
+
+    /** @param majority whether more than half of them are enough */
+    RedissonMultiLock(boolean majority, RLock... locks) {
+        super(together(majority, locks), "plain");
+    }
+
+    private static Place together(boolean majority, RLock... locks) {
+        if (locks.length == 0) {
+            throw new IllegalArgumentException("Lock objects are not defined");
+        }
+        RedissonBaseLock[] ours = Arrays.stream(locks).map(RedissonMultiLock::ours).toArray(RedissonBaseLock[]::new);
+        Core[] clients = Arrays.stream(ours).map(lock -> lock.core).toArray(Core[]::new);
+        String[] kinds = Arrays.stream(ours).map(lock -> lock.kind).toArray(String[]::new);
+        byte[][] names = Arrays.stream(ours).map(lock -> lock.key).toArray(byte[][]::new);
+        Core core = Core.group(majority, clients, kinds, names);
+        String name = Arrays.stream(ours).map(RedissonBaseLock::getName).collect(Collectors.joining(", "));
+        return new Place(core, new Listeners(core), name, name, Limits.OF_CLIENT);
+    }
+
+    private static RedissonBaseLock ours(RLock lock) {
+        if (lock instanceof RedissonBaseLock) {
+            return (RedissonBaseLock) lock;
+        }
+        throw new IllegalArgumentException(lock + " is no lock of a RedissonClient; give the lock that the client returned, and no wrapper of it");
+    }
+}

@@ -1,0 +1,20 @@
+package org.redisson;
+
+import org.redisson.api.RLock;
+
+/**
+ * One lock of a majority of several, each on a server of its own, of which a minority may fail: those that are missing are asked again at
+ * every renewal.
+ *
+ * @deprecated as in Redisson: a majority makes no lease safe against a holder that stands still; see {@link RedissonFencedLock}
+ */
+@Deprecated
+public class RedissonRedLock extends RedissonMultiLock {
+    /**
+     * @param locks locks of this library's clients, each of another server
+     * @throws IllegalArgumentException if there is none, one of them twice, or one that is not of this library
+     */
+    public RedissonRedLock(RLock... locks) {
+        super(true, locks);
+    }
+}

@@ -1,0 +1,46 @@
+"""One lock of several: all of them, or a majority of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from redlatch import _redlatch, calls
+from redlatch.durations import Seconds
+from redlatch.errors import ConfigError
+from redlatch.locks import Lock
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from redlatch.client import Client
+
+
+class MultiLock(Lock):
+    """One lock of several, which may belong to clients of other servers; see `Client.get_multi_lock`.
+
+    It is held while every one of them is, and lost with the first that is lost. What it is asked it asks of all: it is
+    locked if all are, for the shortest time of any; `force_unlock` takes all away.
+    """
+
+    _majority: ClassVar[bool] = False
+
+    def __new__(
+        cls, client: Client, locks: Iterable[Lock], wait: Seconds | None, lease: Seconds | None, owner: int | None
+    ) -> Self:
+        members = []
+        for lock in locks:
+            if not isinstance(lock, Lock):
+                raise ConfigError(f"a lock of several locks has {lock!r} among them; give it what `get_lock` returns")
+            members.append((lock._native, lock._kind, lock.name))
+        native = calls.client(_redlatch.group(cls._majority, members))
+        return super().__new__(cls, client, native.group_name, wait, lease, owner, (), native)
+
+
+class RedLock(MultiLock):
+    """One lock of a majority of several, each on a server of its own; see `redlatch.red_lock`.
+
+    It is held while more than half of them are; those that are missing are asked again at every renewal.
+    """
+
+    _majority: ClassVar[bool] = True

@@ -1,0 +1,195 @@
+//! One lock of several.
+
+use std::thread;
+use std::time::Duration;
+
+use redlatch::{Client, Error, LockBuilder, LostReason};
+use redlatch_tests::{Server, View, all_at_once};
+
+use crate::{eventually, secs};
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+/// Three servers, and a client of each.
+struct Three {
+    servers: Vec<Server>,
+    clients: Vec<Client>,
+}
+
+impl Three {
+    fn start(query: &str) -> Three {
+        let servers: Vec<_> = (0..3).map(|_| Server::start()).collect();
+        let clients = servers.iter().map(|server| Client::connect(&format!("{}{query}", server.url())).expect("a good URL")).collect();
+        Three { servers, clients }
+    }
+
+    /// The lock `n` of every server, in this order.
+    fn lock(&self, order: [usize; 3]) -> LockBuilder {
+        self.clients[0].multi_lock(order.map(|i| self.clients[i].lock("n")))
+    }
+
+    fn views(&self) -> Vec<View> {
+        self.servers.iter().map(Server::view).collect()
+    }
+
+    fn nothing_is_left(&self) {
+        for view in &mut self.views() {
+            eventually(|| view.keys("*").is_empty() && view.channels("*").is_empty());
+        }
+    }
+}
+
+#[test]
+fn it_is_held_while_every_lock_is_held() {
+    let three = Three::start("");
+    let guard = three.lock([0, 1, 2]).blocking().acquire().expect("free");
+    for (server, view) in three.servers.iter().zip(&mut three.views()) {
+        let other = Client::connect(&server.url()).expect("a good URL");
+        assert!(other.lock("n").blocking().try_acquire().expect("answered").is_none());
+        assert_eq!(view.hgetall("n").len(), 1);
+    }
+    guard.ensure().expect("held");
+    assert!(guard.deadline().is_some() && three.lock([0, 1, 2]).blocking().is_locked().expect("answered"));
+    guard.release().expect("held");
+    three.nothing_is_left();
+    assert!(!three.lock([0, 1, 2]).blocking().is_locked().expect("answered"));
+}
+
+#[test]
+fn one_lock_that_is_taken_keeps_all_others_free() {
+    let three = Three::start("");
+    for i in 0..3 {
+        let taken = three.clients[i].lock("n").blocking().acquire().expect("free");
+        assert!(three.lock([0, 1, 2]).blocking().try_acquire().expect("answered").is_none());
+        assert!(three.lock([0, 1, 2]).wait(ms(100)).blocking().try_acquire().expect("answered").is_none());
+        for (j, view) in three.views().iter_mut().enumerate().filter(|(j, _)| *j != i) {
+            assert!(!view.exists("n"), "server {j} is locked while {i} is taken");
+        }
+        taken.release().expect("held");
+    }
+    three.nothing_is_left();
+}
+
+#[test]
+fn a_release_of_the_last_one_that_is_taken_wakes_it() {
+    let three = Three::start("");
+    let taken = three.clients[2].lock("n").blocking().acquire().expect("free");
+    let lock = three.lock([0, 1, 2]).wait(secs(20));
+    let waiter = thread::spawn(move || lock.blocking().acquire().map(|guard| guard.release()));
+    let mut view = three.servers[2].view();
+    eventually(|| view.listeners("redisson_lock__channel:{n}") == 1);
+    taken.release().expect("held");
+    waiter.join().expect("no panic").expect("woken").expect("held");
+    three.nothing_is_left();
+}
+
+#[test]
+fn those_who_name_the_locks_in_another_order_are_not_in_each_others_way() {
+    let three = Three::start("");
+    let orders = [[0, 1, 2], [2, 1, 0], [1, 2, 0], [2, 0, 1]];
+    let mut inside = std::sync::Mutex::new(0);
+    all_at_once(orders.iter().map(|order| {
+        let (three, inside) = (&three, &inside);
+        let work = move || {
+            for _ in 0..25 {
+                let guard = three.lock(*order).wait(secs(20)).blocking().acquire().expect("nobody keeps it");
+                let mut count = inside.try_lock().expect("nobody else is inside");
+                thread::yield_now();
+                *count += 1;
+                drop(count);
+                guard.release().expect("held");
+            }
+        };
+        (format!("{order:?}"), work)
+    }));
+    assert_eq!(*inside.get_mut().expect("nobody panicked"), 100);
+    three.nothing_is_left();
+}
+
+#[test]
+fn it_is_lost_when_one_of_its_locks_is() {
+    let three = Three::start("");
+    let guard = three.lock([0, 1, 2]).blocking().acquire().expect("free");
+    let mut view = three.servers[1].view();
+    eventually(|| view.calls().contains_key("client|caching"));
+    view.command::<()>(&["DEL", "n"]);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime starts");
+    assert_eq!(runtime.block_on(guard.lost()).expect("it is lost").reason, LostReason::Deleted);
+    assert!(matches!(guard.ensure(), Err(Error::Lost(_))) && guard.deadline().is_none());
+    assert!(matches!(guard.release(), Err(Error::Lost(_))));
+    three.nothing_is_left();
+}
+
+#[test]
+fn a_lease_counts_from_when_it_has_all_of_them() {
+    let three = Three::start("");
+    let last = three.clients[2].lock("n").lease(ms(700)).blocking().acquire().expect("free");
+    let guard = three.lock([0, 1, 2]).lease(secs(2)).wait(secs(20)).blocking().acquire().expect("the lease ends");
+    for view in &mut three.views() {
+        let left = view.pttl("n");
+        assert!(left > 1_000 && left <= 2_000, "{left} ms");
+    }
+    guard.release().expect("held");
+    drop(last);
+    three.nothing_is_left();
+}
+
+#[test]
+fn it_is_renewed_until_it_is_released() {
+    let three = Three::start("?watchdog=1.5");
+    let guard = three.lock([0, 1, 2]).blocking().acquire().expect("free");
+    for view in &mut three.views() {
+        eventually(|| {
+            guard.ensure().expect("held");
+            view.calls().get("pexpire").copied().unwrap_or_default() >= 4
+        });
+    }
+    guard.ensure().expect("renewed");
+    guard.release().expect("held");
+    three.nothing_is_left();
+}
+
+#[test]
+fn an_owner_holds_it_as_often_as_it_took_it() {
+    let three = Three::start("");
+    let lock = || three.lock([0, 1, 2]).owner(7);
+    let (outer, inner) = (lock().blocking().acquire().expect("free"), lock().blocking().acquire().expect("own"));
+    assert_eq!(lock().blocking().hold_count().expect("answered"), 2);
+    inner.release().expect("held");
+    outer.ensure().expect("held");
+    outer.release().expect("held");
+    three.nothing_is_left();
+}
+
+#[test]
+fn dropping_an_acquire_leaves_nothing() {
+    let three = Three::start("");
+    let taken = three.clients[2].lock("n").blocking().acquire().expect("free");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime starts");
+    let mut view = three.servers[2].view();
+    runtime.block_on(async {
+        let waiting = three.lock([0, 1, 2]).acquire();
+        let heard = async {
+            while view.listeners("redisson_lock__channel:{n}") == 0 {
+                tokio::time::sleep(ms(1)).await;
+            }
+        };
+        tokio::select! { _ = waiting => panic!("one of them is taken"), () = heard => {} }
+    });
+    taken.release().expect("held");
+    three.nothing_is_left();
+}
+
+#[test]
+fn no_lock_at_all_and_one_lock_twice_are_errors_that_say_so() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let says = |lock: LockBuilder, what: &str| {
+        let Err(Error::Config(message)) = lock.blocking().acquire().map(drop) else { panic!("it is refused") };
+        assert!(message.contains(what), "{message}");
+    };
+    says(client.multi_lock([]), "has none");
+    says(client.multi_lock([client.lock("a"), client.lock("b"), client.lock("a")]), "`a`");
+}

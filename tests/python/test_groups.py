@@ -1,0 +1,106 @@
+"""One lock of several: all of them, or a majority."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import redlatch
+from eventually import until_true
+from servers import Server
+
+
+@pytest.fixture
+def servers() -> Iterator[list[Server]]:
+    servers = [Server() for _ in range(3)]
+    yield servers
+    for server in servers:
+        server.close()
+
+
+def test_it_holds_all_of_its_locks_or_none(client: redlatch.Client, stranger: redlatch.Client, name: str) -> None:
+    a, b = client.get_lock(name + "a"), client.get_fair_lock(name + "b")
+    both = client.get_multi_lock(a, b)
+    with both as hold:
+        assert hold.remaining > 0
+        assert both.is_locked()
+        assert both.is_held_by_current_thread()
+        assert a.is_locked()
+        assert b.is_locked()
+        assert stranger.get_lock(name + "a").try_lock() is None
+        hold.ensure()
+    assert not a.is_locked()
+    assert not b.is_locked()
+    assert not both.is_locked()
+    with stranger.get_fair_lock(name + "b"):
+        assert both.try_lock(wait=0.05) is None
+        assert not a.is_locked()
+
+
+def test_it_waits_for_what_is_taken(
+    client: redlatch.Client, stranger: redlatch.Client, name: str, thread: ThreadPoolExecutor
+) -> None:
+    taken = stranger.get_lock(name + "b").lock()
+    both = client.get_multi_lock(client.get_lock(name + "a"), client.get_lock(name + "b"))
+    waiting = thread.submit(lambda: both.lock(wait=20).release())
+    until_true(lambda: client.get_lock(name + "a").is_locked(), "the first lock taken")
+    taken.release()
+    waiting.result(20)
+    assert not both.is_locked()
+
+
+def test_any_object_of_the_same_locks_releases_it(client: redlatch.Client, name: str) -> None:
+    def both() -> redlatch.MultiLock:
+        return client.get_multi_lock(client.get_lock(name + "b"), client.get_lock(name + "a"))
+
+    both().lock()
+    assert both().hold_count() == 1
+    both().unlock()
+    with pytest.raises(redlatch.NotHeldError):
+        both().unlock()
+
+
+def test_it_is_lost_with_the_first_lock_that_is(client: redlatch.Client, stranger: redlatch.Client, name: str) -> None:
+    hold = client.get_multi_lock(client.get_lock(name + "a"), client.get_lock(name + "b")).lock()
+    assert stranger.get_lock(name + "b").force_unlock()
+    assert hold.wait_lost(20)
+    assert hold.lost_reason == "deleted"
+    with pytest.raises(redlatch.LockLostError):
+        hold.release()
+    assert not client.get_lock(name + "a").is_locked()
+
+
+def test_groups_nest(client: redlatch.Client, name: str) -> None:
+    inner = client.get_multi_lock(client.get_lock(name + "a"), client.get_lock(name + "b"))
+    with client.get_multi_lock(inner, client.get_lock(name + "c")):
+        assert all(client.get_lock(name + end).is_locked() for end in "abc")
+    assert not any(client.get_lock(name + end).is_locked() for end in "abc")
+
+
+def test_locks_that_make_no_group_are_errors_that_say_why(client: redlatch.Client, name: str) -> None:
+    lock = client.get_lock(name)
+    for locks, why in [((), "has none"), ((lock, lock), "twice"), ((lock, name), "get_lock")]:
+        with pytest.raises(redlatch.ConfigError, match=why):
+            client.get_multi_lock(*locks)  # type: ignore[arg-type]
+
+
+def test_a_majority_is_enough(servers: list[Server], name: str) -> None:
+    urls = [server.url for server in servers]
+    servers[1].close()
+    lock, other = redlatch.red_lock(urls, name, wait=20), redlatch.red_lock(urls, name)
+    with lock as hold:
+        assert other.try_lock() is None
+        hold.ensure()
+    other.lock(wait=20).release()
+    servers[2].close()
+    with pytest.raises(redlatch.RedlatchError):
+        lock.lock(wait=0.2)
+    with redlatch.connect(urls[0]) as client:
+        until_true(lambda: not client.get_lock(name).is_locked(), "the lock given back")
+
+
+def test_no_server_is_an_error_that_says_what_to_give() -> None:
+    with pytest.raises(redlatch.ConfigError, match="three or five"):
+        redlatch.red_lock([], "n")
