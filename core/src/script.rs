@@ -61,6 +61,8 @@ pub struct Call {
     pub(crate) args: Texts,
     /// Where `not_after` goes: the link fills it in when it sends.
     pub(crate) not_after: Option<usize>,
+    /// Where it says whether a copy of it may have run before.
+    pub(crate) resent: Option<usize>,
     #[cfg(test)]
     names: (Vec<String>, Vec<String>),
 }
@@ -105,6 +107,7 @@ impl Call {
             keys: Texts::default(),
             args: Texts::default(),
             not_after: None,
+            resent: None,
             #[cfg(test)]
             names: Default::default(),
         }
@@ -127,6 +130,11 @@ impl Call {
     pub(crate) fn not_after(mut self) -> Self {
         self.not_after = Some(self.args.len());
         self.arg("not_after", 0)
+    }
+
+    pub(crate) fn resent(mut self) -> Self {
+        self.resent = Some(self.args.len());
+        self.arg("resent", 0)
     }
 
     /// For messages: what was tried, on which lock.

@@ -87,7 +87,6 @@ impl Run<'_> {
         row("  counters in the end", counted.shows);
         row("counts asked of the server", counts.asked);
         row("fencing tokens drawn", tokens.drawn);
-        row("  the same again for who had just lost it", tokens.own_again);
         row("  steps back after FLUSHALL, restart", tokens.behind_the_back);
         row("orphans given back late, at most", format!("{}, {:.3?}", self.residue.orphans, self.residue.longest));
         row("holds left by the dead", self.residue.of_the_dead);

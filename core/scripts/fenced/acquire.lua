@@ -4,7 +4,9 @@
 --   tokens     the key that counts the tokens; it outlives the lock
 --   lease      ms that the key lives from now on; an own key keeps a longer time that it already has
 --   owner      the field, <client uuid>:<number>
---   want       the count that the field gets: written, not added; a repeat finds it there and draws no other token
+--   want       the count that the field gets: written, not added
+--   resent     1: a copy of this call may have run before; if it finds `want` there, it draws no other token. Else that is what a hold left
+--              which its owner has lost by its own clock, a little before the server's
 --   not_after  see _late.lua
 -- Replies
 --   {1, token}  held
@@ -12,7 +14,7 @@
 --   {-1, n}     the outer holds that `want` builds on are gone; nothing was changed; n is 1 if somebody else holds the lock
 -- Redisson: the acquire of RedissonFencedLock
 local lock, tokens = KEYS[1], KEYS[2]
-local lease, owner, want, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local lease, owner, want, resent, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 local refusal = late(not_after)
 if refusal then return refusal end
@@ -25,7 +27,7 @@ if not count then
   if tonumber(want) > 1 then return {-1, ttl == -2 and 0 or 1} end
   if ttl ~= -2 then return {0, ttl} end
 end
-local repeated = count == want
+local repeated = resent == '1' and count == want
 redis.call('HSET', lock, owner, want)
 if redis.call('PTTL', lock) < tonumber(lease) then redis.call('PEXPIRE', lock, lease) end
 if repeated then return {1, last} end

@@ -16,7 +16,7 @@ impl Kind for Fenced {
         match op {
             Op::Acquire => {
                 let call = Call::new(&ACQUIRE).key("lock", cx.name).key("tokens", tokens);
-                Some(call.arg("lease", cx.lease_ms).arg("owner", cx.owner).arg("want", cx.want).not_after())
+                Some(call.arg("lease", cx.lease_ms).arg("owner", cx.owner).arg("want", cx.want).resent().not_after())
             }
             Op::Release => Some(plain::release(cx, &tokens, &plain::channel(cx.name))),
             Op::Inspect => Some(Call::new(&INSPECT).key("lock", cx.name).key("tokens", tokens).arg("owner", cx.owner)),

@@ -112,7 +112,7 @@ impl Direct {
         let mut whole = false;
         loop {
             let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
-            let packed = packed(call, not_after, whole).get_packed_command();
+            let packed = packed(call, not_after, whole, false).get_packed_command();
             pooled.con.send_packed_command(&packed).map_err(not_sent)?;
             match pooled.con.recv_response().and_then(|value| value.extract_error()) {
                 Ok(value) => return Ok(self.server.understood(value, &self.clock, sent)),

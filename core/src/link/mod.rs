@@ -125,7 +125,8 @@ impl Link {
     }
 }
 
-fn packed(call: &Call, not_after: u64, whole: bool) -> redis::Cmd {
+/// `resent`: a copy of it may have run before.
+fn packed(call: &Call, not_after: u64, whole: bool, resent: bool) -> redis::Cmd {
     let size = call.keys.size() + call.args.size() + 80;
     let mut cmd =
         redis::Cmd::with_capacity(call.keys.len() + call.args.len() + 3, if whole { size + call.script.text.len() } else { size });
@@ -134,10 +135,10 @@ fn packed(call: &Call, not_after: u64, whole: bool) -> redis::Cmd {
         cmd.arg(key);
     }
     for (i, arg) in call.args.iter().enumerate() {
-        if Some(i) == call.not_after {
-            cmd.arg(not_after)
-        } else {
-            cmd.arg(arg)
+        match Some(i) {
+            at if at == call.not_after => cmd.arg(not_after),
+            at if at == call.resent => cmd.arg(u8::from(resent)),
+            _ => cmd.arg(arg),
         };
     }
     cmd

@@ -57,7 +57,7 @@ impl Mux {
             let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
             let copy = Sent { connection: wire.connection, over: sent + limits.window + self.clock.error() };
             let unknown = |error| Outcome::Unknown { error, copy };
-            let cmd = packed(call, not_after, whole);
+            let cmd = packed(call, not_after, whole, !earlier.is_empty());
             match wire.ask(wire.send(cmd, told), limits.response).await {
                 Ok(Ok(value)) => return self.server.understood(value, &self.clock, sent),
                 Ok(Err(error)) if no_script(&error) && !whole => whole = true,

@@ -141,6 +141,15 @@ promises! {
         assert_eq!(seen, last);
     }
 
+    fn an_owner_that_comes_back_before_the_server_has_forgotten_it_gets_another_number(row) of |kind| kind.fenced; {
+        let held = row.lease(&row.a, 1, ms(3_000));
+        let watch = redlatch::Request { hold: held.number as u64, ..row.request(Op::Watch, 1) };
+        let Err(Error::Lost(_)) = row.a.run_blocking(watch) else { panic!("its lease has ended") };
+        let next = row.try_for(&row.a, 1, ms(10_000)).expect("it is free, or its own");
+        assert!(next.items[0] > held.items[0], "{} after {}", next.items[0], held.items[0]);
+        row.give(&row.a, 1);
+    }
+
     fn a_key_of_another_type_is_an_error_that_names_it(row) of |_kind| true; {
         row.view().command::<()>(&["RPUSH", row.key(), "x"]);
         let refused = row.a.run_blocking(row.request(Op::Acquire, 1));

@@ -1,6 +1,6 @@
 //! Whoever holds a fenced lock later has the greater token.
 
-use super::{Attempt, Close, Fault, Hold, Violations, by_key};
+use super::{Attempt, Fault, Hold, Violations, by_key};
 
 #[derive(Clone, Debug, Default)]
 pub struct Tokens {
@@ -9,8 +9,6 @@ pub struct Tokens {
     pub drawn: u64,
     /// Steps back after an operator or a restart had taken the lock, or the counter, away.
     pub behind_the_back: u64,
-    /// The same token again for the owner who had it last, and had lost that hold.
-    pub own_again: u64,
 }
 
 /// Follows the tokens of each lock, in the order in which its holds began.
@@ -26,12 +24,6 @@ pub fn tokens(attempts: &[Attempt], faults: &[Fault]) -> Tokens {
         for pair in holds.windows(2) {
             let [(first, before, lower), (second, after, higher)] = pair else { continue };
             if lower < higher {
-                continue;
-            }
-            // An owner whose lease has just ended for itself, and not yet for the server, finds its own hold there: nobody was in between.
-            let own = (first.process, first.owner) == (second.process, second.owner);
-            if own && lower == higher && matches!(before.close, Close::Lost { .. }) {
-                found.own_again += 1;
                 continue;
             }
             let taken_away = |fault: &Fault| fault.takes_away(key) && fault.overlaps(before.asked.min(after.asked), after.from);
