@@ -16,7 +16,7 @@ use crate::wakes::Suspects;
 
 /// Names in one script call, and script calls in one go: what is due at once goes out over a while.
 const BATCH: usize = 100;
-const BATCHES: usize = 3;
+const BATCHES: usize = 4;
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Runs on the I/O thread until the client is closed.
