@@ -32,7 +32,7 @@ pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
             drop(turn);
             go_on(waiting, None);
         }
-        Some(Outcome::Reply(reply)) => match target.acquired(reply, waiting.watched, now) {
+        Some(Outcome::Reply(reply)) => match target.acquired(&call, reply, waiting.watched, now) {
             Ok(Some(Tried::Taken(taken))) if !live.is_closed() => return waiting.answer_here(taken),
             Ok(Some(Tried::Taken(taken))) => {
                 drop(turn);
@@ -68,7 +68,7 @@ fn stand_in_line(waiting: Waiting) -> Option<Waiting> {
         return Some(waiting);
     }
     let mut lines = target.live.lines();
-    let near = match target.live.holds(|holds| holds.count(&target.slot, now)) {
+    let near = match target.count() {
         0 => Some(target.is_near(now)),
         _ => None,
     };

@@ -19,14 +19,16 @@ pub const OWN_OWNERS: i64 = 1 << 40;
 pub enum Op {
     /// Take the lock. `Answer::number` is the hold's number, for [`Op::Release`] and `Client::look`; with a fenced lock `items` is
     /// `[token]`. A lock that is asked for now and then takes the ms between two tries as `Request::numbers`, the last of them again and
-    /// again.
+    /// again. Of a semaphore it takes as many permits as `Request::numbers[0]` says; of a latch nothing, once it is open.
     Acquire = 1,
-    /// Give one hold back. `Answer::number` is the count of holds that this owner keeps.
+    /// Give one hold back. `Answer::number` is the count of holds that this owner keeps. Of a semaphore: give back as many permits as
+    /// `Request::numbers[0]` says; `Answer::number` is what is available then.
     Release = 2,
     /// Take the lock away from whoever holds it. `Answer::number` is 1 if somebody did.
     ForceRelease = 3,
     /// Look at the lock. `Answer::number` is its remaining time in ms (−1: no end, −2: free), `items` is `[count of the owner's holds]`,
-    /// with a fenced lock `[count, token]`: the token that was given out last.
+    /// with a fenced lock `[count, token]`: the token that was given out last. Of a semaphore or a latch `Answer::number` is its count and
+    /// `items` is `[remaining ms]` (−1: no end, −2: it is not there).
     Inspect = 4,
     /// Wait for nothing, ask the server for a sign of life.
     Ping = 5,
@@ -41,6 +43,21 @@ pub enum Op {
     Deletion = 8,
     /// Have the hold `Request::hold` last for `Request::lease` from now on, longer or shorter.
     Extend = 9,
+    /// Set the permits of a semaphore, or the count of a latch, to `Request::numbers[0]` unless there are any. A second number is the ms that
+    /// a semaphore lives, 0 without end. `Answer::number` is 1 if it was set.
+    TrySet = 10,
+    /// Add `Request::numbers[0]` permits, or take them away. `Answer::number` is what is available then.
+    Add = 11,
+    /// Take all permits that are available. `Answer::number` is how many.
+    Drain = 12,
+    /// Count a latch one down. `Answer::number` is what is left.
+    CountDown = 13,
+    /// As [`Op::Release`] of a semaphore, and not `done` if there is none.
+    ReleaseIfExists = 14,
+    /// Delete the key of what nobody holds. `Answer::number` is 1 if it was there.
+    Delete = 15,
+    /// Have the key of what nobody holds live for `Request::numbers[0]` ms, 0 without end. `Answer::number` is 1 if that was changed.
+    LiveFor = 16,
 }
 
 impl Op {
@@ -56,6 +73,13 @@ impl Op {
             7 => Op::Expiry,
             8 => Op::Deletion,
             9 => Op::Extend,
+            10 => Op::TrySet,
+            11 => Op::Add,
+            12 => Op::Drain,
+            13 => Op::CountDown,
+            14 => Op::ReleaseIfExists,
+            15 => Op::Delete,
+            16 => Op::LiveFor,
             _ => {
                 return Err(Error::config(format!(
                     "operation {number} is unknown to this native library; use the one of the same release"

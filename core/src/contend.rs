@@ -98,7 +98,11 @@ fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
             let returned = {
                 let mut lines = live.lines();
                 lines.change(key, now, |line| {
-                    line.waiter.near(Some(target.lease), now);
+                    if target.passes() {
+                        line.waiter.near(Some(target.lease), now)
+                    } else {
+                        line.waiter.hurry(now)
+                    }
                     line.placed = false;
                 });
                 lines.returned(key, now)

@@ -120,6 +120,7 @@ impl Group {
             Op::Expiry | Op::Deletion => {
                 Err(Error::Unsupported(format!("`{}` has no key of its own to listen to; listen to its locks", self.name())))
             }
+            op => Err(Error::Unsupported(format!("`{}` is several locks, which have no {op:?}", self.name()))),
         }
     }
 

@@ -16,7 +16,9 @@ use crate::group::Holding;
 use crate::holds::{Holds, Slot};
 use crate::kinds;
 use crate::lines::{self, Done, Lines};
-use crate::link::Link;
+use crate::link::{Limits, Link};
+use crate::requests::Requests;
+use crate::settle::WINDOW;
 use crate::target::Target;
 use crate::wakes::Wakes;
 use crate::watchers::Watchers;
@@ -37,6 +39,7 @@ pub struct Live {
     /// Tells the watchdog that something is due earlier than it sleeps.
     pub earlier: Notify,
     asleep_until: Mutex<Option<Instant>>,
+    requests: Requests,
 }
 
 impl Live {
@@ -57,6 +60,7 @@ impl Live {
             stop: Notify::new(),
             earlier: Notify::new(),
             asleep_until: Mutex::new(None),
+            requests: Requests::default(),
             config: config.clone(),
         })
     }
@@ -142,6 +146,24 @@ impl Live {
 
     pub fn is_started(&self) -> bool {
         self.io.get().is_some()
+    }
+
+    /// A key for a call about `name` that nothing else names.
+    pub fn request(&self, name: &str) -> String {
+        self.requests.next(name, &self.uuid)
+    }
+
+    /// Deletes such a key, soon: its call is answered.
+    pub fn forget(self: &Arc<Self>, request: String) {
+        if self.requests.forget(request) {
+            let live = self.clone();
+            self.io().spawn(async move {
+                let call = live.requests.forgetting();
+                let limits = Limits { response: live.config.response_timeout, window: WINDOW };
+                // Without an answer they end by themselves.
+                let _ = live.link.run(&call, limits, &[]).await;
+            });
+        }
     }
 
     /// Tells everybody who holds something that the client is closed. Gives what was held.

@@ -11,6 +11,11 @@ use crate::guard::{BlockingGuard, Guard};
 
 static OWNERS: AtomicI64 = AtomicI64::new(OWN_OWNERS);
 
+/// An owner that nobody else is.
+pub(crate) fn fresh_owner() -> i64 {
+    OWNERS.fetch_add(1, Relaxed)
+}
+
 /// How a lock is to be acquired.
 #[derive(Clone)]
 pub struct LockBuilder {
@@ -124,7 +129,7 @@ impl LockBuilder {
                 return Err(Error::config(format!("the owner {owner} of `{}` is too large; use a number below 2^40", self.request.name)));
             }
             (Some(owner), _) => owner,
-            (None, _) => OWNERS.fetch_add(1, Relaxed),
+            (None, _) => fresh_owner(),
         };
         Ok(Request { op, owner, ..self.request.clone() })
     }

@@ -21,12 +21,12 @@ pub fn start(live: &Arc<Live>, ticket: u64, request: Request, done: Done) -> Opt
     };
     match request.op {
         Op::Acquire => acquire::start(Waiting::new(target, ticket, &request, done)),
-        Op::Release => release(target, ticket, request.hold, done),
-        Op::Inspect => inspect(target, ticket, done),
+        Op::Release if target.row.0.held => release(target, ticket, request.hold, done),
         Op::ForceRelease | Op::Extend | Op::Ping | Op::Watch | Op::Expiry | Op::Deletion => {
             submit(live, ticket, request, done);
             None
         }
+        op => ask(target, ticket, op, done),
     }
 }
 
@@ -38,10 +38,9 @@ pub fn submit(live: &Arc<Live>, ticket: u64, request: Request, done: Done) {
     };
     match request.op {
         Op::Acquire => acquire::submit(Waiting::new(target, ticket, &request, done)),
-        Op::Release => spawn(live, ticket, done, async move { target.release(request.hold, None).await }),
+        Op::Release if target.row.0.held => spawn(live, ticket, done, async move { target.release(request.hold, None).await }),
         Op::ForceRelease => spawn(live, ticket, done, async move { target.force_release().await }),
         Op::Extend => spawn(live, ticket, done, async move { target.extend(request.hold).await }),
-        Op::Inspect => spawn(live, ticket, done, async move { target.inspect().await }),
         Op::Ping => spawn(live, ticket, done, async move { target.ping().await }),
         Op::Watch => live.watch(request.hold, ticket, done),
         Op::Expiry | Op::Deletion => match (request.hold, request.wait) {
@@ -49,6 +48,7 @@ pub fn submit(live: &Arc<Live>, ticket: u64, request: Request, done: Done) {
             (number, Some(Duration::ZERO)) => events::end(live, number, done),
             (number, _) => events::next(live, number, ticket, done),
         },
+        op => spawn(live, ticket, done, async move { target.ask(op, None).await }),
     }
 }
 
@@ -73,18 +73,30 @@ fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Resul
     }
 }
 
-fn inspect(target: Target, ticket: u64, done: Done) -> Option<Result<Answer>> {
-    let live = target.live.clone();
-    let limits = Limits { response: target.response, window: WINDOW };
-    let outcome = match target.inspect_call() {
-        Ok(call) => live.link.run_direct(&call, limits),
+fn ask(target: Target, ticket: u64, op: Op, done: Done) -> Option<Result<Answer>> {
+    let (live, limits) = (target.live.clone(), Limits { response: target.response, window: WINDOW });
+    let call = match target.ask_call(op) {
+        Ok(call) => call,
         Err(error) => return Some(Err(error)),
     };
-    if let Some(Outcome::Reply(reply)) = outcome {
-        return Some(Ok(Target::inspected(&reply)));
+    let turn = if call.changes() { live.gates.try_enter(&target.slot) } else { None };
+    if call.changes() && turn.is_none() {
+        spawn(&live, ticket, done, async move { target.ask(op, None).await });
+        return None;
     }
-    spawn(&live, ticket, done, async move { target.inspect().await });
-    None
+    let sent = Instant::now();
+    match live.link.run_direct(&call, limits) {
+        Some(Outcome::Reply(reply)) => Some(target.told(&call, reply)),
+        None => {
+            drop(turn);
+            spawn(&live, ticket, done, async move { target.ask(op, None).await });
+            None
+        }
+        Some(outcome) => {
+            spawn(&live, ticket, done, async move { target.ask(op, Some((turn, call, (outcome, sent)))).await });
+            None
+        }
+    }
 }
 
 /// Carries an operation out on the I/O thread, to its end: it cannot be cancelled.

@@ -73,7 +73,7 @@ pub fn hand_out(target: Target, taken: Answer, returned: Option<(Waiting, bool)>
         Some((waiting, false)) if !live.is_closed() => waiting.answer(Ok(taken)),
         returned => {
             live.io().spawn(async move {
-                let _ = target.release(taken.number as u64, None).await;
+                target.take_back(&taken).await;
                 answer_cancelled(returned.map(|(waiting, _)| waiting));
             });
         }

@@ -63,6 +63,8 @@ pub struct Call {
     pub(crate) not_after: Option<usize>,
     /// Where it says whether a copy of it may have run before.
     pub(crate) resent: Option<usize>,
+    /// The key that is to be forgotten once the call is answered.
+    pub(crate) remembered: Option<String>,
     #[cfg(test)]
     names: (Vec<String>, Vec<String>),
 }
@@ -108,6 +110,7 @@ impl Call {
             args: Texts::default(),
             not_after: None,
             resent: None,
+            remembered: None,
             #[cfg(test)]
             names: Default::default(),
         }
@@ -135,6 +138,10 @@ impl Call {
     pub(crate) fn resent(mut self) -> Self {
         self.resent = Some(self.args.len());
         self.arg("resent", 0)
+    }
+
+    pub(crate) fn remembered(self, key: &str) -> Self {
+        Call { remembered: Some(key.to_owned()), ..self }
     }
 
     /// For messages: what was tried, on which lock.

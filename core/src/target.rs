@@ -16,6 +16,7 @@ use crate::owner::OwnerField;
 use crate::script::{Call, Script, script};
 use crate::settle::{Settled, Tries, Unsettled, settle};
 
+mod ask;
 mod extend;
 mod release;
 mod waiting;
@@ -53,6 +54,7 @@ pub type Tryout = (Outcome, Instant);
 impl Target {
     pub fn new(live: &Arc<Live>, request: &Request) -> Result<Self> {
         let row = kinds::find(request.kind).ok_or_else(|| Error::config(format!("there is no kind of lock `{}`", request.kind)))?;
+        row.1.check(request)?;
         let name = format!("{}{}", live.config.prefix, request.name).into();
         let slot = Slot { kind: request.kind, name, owner: request.owner };
         let target = Target::of(live, row, slot, request.lease.unwrap_or(live.config.watchdog));
@@ -86,6 +88,7 @@ impl Target {
 
     fn cx(&self) -> Cx<'_> {
         let (name, owner, lease_ms) = (&*self.slot.name, &*self.owner, self.lease.as_millis() as u64);
+        let keep = 2 * (self.response + self.retry_for + self.live.config.watchdog);
         Cx {
             name,
             owner,
@@ -97,6 +100,9 @@ impl Target {
             next: ("", 0),
             holder: "",
             publish: self.live.link.publish(),
+            numbers: &self.numbers,
+            request: if self.row.0.held { String::new() } else { self.live.request(name) },
+            keep_ms: keep.as_millis() as u64,
         }
     }
 
@@ -105,15 +111,20 @@ impl Target {
         self.row.1.call(op, cx).ok_or_else(none)
     }
 
+    /// How many holds its owner has, as far as this side knows.
+    pub fn count(&self) -> u32 {
+        if self.row.0.held { self.live.holds(|holds| holds.count(&self.slot, Instant::now())) } else { 0 }
+    }
+
     pub fn acquire_call(&self) -> Result<Call> {
-        let want = self.live.holds(|holds| holds.count(&self.slot, Instant::now())) + 1;
-        self.call(Op::Acquire, &Cx { want, ..self.cx() })
+        self.call(Op::Acquire, &Cx { want: self.count() + 1, ..self.cx() })
     }
 
     /// What the reply to an acquire sent at `sent` means; `None`: the outer holds are lost, try for a first one.
-    pub fn acquired(&self, reply: Reply, watched: bool, sent: Instant) -> Result<Option<Tried>> {
+    pub fn acquired(&self, call: &Call, reply: Reply, watched: bool, sent: Instant) -> Result<Option<Tried>> {
         Ok(match reply.code {
             // An answer that comes after its lease is of no use to anybody: the server forgets the hold as well.
+            1 if !self.row.0.held => Some(Tried::Taken(self.told(call, reply)?)),
             1 => Some(self.taken(reply, watched, sent).map_or(Tried::Busy(Some(Duration::ZERO)), Tried::Taken)),
             0 => Some(Tried::Busy(reply.numbers.first().and_then(|ms| u64::try_from(*ms).ok()).map(Duration::from_millis))),
             -3 => return Err(Error::AlreadyHeld { lock: self.slot.name.to_string(), owner: self.owner.clone() }),
@@ -153,14 +164,15 @@ impl Target {
             };
             match settle(&self.live, &call, tries, sent).await {
                 Ok(Settled { reply, sent, .. }) => {
-                    if let Some(tried) = self.acquired(reply, watched, sent)? {
+                    if let Some(tried) = self.acquired(&call, reply, watched, sent)? {
                         return Ok(tried);
                     }
                 }
                 Err(Unsettled { error, copies }) => {
-                    if !copies.is_empty() {
-                        let leave = self.live.holds(|holds| holds.count(&self.slot, Instant::now()));
-                        self.give_back(turn, leave, copies);
+                    match copies.is_empty() {
+                        true => {}
+                        false if self.row.0.held => self.give_back(turn, self.count(), copies),
+                        false => self.undo(turn, &call, copies),
                     }
                     return Err(error);
                 }
@@ -180,19 +192,6 @@ impl Target {
                 _ => return Ok(Answer::done(i64::from(repeated && !holder.is_empty()))),
             }
         }
-    }
-
-    pub async fn inspect(&self) -> Result<Answer> {
-        let settled = settle(&self.live, &self.inspect_call()?, self.tries(None), None).await.map_err(|unsettled| unsettled.error)?;
-        Ok(Target::inspected(&settled.reply))
-    }
-
-    pub fn inspect_call(&self) -> Result<Call> {
-        self.call(Op::Inspect, &self.cx())
-    }
-
-    pub fn inspected(reply: &Reply) -> Answer {
-        Answer { done: true, number: reply.numbers[0], items: reply.numbers[1..].to_vec() }
     }
 
     pub async fn ping(&self) -> Result<Answer> {

@@ -8,9 +8,11 @@ use redlatch_tests::*;
 
 mod bad_input;
 mod groups;
+mod latch;
 mod logs;
 mod lost;
 mod passing;
+mod permits;
 mod pulse;
 mod read_write;
 mod red;

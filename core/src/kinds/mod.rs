@@ -1,24 +1,35 @@
 //! What a kind of lock is: which script carries out each operation, and how a waiter hears of a release.
 //! A kind is a table: it holds no connection, no clock and no state.
 
-use crate::command::Op;
+use crate::command::{Op, Request};
+use crate::error::{Error, Result};
 use crate::owner::OwnerField;
-use crate::script::Call;
+use crate::script::{Call, Script};
 
 mod fair;
 mod fenced;
+mod latch;
 mod non_reentrant;
 mod plain;
 mod read_write;
+mod semaphore;
 mod spin;
 mod token;
 
 #[doc(hidden)]
 pub trait Kind: Send + Sync {
+    /// Refuses numbers that no server should see.
+    fn check(&self, _: &Request) -> Result<()> {
+        Ok(())
+    }
     /// The call that carries out `op`; `None`: this kind has no such operation.
     fn call(&self, op: Op, cx: &Cx) -> Option<Call>;
     /// The call by which a waiter gives up its place in the server's queue; `None`: this kind has none.
     fn leave(&self, _: &Cx) -> Option<Call> {
+        None
+    }
+    /// The call that takes back what an acquire without a hold may have taken unknown to anybody; `None`: it takes nothing.
+    fn undo(&self, _: &Cx) -> Option<Call> {
         None
     }
     /// One call that renews many holds, or looks at them (a lease of 0); `None`: this kind is not renewed.
@@ -31,6 +42,8 @@ pub trait Kind: Send + Sync {
 #[derive(Clone, Copy, Debug)]
 pub struct Traits {
     pub name: &'static str,
+    /// Owners hold it; else whatever was taken is nobody's.
+    pub held: bool,
     /// The owner may take it again while holding it.
     pub reentrant: bool,
     /// Holds without a lease of their own are renewed.
@@ -52,6 +65,8 @@ pub struct Traits {
 pub enum Queue {
     /// In one line: its head alone asks the server, and a release passes the hold on to it.
     Passing,
+    /// In one line: its head alone asks the server.
+    Line,
     /// Each owner for itself: the server decides who is next, or several may be.
     Alone,
 }
@@ -67,10 +82,13 @@ pub static ALL: &[(Traits, &dyn Kind)] = &[
     (Traits { name: "read", exclusive: false, queue: Queue::Alone, ..PLAIN }, &read_write::Read),
     (Traits { name: "write", ..PLAIN }, &read_write::Write),
     (Traits { name: "token", reentrant: false, redisson: false, ..PLAIN }, &token::Token),
+    (PERMITS, &semaphore::Semaphore),
+    (Traits { name: "latch", queue: Queue::Alone, ..PERMITS }, &latch::Latch),
 ];
 
 const PLAIN: Traits = Traits {
     name: "plain",
+    held: true,
     reentrant: true,
     renewed: true,
     fair: false,
@@ -80,6 +98,9 @@ const PLAIN: Traits = Traits {
     queue: Queue::Passing,
 };
 const FAIR: Traits = Traits { name: "fair", fair: true, queue: Queue::Alone, ..PLAIN };
+
+const PERMITS: Traits =
+    Traits { name: "semaphore", held: false, reentrant: false, renewed: false, exclusive: false, queue: Queue::Line, ..PLAIN };
 
 /// A row of the table.
 pub(crate) type Row = &'static (Traits, &'static dyn Kind);
@@ -120,6 +141,34 @@ pub struct Cx<'a> {
     pub holder: &'a str,
     /// `PUBLISH` or `SPUBLISH`.
     pub publish: &'static str,
+    /// The numbers of the request, see [`Op`].
+    pub numbers: &'a [i64],
+    /// The key in which a call that nothing else names is remembered, and for how many ms.
+    pub request: String,
+    pub keep_ms: u64,
+}
+
+impl Cx<'_> {
+    /// 0 where the request has none.
+    pub(crate) fn number(&self, at: usize) -> i64 {
+        self.numbers.get(at).copied().unwrap_or_default()
+    }
+
+    /// A call about the key `what`, whose outcome is remembered until it is known.
+    pub(crate) fn once(&self, script: &'static Script, what: &str) -> Call {
+        Call::new(script).key(what, self.name).key("request", &self.request).remembered(&self.request)
+    }
+}
+
+/// Refuses a first number below `least`.
+pub(crate) fn at_least(least: i64, what: &str, request: &Request) -> Result<()> {
+    match request.numbers.first() {
+        Some(number) if *number >= least => Ok(()),
+        number => {
+            let given = number.copied().unwrap_or_default();
+            Err(Error::config(format!("the {what} of `{}` are {given}, they must be {least} or more", request.name)))
+        }
+    }
 }
 
 /// One hold to renew.
@@ -155,27 +204,24 @@ pub(crate) fn prefixed(prefix: &str, name: &str) -> String {
 mod tests {
     use super::*;
 
-    const CX: Cx = Cx {
-        name: "n",
-        owner: "u:1",
-        lease_ms: 1,
-        waits: true,
-        forever: true,
-        want: 1,
-        leave: 0,
-        next: ("", 0),
-        holder: "u:2",
-        publish: "PUBLISH",
-    };
+    fn cx() -> Cx<'static> {
+        let (name, owner, holder, publish, next, request) = ("n", "u:1", "u:2", "PUBLISH", ("", 0), String::new());
+        let (waits, forever, want, leave, lease_ms, keep_ms) = (true, true, 1, 0, 1, 1);
+        Cx { name, owner, lease_ms, waits, forever, want, leave, next, holder, publish, numbers: &[], request, keep_ms }
+    }
 
     #[test]
     fn every_call_names_its_inputs_as_its_script_does() {
         for (traits, kind) in ALL {
-            for op in [Op::Acquire, Op::Release, Op::ForceRelease, Op::Inspect] {
-                kind.call(op, &CX).unwrap_or_else(|| panic!("{} cannot {op:?}", traits.name)).assert_names_agree();
+            for op in (1..=99).filter_map(|number| Op::from_number(number).ok()) {
+                let call = kind.call(op, &cx());
+                let wanted = [Op::Acquire, Op::Inspect].contains(&op) || (traits.held && [Op::Release, Op::ForceRelease].contains(&op));
+                assert!(call.is_some() || !wanted, "{} cannot {op:?}", traits.name);
+                call.into_iter().for_each(|call| call.assert_names_agree());
             }
+            kind.undo(&cx()).into_iter().for_each(|call| call.assert_names_agree());
             let holds = [("a", 1), ("b", 2)].map(|(name, owner)| Renewal { name, owner: OwnerField("u", owner), lease_ms: 1 });
-            if let Some(call) = kind.leave(&CX) {
+            if let Some(call) = kind.leave(&cx()) {
                 call.assert_names_agree();
             }
             assert_eq!(kind.renew(&holds).is_some(), traits.renewed);

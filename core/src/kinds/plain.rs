@@ -46,7 +46,7 @@ impl Kind for Plain {
             Op::Release => release(cx, "", &channel(cx.name)),
             Op::ForceRelease => force_release(cx, &channel(cx.name)),
             Op::Inspect => Call::new(&INSPECT).key("lock", cx.name).arg("owner", cx.owner),
-            Op::Extend | Op::Ping | Op::Watch | Op::Expiry | Op::Deletion => return None,
+            _ => return None,
         })
     }
 

@@ -21,7 +21,7 @@ promises! {
         row.give(&row.b, 2);
     }
 
-    fn any_number_of_owners_hold_it_at_once(row) of |kind| !kind.exclusive; {
+    fn any_number_of_owners_hold_it_at_once(row) of |kind| kind.held && !kind.exclusive; {
         for owner in 1..=20 {
             row.take(&row.a, owner);
             row.take(&row.b, owner);
@@ -63,7 +63,7 @@ promises! {
         row.take(&row.a, 1);
     }
 
-    fn a_call_whose_reply_is_lost_counts_once(row) of |_kind| true; {
+    fn a_call_whose_reply_is_lost_counts_once(row) of |kind| kind.held; {
         let proxy = Proxy::start(&row.server);
         let client = redlatch::Client::connect(&row.server.url_at(proxy.port())).expect("a good URL");
         row.take(&client, 1);
@@ -81,7 +81,7 @@ promises! {
         assert!(row.is_clean());
     }
 
-    fn a_forced_release_frees_it_and_its_holder_is_told(row) of |_kind| true; {
+    fn a_forced_release_frees_it_and_its_holder_is_told(row) of |kind| kind.held; {
         let held = row.take(&row.a, 1);
         let force = || row.b.run_blocking(row.request(Op::ForceRelease, 9)).expect("answered").number;
         assert_eq!((force(), force()), (1, 0));
@@ -92,7 +92,7 @@ promises! {
         row.give(&row.b, 2);
     }
 
-    fn a_deleted_key_is_told_to_its_holder_as_lost(row) of |_kind| true; {
+    fn a_deleted_key_is_told_to_its_holder_as_lost(row) of |kind| kind.held; {
         let held = row.take(&row.a, 1);
         let mut view = row.view();
         eventually(|| view.calls().contains_key("client|caching"));
@@ -102,7 +102,7 @@ promises! {
         assert_eq!(loss.reason, LostReason::Deleted);
     }
 
-    fn a_full_server_refuses_an_acquire_and_takes_a_release(row) of |_kind| true; {
+    fn a_full_server_refuses_an_acquire_and_takes_a_release(row) of |kind| kind.held; {
         let mut view = row.view();
         let mut limit = |bytes: &str| view.command::<()>(&["CONFIG", "SET", "maxmemory", bytes]);
         row.take(&row.b, 9);
@@ -150,7 +150,7 @@ promises! {
         row.give(&row.a, 1);
     }
 
-    fn a_key_of_another_type_is_an_error_that_names_it(row) of |_kind| true; {
+    fn a_key_of_another_type_is_an_error_that_names_it(row) of |kind| kind.held; {
         row.view().command::<()>(&["RPUSH", row.key(), "x"]);
         let refused = row.a.run_blocking(row.request(Op::Acquire, 1));
         assert!(matches!(&refused, Err(Error::Refused { code, .. }) if code == "WRONGTYPE"), "{refused:?}");

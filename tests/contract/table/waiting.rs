@@ -55,7 +55,7 @@ promises! {
         assert!(waiting.within(ms(8_000)).expect("taken").done);
     }
 
-    fn an_acquire_and_a_release_are_one_script_call_each(row) of |_kind| true; {
+    fn an_acquire_and_a_release_are_one_script_call_each(row) of |kind| kind.held; {
         row.take(&row.a, 1);
         row.give(&row.a, 1);
         let mut view = row.view();
@@ -105,7 +105,7 @@ promises! {
         assert!(calls <= 8 * 100 * 12 / 10, "{calls} script calls for 800 acquisitions");
     }
 
-    fn an_acquire_with_an_outcome_that_nobody_waits_for_is_given_back(row) of |_kind| true; {
+    fn an_acquire_with_an_outcome_that_nobody_waits_for_is_given_back(row) of |kind| kind.held; {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("threads");
         for _ in 0..50 {
             let (client, request) = (row.a.clone(), redlatch::Request { wait: None, ..row.request(Op::Acquire, 1) });

@@ -1,0 +1,24 @@
+-- Sets what is to be counted, unless something is still to be.
+--
+-- Inputs
+--   request    see _once.lua
+--   count      how much
+--   publish    PUBLISH or SPUBLISH
+--   channel    where waiters listen
+--   keep       ms that the request is remembered
+--   not_after  see _late.lua
+-- Replies
+--   {1, 1}  set
+--   {1, 0}  something is still to be counted
+-- Redisson: the trySetCount of RedissonCountDownLatch
+local latch, request = KEYS[1], KEYS[2]
+local count, publish, channel, keep, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+
+local refusal = late(not_after)
+if refusal then return refusal end
+
+if answered(request) then return {1, 1} end
+if redis.call('EXISTS', latch) == 1 then return {1, 0} end
+redis.call('SET', latch, count)
+redis.call(publish, channel, '1')
+return {1, remember(request, 1, keep)}

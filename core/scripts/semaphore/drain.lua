@@ -1,0 +1,21 @@
+-- Takes all permits that are available.
+--
+-- Inputs
+--   request    see _once.lua
+--   keep       ms that the request is remembered
+--   not_after  see _late.lua
+-- Replies
+--   {1, n}  n were taken
+-- Redisson: the drainPermits of RedissonSemaphore
+local permits, request = KEYS[1], KEYS[2]
+local keep, not_after = ARGV[1], ARGV[2]
+
+local refusal = late(not_after)
+if refusal then return refusal end
+
+local before = answered(request)
+if before then return {1, before} end
+local there = tonumber(redis.call('GET', permits) or 0)
+if there <= 0 then return {1, 0} end
+redis.call('DECRBY', permits, there)
+return {1, remember(request, there, keep)}

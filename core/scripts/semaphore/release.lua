@@ -1,0 +1,28 @@
+-- Gives permits back, or adds them: nobody is asked where they come from.
+--
+-- Inputs
+--   request    see _once.lua
+--   count      how many; taken away if it is negative
+--   existing   1: only if there is such a semaphore; 0: else it begins with these
+--   publish    PUBLISH or SPUBLISH
+--   channel    where waiters listen
+--   keep       ms that the request is remembered
+--   not_after  see _late.lua
+-- Replies
+--   {1, n}  done; n are available now
+--   {0}     there is no such semaphore
+-- A count below zero is told to nobody: Redisson's listeners fail with one.
+-- Redisson: the release, releaseIfExists and addPermits of RedissonSemaphore
+local permits, request = KEYS[1], KEYS[2]
+local count, existing, publish, channel, keep, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+
+local refusal = late(not_after)
+if refusal then return refusal end
+
+local before = answered(request)
+if before then return {1, before} end
+if existing == '1' and redis.call('EXISTS', permits) == 0 then return {0} end
+make_way(request)
+local now = remember(request, redis.call('INCRBY', permits, count), keep)
+if now >= 0 then redis.call(publish, channel, now) end
+return {1, now}

@@ -1,0 +1,26 @@
+-- Sets the count of permits, unless there is one.
+--
+-- Inputs
+--   request    see _once.lua
+--   count      how many permits
+--   ttl        ms that they live; 0: without end
+--   publish    PUBLISH or SPUBLISH
+--   channel    where waiters listen
+--   keep       ms that the request is remembered
+--   not_after  see _late.lua
+-- Replies
+--   {1, 1}  set
+--   {1, 0}  there is one already
+-- Redisson: the trySetPermits of RedissonSemaphore
+local permits, request = KEYS[1], KEYS[2]
+local count, ttl, publish, channel, keep, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+
+local refusal = late(not_after)
+if refusal then return refusal end
+
+if answered(request) then return {1, 1} end
+if redis.call('EXISTS', permits) == 1 then return {1, 0} end
+redis.call('SET', permits, count)
+if ttl ~= '0' then redis.call('PEXPIRE', permits, ttl) end
+redis.call(publish, channel, count)
+return {1, remember(request, 1, keep)}

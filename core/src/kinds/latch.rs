@@ -1,0 +1,53 @@
+//! Waiting until something has happened so many times. Redisson's `getCountDownLatch`.
+
+use super::{Cx, Kind, Renewal, Wake, at_least};
+use crate::command::{Op, Request};
+use crate::error::Result;
+use crate::script::{Call, Script, script};
+
+static AWAIT: Script = script!("latch/await");
+static TRY_SET: Script = script!("latch/try_set", "_once");
+static COUNT_DOWN: Script = script!("latch/count_down", "_once");
+static INSPECT: Script = script!("semaphore/inspect");
+static LIVE_FOR: Script = script!("semaphore/live_for");
+static DELETE: Script = script!("semaphore/delete");
+
+/// Braces always, also around those that a name brings: so does Redisson.
+fn channel(name: &str) -> String {
+    format!("redisson_countdownlatch__channel__{{{name}}}")
+}
+
+fn to_waiters(call: Call, cx: &Cx) -> Call {
+    call.arg("publish", cx.publish).arg("channel", channel(cx.name))
+}
+
+pub struct Latch;
+
+impl Kind for Latch {
+    fn check(&self, request: &Request) -> Result<()> {
+        if request.op == Op::TrySet { at_least(1, "count", request) } else { Ok(()) }
+    }
+
+    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
+        Some(match op {
+            Op::Acquire => Call::new(&AWAIT).key("latch", cx.name),
+            Op::TrySet => {
+                let call = cx.once(&TRY_SET, "latch").arg("count", cx.number(0));
+                to_waiters(call, cx).arg("keep", cx.keep_ms).not_after()
+            }
+            Op::CountDown => to_waiters(cx.once(&COUNT_DOWN, "latch"), cx).arg("keep", cx.keep_ms).not_after(),
+            Op::Inspect => Call::new(&INSPECT).key("count", cx.name),
+            Op::LiveFor => Call::new(&LIVE_FOR).key("count", cx.name).arg("ttl", cx.number(0)).not_after(),
+            Op::Delete => to_waiters(Call::new(&DELETE).key("count", cx.name).arg("message", 1), cx).not_after(),
+            _ => return None,
+        })
+    }
+
+    fn renew(&self, _: &[Renewal]) -> Option<Call> {
+        None
+    }
+
+    fn wake(&self, name: &str, _: &str) -> Wake {
+        Wake::message(channel(name))
+    }
+}

@@ -1,0 +1,71 @@
+//! Permits that anybody takes and anybody gives back. Redisson's `getSemaphore`.
+
+use super::{Cx, Kind, Renewal, Wake, at_least, prefixed};
+use crate::command::{Op, Request};
+use crate::error::Result;
+use crate::script::{Call, Script, script};
+
+static ACQUIRE: Script = script!("semaphore/acquire", "_once");
+static RELEASE: Script = script!("semaphore/release", "_once");
+static UNDO: Script = script!("semaphore/undo");
+static DRAIN: Script = script!("semaphore/drain", "_once");
+static TRY_SET: Script = script!("semaphore/try_set", "_once");
+static INSPECT: Script = script!("semaphore/inspect");
+static LIVE_FOR: Script = script!("semaphore/live_for");
+static DELETE: Script = script!("semaphore/delete");
+
+fn channel(name: &str) -> String {
+    prefixed("redisson_sc", name)
+}
+
+fn to_waiters(call: Call, cx: &Cx) -> Call {
+    call.arg("publish", cx.publish).arg("channel", channel(cx.name))
+}
+
+/// `existing`: only if there is such a semaphore.
+fn release(cx: &Cx, existing: bool) -> Call {
+    let call = cx.once(&RELEASE, "permits").arg("count", cx.number(0)).arg("existing", u8::from(existing));
+    to_waiters(call, cx).arg("keep", cx.keep_ms).not_after()
+}
+
+pub struct Semaphore;
+
+impl Kind for Semaphore {
+    fn check(&self, request: &Request) -> Result<()> {
+        match request.op {
+            Op::Acquire | Op::Release | Op::ReleaseIfExists => at_least(1, "permits", request),
+            Op::TrySet => at_least(0, "permits", request),
+            _ => Ok(()),
+        }
+    }
+
+    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
+        Some(match op {
+            Op::Acquire => cx.once(&ACQUIRE, "permits").arg("count", cx.number(0)).arg("keep", cx.keep_ms).not_after(),
+            Op::Release | Op::Add => release(cx, false),
+            Op::ReleaseIfExists => release(cx, true),
+            Op::Drain => cx.once(&DRAIN, "permits").arg("keep", cx.keep_ms).not_after(),
+            Op::TrySet => {
+                let call = cx.once(&TRY_SET, "permits").arg("count", cx.number(0)).arg("ttl", cx.number(1));
+                to_waiters(call, cx).arg("keep", cx.keep_ms).not_after()
+            }
+            Op::Inspect => Call::new(&INSPECT).key("count", cx.name),
+            Op::LiveFor => Call::new(&LIVE_FOR).key("count", cx.name).arg("ttl", cx.number(0)).not_after(),
+            Op::Delete => to_waiters(Call::new(&DELETE).key("count", cx.name).arg("message", ""), cx).not_after(),
+            _ => return None,
+        })
+    }
+
+    fn undo(&self, cx: &Cx) -> Option<Call> {
+        let call = Call::new(&UNDO).key("permits", cx.name).key("request", &cx.request).arg("count", cx.number(0));
+        Some(to_waiters(call, cx).not_after())
+    }
+
+    fn renew(&self, _: &[Renewal]) -> Option<Call> {
+        None
+    }
+
+    fn wake(&self, name: &str, _: &str) -> Wake {
+        Wake::message(channel(name))
+    }
+}

@@ -1,0 +1,85 @@
+//! An operation in Rust that is still to be run: awaited, or blocking.
+
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::time::Duration;
+
+use crate::client::Client;
+use crate::command::{Answer, Op, Request};
+use crate::error::{Error, Result};
+
+/// What a semaphore or a latch can be asked. Nothing is sent before it is awaited, or [`Operation::blocking`] is called.
+///
+/// # Cancellation
+/// Dropping the future of an operation that waits takes nothing; others go on to their end.
+#[must_use = "nothing is asked before it is awaited"]
+pub struct Operation<T> {
+    client: Client,
+    request: Request,
+    read: fn(&Request, Answer) -> Result<T>,
+}
+
+impl<T> Operation<T> {
+    pub(crate) fn new(object: &Object, op: Op, numbers: &[i64], read: fn(&Request, Answer) -> Result<T>) -> Self {
+        let request = Request::new(op, object.kind, &*object.name, crate::lock::fresh_owner());
+        Operation { client: object.client.clone(), request: Request { numbers: numbers.to_vec(), ..request }, read }
+    }
+
+    pub(crate) fn for_ever(mut self) -> Self {
+        self.request.wait = None;
+        self
+    }
+
+    /// Waits at most this long, if it waits at all.
+    pub fn wait(mut self, wait: Duration) -> Self {
+        self.request.wait = Some(wait);
+        self
+    }
+
+    /// Runs it without a runtime.
+    pub fn blocking(self) -> Result<T> {
+        let answer = self.client.run_blocking(self.request.clone())?;
+        (self.read)(&self.request, answer)
+    }
+}
+
+impl<T: 'static> IntoFuture for Operation<T> {
+    type Output = Result<T>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Result<T>> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let answer = self.client.run(self.request.clone()).await?;
+            (self.read)(&self.request, answer)
+        })
+    }
+}
+
+/// What operations are about.
+#[derive(Clone)]
+pub(crate) struct Object {
+    pub client: Client,
+    pub kind: &'static str,
+    pub name: String,
+}
+
+pub(crate) fn done(_: &Request, answer: Answer) -> Result<bool> {
+    Ok(answer.done)
+}
+
+pub(crate) fn changed(_: &Request, answer: Answer) -> Result<bool> {
+    Ok(answer.number == 1)
+}
+
+pub(crate) fn count(_: &Request, answer: Answer) -> Result<i64> {
+    Ok(answer.number)
+}
+
+pub(crate) fn nothing(_: &Request, _: Answer) -> Result<()> {
+    Ok(())
+}
+
+pub(crate) fn taken(request: &Request, answer: Answer) -> Result<()> {
+    let late = || Error::NotAcquired { lock: request.name.clone(), waited: request.wait.unwrap_or(Duration::MAX) };
+    answer.done.then_some(()).ok_or_else(late)
+}

@@ -1,0 +1,35 @@
+//! Names for calls that nothing else names, so that a repeat is known for one; each is a key on the server until the call is answered.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::kinds::prefixed;
+use crate::script::{Call, Script, script};
+
+static FORGET: Script = script!("forget");
+
+#[derive(Default)]
+pub struct Requests {
+    count: AtomicU64,
+    answered: Mutex<Vec<String>>,
+}
+
+impl Requests {
+    /// The key of a new request about `name`.
+    pub fn next(&self, name: &str, client: &str) -> String {
+        format!("{}:{client}:{}", prefixed("redlatch_request", name), self.count.fetch_add(1, Relaxed))
+    }
+
+    /// Notes that one is answered; true: it is the first since [`Requests::forgetting`].
+    pub fn forget(&self, request: String) -> bool {
+        let mut answered = self.answered.lock().expect("nothing panics while it is held");
+        answered.push(request);
+        answered.len() == 1
+    }
+
+    /// The call that deletes what has been answered.
+    pub fn forgetting(&self) -> Call {
+        let answered = std::mem::take(&mut *self.answered.lock().expect("nothing panics while it is held"));
+        answered.iter().fold(Call::new(&FORGET), |call, request| call.key("requests…", request))
+    }
+}

@@ -1,0 +1,240 @@
+//! Semaphores: permits that anybody takes and anybody gives back, and never more than there are.
+
+use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+use std::time::Duration;
+
+use proptest::prelude::*;
+use redlatch::{Client, Error, Op, Request, Semaphore};
+use redlatch_tests::{Proxy, Server, View};
+
+use super::{eventually, pair, secs};
+
+const CHANNEL: &str = "redisson_sc:{n}";
+
+fn set(client: &Client, permits: i64) -> Semaphore {
+    let semaphore = client.semaphore("n");
+    assert!(semaphore.try_set_permits(permits).blocking().expect("answered"));
+    semaphore
+}
+
+/// Nothing but the count is left: requests that were answered are forgotten.
+fn only_the_count(view: &mut View) -> bool {
+    view.keys("*") == ["n"] && view.channels("*").is_empty()
+}
+
+#[test]
+fn permits_are_taken_all_at_once_or_not_at_all() {
+    let (server, a, b) = pair();
+    let (one, two) = (set(&a, 5), b.semaphore("n"));
+    assert!(!two.try_set_permits(9).blocking().expect("answered"));
+    assert!(one.try_acquire(3).blocking().expect("answered"));
+    assert!(!two.try_acquire(3).blocking().expect("answered"));
+    assert_eq!(two.available().blocking().expect("answered"), 2);
+    assert!(two.try_acquire(2).blocking().expect("answered"));
+    two.release(5).blocking().expect("answered");
+    assert_eq!(one.drain().blocking().expect("answered"), 5);
+    assert_eq!(one.add_permits(2).blocking().expect("answered"), 2);
+    eventually(|| only_the_count(&mut server.view()));
+    assert!(one.delete().blocking().expect("answered") && !one.delete().blocking().expect("answered"));
+    assert!(!two.release_if_exists(1).blocking().expect("answered"));
+    two.release(1).blocking().expect("answered");
+    assert!(two.release_if_exists(1).blocking().expect("answered"));
+    assert_eq!(one.available().blocking().expect("answered"), 2);
+}
+
+#[test]
+fn a_release_wakes_waiters_in_the_order_in_which_they_came() {
+    let (server, a, b) = pair();
+    let (one, mut view) = (set(&a, 1), server.view());
+    one.acquire(1).blocking().expect("available");
+    let mut request = Request::new(Op::Acquire, "semaphore", "n", 0);
+    (request.wait, request.numbers) = (None, vec![1]);
+    let (sender, order) = std::sync::mpsc::channel();
+    for owner in 1..=20 {
+        let sender = sender.clone();
+        b.submit(b.ticket(), Request { owner, ..request.clone() }, move |taken| sender.send((owner, taken)).expect("somebody counts"));
+        eventually(|| view.listeners(CHANNEL) == 1);
+    }
+    for expected in 1..=20 {
+        one.release(1).blocking().expect("answered");
+        let (owner, taken) = order.recv_timeout(secs(10)).expect("woken");
+        assert_eq!((owner, taken.expect("taken").done), (expected, true));
+    }
+    eventually(|| only_the_count(&mut view));
+}
+
+#[test]
+fn several_permits_given_back_at_once_serve_several_waiters() {
+    let (_server, a, b) = pair();
+    let one = set(&a, 1);
+    one.acquire(1).blocking().expect("available");
+    std::thread::scope(|scope| {
+        let waiters: Vec<_> = (0..10).map(|_| scope.spawn(|| b.semaphore("n").acquire(1).wait(secs(20)).blocking())).collect();
+        one.release(10).blocking().expect("answered");
+        for waiter in waiters {
+            waiter.join().expect("no panic").expect("there are enough");
+        }
+    });
+    assert_eq!(one.available().blocking().expect("answered"), 0);
+}
+
+#[test]
+fn a_wait_that_runs_out_is_told_and_takes_nothing() {
+    let (server, a, b) = pair();
+    let one = set(&a, 1);
+    let wait = Duration::from_millis(100);
+    assert!(!b.semaphore("n").try_acquire(2).wait(wait).blocking().expect("answered"));
+    assert!(matches!(b.semaphore("n").acquire(2).wait(wait).blocking(), Err(Error::NotAcquired { .. })));
+    assert_eq!(one.available().blocking().expect("answered"), 1);
+    eventually(|| only_the_count(&mut server.view()));
+}
+
+#[test]
+fn an_acquire_that_nobody_waits_for_any_more_takes_nothing() {
+    let (server, a, b) = pair();
+    let (one, mut view) = (set(&a, 1), server.view());
+    one.acquire(1).blocking().expect("available");
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("threads");
+    let waiting = |client: &Client| runtime.spawn(client.semaphore("n").acquire(1).into_future());
+    let (first, second) = (waiting(&b), waiting(&b));
+    eventually(|| view.listeners(CHANNEL) == 1);
+    first.abort();
+    second.abort();
+    eventually(|| view.channels("*").is_empty());
+    one.release(1).blocking().expect("answered");
+    for _ in 0..50 {
+        waiting(&b).abort();
+    }
+    eventually(|| one.available().blocking().expect("answered") == 1 && only_the_count(&mut view));
+    drop(runtime);
+}
+
+#[test]
+fn a_call_whose_reply_is_lost_counts_once() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let client = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+    let semaphore = set(&client, 10);
+    assert_eq!(semaphore.available().blocking().expect("answered"), 10);
+    let lost = |what: &dyn Fn()| {
+        proxy.lose_reply_to("EVALSHA");
+        what();
+        semaphore.available().blocking().expect("answered")
+    };
+    semaphore.acquire(1).blocking().expect("available");
+    semaphore.release(1).blocking().expect("answered");
+    assert_eq!(lost(&|| semaphore.acquire(3).blocking().expect("available")), 7);
+    assert_eq!(lost(&|| semaphore.release(2).blocking().expect("answered")), 9);
+    semaphore.drain().blocking().expect("answered");
+    semaphore.add_permits(4).blocking().expect("answered");
+    assert_eq!(lost(&|| assert_eq!(semaphore.drain().blocking().expect("answered"), 4)), 0);
+    eventually(|| only_the_count(&mut server.view()));
+}
+
+#[test]
+fn never_more_hold_permits_than_there_are() {
+    let (_server, a, b) = pair();
+    set(&a, 3);
+    let (inside, most) = (AtomicI64::new(0), AtomicI64::new(0));
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            let (inside, most, client) = (&inside, &most, if number % 2 == 0 { &a } else { &b });
+            scope.spawn(move || {
+                let semaphore = client.semaphore("n");
+                for _ in 0..30 {
+                    semaphore.acquire(1).wait(secs(30)).blocking().expect("its turn comes");
+                    most.fetch_max(inside.fetch_add(1, SeqCst) + 1, SeqCst);
+                    std::thread::yield_now();
+                    inside.fetch_sub(1, SeqCst);
+                    semaphore.release(1).blocking().expect("answered");
+                }
+            });
+        }
+    });
+    assert!(most.into_inner() <= 3);
+    assert_eq!(a.semaphore("n").available().blocking().expect("answered"), 3);
+}
+
+#[test]
+fn numbers_that_are_none_and_keys_of_other_types_are_errors_that_name_it() {
+    let (server, a, _) = pair();
+    let semaphore = a.semaphore("n");
+    for operation in [semaphore.acquire(0), semaphore.acquire(-1), semaphore.release(0), semaphore.release(-5)] {
+        let Err(Error::Config(said)) = operation.blocking() else { panic!("it must be refused") };
+        assert!(said.contains("`n`") && said.contains("1 or more"), "{said}");
+    }
+    assert!(matches!(semaphore.try_set_permits(-1).blocking(), Err(Error::Config(_))));
+    assert!(server.view().keys("*").is_empty());
+    server.view().command::<()>(&["RPUSH", "n", "x"]);
+    for refused in [semaphore.acquire(1).blocking().map(drop), semaphore.release(1).blocking(), semaphore.drain().blocking().map(drop)] {
+        assert!(matches!(&refused, Err(Error::Refused { code, .. }) if code == "WRONGTYPE"), "{refused:?}");
+    }
+}
+
+#[test]
+fn a_full_server_takes_a_release() {
+    let (server, a, _) = pair();
+    let (semaphore, mut view) = (set(&a, 1), server.view());
+    semaphore.acquire(1).blocking().expect("available");
+    semaphore.release(1).blocking().expect("answered");
+    semaphore.acquire(1).blocking().expect("available");
+    view.command::<()>(&["CONFIG", "SET", "maxmemory", "1"]);
+    semaphore.release(1).blocking().expect("a full server takes it");
+    assert!(matches!(semaphore.acquire(1).blocking(), Err(Error::Refused { code, .. }) if code == "OOM"));
+    view.command::<()>(&["CONFIG", "SET", "maxmemory", "0"]);
+    assert_eq!(semaphore.available().blocking().expect("answered"), 1);
+}
+
+/// Every answer, the key and what waiters are told, by the plainest book-keeping there is.
+fn play(server: &Server, clients: &[Client; 2], history: &[(u8, u8)]) {
+    let mut view = server.view();
+    view.command::<()>(&["DEL", "n"]);
+    let (mut listener, mut there) = (server.listen(CHANNEL), None::<i64>);
+    for (action, pick) in history {
+        let (semaphore, n) = (clients[usize::from(*pick) % 2].semaphore("n"), i64::from(pick % 4) + 1);
+        let mut told = None;
+        match action % 7 {
+            0 | 1 => {
+                let may = there.is_some_and(|there| there >= n);
+                assert_eq!(semaphore.try_acquire(n).blocking().expect("answered"), may);
+                there = there.map(|there| if may { there - n } else { there });
+            }
+            2 => {
+                semaphore.release(n).blocking().expect("answered");
+                there = Some(there.unwrap_or_default() + n);
+                told = there.filter(|there| *there >= 0);
+            }
+            3 => {
+                assert_eq!(semaphore.release_if_exists(n).blocking().expect("answered"), there.is_some());
+                there = there.map(|there| there + n);
+                told = there.filter(|there| *there >= 0);
+            }
+            4 => {
+                assert_eq!(semaphore.drain().blocking().expect("answered"), there.unwrap_or_default().max(0));
+                there = there.map(|there| there.min(0));
+            }
+            5 => {
+                assert_eq!(semaphore.try_set_permits(n).blocking().expect("answered"), there.is_none());
+                told = there.is_none().then_some(n);
+                there = there.or(Some(n));
+            }
+            _ => {
+                there = Some(there.unwrap_or_default() + n - 3);
+                assert_eq!(semaphore.add_permits(n - 3).blocking().ok(), there);
+                told = there.filter(|there| *there >= 0);
+            }
+        }
+        assert_eq!(view.command::<Option<i64>>(&["GET", "n"]), there);
+        assert_eq!(semaphore.available().blocking().expect("answered"), there.unwrap_or_default());
+        assert_eq!(listener.heard(), told.map(|told| told.to_string()).into_iter().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn every_answer_key_and_message_is_that_of_the_model() {
+    let (server, a, b) = pair();
+    let clients = [a, b];
+    proptest!(ProptestConfig::with_cases(60), |(history in prop::collection::vec((any::<u8>(), any::<u8>()), 1..40))| {
+        play(&server, &clients, &history);
+    });
+}
