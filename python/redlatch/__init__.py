@@ -24,6 +24,7 @@ from redlatch.groups import MultiLock, RedLock
 from redlatch.hold import Hold
 from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
 from redlatch.locks import Lock
+from redlatch.permits import CountDownLatch, Semaphore
 from redlatch.read_write import ReadLock, ReadWriteLock, WriteLock
 from redlatch.tls import Tls
 
@@ -33,6 +34,7 @@ __all__ = [
     "Client",
     "ClosedError",
     "ConfigError",
+    "CountDownLatch",
     "FairLock",
     "FencedLock",
     "Hold",
@@ -49,6 +51,7 @@ __all__ = [
     "RedlatchError",
     "RefusedError",
     "Seconds",
+    "Semaphore",
     "SpinLock",
     "Tls",
     "TokenLock",

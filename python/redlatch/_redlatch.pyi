@@ -7,7 +7,7 @@ from typing_extensions import Self, disjoint_base
 
 from redlatch import hold
 
-__all__ = ["Client", "Completions", "Hold", "Lock", "close", "connect", "group"]
+__all__ = ["Client", "Completions", "Hold", "Lock", "Object", "Permits", "close", "connect", "group"]
 
 # (status, number, items, error): status 0 done, 1 not now, from 10 on an error, which is (message, reason).
 _Outcome = tuple[int, int, list[int], tuple[str, str | None] | None]
@@ -64,6 +64,25 @@ class Lock:
 
     def _take(self, wait: float | None, lease: float | None, taken: list[hold.Hold]) -> None: ...
     def _ask(self, op: int) -> _Outcome: ...
+
+@disjoint_base
+class Object:
+    def __new__(cls, client: Client, what: tuple[str, str]) -> Self: ...
+    @property
+    def name(self) -> str:
+        """Its name, without the client's prefix."""
+
+    def _run(self, op: int, owner: int, wait: float | None, numbers: list[int], done: list[_Outcome]) -> None: ...
+
+class Permits(Object):
+    def __new__(cls, client: Client, what: tuple[str, str]) -> Self: ...
+    def __enter__(self) -> Self:
+        """Takes one permit, and waits as long as that takes."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None, /
+    ) -> None:
+        """Gives the permit back. Its errors are raised only if the body succeeded."""
 
 @disjoint_base
 class Hold:

@@ -13,6 +13,14 @@ if TYPE_CHECKING:
 # The operations, by the numbers of the core.
 FORCE_RELEASE: Final = 3
 INSPECT: Final = 4
+ACQUIRE: Final = 1
+RELEASE: Final = 2
+TRY_SET: Final = 10
+ADD: Final = 11
+DRAIN: Final = 12
+COUNT_DOWN: Final = 13
+RELEASE_IF_EXISTS: Final = 14
+DELETE: Final = 15
 
 # What became of them, by the numbers of `errors.BY_STATUS`.
 CLOSED: Final = 18

@@ -11,6 +11,7 @@ from redlatch.durations import Seconds
 from redlatch.groups import MultiLock, RedLock
 from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
 from redlatch.locks import Lock
+from redlatch.permits import CountDownLatch, Semaphore
 from redlatch.read_write import ReadWriteLock
 
 if TYPE_CHECKING:
@@ -104,6 +105,14 @@ class Client:
         owner may not acquire it twice; all else is as with `get_lock`.
         """
         return TokenLock(self, name, wait, lease, owner)
+
+    def get_semaphore(self, name: str) -> Semaphore:
+        """Returns the semaphore called `name`; asks nothing of Redis."""
+        return Semaphore(self, name)
+
+    def get_count_down_latch(self, name: str) -> CountDownLatch:
+        """Returns the latch called `name`; asks nothing of Redis."""
+        return CountDownLatch(self, name)
 
     def get_fenced_lock(
         self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None

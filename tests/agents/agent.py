@@ -18,6 +18,16 @@ KINDS = {
     "fenced": redlatch.Client.get_fenced_lock,
 }
 
+OBJECTS = {
+    "try_set": lambda it, n, wait: it.try_set_permits(n) if hasattr(it, "acquire") else it.try_set_count(n),
+    "take": lambda it, n, wait: it.try_acquire(n, wait=wait) if hasattr(it, "acquire") else it.wait(wait),
+    "give": lambda it, n, wait: it.release(n) is None,
+    "add": lambda it, n, wait: it.add_permits(n) is None,
+    "drain": lambda it, n, wait: it.drain_permits(),
+    "count_down": lambda it, n, wait: it.count_down() is None,
+    "count": lambda it, n, wait: it.available_permits() if hasattr(it, "acquire") else it.get_count(),
+}
+
 COMMANDS = {
     "lock": lambda lock, wait: bool(lock.lock(wait=None)),
     "try_lock": lambda lock, wait: bool(lock.try_lock(wait=wait or 0)),
@@ -36,6 +46,9 @@ def run(client, command):
     if command["do"] == "id":
         return client.id
     wait, lease = (None if command.get(key) is None else command[key] / 1000 for key in ("wait", "lease"))
+    if command["kind"] in ("semaphore", "latch"):
+        get = client.get_semaphore if command["kind"] == "semaphore" else client.get_count_down_latch
+        return OBJECTS[command["do"]](get(command["name"]), command.get("n", 1), wait)
     lock = KINDS[command["kind"]](client, command["name"], owner=command["owner"], lease=lease)
     return COMMANDS[command["do"]](lock, wait)
 

@@ -34,6 +34,7 @@ async fn run(client: &Client, command: &Value) -> redlatch::Result<Value> {
         ..Request::new(op, kind, command["name"].as_str().unwrap_or_default(), command["owner"].as_i64().unwrap_or_default())
     };
     let what = command["do"].as_str().unwrap_or_default();
+    let counting = |op| Request { wait: ms("wait"), numbers: vec![command["n"].as_i64().unwrap_or(1)], ..request(op) };
     Ok(match what {
         "id" => client.id().into(),
         "lock" => client.run(Request { wait: None, ..request(Op::Acquire) }).await?.done.into(),
@@ -42,6 +43,13 @@ async fn run(client: &Client, command: &Value) -> redlatch::Result<Value> {
         "force_unlock" => (client.run(request(Op::ForceRelease)).await?.number == 1).into(),
         "is_locked" => (client.run(request(Op::Inspect)).await?.number != -2).into(),
         "is_held" => (client.run(request(Op::Inspect)).await?.items[0] > 0).into(),
+        "try_set" => (client.run(counting(Op::TrySet)).await?.number == 1).into(),
+        "take" => client.run(counting(Op::Acquire)).await?.done.into(),
+        "give" => client.run(counting(Op::Release)).await?.done.into(),
+        "add" => client.run(counting(Op::Add)).await?.done.into(),
+        "drain" => client.run(counting(Op::Drain)).await?.number.into(),
+        "count_down" => client.run(counting(Op::CountDown)).await?.done.into(),
+        "count" => client.run(counting(Op::Inspect)).await?.number.into(),
         "token" => client.run(request(Op::Inspect)).await?.items[1].into(),
         "ttl" => client.run(request(Op::Inspect)).await?.number.into(),
         _ => return Err(redlatch::Error::config(format!("no command `{what}`"))),

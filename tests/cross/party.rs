@@ -108,6 +108,22 @@ impl<'a> Party<'a> {
         self.value(self.simple("ttl")).as_i64().expect("a number")
     }
 
+    /// Runs an operation of a semaphore or a latch, of `n`; without `wait` it waits for ever, if it waits.
+    pub fn begin(&self, what: &str, n: i64, wait: Option<Duration>) -> Pending {
+        let wait = wait.map(|time| time.as_millis() as u64);
+        self.agent.ask(what, json!({ "kind": self.kind.0.name, "name": self.name, "owner": OWNER, "n": n, "wait": wait }))
+    }
+
+    /// The same, of what is answered with yes or no.
+    pub fn does(&self, what: &str, n: i64) -> bool {
+        self.yes(self.begin(what, n, Some(Duration::ZERO)))
+    }
+
+    /// The same, of what is answered with a number.
+    pub fn number(&self, what: &str) -> i64 {
+        self.value(self.begin(what, 1, Some(Duration::ZERO))).as_i64().expect("a number")
+    }
+
     /// The fencing token that was given out last.
     pub fn token(&self) -> i64 {
         self.value(self.simple("token")).as_i64().expect("a number")

@@ -41,6 +41,13 @@ fn java_has_the_cores_number_of_every_operation() {
         ("WATCH", Op::Watch),
         ("EXPIRY", Op::Expiry),
         ("DELETION", Op::Deletion),
+        ("TRY_SET", Op::TrySet),
+        ("ADD", Op::Add),
+        ("DRAIN", Op::Drain),
+        ("COUNT_DOWN", Op::CountDown),
+        ("RELEASE_IF_EXISTS", Op::ReleaseIfExists),
+        ("DELETE", Op::Delete),
+        ("LIVE_FOR", Op::LiveFor),
     ] {
         assert_eq!(constant(REQUEST, name), operation as i32, "{name}");
     }

@@ -4,6 +4,7 @@ mod client;
 mod completions;
 mod hold;
 mod lock;
+mod object;
 mod outcome;
 mod park;
 
@@ -17,4 +18,6 @@ mod _redlatch {
     use crate::hold::Hold;
     #[pymodule_export]
     use crate::lock::Lock;
+    #[pymodule_export]
+    use crate::object::{Object, Permits};
 }

@@ -3,6 +3,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -12,8 +13,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.redisson.Redisson;
+import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
+import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
@@ -58,6 +61,12 @@ public class Agent {
         if (what.equals("id")) {
             return CompletableFuture.completedFuture(client.getId());
         }
+        if (command.get("kind").equals("semaphore")) {
+            return run(what, client.getSemaphore(command.get("name")), command);
+        }
+        if (command.get("kind").equals("latch")) {
+            return run(what, client.getCountDownLatch(command.get("name")), command);
+        }
         RLock lock = lock(command.get("kind"), command.get("name"));
         long owner = Long.parseLong(command.getOrDefault("owner", "0"));
         long lease = Long.parseLong(command.getOrDefault("lease", "-1"));
@@ -73,6 +82,33 @@ public class Agent {
             case "is_held": return lock.isHeldByThreadAsync(owner);
             case "token": return ((RFencedLock) lock).getTokenAsync();
             case "ttl": return lock.remainTimeToLiveAsync();
+            default: throw new IllegalArgumentException("no command `" + what + "`");
+        }
+    }
+
+    private static CompletionStage<?> run(String what, RSemaphore semaphore, Map<String, String> command) {
+        int n = Integer.parseInt(command.getOrDefault("n", "1"));
+        String wait = command.get("wait");
+        switch (what) {
+            case "try_set": return semaphore.trySetPermitsAsync(n);
+            case "take": return wait == null
+                    ? semaphore.acquireAsync(n)
+                    : semaphore.tryAcquireAsync(n, Duration.ofMillis(Long.parseLong(wait)));
+            case "give": return semaphore.releaseAsync(n);
+            case "add": return semaphore.addPermitsAsync(n);
+            case "drain": return semaphore.drainPermitsAsync();
+            case "count": return semaphore.availablePermitsAsync();
+            default: throw new IllegalArgumentException("no command `" + what + "`");
+        }
+    }
+
+    private static CompletionStage<?> run(String what, RCountDownLatch latch, Map<String, String> command) {
+        String wait = command.get("wait");
+        switch (what) {
+            case "try_set": return latch.trySetCountAsync(Long.parseLong(command.getOrDefault("n", "1")));
+            case "take": return wait == null ? latch.awaitAsync() : latch.awaitAsync(Long.parseLong(wait), TimeUnit.MILLISECONDS);
+            case "count_down": return latch.countDownAsync();
+            case "count": return latch.getCountAsync();
             default: throw new IllegalArgumentException("no command `" + what + "`");
         }
     }

@@ -2,14 +2,21 @@ package io.redlatch;
 
 /** One operation on one lock, as the core takes it. */
 public final class Request {
-    static final int ACQUIRE = 1;
-    static final int RELEASE = 2;
+    public static final int ACQUIRE = 1;
+    public static final int RELEASE = 2;
     static final int FORCE_RELEASE = 3;
-    static final int INSPECT = 4;
+    public static final int INSPECT = 4;
     static final int PING = 5;
     static final int WATCH = 6;
     static final int EXPIRY = 7;
     static final int DELETION = 8;
+    public static final int TRY_SET = 10;
+    public static final int ADD = 11;
+    public static final int DRAIN = 12;
+    public static final int COUNT_DOWN = 13;
+    public static final int RELEASE_IF_EXISTS = 14;
+    public static final int DELETE = 15;
+    public static final int LIVE_FOR = 16;
 
     private static final byte[] NO_NAME = {};
     private static final long[] NO_ARGUMENTS = {};
@@ -41,6 +48,11 @@ public final class Request {
         this.timeout = timeout;
         this.retryFor = retryFor;
         this.arguments = arguments;
+    }
+
+    /** Any operation on what nobody holds, by its number, with what it takes. */
+    public static Request of(int operation, String kind, byte[] name, long owner, long wait, long... numbers) {
+        return new Request(operation, kind, name, owner, wait, 0, 0).with(numbers);
     }
 
     /**
@@ -135,8 +147,8 @@ public final class Request {
         return new Request(operation, kind, name, owner, wait, lease, hold, timeout, retryFor, numbers);
     }
 
-    /** The release of exactly the hold that this acquire brought. */
+    /** The release of exactly the hold, or the permits, that this acquire brought. */
     private Request giveBack(long acquired) {
-        return new Request(RELEASE, kind, name, owner, 0, 0, acquired, timeout, retryFor, NO_ARGUMENTS);
+        return new Request(RELEASE, kind, name, owner, 0, 0, acquired, timeout, retryFor, arguments);
     }
 }

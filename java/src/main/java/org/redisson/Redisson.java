@@ -13,9 +13,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.redisson.api.LockOptions;
+import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RReadWriteLock;
+import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.CommonOptions;
 import org.redisson.api.options.CommonParams;
@@ -143,6 +145,26 @@ public final class Redisson implements RedissonClient, Options.Extended, TokenLo
     @Override
     public RReadWriteLock getReadWriteLock(CommonOptions options) {
         return new RedissonReadWriteLock(place(options));
+    }
+
+    @Override
+    public RSemaphore getSemaphore(String name) {
+        return new RedissonSemaphore(place(name));
+    }
+
+    @Override
+    public RSemaphore getSemaphore(CommonOptions options) {
+        return new RedissonSemaphore(place(options));
+    }
+
+    @Override
+    public RCountDownLatch getCountDownLatch(String name) {
+        return new RedissonCountDownLatch(place(name));
+    }
+
+    @Override
+    public RCountDownLatch getCountDownLatch(CommonOptions options) {
+        return new RedissonCountDownLatch(place(options));
     }
 
     @Override

@@ -8,8 +8,6 @@ import io.redlatch.Request;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import org.redisson.api.DeletedObjectListener;
-import org.redisson.api.ExpiredObjectListener;
 import org.redisson.api.ObjectListener;
 import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
@@ -19,7 +17,7 @@ public abstract class RedissonBaseLock implements RLock, Holds.Source {
     private static final long FREE = -2;
 
     final Core core;
-    private final Listeners listeners;
+    private final KeyEvents events;
     final String kind;
     final byte[] key;
     private final String name;
@@ -27,7 +25,7 @@ public abstract class RedissonBaseLock implements RLock, Holds.Source {
 
     RedissonBaseLock(Place place, String kind) {
         this.core = place.core;
-        this.listeners = place.listeners;
+        this.events = new KeyEvents(place, kind);
         this.kind = kind;
         this.name = place.name;
         this.limits = place.limits;
@@ -144,42 +142,23 @@ public abstract class RedissonBaseLock implements RLock, Holds.Source {
 
     @Override
     public int addListener(ObjectListener listener) {
-        Request subscribe = subscription(listener);
-        return listeners.add(subscribe, checked(core.run(subscribe), currentThread()).number(), call(listener));
+        return events.add(listener);
     }
 
     @Override
     public RFuture<Integer> addListenerAsync(ObjectListener listener) {
-        Request subscribe = subscription(listener);
-        return submit(subscribe, currentThread(), answer -> listeners.add(subscribe, answer.number(), call(listener)));
+        return events.addAsync(listener);
     }
 
     @Override
     public void removeListener(int listenerId) {
-        listeners.remove(listenerId);
+        events.remove(listenerId);
     }
 
     @Override
     public RFuture<Void> removeListenerAsync(int listenerId) {
-        listeners.remove(listenerId);
+        events.remove(listenerId);
         return RedissonFuture.completed();
-    }
-
-    private Request subscription(ObjectListener listener) {
-        if (listener instanceof ExpiredObjectListener) {
-            return limits.on(Request.expiry(kind, key));
-        }
-        if (listener instanceof DeletedObjectListener) {
-            return limits.on(Request.deletion(kind, key));
-        }
-        throw new IllegalArgumentException("`" + name + "` takes an ExpiredObjectListener or a DeletedObjectListener, and not " + listener);
-    }
-
-    private Runnable call(ObjectListener listener) {
-        String rawName = new String(key, StandardCharsets.UTF_8);
-        return listener instanceof ExpiredObjectListener
-                ? () -> ((ExpiredObjectListener) listener).onExpired(rawName)
-                : () -> ((DeletedObjectListener) listener).onDeleted(rawName);
     }
 
     static long currentThread() {

@@ -27,8 +27,13 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
 
     /** A future that is done, with null. */
     static <V> RFuture<V> completed() {
+        return completed(null);
+    }
+
+    /** A future that is done, with that value. */
+    static <V> RFuture<V> completed(V value) {
         RedissonFuture<V> future = new RedissonFuture<>();
-        future.complete(null);
+        future.complete(value);
         return future;
     }
 

@@ -1,5 +1,6 @@
 package org.redisson;
 
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /** Waits and leases of the public methods as the core takes them: ms, rounded up, so that a short time is not none at all. */
@@ -21,6 +22,11 @@ final class Times {
     /** 0 or less is renewed until release. */
     static long toLease(long time, TimeUnit unit) {
         return roundUp(time, unit);
+    }
+
+    /** Saturates. */
+    static long toNanos(Duration duration) {
+        return duration.compareTo(Duration.ofNanos(Long.MAX_VALUE)) >= 0 ? Long.MAX_VALUE : duration.isNegative() ? 0 : duration.toNanos();
     }
 
     private static long roundUp(long time, TimeUnit unit) {

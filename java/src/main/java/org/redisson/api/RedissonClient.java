@@ -62,6 +62,18 @@ public interface RedissonClient {
     /** As {@link #getReadWriteLock(String)}, and its calls are tried as long as {@code options} say. */
     RReadWriteLock getReadWriteLock(CommonOptions options);
 
+    /** The semaphore of that name. Asks nothing of the server. */
+    RSemaphore getSemaphore(String name);
+
+    /** As {@link #getSemaphore(String)}, and its calls are tried as long as {@code options} say. */
+    RSemaphore getSemaphore(CommonOptions options);
+
+    /** The latch of that name. Asks nothing of the server. */
+    RCountDownLatch getCountDownLatch(String name);
+
+    /** As {@link #getCountDownLatch(String)}, and its calls are tried as long as {@code options} say. */
+    RCountDownLatch getCountDownLatch(CommonOptions options);
+
     /** The reentrant lock of that name whose every hold has a number greater than all before. Asks nothing of the server. */
     RFencedLock getFencedLock(String name);
 

@@ -1,0 +1,31 @@
+package org.redisson.api;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A count that threads of any process wait for to become zero. It can be set again then.
+ */
+public interface RCountDownLatch extends RObject, RCountDownLatchAsync {
+    /**
+     * Waits until the count is zero, as long as that takes.
+     *
+     * @throws InterruptedException if the thread is interrupted before or while it waits; then it took nothing
+     */
+    void await() throws InterruptedException;
+
+    /**
+     * Waits until the count is zero, for that time at most. True if it is.
+     *
+     * @throws InterruptedException if the thread is interrupted before or while it waits; then it took nothing
+     */
+    boolean await(long waitTime, TimeUnit unit) throws InterruptedException;
+
+    /** Counts one down; nothing happens at zero. */
+    void countDown();
+
+    /** What is left to be counted. */
+    long getCount();
+
+    /** Sets what is to be counted, unless something still is. */
+    boolean trySetCount(long count);
+}

@@ -1,0 +1,146 @@
+"""Semaphores and latches: what is taken of them is nobody's."""
+
+from __future__ import annotations
+
+import reprlib
+from typing import TYPE_CHECKING
+
+from redlatch import _redlatch, calls
+from redlatch.durations import Seconds, optional_seconds, seconds
+from redlatch.errors import ConfigError, NotAcquiredError
+from redlatch.locks import FOR_EVER
+from redlatch.owners import this_thread
+from redlatch.texts import checked
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from redlatch.client import Client
+
+
+class Semaphore(_redlatch.Permits):
+    """Permits that any thread of any process takes and gives back; as a context manager it takes one.
+
+    Make it with `Client.get_semaphore`. Nobody holds a permit: what a process took that died is gone until somebody
+    releases it. Waiters of one client are served in the order in which they came.
+
+    Every method may raise UnavailableError (it may have been carried out nevertheless), RefusedError, ClosedError, and
+    ConfigError for numbers that cannot be used. Ctrl-C ends waiting at once and leaves nothing taken.
+    """
+
+    _this_thread = this_thread
+    _client: Client
+
+    def __new__(cls, client: Client, name: str) -> Self:
+        semaphore = super().__new__(cls, client._native, ("semaphore", checked("the name of a semaphore", name)))
+        semaphore._client = client
+        return semaphore
+
+    def try_set_permits(self, permits: int, *, ttl: Seconds | None = None) -> bool:
+        """Sets the count of permits unless there is one, and returns whether it did; with `ttl` it ends after that."""
+        lives = 0 if ttl is None else max(1, round(seconds("ttl", ttl, "leave it out for no end") * 1000))
+        return _ask(self, calls.TRY_SET, _number("permits", permits), lives)[0] == 1
+
+    def add_permits(self, permits: int) -> None:
+        """Adds permits, or takes some away for good if it is negative."""
+        _ask(self, calls.ADD, _number("permits", permits))
+
+    def available_permits(self) -> int:
+        """How many permits are available; 0 if they were never set."""
+        return _ask(self, calls.INSPECT)[0]
+
+    def drain_permits(self) -> int:
+        """Takes all permits that are available and returns how many."""
+        return _ask(self, calls.DRAIN)[0]
+
+    def acquire(self, permits: int = 1, *, wait: Seconds | None = None) -> None:
+        """Takes permits, all at once. Raises NotAcquiredError when `wait` ends."""
+        if not self.try_acquire(permits, wait=wait):
+            never = " and were never set; call try_set_permits first" if _ask(self, calls.INSPECT)[1][0] == -2 else ""
+            raise NotAcquiredError(
+                f"{permits} permits of `{self.name}` were not there within {wait} s{never}", self.name
+            )
+
+    def try_acquire(self, permits: int = 1, *, wait: Seconds | None = 0) -> bool:
+        """Takes permits if they are there within `wait` (0: now), and returns whether it did."""
+        count, waiting = _number("permits", permits), optional_seconds("wait", wait, FOR_EVER)
+        done: list[_redlatch._Outcome] = []
+        try:
+            self._run(calls.ACQUIRE, this_thread.owner, waiting, [count], done)
+            return calls.answer(done[0], self.name) is not None
+        except BaseException:
+            # Ctrl-C may come between the acquire and the return of this function.
+            if done and done[0][0] == 0:
+                self.release(permits)
+            raise
+
+    def release(self, permits: int = 1) -> None:
+        """Gives permits back, whoever took them; a semaphore that is not there begins with them."""
+        _ask(self, calls.RELEASE, _number("permits", permits))
+
+    def release_if_exists(self, permits: int = 1) -> bool:
+        """Gives permits back if there is such a semaphore, and returns whether there is."""
+        return _tell(self, calls.RELEASE_IF_EXISTS, 0, _number("permits", permits)) is not None
+
+    def delete(self) -> bool:
+        """Deletes it and returns whether it was there."""
+        return _ask(self, calls.DELETE)[0] == 1
+
+    def __repr__(self) -> str:
+        return f"<redlatch.Semaphore {self.name!r} of {self._client!r}>"
+
+
+class CountDownLatch(_redlatch.Object):
+    """A count that others wait for to become zero; it can be set again then.
+
+    Make it with `Client.get_count_down_latch`. Its methods raise what those of `Semaphore` do.
+    """
+
+    _client: Client
+
+    def __new__(cls, client: Client, name: str) -> Self:
+        latch = super().__new__(cls, client._native, ("latch", checked("the name of a latch", name)))
+        latch._client = client
+        return latch
+
+    def try_set_count(self, count: int) -> bool:
+        """Sets what is to be counted unless something still is, and returns whether it did."""
+        return _ask(self, calls.TRY_SET, _number("count", count))[0] == 1
+
+    def count_down(self) -> None:
+        """Counts one down; nothing happens at zero."""
+        _ask(self, calls.COUNT_DOWN)
+
+    def get_count(self) -> int:
+        """What is left to be counted."""
+        return _ask(self, calls.INSPECT)[0]
+
+    def wait(self, wait: Seconds | None = None) -> bool:
+        """Waits until the count is zero and returns True; False if `wait` seconds are over before."""
+        return _tell(self, calls.ACQUIRE, optional_seconds("wait", wait, FOR_EVER)) is not None
+
+    def delete(self) -> bool:
+        """Deletes it, which opens it, and returns whether it was there."""
+        return _ask(self, calls.DELETE)[0] == 1
+
+    def __repr__(self) -> str:
+        return f"<redlatch.CountDownLatch {self.name!r} of {self._client!r}>"
+
+
+def _number(what: str, value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not -(2**62) < value < 2**62:
+        raise ConfigError(f"{what} is {reprlib.repr(value)}, it must be an int")
+    return value
+
+
+def _tell(thing: _redlatch.Object, op: int, wait: float | None, *numbers: int) -> tuple[int, list[int]] | None:
+    done: list[_redlatch._Outcome] = []
+    thing._run(op, this_thread.owner, wait, list(numbers), done)
+    return calls.answer(done[0], thing.name)
+
+
+def _ask(thing: _redlatch.Object, op: int, *numbers: int) -> tuple[int, list[int]]:
+    """Runs what has an answer at once."""
+    answer = _tell(thing, op, 0, *numbers)
+    assert answer is not None, f"operation {op} never waits"
+    return answer
