@@ -37,7 +37,8 @@ impl Guarded {
 
     /// Sends a signal by name (`STOP`, `CONT`, `TERM`) and returns once a stop or a continuation shows.
     pub fn signal(&self, name: &str) {
-        let sent = Command::new("kill").arg(format!("-{name}")).arg(self.pid.to_string()).status().expect("kill runs");
+        // The shell's own: a small Debian has no other.
+        let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.pid)]).status().expect("a shell runs");
         assert!(sent.success(), "no process {} to send {name}", self.pid);
         crate::eventually(&format!("process {} after {name}", self.pid), || match name {
             "STOP" => (self.state() == Some('T')).then_some(()),
