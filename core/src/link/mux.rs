@@ -122,12 +122,14 @@ impl Mux {
     }
 
     pub async fn unlisten(self: &Arc<Self>, channel: &str) {
-        let Some(wire) = self.now().filter(|_| !self.wakes.is_wanted(channel)) else { return };
-        let mut con = wire.con.clone();
-        let _ = wire.ask(con.unsubscribe(channel), self.server.connect_timeout).await;
-        tracing::debug!(target: "redlatch::pubsub", "listens no more to {channel}");
-        if self.wakes.is_wanted(channel) {
-            // Somebody subscribed while the end was on its way, and may have been overtaken by it.
+        while let Some(wire) = self.now().filter(|_| !self.wakes.is_wanted(channel)) {
+            let mut con = wire.con.clone();
+            let _ = wire.ask(con.unsubscribe(channel), self.server.connect_timeout).await;
+            tracing::debug!(target: "redlatch::pubsub", "listens no more to {channel}");
+            if !self.wakes.is_wanted(channel) {
+                return;
+            }
+            // Somebody subscribed while the end was on its way, and may have been overtaken by it; and may be gone again after that.
             let _ = self.listen(channel, self.server.connect_timeout).await;
             self.wakes.message(channel);
         }
