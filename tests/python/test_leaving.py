@@ -96,9 +96,12 @@ client = redlatch.connect(sys.argv[1])
 
 def work(number):
     own, shared = client.get_lock(f"{sys.argv[2]}:{number}"), client.get_lock(sys.argv[2])
-    while True:
-        with own, shared:
-            started.release()
+    try:
+        while True:
+            with own, shared:
+                started.release()
+    except redlatch.ClosedError:
+        pass  # Python aborts if a daemon thread prints something just when it ends.
 
 started = threading.Semaphore(0)
 for number in range(8):
@@ -113,7 +116,7 @@ threading.Thread(target=hold.wait_lost, daemon=True).start()
 def test_daemon_threads_do_not_disturb_the_end(own_server: Server, name: str) -> None:
     for _ in range(5):
         ended = run(DAEMONS, own_server.url, name)
-        # Their calls end with the client; whether Python still prints that depends on how far its own end is.
+        # Their calls end with the client.
         assert ended.returncode == 0, ended.stderr
         assert "panicked" not in ended.stderr
         with own_server.view() as view:
