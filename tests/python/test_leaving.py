@@ -100,7 +100,7 @@ def work(number):
         while True:
             with own, shared:
                 started.release()
-    except redlatch.ClosedError:
+    except redlatch.RedlatchError:
         pass  # Python aborts if a daemon thread prints something just when it ends.
 
 started = threading.Semaphore(0)
