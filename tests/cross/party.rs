@@ -103,6 +103,15 @@ impl<'a> Party<'a> {
         self.yes(self.simple("is_held"))
     }
 
+    pub fn is_redisson(&self) -> bool {
+        self.agent.language.name == "redisson"
+    }
+
+    /// Whether somebody of this client, a Redisson, waits for a message.
+    pub fn sleeps(&self) -> bool {
+        self.value(self.simple("sleepers")).as_i64().expect("a number") > 0
+    }
+
     /// The remaining time in ms.
     pub fn ttl(&self) -> i64 {
         self.value(self.simple("ttl")).as_i64().expect("a number")

@@ -2,8 +2,10 @@
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -82,6 +84,7 @@ public class Agent {
             case "is_held": return lock.isHeldByThreadAsync(owner);
             case "token": return ((RFencedLock) lock).getTokenAsync();
             case "ttl": return lock.remainTimeToLiveAsync();
+            case "sleepers": return CompletableFuture.completedFuture(sleepers(lock));
             default: throw new IllegalArgumentException("no command `" + what + "`");
         }
     }
@@ -136,6 +139,29 @@ public class Agent {
         } catch (ReflectiveOperationException e) {
             throw new IllegalArgumentException("no kind `token`", e);
         }
+    }
+
+    /** How many wait for a message; by reflection, because only Redisson need be asked: a writer's release wakes none that come later. */
+    private static int sleepers(RLock lock) {
+        try {
+            Object messages = field(Class.forName("org.redisson.RedissonLock"), "pubSub", lock);
+            Map<?, ?> entries = (Map<?, ?>) field(messages.getClass().getSuperclass(), "entries", messages);
+            int count = 0;
+            for (Map.Entry<?, ?> entry : entries.entrySet()) {
+                if (entry.getKey().toString().contains(":" + lock.getName())) {
+                    count += ((Collection<?>) field(entry.getValue().getClass(), "listeners", entry.getValue())).size();
+                }
+            }
+            return count;
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalArgumentException("this is no Redisson that has its waiters where 4.7.0 has them", e);
+        }
+    }
+
+    private static Object field(Class<?> type, String name, Object of) throws ReflectiveOperationException {
+        Field field = type.getDeclaredField(name);
+        field.setAccessible(true);
+        return field.get(of);
     }
 
     private static void fail(String id, Throwable failure) {
