@@ -1,11 +1,5 @@
 -- Makes the keys of many holds live on, or only looks at them. A reader's own holds live on with the lock, nobody else's do.
---
--- Inputs
---   not_after  see _late.lua
---   holds      from the second argument on, two for each key: the ms it lives from now on (0: as long as before), and the owner's field
--- Replies
---   {1, states}  a character for each key: 1 held, 0 somebody else holds it, - there is no such key
--- Each key is read after it is written: only so does the server tell this connection of the next change.
+-- Inputs and replies: see _renew.lua; an owner is named by its field.
 -- Redisson: the renewal tasks for read and for write locks
 local locks = KEYS
 local not_after, holds = ARGV[1], ARGV
@@ -13,20 +7,15 @@ local not_after, holds = ARGV[1], ARGV
 local refusal = late(not_after)
 if refusal then return refusal end
 
-local states = {}
-for i, lock in ipairs(locks) do
-  local lease, owner = holds[2 * i], holds[2 * i + 1]
-  -- A key that somebody has made into something else is an error here, and must not end the others' renewal.
-  if tonumber(lease) > 0 and redis.pcall('HEXISTS', lock, owner) == 1 then
-    for number = 1, is_writer(owner) and 0 or tonumber(redis.call('HGET', lock, owner)) do
-      redis.call('SET', hold_key(lock, owner, number), 1, 'PX', lease)
-    end
-    live(lock, lease)
-  end
-  if redis.pcall('HEXISTS', lock, owner) == 1 then
-    states[i] = '1'
-  else
-    states[i] = redis.call('EXISTS', lock) == 1 and '0' or '-'
-  end
+local function is_held(lock, owner)
+  return redis.pcall('HEXISTS', lock, owner) == 1
 end
-return {1, table.concat(states)}
+
+local function live_on(lock, owner, lease)
+  for number = 1, is_writer(owner) and 0 or tonumber(redis.call('HGET', lock, owner)) do
+    redis.call('SET', hold_key(lock, owner, number), 1, 'PX', lease)
+  end
+  live(lock, lease)
+end
+
+return renew(locks, holds, is_held, live_on)

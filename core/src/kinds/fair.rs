@@ -21,7 +21,7 @@ fn over_queue(script: &'static Script, name: &str) -> Call {
 }
 
 fn to_waiters(call: Call, cx: &Cx) -> Call {
-    call.arg("publish", cx.publish).arg("channel", plain::channel(cx.name)).not_after()
+    cx.to_waiters(call, plain::channel(cx.name)).not_after()
 }
 
 impl Kind for Fair {

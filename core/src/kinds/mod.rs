@@ -1,6 +1,8 @@
 //! What a kind of lock is: which script carries out each operation, and how a waiter hears of a release.
 //! A kind is a table: it holds no connection, no clock and no state.
 
+use std::fmt::Display;
+
 use crate::command::{Op, Request};
 use crate::error::{Error, Result};
 use crate::owner::OwnerField;
@@ -158,6 +160,24 @@ impl Cx<'_> {
     pub(crate) fn once(&self, script: &'static Script, what: &str) -> Call {
         Call::new(script).key(what, self.name).key("request", &self.request).remembered(&self.request)
     }
+
+    /// The same call, which tells those who listen on `channel`; empty: nobody listens.
+    pub(crate) fn to_waiters(&self, call: Call, channel: impl Display) -> Call {
+        call.arg("publish", self.publish).arg("channel", channel)
+    }
+}
+
+/// The call of a script that renews many holds; `role` is what is behind an owner's name in its field.
+pub(crate) fn renewal(script: &'static Script, holds: &[Renewal], role: &str) -> Call {
+    let mut call = Call::new(script);
+    for hold in holds {
+        call = call.key("locks…", hold.name);
+    }
+    call = call.not_after();
+    for hold in holds {
+        call = call.arg("holds…", hold.lease_ms).arg("holds…", format_args!("{}{role}", hold.owner));
+    }
+    call
 }
 
 /// Refuses a first number below `least`.

@@ -1,12 +1,12 @@
 //! The reentrant lock: one hash, the owner's field counts its holds. Redisson's `getLock`.
 
-use super::{Cx, Kind, Renewal, Wake, prefixed};
+use super::{Cx, Kind, Renewal, Wake, prefixed, renewal};
 use crate::command::Op;
 use crate::script::{Call, Script, script};
 
 static ACQUIRE: Script = script!("plain/acquire");
 static RELEASE: Script = script!("plain/release");
-static RENEW: Script = script!("plain/renew");
+static RENEW: Script = script!("plain/renew", "_renew");
 static FORCE_RELEASE: Script = script!("plain/force_release");
 static INSPECT: Script = script!("plain/inspect");
 
@@ -19,22 +19,14 @@ pub fn channel(name: &str) -> String {
 
 /// The release of a lock whose fencing tokens are counted in `tokens`, if it has any, and whose waiters listen on `channel`, if they do.
 pub fn release(cx: &Cx, tokens: &str, channel: &str) -> Call {
-    Call::new(&RELEASE)
-        .key("lock", cx.name)
-        .arg("owner", cx.owner)
-        .arg("leave", cx.leave)
-        .arg("lease", cx.lease_ms)
-        .arg("next_owner", cx.next.0)
-        .arg("next_lease", cx.next.1)
-        .arg("tokens", tokens)
-        .arg("publish", cx.publish)
-        .arg("channel", channel)
-        .not_after()
+    let call = Call::new(&RELEASE).key("lock", cx.name).arg("owner", cx.owner).arg("leave", cx.leave).arg("lease", cx.lease_ms);
+    let call = call.arg("next_owner", cx.next.0).arg("next_lease", cx.next.1).arg("tokens", tokens);
+    cx.to_waiters(call, channel).not_after()
 }
 
 /// The forced release of a lock whose waiters listen on `channel`, if they do.
 pub fn force_release(cx: &Cx, channel: &str) -> Call {
-    Call::new(&FORCE_RELEASE).key("lock", cx.name).arg("holder", cx.holder).arg("publish", cx.publish).arg("channel", channel).not_after()
+    cx.to_waiters(Call::new(&FORCE_RELEASE).key("lock", cx.name).arg("holder", cx.holder), channel).not_after()
 }
 
 impl Kind for Plain {
@@ -51,15 +43,7 @@ impl Kind for Plain {
     }
 
     fn renew(&self, holds: &[Renewal]) -> Option<Call> {
-        let mut call = Call::new(&RENEW);
-        for hold in holds {
-            call = call.key("locks…", hold.name);
-        }
-        call = call.not_after();
-        for hold in holds {
-            call = call.arg("holds…", hold.lease_ms).arg("holds…", hold.owner);
-        }
-        Some(call)
+        Some(renewal(&RENEW, holds, ""))
     }
 
     fn wake(&self, name: &str, _: &str) -> Wake {

@@ -1,6 +1,6 @@
 //! The lock that many may hold for reading, or one for writing, who may read as well. Redisson's `getReadWriteLock`.
 
-use super::{Cx, Kind, Renewal, Wake, prefixed};
+use super::{Cx, Kind, Renewal, Wake, prefixed, renewal};
 use crate::command::Op;
 use crate::script::{Call, Script, script};
 
@@ -11,27 +11,14 @@ static WRITE_ACQUIRE: Script = script!("read_write/write_acquire", "read_write/_
 static WRITE_RELEASE: Script = script!("read_write/write_release", "read_write/_holds");
 static WRITE_FORCE_RELEASE: Script = script!("read_write/write_force_release", "read_write/_holds");
 static INSPECT: Script = script!("read_write/inspect");
-static RENEW: Script = script!("read_write/renew", "read_write/_holds");
+static RENEW: Script = script!("read_write/renew", "_renew", "read_write/_holds");
 
 fn channel(name: &str) -> String {
     prefixed("redisson_rwlock", name)
 }
 
 fn to_waiters(call: Call, cx: &Cx) -> Option<Call> {
-    Some(call.arg("publish", cx.publish).arg("channel", channel(cx.name)).not_after())
-}
-
-/// `role` is what is behind an owner's name in its field.
-fn renew(holds: &[Renewal], role: &str) -> Option<Call> {
-    let mut call = Call::new(&RENEW);
-    for hold in holds {
-        call = call.key("locks…", hold.name);
-    }
-    call = call.not_after();
-    for hold in holds {
-        call = call.arg("holds…", hold.lease_ms).arg("holds…", format_args!("{}{role}", hold.owner));
-    }
-    Some(call)
+    Some(cx.to_waiters(call, channel(cx.name)).not_after())
 }
 
 pub struct Read;
@@ -49,7 +36,7 @@ impl Kind for Read {
     }
 
     fn renew(&self, holds: &[Renewal]) -> Option<Call> {
-        renew(holds, "")
+        Some(renewal(&RENEW, holds, ""))
     }
 
     fn wake(&self, name: &str, _: &str) -> Wake {
@@ -79,7 +66,7 @@ impl Kind for Write {
     }
 
     fn renew(&self, holds: &[Renewal]) -> Option<Call> {
-        renew(holds, ":write")
+        Some(renewal(&RENEW, holds, ":write"))
     }
 
     fn wake(&self, name: &str, _: &str) -> Wake {

@@ -19,7 +19,7 @@ fn channel(name: &str) -> String {
 }
 
 fn to_waiters(call: Call, cx: &Cx) -> Call {
-    call.arg("publish", cx.publish).arg("channel", channel(cx.name))
+    cx.to_waiters(call, channel(cx.name))
 }
 
 /// `existing`: only if there is such a semaphore.

@@ -1,13 +1,13 @@
 //! The lock that most libraries write: `SET key token NX PX lease`, and a script that compares and deletes. Others release without a word,
 //! so its waiters also ask now and then.
 
-use super::{Cx, Kind, Renewal, Wake, prefixed};
+use super::{Cx, Kind, Renewal, Wake, prefixed, renewal};
 use crate::command::Op;
 use crate::script::{Call, Script, script};
 
 static ACQUIRE: Script = script!("token/acquire");
 static RELEASE: Script = script!("token/release");
-static RENEW: Script = script!("token/renew");
+static RENEW: Script = script!("token/renew", "_renew");
 static FORCE_RELEASE: Script = script!("token/force_release");
 static INSPECT: Script = script!("token/inspect");
 
@@ -22,7 +22,7 @@ pub struct Token;
 impl Kind for Token {
     fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
         let of = |script: &'static Script| Call::new(script).key("lock", cx.name);
-        let to_waiters = |call: Call| call.arg("publish", cx.publish).arg("channel", channel(cx.name)).not_after();
+        let to_waiters = |call: Call| cx.to_waiters(call, channel(cx.name)).not_after();
         Some(match op {
             Op::Acquire => of(&ACQUIRE).arg("lease", cx.lease_ms).arg("token", cx.owner).arg("want", cx.want).not_after(),
             Op::Release => to_waiters(of(&RELEASE).arg("token", cx.owner).arg("next_token", cx.next.0).arg("next_lease", cx.next.1)),
@@ -33,15 +33,7 @@ impl Kind for Token {
     }
 
     fn renew(&self, holds: &[Renewal]) -> Option<Call> {
-        let mut call = Call::new(&RENEW);
-        for hold in holds {
-            call = call.key("locks…", hold.name);
-        }
-        call = call.not_after();
-        for hold in holds {
-            call = call.arg("holds…", hold.lease_ms).arg("holds…", hold.owner);
-        }
-        Some(call)
+        Some(renewal(&RENEW, holds, ""))
     }
 
     fn wake(&self, name: &str, _: &str) -> Wake {
