@@ -34,10 +34,8 @@ pub struct Target {
     pub lease: Duration,
     pub response: Duration,
     pub retry_for: Duration,
-    /// Whether its acquire waits if it must.
-    waits: bool,
-    /// Whether it waits until it gets it.
-    forever: bool,
+    /// For how long its acquire waits if it must, see [`Request::wait`].
+    wait: Option<Duration>,
     /// The numbers of the request, see [`Op`].
     numbers: Arc<[i64]>,
 }
@@ -59,20 +57,13 @@ impl Target {
         let slot = Slot { kind: request.kind, name, owner: request.owner };
         let target = Target::of(live, row, slot, request.lease.unwrap_or(live.config.watchdog));
         let (response, retry_for) = (request.response_timeout.unwrap_or(target.response), request.retry_for.unwrap_or(target.retry_for));
-        Ok(Target {
-            response,
-            retry_for,
-            numbers: request.numbers.clone().into(),
-            waits: request.wait != Some(Duration::ZERO),
-            forever: request.wait.is_none(),
-            ..target
-        })
+        Ok(Target { response, retry_for, numbers: request.numbers.clone().into(), wait: request.wait, ..target })
     }
 
     pub fn of(live: &Arc<Live>, row: Row, slot: Slot, lease: Duration) -> Self {
         let (response, retry_for, numbers) = (live.config.response_timeout, live.config.retry_for, Arc::default());
         let owner = OwnerField(&live.uuid, slot.owner).to_string();
-        Target { live: live.clone(), row, owner, slot, lease, response, retry_for, waits: false, forever: false, numbers }
+        Target { live: live.clone(), row, owner, slot, lease, response, retry_for, wait: Some(Duration::ZERO), numbers }
     }
 
     /// How long a call is tried from now on; `deadline`: when its caller stops waiting.
@@ -93,8 +84,8 @@ impl Target {
             name,
             owner,
             lease_ms,
-            waits: self.waits,
-            forever: self.forever,
+            waits: self.waits(),
+            forever: self.wait.is_none(),
             want: 0,
             leave: 0,
             next: ("", 0),

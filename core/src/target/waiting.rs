@@ -40,7 +40,12 @@ impl Target {
 
     /// Whether whoever waits for it stands in a queue of the server.
     pub fn queues(&self) -> bool {
-        self.row.0.fair && self.waits
+        self.row.0.fair && self.waits()
+    }
+
+    /// Whether its acquire waits if it must.
+    pub(super) fn waits(&self) -> bool {
+        self.wait != Some(Duration::ZERO)
     }
 
     /// Gives up the place in the server's queue.
