@@ -184,3 +184,18 @@ pub enum Look {
     /// Released, or never one of this client's.
     Gone,
 }
+
+impl Look {
+    pub(crate) fn is_held(&self) -> bool {
+        matches!(self, Look::Held { .. })
+    }
+
+    /// Held, or why not; `gone`: what is so when there is no such hold.
+    pub(crate) fn ensure(self, gone: impl FnOnce() -> Error) -> Result<()> {
+        match self {
+            Look::Held { .. } => Ok(()),
+            Look::Lost(loss) => Err(Error::Lost(Box::new(loss))),
+            Look::Gone => Err(gone()),
+        }
+    }
+}

@@ -9,11 +9,13 @@ use tokio::time::sleep;
 
 use crate::client::Client;
 use crate::command::{Answer, Op, Request};
+use crate::dice::dice;
 use crate::error::{Error, Result};
 use crate::guard::Guard;
 use crate::lines::Done;
 use crate::live::Live;
 use crate::operate;
+use crate::owner::OwnerField;
 
 mod all;
 mod held;
@@ -202,7 +204,7 @@ impl Group {
     }
 
     fn not_held(&self, owner: i64) -> Error {
-        Error::NotHeld { lock: self.name(), owner: format!("{}:{owner}", self.first().id()) }
+        Error::NotHeld { lock: self.name(), owner: OwnerField(&self.first().id(), owner).to_string() }
     }
 }
 
@@ -228,10 +230,4 @@ async fn release(guards: impl IntoIterator<Item = Guard>) -> Result<()> {
         result = result.and(one.unwrap_or(Ok(())));
     }
     result
-}
-
-/// From 0 to 1.
-fn dice() -> f64 {
-    use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(()) as f64 / u64::MAX as f64
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use crate::client::Client;
 use crate::command::{Answer, Look, Op, Request};
 use crate::error::{Error, Loss, Result};
+use crate::owner::OwnerField;
 
 /// A hold. Dropping it releases it too, later and without a word: the I/O thread does it.
 pub struct Guard {
@@ -23,14 +24,8 @@ impl Guard {
     /// # Errors
     /// `Lost`, with reason and time line, if this is not held any more.
     pub fn ensure(&self) -> Result<()> {
-        match self.look() {
-            Look::Held { .. } => Ok(()),
-            Look::Lost(loss) => Err(Error::Lost(Box::new(loss))),
-            Look::Gone => {
-                let owner = format!("{}:{}", self.client.id(), self.release.owner);
-                Err(Error::NotHeld { lock: self.release.name.clone(), owner })
-            }
-        }
+        let owner = || OwnerField(&self.client.id(), self.release.owner).to_string();
+        self.look().ensure(|| Error::NotHeld { lock: self.release.name.clone(), owner: owner() })
     }
 
     /// Completes when this is not held any more: with the loss, or with `None` after a release.
@@ -38,8 +33,7 @@ impl Guard {
     /// # Cancellation
     /// Dropping the future ends the watch and nothing else.
     pub async fn lost(&self) -> Option<Loss> {
-        let watch = Request { op: Op::Watch, ..self.release.clone() };
-        match self.client.run(watch).await {
+        match self.asked(Op::Watch, None).await {
             Err(Error::Lost(loss)) => Some(*loss),
             _ => None,
         }
@@ -49,16 +43,14 @@ impl Guard {
         self.client.look(self.release.hold)
     }
 
-    /// Returns when it has ended, however.
-    pub(crate) fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
-        let (client, watch) = (self.client.clone(), Request { op: Op::Watch, ..self.release.clone() });
-        async move { drop(client.run(watch).await) }
+    pub(crate) fn is_held(&self) -> bool {
+        self.look().is_held()
     }
 
-    /// Has it last for `lease` from now on.
-    pub(crate) fn extended(&self, lease: Option<Duration>) -> impl Future<Output = Result<Answer>> + Send + 'static {
-        let (client, extend) = (self.client.clone(), Request { op: Op::Extend, lease, ..self.release.clone() });
-        async move { client.run(extend).await }
+    /// What comes of asking for this about it. The future does not need the guard.
+    pub(crate) fn asked(&self, op: Op, lease: Option<Duration>) -> impl Future<Output = Result<Answer>> + Send + 'static {
+        let (client, request) = (self.client.clone(), Request { op, lease, ..self.release.clone() });
+        async move { client.run(request).await }
     }
 
     /// Until when this may be believed to be held, on this machine's clock; `None`: it is lost.

@@ -19,6 +19,7 @@ mod command;
 mod completions;
 mod config;
 mod contend;
+mod dice;
 mod error;
 mod events;
 mod gate;

@@ -1,7 +1,8 @@
 //! The one wait loop of a line: listen, try, sleep, until its head has the lock. A state machine without I/O.
 
-use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
+
+use crate::dice::dice;
 
 /// Longest sleep behind a key without an end.
 const LONGEST: Duration = Duration::from_secs(30);
@@ -123,8 +124,7 @@ impl Pace {
     fn next(&mut self) -> Option<Duration> {
         let delay = self.delays.get(self.tries).or(self.delays.last())?;
         self.tries += 1;
-        let some = RandomState::new().hash_one(self.tries) % 256;
-        Some(delay.mul_f64(1.0 - some as f64 / 1024.0))
+        Some(delay.mul_f64(1.0 - dice() / 4.0))
     }
 }
 

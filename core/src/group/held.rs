@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::release;
-use crate::command::{Answer, Look};
+use crate::command::{Answer, Look, Op};
 use crate::error::{Error, Result};
 use crate::guard::Guard;
 
@@ -25,19 +25,18 @@ impl Held {
     }
 
     pub fn look(&self) -> Look {
-        let looks: Vec<_> = self.parts().iter().flatten().map(Guard::look).collect();
-        let need = self.parts().len() - self.spare;
+        let parts = self.parts();
         let mut times: Vec<Duration> = Vec::new();
         let mut other = Look::Gone;
-        for look in looks {
-            match look {
+        for part in parts.iter().flatten() {
+            match part.look() {
                 Look::Held { remaining } => times.push(remaining),
                 lost => other = lost,
             }
         }
         times.sort_unstable();
-        // Held as long as enough parts are: until the first of the `need` longest ends.
-        times.len().checked_sub(need).map_or(other, |at| Look::Held { remaining: times[at] })
+        // Held as long as enough parts are: until the first of the longest ends.
+        times.len().checked_sub(self.need(&parts)).map_or(other, |at| Look::Held { remaining: times[at] })
     }
 
     /// Returns when it has ended: lost, or released (not done).
@@ -51,7 +50,7 @@ impl Held {
                 Look::Gone => return Ok(Answer::not_now()),
             }
             let mut ends: JoinSet<_> =
-                self.parts().iter().flatten().filter(|part| matches!(part.look(), Look::Held { .. })).map(Guard::ended).collect();
+                self.parts().iter().flatten().filter(|part| part.is_held()).map(|part| part.asked(Op::Watch, None)).collect();
             tokio::select! {
                 _ = ends.join_next() => {}
                 _ = changes.changed() => {}
@@ -61,7 +60,10 @@ impl Held {
 
     /// Has every part last for `lease` from now on.
     pub async fn extend(&self, lease: Option<Duration>) -> Result<Answer> {
-        let mut extended: JoinSet<_> = self.parts().iter().flatten().map(|part| part.extended(lease)).collect();
+        let (need, mut extended): (_, JoinSet<_>) = {
+            let parts = self.parts();
+            (self.need(&parts), parts.iter().flatten().map(|part| part.asked(Op::Extend, lease)).collect())
+        };
         let (mut done, mut failure) = (0, None);
         while let Some(one) = extended.join_next().await {
             match one {
@@ -69,7 +71,6 @@ impl Held {
                 _ => done += 1,
             }
         }
-        let need = self.parts().len() - self.spare;
         failure.filter(|_| done < need).map_or(Ok(Answer::done(1)), Err)
     }
 
@@ -88,7 +89,7 @@ impl Held {
 
     /// The members that have no hold now; what is known of lost ones goes when there is another.
     pub fn missing(&self) -> Vec<usize> {
-        let missing = |part: &Option<Guard>| !part.as_ref().is_some_and(|part| matches!(part.look(), Look::Held { .. }));
+        let missing = |part: &Option<Guard>| !part.as_ref().is_some_and(Guard::is_held);
         self.parts().iter().enumerate().filter(|(_, part)| missing(part)).map(|(i, _)| i).collect()
     }
 
@@ -104,6 +105,11 @@ impl Held {
     pub async fn released(&self) {
         let mut changes = self.released.subscribe();
         let _ = changes.wait_for(|released| *released).await;
+    }
+
+    /// How many parts there are to be.
+    fn need(&self, parts: &[Option<Guard>]) -> usize {
+        parts.len() - self.spare
     }
 
     fn parts(&self) -> MutexGuard<'_, Vec<Option<Guard>>> {

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::{Group, Held, release};
-use crate::command::{Look, Request};
+use super::{Group, Held, Member, release};
+use crate::command::Request;
 use crate::error::{Error, Result};
 use crate::guard::Guard;
 
@@ -22,7 +22,7 @@ impl Group {
     /// One round: enough members, or nothing. Errors only when so many members fail that there cannot be enough.
     pub(super) async fn take_majority(&self, request: &Request, end: Option<Instant>) -> Result<Option<Arc<Held>>> {
         let (need, mut asked) = (self.members.len() - self.spare(), Asked::new());
-        (0..self.members.len()).for_each(|i| self.ask(&mut asked, i, request));
+        (0..self.members.len()).for_each(|i| ask(&self.members, &mut asked, i, request));
         let mut parts: Vec<Option<Guard>> = self.members.iter().map(|_| None).collect();
         let (mut held, mut busy, mut failed, mut failure) = (0, 0, 0, None);
         while let Some(Ok((i, taken))) = asked.join_next().await {
@@ -39,7 +39,7 @@ impl Group {
             }
             if held == need {
                 let held = Arc::new(Held::new(parts, self.spare()));
-                if !matches!(held.look(), Look::Held { .. }) {
+                if !held.look().is_held() {
                     let _ = held.release().await;
                     return Ok(None);
                 }
@@ -59,13 +59,9 @@ impl Group {
             _ => Ok(None),
         }
     }
-
-    fn ask(&self, asked: &mut Asked, i: usize, request: &Request) {
-        ask(&self.members, asked, i, request);
-    }
 }
 
-fn ask(members: &[super::Member], asked: &mut Asked, i: usize, request: &Request) {
+fn ask(members: &[Member], asked: &mut Asked, i: usize, request: &Request) {
     let member = members[i].clone();
     let lease = request.lease.unwrap_or(member.client.watchdog());
     let limit = request.response_timeout.unwrap_or((lease / 100).clamp(SHORTEST, LONGEST));
@@ -74,7 +70,7 @@ fn ask(members: &[super::Member], asked: &mut Asked, i: usize, request: &Request
 }
 
 /// Until the group is released: takes in what comes late, and asks again for what is missing, unless the hold has an end anyway.
-async fn keep(members: Vec<super::Member>, request: Request, held: Arc<Held>, mut asked: Asked) {
+async fn keep(members: Vec<Member>, request: Request, held: Arc<Held>, mut asked: Asked) {
     let between = request.lease.unwrap_or(members[0].client.watchdog()) / 3;
     loop {
         tokio::select! {
@@ -85,7 +81,7 @@ async fn keep(members: Vec<super::Member>, request: Request, held: Arc<Held>, mu
                 }
             }
             () = sleep(between), if request.lease.is_none() && asked.is_empty() => {
-                if !matches!(held.look(), Look::Held { .. }) {
+                if !held.look().is_held() {
                     return;
                 }
                 held.missing().into_iter().for_each(|i| ask(&members, &mut asked, i, &request));

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::Target;
-use crate::command::{Answer, Look};
+use crate::command::Answer;
 use crate::error::{Error, Result};
 use crate::kinds::Renewal;
 use crate::owner::OwnerField;
@@ -32,10 +32,6 @@ impl Target {
     }
 
     fn ensure(&self, number: u64) -> Result<()> {
-        match self.live.holds(|holds| holds.look(number, Instant::now())) {
-            Look::Held { .. } => Ok(()),
-            Look::Lost(loss) => Err(Error::Lost(Box::new(loss))),
-            Look::Gone => Err(self.not_held()),
-        }
+        self.live.holds(|holds| holds.look(number, Instant::now())).ensure(|| self.not_held())
     }
 }
