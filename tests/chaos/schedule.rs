@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use redlatch_tests::Direction;
 use redlatch_tests::dice::Dice;
 use redlatch_tests::traffic::{FAST_KEYS, SLOW_KEYS};
+use redlatch_tests::{Direction, ms};
 
 /// How many processes there are.
 pub const SLOTS: usize = 4;
@@ -232,8 +232,4 @@ fn time(verb: Verb) -> Duration {
         Verb::Restart => ms(800),
         _ => Duration::ZERO,
     }
-}
-
-fn ms(n: u64) -> Duration {
-    Duration::from_millis(n)
 }

@@ -1,16 +1,11 @@
 //! One lock of several.
 
 use std::thread;
-use std::time::Duration;
 
 use redlatch::{Client, Error, LockBuilder, LostReason};
 use redlatch_tests::{Server, View, all_at_once};
 
-use crate::{eventually, secs};
-
-fn ms(n: u64) -> Duration {
-    Duration::from_millis(n)
-}
+use crate::{eventually, ms, secs};
 
 /// Three servers, and a client of each.
 struct Three {

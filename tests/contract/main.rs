@@ -21,10 +21,6 @@ mod tls;
 mod token;
 mod trouble;
 
-fn secs(n: u64) -> Duration {
-    Duration::from_secs(n)
-}
-
 fn pair() -> (Server, Client, Client) {
     let server = Server::start();
     let (a, b) = (Client::connect(&server.url()).expect("a good URL"), Client::connect(&server.url()).expect("a good URL"));

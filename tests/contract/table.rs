@@ -1,7 +1,5 @@
 //! The table of kinds: each promise is kept by every kind whose traits it is about, and every kind has promises to keep.
 
-use std::time::Duration;
-
 use redlatch::kinds::{ALL, Traits};
 use redlatch_tests::all_at_once;
 
@@ -56,8 +54,4 @@ fn every_kind_has_promises_to_keep_and_every_promise_a_kind() {
     for promise in promises() {
         assert!(ALL.iter().any(|(traits, _)| (promise.of)(traits)), "no kind has to keep {}", promise.name);
     }
-}
-
-fn ms(n: u64) -> Duration {
-    Duration::from_millis(n)
 }

@@ -21,14 +21,6 @@ mod subscribers;
 /// Longer than anything waits here.
 const LONG: Duration = Duration::from_secs(120);
 
-fn secs(n: u64) -> Duration {
-    Duration::from_secs(n)
-}
-
-fn ms(n: u64) -> Duration {
-    Duration::from_millis(n)
-}
-
 fn connect(url: &str) -> Client {
     Client::connect(url).expect("the URL is good")
 }

@@ -31,6 +31,14 @@ use std::time::{Duration, Instant};
 /// How long the rig waits for what must happen; long enough for a loaded machine, short enough to end a hung test.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
+pub const fn secs(n: u64) -> Duration {
+    Duration::from_secs(n)
+}
+
+pub const fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
 /// Asks `probe` again and again until it has an answer.
 ///
 /// # Panics

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use redlatch::{Client, LockBuilder};
 use redlatch_tests::dice::Dice;
+use redlatch_tests::ms;
 use redlatch_tests::traffic::{FAST_KEYS, LONGEST_LEASE, OWN_KEYS, SLOW_KEYS, is_fenced, name};
 
 /// What a lane is like.
@@ -37,10 +38,6 @@ pub struct Plan {
     pub drop_release: Option<Duration>,
     /// Drops the guard instead of releasing it.
     pub drop_guard: bool,
-}
-
-fn ms(n: u64) -> Duration {
-    Duration::from_millis(n)
 }
 
 impl Plan {

@@ -3,8 +3,8 @@
 use redlatch::{Error, LostReason, Op};
 use redlatch_tests::Proxy;
 
-use super::{ms, promises};
-use crate::eventually;
+use super::promises;
+use crate::{eventually, ms};
 
 promises! {
     fn nobody_else_gets_it_while_it_is_held(row) of |kind| kind.exclusive; {

@@ -7,8 +7,8 @@ use redlatch::{Client, Op, Request};
 use redlatch_tests::{Direction, Proxy};
 
 use super::row::scripts;
-use super::{Row, ms, promises};
-use crate::eventually;
+use super::{Row, promises};
+use crate::{eventually, ms};
 
 const QUEUE: &str = "redisson_lock_queue:{n}";
 const DEADLINES: &str = "redisson_lock_timeout:{n}";

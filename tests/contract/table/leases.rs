@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use redlatch::{Error, Look, Op, Request};
 
-use super::{ms, promises};
-use crate::eventually;
+use super::promises;
+use crate::{eventually, ms};
 
 promises! {
     fn a_lease_that_runs_out_lets_the_next_one_in(row) of |kind| kind.exclusive; {

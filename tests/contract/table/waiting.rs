@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use redlatch::kinds::Queue;
 use redlatch::{Error, Op};
 
+use super::promises;
 use super::row::scripts;
-use super::{ms, promises};
-use crate::eventually;
+use crate::{eventually, ms};
 
 promises! {
     fn a_release_wakes_waiters_of_this_client_and_of_others_long_before_the_lease_ends(row) of |kind| kind.exclusive; {
