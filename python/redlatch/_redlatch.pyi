@@ -7,12 +7,13 @@ from typing_extensions import Self, disjoint_base
 
 from redlatch import hold
 
-__all__ = ["Client", "Completions", "Hold", "Lock", "Object", "Permits", "close", "connect", "group"]
+__all__ = ["Client", "Completions", "Hold", "Lock", "Object", "Permits", "close", "connect", "group", "leave"]
 
 # (status, number, items, error): status 0 done, 1 not now, from 10 on an error, which is (message, reason).
 _Outcome = tuple[int, int, list[int], tuple[str, str | None] | None]
 
 def close(clients: list[Client]) -> None: ...
+def leave(clients: list[Client], daemons: set[int]) -> None: ...
 def group(majority: bool, members: list[tuple[Client, str, str]]) -> Client | _Outcome: ...
 def connect(url: str | None, options: list[tuple[str, str]]) -> Client | _Outcome: ...
 

@@ -28,7 +28,7 @@ def leave() -> None:
     """Closes what is open. In a forked child that goes for its parent's clients, too, which hold nothing there."""
     clients = list(_open.copy().values())
     _open.clear()
-    _redlatch.close(clients)
+    _redlatch.leave(clients, _daemons())
     losses.finish()
 
 
@@ -45,6 +45,12 @@ def _leave_after_threads() -> None:
 
     # Many threads end only when Python asks them to, which comes next: so they are not waited for here. This one is.
     return threading.Thread(target=wait, name="redlatch-leaving", daemon=False).start()
+
+
+def _daemons() -> set[int]:
+    """The threads that Python ends without, but for the one that is still to call back."""
+    daemons = [thread for thread in threading.enumerate() if thread.daemon and not losses.calls_in(thread)]
+    return {thread.ident for thread in daemons if thread.ident is not None}
 
 
 def _other_threads() -> list[threading.Thread]:

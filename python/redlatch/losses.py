@@ -85,6 +85,11 @@ def watch(hold: Hold, callback: OnLost) -> None:
     _losses.watch(hold, callback)
 
 
+def calls_in(thread: threading.Thread) -> bool:
+    """Whether callbacks of this process run in it."""
+    return thread is _losses._thread
+
+
 def finish() -> None:
     """Tells what is still to be told, at the end of the program."""
     _losses.finish()

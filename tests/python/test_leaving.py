@@ -14,6 +14,7 @@ import pytest
 
 import redlatch
 from eventually import until_true
+from program import run
 from redlatch import Client
 from servers import Server
 from told import Told
@@ -21,12 +22,6 @@ from view import View
 
 METHODS = [m for m in ("fork", "forkserver", "spawn") if m in multiprocessing.get_all_start_methods()]
 MANY = 1000
-
-
-def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    # Python warns of forks beside threads from 3.12 on.
-    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
 def test_closing_frees_a_thousand_locks_and_tells_their_holders(own_server: Server, view: View, name: str) -> None:
@@ -88,39 +83,6 @@ def test_threads_keep_their_locks_until_they_end(server: Server, view: View, nam
         assert child.stdout.readline() == "False\n"
         assert child.wait(timeout=20) == 0
     assert view("EXISTS", name) == 0
-
-
-DAEMONS = """
-import sys, threading, redlatch
-client = redlatch.connect(sys.argv[1])
-
-def work(number):
-    own, shared = client.get_lock(f"{sys.argv[2]}:{number}"), client.get_lock(sys.argv[2])
-    try:
-        while True:
-            with own, shared:
-                started.release()
-    except redlatch.RedlatchError:
-        pass  # Python aborts if a daemon thread prints something just when it ends.
-
-started = threading.Semaphore(0)
-for number in range(8):
-    threading.Thread(target=work, args=(number,), daemon=True).start()
-for _ in range(200):
-    started.acquire()
-hold = client.get_lock(sys.argv[2]).lock()
-threading.Thread(target=hold.wait_lost, daemon=True).start()
-"""
-
-
-def test_daemon_threads_do_not_disturb_the_end(own_server: Server, name: str) -> None:
-    for _ in range(5):
-        ended = run(DAEMONS, own_server.url, name)
-        # Their calls end with the client.
-        assert ended.returncode == 0, ended.stderr
-        assert "panicked" not in ended.stderr
-        with own_server.view() as view:
-            assert view("KEYS", "*") == []
 
 
 LAST_WORK = """

@@ -3,6 +3,7 @@
 mod client;
 mod completions;
 mod hold;
+mod leaving;
 mod lock;
 mod object;
 mod outcome;
@@ -16,6 +17,8 @@ mod _redlatch {
     use crate::completions::Completions;
     #[pymodule_export]
     use crate::hold::Hold;
+    #[pymodule_export]
+    use crate::leaving::leave;
     #[pymodule_export]
     use crate::lock::Lock;
     #[pymodule_export]

@@ -7,6 +7,8 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use redlatch::{Answer, Client, Error, Op, Request};
 
+use crate::leaving;
+
 type Done = redlatch::Result<Answer>;
 
 /// How long the main thread is deaf to signals at most.
@@ -24,10 +26,12 @@ pub fn run(py: Python<'_>, client: &Client, request: Request) -> PyResult<Done> 
             let _ = done.send(result);
         })
     });
-    match started {
+    let done = match started {
         Some(result) => parked.deliver(py, result),
         None => parked.wait(py, deadline),
-    }
+    }?;
+    leaving::stay(py, &done);
+    Ok(done)
 }
 
 /// A caller whose request goes on on the I/O thread.
