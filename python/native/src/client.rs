@@ -20,13 +20,19 @@ pub enum Connected {
     Error(Outcome),
 }
 
+impl From<redlatch::Result<redlatch::Client>> for Connected {
+    fn from(result: redlatch::Result<redlatch::Client>) -> Self {
+        match result {
+            Ok(core) => Connected::Client(Client { core }),
+            Err(error) => Connected::Error(outcome::from_error(&error)),
+        }
+    }
+}
+
 /// A client of `url` (`None`: the environment's) with `options` by name; starts nothing until the first call.
 #[pyfunction]
 pub fn connect(url: Option<Cow<'_, str>>, options: Vec<(String, String)>) -> Connected {
-    match configure(url.as_deref(), &options) {
-        Ok(config) => Connected::Client(Client { core: redlatch::Client::with_config(config) }),
-        Err(error) => Connected::Error(outcome::from_error(&error)),
-    }
+    configure(url.as_deref(), &options).map(redlatch::Client::with_config).into()
 }
 
 /// A client whose one lock is `members`, each a client, a kind and a name: all of them, or with `majority` more than half.
@@ -36,10 +42,8 @@ pub fn group(majority: bool, members: Vec<(Py<Client>, String, String)>) -> Conn
         kinds::name_of(&kind).map(|kind| Member { client: client.get().core.clone(), kind, name })
     };
     let rule = if majority { Rule::Majority } else { Rule::All };
-    match members.into_iter().map(member).collect::<redlatch::Result<_>>().and_then(|members| redlatch::Client::group(rule, members)) {
-        Ok(core) => Connected::Client(Client { core }),
-        Err(error) => Connected::Error(outcome::from_error(&error)),
-    }
+    let members = members.into_iter().map(member).collect::<redlatch::Result<_>>();
+    members.and_then(|members| redlatch::Client::group(rule, members)).into()
 }
 
 fn configure(url: Option<&str>, options: &[(String, String)]) -> redlatch::Result<Config> {
