@@ -17,7 +17,7 @@ use std::sync::{Arc, LazyLock};
 use jni::errors::{Result, ThrowRuntimeExAndDefault};
 use jni::objects::{JByteArray, JClass, JLongArray, JObjectArray, JString};
 use jni::sys::{jboolean, jint, jlong};
-use jni::{EnvUnowned, jni_str};
+use jni::{Env, EnvUnowned, jni_str};
 use redlatch::Completions;
 
 static FINISHED: LazyLock<Arc<Completions>> = LazyLock::new(Completions::new);
@@ -32,13 +32,7 @@ pub extern "system" fn Java_io_redlatch_Native_connect<'a>(
 ) -> jlong {
     env.with_env(|env| -> Result<jlong> {
         let config = request::config(env, &url, &options)?;
-        match config {
-            Ok(config) => Ok(clients::add(redlatch::Client::with_config(config))),
-            Err(error) => {
-                env.throw_new(jni_str!("java/lang/IllegalArgumentException"), jni::strings::JNIString::new(error.to_string()))?;
-                Ok(0)
-            }
-        }
+        added(env, config.map(redlatch::Client::with_config))
     })
     .resolve::<ThrowRuntimeExAndDefault>()
 }
@@ -56,15 +50,20 @@ pub extern "system" fn Java_io_redlatch_Native_group<'a>(
     env.with_env(|env| -> Result<jlong> {
         let rule = if majority { redlatch::Rule::Majority } else { redlatch::Rule::All };
         let members = request::members(env, &clients, &kinds, &names)?;
-        match members.and_then(|members| redlatch::Client::group(rule, members)) {
-            Ok(group) => Ok(clients::add(group)),
-            Err(error) => {
-                env.throw_new(jni_str!("java/lang/IllegalArgumentException"), jni::strings::JNIString::new(error.to_string()))?;
-                Ok(0)
-            }
-        }
+        added(env, members.and_then(|members| redlatch::Client::group(rule, members)))
     })
     .resolve::<ThrowRuntimeExAndDefault>()
+}
+
+/// The number of a client that is made; what is wrong with what it was to be made of is thrown.
+fn added(env: &mut Env, client: redlatch::Result<redlatch::Client>) -> Result<jlong> {
+    match client {
+        Ok(client) => Ok(clients::add(client)),
+        Err(error) => {
+            env.throw_new(jni_str!("java/lang/IllegalArgumentException"), jni::strings::JNIString::new(error.to_string()))?;
+            Ok(0)
+        }
+    }
 }
 
 /// Closes a client and forgets its number; with `release` its holds are given back first.

@@ -1,14 +1,10 @@
 package org.redisson;
 
-import io.redlatch.Answer;
 import io.redlatch.ClassPathConflictException;
 import io.redlatch.Core;
 import io.redlatch.Options;
-import io.redlatch.Request;
 import io.redlatch.TokenLock;
 import java.time.Duration;
-import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -20,7 +16,6 @@ import org.redisson.api.RReadWriteLock;
 import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.CommonOptions;
-import org.redisson.api.options.CommonParams;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.config.Config;
 import org.redisson.config.SingleServerConfig;
@@ -30,7 +25,7 @@ public final class Redisson implements RedissonClient, Options.Extended, TokenLo
     private static final String DEFAULT_ADDRESS = "redis://127.0.0.1:6379";
 
     private final Core core;
-    private final Listeners listeners;
+    private final Places places;
     private final Config config;
     private volatile boolean releases;
     private volatile boolean shuttingDown;
@@ -38,7 +33,7 @@ public final class Redisson implements RedissonClient, Options.Extended, TokenLo
 
     private Redisson(Core core, Config config) {
         this.core = core;
-        this.listeners = new Listeners(core);
+        this.places = new Places(core, config);
         this.config = config;
         this.releases = config.isReleaseOnShutdown();
     }
@@ -63,38 +58,17 @@ public final class Redisson implements RedissonClient, Options.Extended, TokenLo
         ClassPathConflictException.check(Redisson.class);
         Config copy = new Config(config);
         SingleServerConfig server = Settings.server(copy);
-        Redisson client = new Redisson(connect(copy, server), copy);
-        if (!copy.isLazyInitialization()) {
-            client.connect(server.getAddress());
-        }
-        return client;
-    }
-
-    private static Core connect(Config config, SingleServerConfig server) {
-        Map<String, String> options = Settings.options(config, server);
-        try (Tls tls = new Tls(config, server)) {
-            options.putAll(tls.options());
-            return Core.connect(server.getAddress(), options, config.getExecutor());
-        }
-    }
-
-    private void connect(String address) {
-        Answer answer = core.run(Request.ping());
-        if (!answer.done()) {
-            core.close(false);
-            RuntimeException cause = Failures.of(answer, "", core.id(), RedissonBaseLock.currentThread());
-            throw new RedisConnectionException("Unable to connect to Redis server: " + Settings.withoutLogin(address), cause);
-        }
+        return new Redisson(Connecting.connect(copy, server), copy);
     }
 
     @Override
     public RLock getLock(String name) {
-        return new RedissonLock(place(name));
+        return new RedissonLock(places.of(name));
     }
 
     @Override
     public RLock getLock(CommonOptions options) {
-        return new RedissonLock(place(options));
+        return new RedissonLock(places.of(options));
     }
 
     @Override
@@ -104,82 +78,82 @@ public final class Redisson implements RedissonClient, Options.Extended, TokenLo
 
     @Override
     public RLock getSpinLock(String name, LockOptions.BackOff backOff) {
-        return new RedissonSpinLock(place(name), backOff);
+        return new RedissonSpinLock(places.of(name), backOff);
     }
 
     @Override
     public RLock getNonReentrantLock(String name) {
-        return new RedissonNonReentrantLock(place(name));
+        return new RedissonNonReentrantLock(places.of(name));
     }
 
     @Override
     public RLock getNonReentrantLock(CommonOptions options) {
-        return new RedissonNonReentrantLock(place(options));
+        return new RedissonNonReentrantLock(places.of(options));
     }
 
     @Override
     public RLock getFairLock(String name) {
-        return new RedissonFairLock(place(name));
+        return new RedissonFairLock(places.of(name));
     }
 
     @Override
     public RLock getFairLock(CommonOptions options) {
-        return new RedissonFairLock(place(options));
+        return new RedissonFairLock(places.of(options));
     }
 
     @Override
     public RLock getNonReentrantFairLock(String name) {
-        return new RedissonNonReentrantFairLock(place(name));
+        return new RedissonNonReentrantFairLock(places.of(name));
     }
 
     @Override
     public RLock getNonReentrantFairLock(CommonOptions options) {
-        return new RedissonNonReentrantFairLock(place(options));
+        return new RedissonNonReentrantFairLock(places.of(options));
     }
 
     @Override
     public RReadWriteLock getReadWriteLock(String name) {
-        return new RedissonReadWriteLock(place(name));
+        return new RedissonReadWriteLock(places.of(name));
     }
 
     @Override
     public RReadWriteLock getReadWriteLock(CommonOptions options) {
-        return new RedissonReadWriteLock(place(options));
+        return new RedissonReadWriteLock(places.of(options));
     }
 
     @Override
     public RSemaphore getSemaphore(String name) {
-        return new RedissonSemaphore(place(name));
+        return new RedissonSemaphore(places.of(name));
     }
 
     @Override
     public RSemaphore getSemaphore(CommonOptions options) {
-        return new RedissonSemaphore(place(options));
+        return new RedissonSemaphore(places.of(options));
     }
 
     @Override
     public RCountDownLatch getCountDownLatch(String name) {
-        return new RedissonCountDownLatch(place(name));
+        return new RedissonCountDownLatch(places.of(name));
     }
 
     @Override
     public RCountDownLatch getCountDownLatch(CommonOptions options) {
-        return new RedissonCountDownLatch(place(options));
+        return new RedissonCountDownLatch(places.of(options));
     }
 
     @Override
     public RFencedLock getFencedLock(String name) {
-        return new RedissonFencedLock(place(name));
+        return new RedissonFencedLock(places.of(name));
     }
 
     @Override
     public RFencedLock getFencedLock(CommonOptions options) {
-        return new RedissonFencedLock(place(options));
+        return new RedissonFencedLock(places.of(options));
     }
 
     @Override
     public RLock tokenLock(String name) {
-        return new RedissonTokenLock(place(name));
+        return new RedissonTokenLock(places.of(name));
     }
 
     @Override
@@ -191,20 +165,6 @@ public final class Redisson implements RedissonClient, Options.Extended, TokenLo
     @Deprecated
     public RLock getRedLock(RLock... locks) {
         return new RedissonRedLock(locks);
-    }
-
-    private Place place(String name) {
-        return new Place(core, listeners, name, rawName(name), Limits.OF_CLIENT);
-    }
-
-    private Place place(CommonOptions options) {
-        CommonParams params = (CommonParams) options;
-        String name = params.getName();
-        return new Place(core, listeners, name, rawName(name), Settings.limits(params, config.useSingleServer()));
-    }
-
-    private String rawName(String name) {
-        return Settings.nameMapper(config).map(Objects.requireNonNull(name, "name can't be null"));
     }
 
     @Override

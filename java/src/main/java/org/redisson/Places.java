@@ -1,0 +1,34 @@
+package org.redisson;
+
+import io.redlatch.Core;
+import java.util.Objects;
+import org.redisson.api.options.CommonOptions;
+import org.redisson.api.options.CommonParams;
+import org.redisson.config.Config;
+
+/** Where the objects of one client are. */
+final class Places {
+    private final Core core;
+    private final Listeners listeners;
+    private final Config config;
+
+    Places(Core core, Config config) {
+        this.core = core;
+        this.listeners = new Listeners(core);
+        this.config = config;
+    }
+
+    Place of(String name) {
+        return new Place(core, listeners, name, rawName(name), Limits.OF_CLIENT);
+    }
+
+    Place of(CommonOptions options) {
+        CommonParams params = (CommonParams) options;
+        String name = params.getName();
+        return new Place(core, listeners, name, rawName(name), Settings.limits(params, config.useSingleServer()));
+    }
+
+    private String rawName(String name) {
+        return Settings.nameMapper(config).map(Objects.requireNonNull(name, "name can't be null"));
+    }
+}
