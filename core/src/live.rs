@@ -16,9 +16,9 @@ use crate::group::Holding;
 use crate::holds::{Holds, Slot};
 use crate::kinds;
 use crate::lines::{self, Done, Lines};
-use crate::link::{Limits, Link};
+use crate::link::Link;
 use crate::requests::Requests;
-use crate::settle::WINDOW;
+use crate::settle::{Tries, settle};
 use crate::target::Target;
 use crate::wakes::Wakes;
 use crate::watchers::Watchers;
@@ -159,9 +159,9 @@ impl Live {
             let live = self.clone();
             self.io().spawn(async move {
                 let call = live.requests.forgetting();
-                let limits = Limits { response: live.config.response_timeout, window: WINDOW };
+                let give_up = Instant::now() + live.config.retry_for;
                 // Without an answer they end by themselves.
-                let _ = live.link.run(&call, limits, &[]).await;
+                let _ = settle(&live, &call, Tries { response: live.config.response_timeout, give_up, end: None }, None).await;
             });
         }
     }

@@ -96,3 +96,20 @@ fn a_release_cut_anywhere_frees_it_once_and_leaves_the_next_holder_alone() {
         nothing_is_left(&mut run.server.view(), &run.name);
     });
 }
+
+#[test]
+fn permits_taken_and_given_back_with_a_cut_anywhere_count_once_and_leave_nothing_else() {
+    at_every_packet("permits", |run| {
+        let (client, other) = (connect(&run.url()), connect(&run.server.url()));
+        let (semaphore, seen) = (client.semaphore(&run.name), other.semaphore(&run.name));
+        assert!(seen.try_set_permits(5).blocking().expect("answered"));
+        run.cut();
+        semaphore.acquire(2).wait(PATIENCE).blocking().expect("available");
+        assert_eq!(seen.available().blocking().expect("answered"), 3);
+        semaphore.release(2).blocking().expect("answered");
+        assert_eq!(seen.available().blocking().expect("answered"), 5);
+        let remembered = format!("redlatch_request:{{{}}}:*", run.name);
+        eventually("what is answered to be forgotten", || run.server.view().keys(&remembered).is_empty().then_some(()));
+        assert!(seen.delete().blocking().expect("answered"));
+    });
+}
