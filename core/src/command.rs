@@ -20,15 +20,19 @@ pub enum Op {
     /// Take the lock. `Answer::number` is the hold's number, for [`Op::Release`] and `Client::look`; with a fenced lock `items` is
     /// `[token]`. A lock that is asked for now and then takes the ms between two tries as `Request::numbers`, the last of them again and
     /// again. Of a semaphore it takes as many permits as `Request::numbers[0]` says; of a latch nothing, once it is open.
+    /// Of permits with ids, `items` is the first one's id in two halves ([`crate::PermitId`]), the others follow it; without a lease they have no
+    /// end, but a `permit` is renewed.
     Acquire = 1,
     /// Give one hold back. `Answer::number` is the count of holds that this owner keeps. Of a semaphore: give back as many permits as
-    /// `Request::numbers[0]` says; `Answer::number` is what is available then.
+    /// `Request::numbers[0]` says; `Answer::number` is what is available then. Of permits with ids: those that the acquire `Request::hold` took, with
+    /// its numbers; or with `hold` 0 those whose ids `numbers` has, each in two halves. It is not `done` if one of them is not out any more,
+    /// and `Answer::number` is how many were given back.
     Release = 2,
     /// Take the lock away from whoever holds it. `Answer::number` is 1 if somebody did.
     ForceRelease = 3,
     /// Look at the lock. `Answer::number` is its remaining time in ms (−1: no end, −2: free), `items` is `[count of the owner's holds]`,
     /// with a fenced lock `[count, token]`: the token that was given out last. Of a semaphore or a latch `Answer::number` is its count and
-    /// `items` is `[remaining ms]` (−1: no end, −2: it is not there).
+    /// `items` is `[remaining ms]` (−1: no end, −2: it is not there), of permits with ids `[remaining ms, permits that are out]`.
     Inspect = 4,
     /// Wait for nothing, ask the server for a sign of life.
     Ping = 5,
@@ -41,7 +45,8 @@ pub enum Op {
     Expiry = 7,
     /// Listen for deletions of the key, as [`Op::Expiry`].
     Deletion = 8,
-    /// Have the hold `Request::hold` last for `Request::lease` from now on, longer or shorter.
+    /// Have the hold `Request::hold` last for `Request::lease` from now on, longer or shorter. Of permits with ids: the one whose id is
+    /// `Request::numbers`, in two halves; without a lease it has no end. It is not `done` if that is not out any more.
     Extend = 9,
     /// Set the permits of a semaphore, or the count of a latch, to `Request::numbers[0]` unless there are any. A second number is the ms that
     /// a semaphore lives, 0 without end. `Answer::number` is 1 if it was set.
@@ -58,6 +63,11 @@ pub enum Op {
     Delete = 15,
     /// Have the key of what nobody holds live for `Request::numbers[0]` ms, 0 without end. `Answer::number` is 1 if that was changed.
     LiveFor = 16,
+    /// Set how many permits there are, those that are out among them, to `Request::numbers[0]`. `Answer::number` is what is available then.
+    Set = 17,
+    /// How long the permit lasts whose id is `Request::numbers`, in two halves. `Answer::number` is that in ms, −1 without end; not `done`: it is
+    /// not out any more.
+    Lease = 18,
 }
 
 impl Op {
@@ -80,6 +90,8 @@ impl Op {
             14 => Op::ReleaseIfExists,
             15 => Op::Delete,
             16 => Op::LiveFor,
+            17 => Op::Set,
+            18 => Op::Lease,
             _ => {
                 return Err(Error::config(format!(
                     "operation {number} is unknown to this native library; use the one of the same release"

@@ -74,8 +74,11 @@ pub enum Error {
     #[error("`{lock}` is already held by {owner}, and cannot be taken once more that way; release it first")]
     AlreadyHeld { lock: String, owner: String },
     /// The wait ran out. Only from calls that promise a hold.
-    #[error("`{lock}` was not acquired within {waited:?}; somebody else holds it")]
-    NotAcquired { lock: String, waited: Duration },
+    #[error("`{lock}` was not acquired within {waited:?}; {because}")]
+    NotAcquired { lock: String, waited: Duration, because: &'static str },
+    /// Release of a permit by an id that is not out.
+    #[error("`{lock}` has no permit {permits} out: it was given back, has ended, or never was; take a new one")]
+    NoPermit { lock: String, permits: String },
     /// The server cannot be reached, or does not answer, in time.
     #[error("{server} {cause}; check that it runs and that the address is right")]
     Unavailable { server: String, cause: String, timeout: bool },
@@ -109,7 +112,7 @@ impl Error {
     /// The stable name, for logs and bindings.
     pub fn code(&self) -> &'static str {
         match self {
-            Error::NotHeld { .. } => "not_held",
+            Error::NotHeld { .. } | Error::NoPermit { .. } => "not_held",
             Error::Lost(_) => "lost",
             Error::AlreadyHeld { .. } => "already_held",
             Error::NotAcquired { .. } => "not_acquired",
@@ -125,7 +128,7 @@ impl Error {
     /// The stable number that crosses a language border. 0 is done, 1 not now, 2 pending; 14 is kept for `not_synced`.
     pub fn number(&self) -> i32 {
         match self {
-            Error::NotHeld { .. } => 10,
+            Error::NotHeld { .. } | Error::NoPermit { .. } => 10,
             Error::Lost(_) => 11,
             Error::NotAcquired { .. } => 12,
             Error::Unavailable { timeout: false, .. } => 13,

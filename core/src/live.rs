@@ -153,6 +153,11 @@ impl Live {
         self.requests.next(name, &self.uuid)
     }
 
+    /// As many numbers for what nobody holds; gives the first.
+    pub fn numbers(&self, count: i64) -> i64 {
+        self.requests.numbers(count)
+    }
+
     /// Deletes such a key, soon: its call is answered.
     pub fn forget(self: &Arc<Self>, request: String) {
         if self.requests.forget(request) {

@@ -135,7 +135,8 @@ impl LockBuilder {
     }
 
     fn not_acquired(&self) -> Error {
-        Error::NotAcquired { lock: self.request.name.clone(), waited: self.request.wait.unwrap_or(Duration::MAX) }
+        let waited = self.request.wait.unwrap_or(Duration::MAX);
+        Error::NotAcquired { lock: self.request.name.clone(), waited, because: "somebody else holds it" }
     }
 }
 

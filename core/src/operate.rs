@@ -22,6 +22,7 @@ pub fn start(live: &Arc<Live>, ticket: u64, request: Request, done: Done) -> Opt
     match request.op {
         Op::Acquire => acquire::start(Waiting::new(target, ticket, &request, done)),
         Op::Release if target.row.0.held => release(target, ticket, request.hold, done),
+        Op::Extend if !target.row.0.held => ask(target, ticket, Op::Extend, done),
         Op::ForceRelease | Op::Extend | Op::Ping | Op::Watch | Op::Expiry | Op::Deletion => {
             submit(live, ticket, request, done);
             None
@@ -40,7 +41,7 @@ pub fn submit(live: &Arc<Live>, ticket: u64, request: Request, done: Done) {
         Op::Acquire => acquire::submit(Waiting::new(target, ticket, &request, done)),
         Op::Release if target.row.0.held => spawn(live, ticket, done, async move { target.release(request.hold, None).await }),
         Op::ForceRelease => spawn(live, ticket, done, async move { target.force_release().await }),
-        Op::Extend => spawn(live, ticket, done, async move { target.extend(request.hold).await }),
+        Op::Extend if target.row.0.held => spawn(live, ticket, done, async move { target.extend(request.hold).await }),
         Op::Ping => spawn(live, ticket, done, async move { target.ping().await }),
         Op::Watch => live.watch(request.hold, ticket, done),
         Op::Expiry | Op::Deletion => match (request.hold, request.wait) {

@@ -8,6 +8,9 @@ use crate::client::Client;
 use crate::command::{Answer, Op, Request};
 use crate::error::{Error, Result};
 
+/// Makes what a caller gets of an answer.
+pub(crate) type Read<T> = fn(&Client, &Request, Answer) -> Result<T>;
+
 /// What a semaphore or a latch can be asked. Nothing is sent before it is awaited, or [`Operation::blocking`] is called.
 ///
 /// # Cancellation
@@ -16,11 +19,11 @@ use crate::error::{Error, Result};
 pub struct Operation<T> {
     client: Client,
     request: Request,
-    read: fn(&Request, Answer) -> Result<T>,
+    read: Read<T>,
 }
 
 impl<T> Operation<T> {
-    pub(crate) fn new(object: &Object, op: Op, numbers: &[i64], read: fn(&Request, Answer) -> Result<T>) -> Self {
+    pub(crate) fn new(object: &Object, op: Op, numbers: &[i64], read: Read<T>) -> Self {
         let request = Request::new(op, object.kind, &*object.name, crate::lock::fresh_owner());
         Operation { client: object.client.clone(), request: Request { numbers: numbers.to_vec(), ..request }, read }
     }
@@ -36,10 +39,16 @@ impl<T> Operation<T> {
         self
     }
 
+    /// Has the permits that it takes end after this; without it they do not end by themselves. Permits without ids never do.
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.request.lease = Some(lease);
+        self
+    }
+
     /// Runs it without a runtime.
     pub fn blocking(self) -> Result<T> {
         let answer = self.client.run_blocking(self.request.clone())?;
-        (self.read)(&self.request, answer)
+        (self.read)(&self.client, &self.request, answer)
     }
 }
 
@@ -50,7 +59,7 @@ impl<T: 'static> IntoFuture for Operation<T> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let answer = self.client.run(self.request.clone()).await?;
-            (self.read)(&self.request, answer)
+            (self.read)(&self.client, &self.request, answer)
         })
     }
 }
@@ -63,23 +72,28 @@ pub(crate) struct Object {
     pub name: String,
 }
 
-pub(crate) fn done(_: &Request, answer: Answer) -> Result<bool> {
+pub(crate) fn done(_: &Client, _: &Request, answer: Answer) -> Result<bool> {
     Ok(answer.done)
 }
 
-pub(crate) fn changed(_: &Request, answer: Answer) -> Result<bool> {
+pub(crate) fn changed(_: &Client, _: &Request, answer: Answer) -> Result<bool> {
     Ok(answer.number == 1)
 }
 
-pub(crate) fn count(_: &Request, answer: Answer) -> Result<i64> {
+pub(crate) fn count(_: &Client, _: &Request, answer: Answer) -> Result<i64> {
     Ok(answer.number)
 }
 
-pub(crate) fn nothing(_: &Request, _: Answer) -> Result<()> {
+pub(crate) fn nothing(_: &Client, _: &Request, _: Answer) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn taken(request: &Request, answer: Answer) -> Result<()> {
-    let late = || Error::NotAcquired { lock: request.name.clone(), waited: request.wait.unwrap_or(Duration::MAX) };
-    answer.done.then_some(()).ok_or_else(late)
+pub(crate) fn taken(_: &Client, request: &Request, answer: Answer) -> Result<()> {
+    answer.done.then_some(()).ok_or_else(|| late(request))
+}
+
+/// The error of an acquire of permits that waited in vain.
+pub(crate) fn late(request: &Request) -> Error {
+    let because = "its permits are out, or were never set: see try_set_permits";
+    Error::NotAcquired { lock: request.name.clone(), waited: request.wait.unwrap_or(Duration::MAX), because }
 }

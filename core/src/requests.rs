@@ -1,16 +1,18 @@
 //! Names for calls that nothing else names, so that a repeat is known for one; each is a key on the server until the call is answered.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
 use crate::kinds::prefixed;
 use crate::script::{Call, Script, script};
 
 static FORGET: Script = script!("forget");
+const FIRST: i64 = 1 << 62;
 
 #[derive(Default)]
 pub struct Requests {
     count: AtomicU64,
+    numbers: AtomicI64,
     answered: Mutex<Vec<String>>,
 }
 
@@ -18,6 +20,11 @@ impl Requests {
     /// The key of a new request about `name`.
     pub fn next(&self, name: &str, client: &str) -> String {
         format!("{}:{client}:{}", prefixed("redlatch_request", name), self.count.fetch_add(1, Relaxed))
+    }
+
+    /// The first of so many numbers that no other request has; holders' numbers are smaller.
+    pub fn numbers(&self, count: i64) -> i64 {
+        FIRST + self.numbers.fetch_add(count, Relaxed)
     }
 
     /// Notes that one is answered; true: it is the first since [`Requests::forgetting`].

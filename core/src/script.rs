@@ -1,6 +1,7 @@
 //! A Lua script with the names of its inputs, a call of it with named arguments, and its reply.
 
-use std::fmt::{Display, Write};
+use std::fmt::Display;
+use std::io::Write;
 use std::sync::OnceLock;
 
 /// One script of `core/scripts/`. The text sent is its fragments and the file, as they are.
@@ -69,21 +70,21 @@ pub struct Call {
     names: (Vec<String>, Vec<String>),
 }
 
-/// Many short texts in one allocation.
+/// Many short texts in one allocation; or bytes that are no text.
 #[derive(Default)]
 pub struct Texts {
-    text: String,
+    text: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl Texts {
-    fn push(&mut self, text: &str) {
-        self.text.push_str(text);
+    fn push(&mut self, text: &[u8]) {
+        self.text.extend_from_slice(text);
         self.ends.push(self.text.len());
     }
 
     fn print(&mut self, value: impl Display) {
-        write!(self.text, "{value}").expect("a string takes everything");
+        write!(self.text, "{value}").expect("memory takes everything");
         self.ends.push(self.text.len());
     }
 
@@ -96,7 +97,7 @@ impl Texts {
         self.text.len()
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| &self.text[start..*end])
     }
@@ -117,7 +118,7 @@ impl Call {
     }
 
     pub(crate) fn key(mut self, _name: &str, key: impl AsRef<str>) -> Self {
-        self.keys.push(key.as_ref());
+        self.keys.push(key.as_ref().as_bytes());
         #[cfg(test)]
         self.names.0.push(_name.to_owned());
         self
@@ -125,6 +126,14 @@ impl Call {
 
     pub(crate) fn arg(mut self, _name: &str, value: impl Display) -> Self {
         self.args.print(value);
+        #[cfg(test)]
+        self.names.1.push(_name.to_owned());
+        self
+    }
+
+    /// An argument that is no text.
+    pub(crate) fn bytes(mut self, _name: &str, value: &[u8]) -> Self {
+        self.args.push(value);
         #[cfg(test)]
         self.names.1.push(_name.to_owned());
         self
@@ -147,7 +156,7 @@ impl Call {
     /// For messages: what was tried, on which lock.
     pub(crate) fn what(&self) -> String {
         match self.keys.iter().next() {
-            Some(key) => format!("{} of `{key}`", self.script.name),
+            Some(key) => format!("{} of `{}`", self.script.name, String::from_utf8_lossy(key)),
             None => self.script.name.to_owned(),
         }
     }

@@ -9,7 +9,7 @@ use crate::command::{Answer, Op, Request};
 use crate::error::{Error, Result};
 use crate::gate::Turn;
 use crate::holds::{Slot, believed};
-use crate::kinds::{self, Cx, Row};
+use crate::kinds::{self, Cx, PERMITS_AT_ONCE, Row};
 use crate::link::{Outcome, Reply};
 use crate::live::Live;
 use crate::owner::OwnerField;
@@ -31,6 +31,8 @@ pub struct Target {
     pub row: Row,
     pub slot: Slot,
     pub owner: String,
+    /// The one in `owner`.
+    number: i64,
     pub lease: Duration,
     pub response: Duration,
     pub retry_for: Duration,
@@ -55,7 +57,9 @@ impl Target {
         row.1.check(request)?;
         let name = format!("{}{}", live.config.prefix, request.name).into();
         let slot = Slot { kind: request.kind, name, owner: request.owner };
-        let target = Target::of(live, row, slot, request.lease.unwrap_or(live.config.watchdog));
+        let without = if row.0.held { live.config.watchdog } else { Duration::ZERO };
+        let target = Target::of(live, row, slot, request.lease.unwrap_or(without));
+        let target = if row.0.held { target } else { target.of_request(request) };
         let (response, retry_for) = (request.response_timeout.unwrap_or(target.response), request.retry_for.unwrap_or(target.retry_for));
         Ok(Target { response, retry_for, numbers: request.numbers.clone().into(), wait: request.wait, ..target })
     }
@@ -63,7 +67,17 @@ impl Target {
     pub fn of(live: &Arc<Live>, row: Row, slot: Slot, lease: Duration) -> Self {
         let (response, retry_for, numbers) = (live.config.response_timeout, live.config.retry_for, Arc::default());
         let owner = OwnerField(&live.uuid, slot.owner).to_string();
-        Target { live: live.clone(), row, owner, slot, lease, response, retry_for, wait: Some(Duration::ZERO), numbers }
+        let number = slot.owner;
+        Target { live: live.clone(), row, owner, number, slot, lease, response, retry_for, wait: Some(Duration::ZERO), numbers }
+    }
+
+    /// What nobody holds has its name from the call that takes it, and is given back by that name.
+    fn of_request(self, request: &Request) -> Self {
+        let number = match request.op {
+            Op::Acquire => self.live.numbers(request.numbers.first().map_or(1, |count| (*count).clamp(1, PERMITS_AT_ONCE))),
+            _ => request.hold as i64,
+        };
+        Target { owner: OwnerField(&self.live.uuid, number).to_string(), number, ..self }
     }
 
     /// How long a call is tried from now on; `deadline`: when its caller stops waiting.
@@ -115,7 +129,11 @@ impl Target {
     pub fn acquired(&self, call: &Call, reply: Reply, watched: bool, sent: Instant) -> Result<Option<Tried>> {
         Ok(match reply.code {
             // An answer that comes after its lease is of no use to anybody: the server forgets the hold as well.
-            1 if !self.row.0.held => Some(Tried::Taken(self.told(call, reply)?)),
+            1 if !self.row.0.held => {
+                let told = self.told(call, reply)?;
+                let named = self.row.1.named(&self.owner);
+                Some(Tried::Taken(if named.is_empty() { told } else { Answer { number: self.number, items: named, ..told } }))
+            }
             1 => Some(self.taken(reply, watched, sent).map_or(Tried::Busy(Some(Duration::ZERO)), Tried::Taken)),
             0 => Some(Tried::Busy(reply.numbers.first().and_then(|ms| u64::try_from(*ms).ok()).map(Duration::from_millis))),
             -3 => return Err(Error::AlreadyHeld { lock: self.slot.name.to_string(), owner: self.owner.clone() }),
@@ -135,7 +153,8 @@ impl Target {
         }
         let number = self.live.holds(|holds| holds.taken(&self.slot, lease, epoch, sent, now));
         self.live.rearm();
-        Some(Answer { done: true, number: number as i64, items: reply.numbers })
+        let named = self.row.1.named(&self.owner);
+        Some(Answer { done: true, number: number as i64, items: if named.is_empty() { reply.numbers } else { named } })
     }
 
     fn missing(&self, reply: &Reply) {

@@ -12,6 +12,7 @@ mod latch;
 mod logs;
 mod lost;
 mod passing;
+mod permit_semaphore;
 mod permits;
 mod pulse;
 mod read_write;

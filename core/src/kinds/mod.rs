@@ -12,6 +12,7 @@ mod fair;
 mod fenced;
 mod latch;
 mod non_reentrant;
+mod permit_semaphore;
 mod plain;
 mod read_write;
 mod semaphore;
@@ -33,6 +34,11 @@ pub trait Kind: Send + Sync {
     /// The call that takes back what an acquire without a hold may have taken unknown to anybody; `None`: it takes nothing.
     fn undo(&self, _: &Cx) -> Option<Call> {
         None
+    }
+    /// What an acquire is told of what it took, where that has a name: the first permit's id in two halves. `owner` as in
+    /// [`Cx::owner`].
+    fn named(&self, _owner: &str) -> Vec<i64> {
+        Vec::new()
     }
     /// One call that renews many holds, or looks at them (a lease of 0); `None`: this kind is not renewed.
     fn renew(&self, holds: &[Renewal]) -> Option<Call>;
@@ -86,6 +92,8 @@ pub static ALL: &[(Traits, &dyn Kind)] = &[
     (Traits { name: "token", reentrant: false, redisson: false, ..PLAIN }, &token::Token),
     (PERMITS, &semaphore::Semaphore),
     (Traits { name: "latch", queue: Queue::Alone, ..PERMITS }, &latch::Latch),
+    (Traits { name: "permit_semaphore", ..PERMITS }, &permit_semaphore::Permits),
+    (Traits { name: "permit", held: true, renewed: true, redisson: false, ..PERMITS }, &permit_semaphore::Permit),
 ];
 
 const PLAIN: Traits = Traits {
@@ -103,6 +111,9 @@ const FAIR: Traits = Traits { name: "fair", fair: true, queue: Queue::Alone, ..P
 
 const PERMITS: Traits =
     Traits { name: "semaphore", held: false, reentrant: false, renewed: false, exclusive: false, queue: Queue::Line, ..PLAIN };
+
+/// The most permits with ids that one call takes: it carries them all.
+pub(crate) const PERMITS_AT_ONCE: i64 = 10_000;
 
 /// A row of the table.
 pub(crate) type Row = &'static (Traits, &'static dyn Kind);
@@ -235,7 +246,8 @@ mod tests {
         for (traits, kind) in ALL {
             for op in (1..=99).filter_map(|number| Op::from_number(number).ok()) {
                 let call = kind.call(op, &cx());
-                let wanted = [Op::Acquire, Op::Inspect].contains(&op) || (traits.held && [Op::Release, Op::ForceRelease].contains(&op));
+                let held = traits.held && (op == Op::Release || op == Op::ForceRelease && traits.name != "permit");
+                let wanted = held || [Op::Acquire, Op::Inspect].contains(&op);
                 assert!(call.is_some() || !wanted, "{} cannot {op:?}", traits.name);
                 call.into_iter().for_each(|call| call.assert_names_agree());
             }

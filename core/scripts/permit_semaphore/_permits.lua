@@ -1,0 +1,26 @@
+-- Permits that are out, each with its end: a sorted set of ids, the score is the ms of the server's clock at which the permit ends.
+
+-- The score of a permit without an end.
+local NEVER = 922337203685477
+
+local function now()
+  local clock = redis.call('TIME')
+  return clock[1] * 1000 + math.floor(clock[2] / 1000)
+end
+
+-- The end of a permit that lasts so many ms from now on, 0: without end.
+local function ending(lease)
+  return tonumber(lease) == 0 and NEVER or now() + lease
+end
+
+-- Waiters are told what is available; with nothing there, or less, they are told nothing.
+local function tell(available, publish, channel)
+  if available > 0 then redis.call(publish, channel, available) end
+end
+
+-- What has ended goes back. Nothing is written if nothing has: a full server is to refuse what takes a permit, and only that.
+local function reap(permits, leases, publish, channel)
+  local time = now()
+  if redis.call('ZCOUNT', leases, 0, time) == 0 then return end
+  tell(redis.call('INCRBY', permits, redis.call('ZREMRANGEBYSCORE', leases, 0, time)), publish, channel)
+end

@@ -1,0 +1,24 @@
+-- Sets how many permits there are, those that are out among them: with too many out, fewer than none are available.
+--
+-- Inputs
+--   count      how many
+--   publish    PUBLISH or SPUBLISH
+--   channel    where waiters listen
+--   not_after  see _late.lua
+-- Replies
+--   {1, n}  n are available now
+-- Redisson: the setPermits of RedissonPermitExpirableSemaphore
+local permits, leases = KEYS[1], KEYS[2]
+local count, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+
+local refusal = late(not_after)
+if refusal then return refusal end
+
+local there, available = redis.call('GET', permits), tonumber(count)
+if there then
+  available = redis.call('INCRBY', permits, count - there - redis.call('ZCARD', leases))
+else
+  redis.call('SET', permits, count)
+end
+tell(available, publish, channel)
+return {1, available}
