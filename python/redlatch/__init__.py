@@ -24,6 +24,8 @@ from redlatch.groups import MultiLock, RedLock
 from redlatch.hold import Hold
 from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
 from redlatch.locks import Lock
+from redlatch.permit import Permit
+from redlatch.permit_semaphore import PermitExpirableSemaphore
 from redlatch.permits import CountDownLatch, Semaphore
 from redlatch.read_write import ReadLock, ReadWriteLock, WriteLock
 from redlatch.tls import Tls
@@ -45,6 +47,8 @@ __all__ = [
     "NonReentrantLock",
     "NotAcquiredError",
     "NotHeldError",
+    "Permit",
+    "PermitExpirableSemaphore",
     "ReadLock",
     "ReadWriteLock",
     "RedLock",

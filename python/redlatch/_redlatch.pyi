@@ -73,7 +73,9 @@ class Object:
     def name(self) -> str:
         """Its name, without the client's prefix."""
 
-    def _run(self, op: int, owner: int, wait: float | None, numbers: list[int], done: list[_Outcome]) -> None: ...
+    def _run(
+        self, op: int, owner: int, times: tuple[float | None, float | None], numbers: list[int], done: list[_Outcome]
+    ) -> None: ...
 
 class Permits(Object):
     def __new__(cls, client: Client, what: tuple[str, str]) -> Self: ...

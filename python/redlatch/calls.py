@@ -15,12 +15,15 @@ FORCE_RELEASE: Final = 3
 INSPECT: Final = 4
 ACQUIRE: Final = 1
 RELEASE: Final = 2
+EXTEND: Final = 9
 TRY_SET: Final = 10
 ADD: Final = 11
 DRAIN: Final = 12
 COUNT_DOWN: Final = 13
 RELEASE_IF_EXISTS: Final = 14
 DELETE: Final = 15
+SET: Final = 17
+LEASE: Final = 18
 
 # What became of them, by the numbers of `errors.BY_STATUS`.
 CLOSED: Final = 18

@@ -11,6 +11,7 @@ from redlatch.durations import Seconds
 from redlatch.groups import MultiLock, RedLock
 from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
 from redlatch.locks import Lock
+from redlatch.permit_semaphore import PermitExpirableSemaphore
 from redlatch.permits import CountDownLatch, Semaphore
 from redlatch.read_write import ReadWriteLock
 
@@ -109,6 +110,10 @@ class Client:
     def get_semaphore(self, name: str) -> Semaphore:
         """Returns the semaphore called `name`; asks nothing of Redis."""
         return Semaphore(self, name)
+
+    def get_permit_expirable_semaphore(self, name: str) -> PermitExpirableSemaphore:
+        """Returns the semaphore called `name` whose permits have ids and may have leases; asks nothing of Redis."""
+        return PermitExpirableSemaphore(self, name)
 
     def get_count_down_latch(self, name: str) -> CountDownLatch:
         """Returns the latch called `name`; asks nothing of Redis."""

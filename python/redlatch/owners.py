@@ -19,6 +19,11 @@ OWN_OWNERS: Final = 2**40
 _numbers = itertools.count(OWN_OWNERS)
 
 
+def next_owner() -> int:
+    """An owner that nobody else is."""
+    return next(_numbers)
+
+
 class ThisThread(threading.local):
     """What one thread is to redlatch. Idents of the OS are given again, so it counts for itself.
 
@@ -26,7 +31,7 @@ class ThisThread(threading.local):
     """
 
     def __init__(self) -> None:
-        self.owner = next(_numbers)
+        self.owner = next_owner()
         #: The `with lock` blocks that this thread is in.
         self.entered: list[tuple[Lock, Hold]] = []
 

@@ -22,7 +22,8 @@ class Semaphore(_redlatch.Permits):
     """Permits that any thread of any process takes and gives back; as a context manager it takes one.
 
     Make it with `Client.get_semaphore`. Nobody holds a permit: what a process took that died is gone until somebody
-    releases it. Waiters of one client are served in the order in which they came.
+    releases it. Until the permits were set (`try_set_permits`) there are none, and an acquire waits. Waiters of one
+    client are served in the order in which they came.
 
     Every method may raise UnavailableError (it may have been carried out nevertheless), RefusedError, ClosedError, and
     ConfigError for numbers that cannot be used. Ctrl-C ends waiting at once and leaves nothing taken.
@@ -39,11 +40,11 @@ class Semaphore(_redlatch.Permits):
     def try_set_permits(self, permits: int, *, ttl: Seconds | None = None) -> bool:
         """Sets the count of permits unless there is one, and returns whether it did; with `ttl` it ends after that."""
         lives = 0 if ttl is None else max(1, round(seconds("ttl", ttl, "leave it out for no end") * 1000))
-        return _ask(self, calls.TRY_SET, _number("permits", permits), lives)[0] == 1
+        return _ask(self, calls.TRY_SET, checked_number("permits", permits), lives)[0] == 1
 
     def add_permits(self, permits: int) -> None:
         """Adds permits, or takes some away for good if it is negative."""
-        _ask(self, calls.ADD, _number("permits", permits))
+        _ask(self, calls.ADD, checked_number("permits", permits))
 
     def available_permits(self) -> int:
         """How many permits are available; 0 if they were never set."""
@@ -63,10 +64,10 @@ class Semaphore(_redlatch.Permits):
 
     def try_acquire(self, permits: int = 1, *, wait: Seconds | None = 0) -> bool:
         """Takes permits if they are there within `wait` (0: now), and returns whether it did."""
-        count, waiting = _number("permits", permits), optional_seconds("wait", wait, FOR_EVER)
+        count, waiting = checked_number("permits", permits), optional_seconds("wait", wait, FOR_EVER)
         done: list[_redlatch._Outcome] = []
         try:
-            self._run(calls.ACQUIRE, this_thread.owner, waiting, [count], done)
+            self._run(calls.ACQUIRE, this_thread.owner, (waiting, None), [count], done)
             return calls.answer(done[0], self.name) is not None
         except BaseException:
             # Ctrl-C may come between the acquire and the return of this function.
@@ -76,11 +77,11 @@ class Semaphore(_redlatch.Permits):
 
     def release(self, permits: int = 1) -> None:
         """Gives permits back, whoever took them; a semaphore that is not there begins with them."""
-        _ask(self, calls.RELEASE, _number("permits", permits))
+        _ask(self, calls.RELEASE, checked_number("permits", permits))
 
     def release_if_exists(self, permits: int = 1) -> bool:
         """Gives permits back if there is such a semaphore, and returns whether there is."""
-        return _tell(self, calls.RELEASE_IF_EXISTS, 0, _number("permits", permits)) is not None
+        return _tell(self, calls.RELEASE_IF_EXISTS, 0, checked_number("permits", permits)) is not None
 
     def delete(self) -> bool:
         """Deletes it and returns whether it was there."""
@@ -105,7 +106,7 @@ class CountDownLatch(_redlatch.Object):
 
     def try_set_count(self, count: int) -> bool:
         """Sets what is to be counted unless something still is, and returns whether it did."""
-        return _ask(self, calls.TRY_SET, _number("count", count))[0] == 1
+        return _ask(self, calls.TRY_SET, checked_number("count", count))[0] == 1
 
     def count_down(self) -> None:
         """Counts one down; nothing happens at zero."""
@@ -127,7 +128,7 @@ class CountDownLatch(_redlatch.Object):
         return f"<redlatch.CountDownLatch {self.name!r} of {self._client!r}>"
 
 
-def _number(what: str, value: int) -> int:
+def checked_number(what: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not -(2**62) < value < 2**62:
         raise ConfigError(f"{what} is {reprlib.repr(value)}, it must be an int")
     return value
@@ -135,7 +136,7 @@ def _number(what: str, value: int) -> int:
 
 def _tell(thing: _redlatch.Object, op: int, wait: float | None, *numbers: int) -> tuple[int, list[int]] | None:
     done: list[_redlatch._Outcome] = []
-    thing._run(op, this_thread.owner, wait, list(numbers), done)
+    thing._run(op, this_thread.owner, (wait, None), list(numbers), done)
     return calls.answer(done[0], thing.name)
 
 

@@ -1,4 +1,4 @@
-//! The native half of what nobody holds: semaphores and latches.
+//! The native half of what is asked by name, and mostly held by nobody: semaphores and latches.
 
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -34,11 +34,19 @@ impl Object {
         &self.name
     }
 
-    /// Runs an operation for `owner` and puts its outcome into `done`.
-    fn _run(&self, py: Python<'_>, op: i32, owner: i64, wait: Option<f64>, numbers: Vec<i64>, done: &Bound<'_, PyList>) -> PyResult<()> {
+    /// Runs an operation for `owner` and puts its outcome into `done`; `times` are its wait and its lease.
+    fn _run(
+        &self,
+        py: Python<'_>,
+        op: i32,
+        owner: i64,
+        times: (Option<f64>, Option<f64>),
+        numbers: Vec<i64>,
+        done: &Bound<'_, PyList>,
+    ) -> PyResult<()> {
         let request = || {
             let request = Request::new(Op::from_number(op)?, self.kind, self.name.clone(), owner);
-            Ok::<_, Error>(Request { wait: outcome::duration(wait)?, numbers, ..request })
+            Ok::<_, Error>(Request { wait: outcome::duration(times.0)?, lease: outcome::duration(times.1)?, numbers, ..request })
         };
         match request() {
             Ok(request) => done.append(outcome::from_result(park::run(py, &self.client.get().core, request)?)),

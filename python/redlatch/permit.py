@@ -1,0 +1,75 @@
+"""One permit of a semaphore that gives each an id."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from redlatch import _redlatch
+from redlatch.errors import NotHeldError, RedlatchError
+from redlatch.hold import Hold
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from redlatch.permit_semaphore import PermitExpirableSemaphore
+
+
+class Permit(str):
+    """The id of a permit, 32 hexadecimal digits, by which anybody can give it back.
+
+    As a context manager it gives itself back at the end of the block.
+    Pickled or stored, it is a plain str: what else it knows is about the process that took it.
+    """
+
+    _semaphore: PermitExpirableSemaphore
+    _hold: Hold | None
+    _process: int
+
+    def __new__(cls, semaphore: PermitExpirableSemaphore, id: str, hold: Hold | None) -> Self:
+        permit = super().__new__(cls, id)
+        permit._semaphore = semaphore
+        permit._hold = hold
+        permit._process = os.getpid()
+        return permit
+
+    @property
+    def hold(self) -> Hold | None:
+        """What tells of its loss, if it was acquired with `renew=True`; else None."""
+        return self._hold
+
+    def release(self) -> None:
+        """Gives it back. Raises NotHeldError if it is not out any more, LockLostError if it was renewed and lost."""
+        if self._hold is not None:
+            self._hold.release()
+        elif self._process != os.getpid():
+            raise NotHeldError(
+                f"{self} of `{self._semaphore.name}` was taken by the process that forked this one; "
+                "give it back by semaphore.release(permit) if that is meant",
+                self._semaphore.name,
+            )
+        else:
+            self._semaphore.release(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Gives it back. Its errors are raised only if the body succeeded: they must not hide the body's own."""
+        if kind is None:
+            self.release()
+        else:
+            with suppress(RedlatchError):
+                self.release()
+
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        return str, (str(self),)
+
+
+class Renewed(_redlatch.Lock):
+    """The permit that one owner holds, to the core; its id is that of the client and the owner."""
+
+    def __new__(cls, native: _redlatch.Client, name: str, owner: int) -> Self:
+        return super().__new__(cls, native, ("permit", name), (None, None), owner, [])

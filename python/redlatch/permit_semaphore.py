@@ -1,0 +1,204 @@
+"""Semaphores whose permits have ids, and end by themselves or are renewed."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import reprlib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from redlatch import _redlatch, calls
+from redlatch.durations import Seconds, optional_seconds
+from redlatch.errors import ConfigError, NotAcquiredError, NotHeldError
+from redlatch.hold import Hold
+from redlatch.locks import FOR_EVER
+from redlatch.owners import next_owner, this_thread
+from redlatch.permit import Permit, Renewed
+from redlatch.permits import checked_number
+from redlatch.texts import checked
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from redlatch.client import Client
+
+_ENDLESS = "None has no end"
+
+
+class PermitExpirableSemaphore(_redlatch.Object):
+    """Permits of which each has an id and is given back by that, once, by any thread of any process that knows it.
+
+    Make it with `Client.get_permit_expirable_semaphore`. A permit with a lease ends by itself; one without is out until
+    it is given back, also when its process died; a renewed one ends when its process does. Until the permits were set
+    there are none, and an acquire waits. Waiters of one client are served in the order in which they came.
+
+    Only permits that are out tell it from the semaphore of `Client.get_semaphore` of the same name: do not mix them.
+
+    Times are seconds or `timedelta`. Every method may raise UnavailableError (it may have been carried out
+    nevertheless; permits that an acquire may have taken go back), RefusedError, ClosedError, and ConfigError for
+    arguments that cannot be used. Ctrl-C ends waiting at once and leaves nothing taken.
+    """
+
+    _client: Client
+    _renewed: _redlatch.Object
+
+    def __new__(cls, client: Client, name: str) -> Self:
+        name = checked("the name of a semaphore", name)
+        semaphore = super().__new__(cls, client._native, ("permit_semaphore", name))
+        semaphore._client = client
+        semaphore._renewed = _redlatch.Object(client._native, ("permit", name))
+        return semaphore
+
+    def try_set_permits(self, permits: int) -> bool:
+        """Sets the count of permits unless there is one, and returns whether it did."""
+        return self._ask(calls.TRY_SET, [checked_number("permits", permits)])[0] == 1
+
+    def set_permits(self, permits: int) -> None:
+        """Sets how many permits there are, those that are out among them; fewer than none may be available then."""
+        self._ask(calls.SET, [checked_number("permits", permits)])
+
+    def add_permits(self, permits: int) -> None:
+        """Adds permits, or takes some away for good if it is negative."""
+        self._ask(calls.ADD, [checked_number("permits", permits)])
+
+    def available_permits(self) -> int:
+        """How many permits are available; 0 if they were never set."""
+        return self._ask(calls.INSPECT)[0]
+
+    def acquired_permits(self) -> int:
+        """How many permits are out."""
+        return self._ask(calls.INSPECT)[1][1]
+
+    def get_permits(self) -> int:
+        """How many permits there are, available or out; 0 if they were never set."""
+        available, (left, out) = self._ask(calls.INSPECT)
+        return 0 if left == -2 else available + out
+
+    def acquire(self, *, wait: Seconds | None = None, lease: Seconds | None = None, renew: bool = False) -> Permit:
+        """Takes a permit, which gives itself back at the end of `with`. Raises NotAcquiredError when `wait` ends.
+
+        It lasts for `lease` (None: without end); with `renew` it is renewed while this process lives, and has a `hold`
+        that tells of its loss.
+        """
+        permit = self.try_acquire(wait=wait, lease=lease, renew=renew)
+        if permit is None:
+            raise self._not_acquired(1, wait)
+        return permit
+
+    def acquire_many(self, permits: int, *, wait: Seconds | None = None, lease: Seconds | None = None) -> list[Permit]:
+        """Takes permits, all at once; otherwise as `acquire`."""
+        taken = self.try_acquire_many(permits, wait=wait, lease=lease)
+        if taken is None:
+            raise self._not_acquired(permits, wait)
+        return taken
+
+    def try_acquire(
+        self, *, wait: Seconds | None = 0, lease: Seconds | None = None, renew: bool = False
+    ) -> Permit | None:
+        """Takes a permit as `acquire` does, if one is there within `wait` (0: now), and returns it, else None."""
+        if renew and lease is not None:
+            raise ConfigError(
+                f"a permit of `{self.name}` is to be renewed and to end after {lease} s; leave one of them out"
+            )
+        taken = self._take(self._renewed if renew else self, 1, wait, lease)
+        return taken[0] if taken else None
+
+    def try_acquire_many(
+        self, permits: int, *, wait: Seconds | None = 0, lease: Seconds | None = None
+    ) -> list[Permit] | None:
+        """Takes permits, all at once, if they are there within `wait` (0: now), and returns them, else None."""
+        return self._take(self, checked_number("permits", permits), wait, lease)
+
+    def release(self, *permits: str) -> None:
+        """Gives permits back by their ids, all or none, whoever took them.
+
+        Raises NotHeldError if one of them is not out any more. A renewed permit is better given back by itself
+        (`permit.release()`): here it is lost to who holds it.
+        """
+        if not self.try_release(*permits):
+            ids, verb = (", ".join(permits), "are" if len(permits) > 1 else "is")
+            raise NotHeldError(
+                f"{ids} of `{self.name}` {verb} not out (any more): given back before, at an end, or never given; "
+                "give each permit back once, within its lease",
+                self.name,
+            )
+
+    def try_release(self, *permits: str) -> bool:
+        """Gives permits back by their ids, all or none, and returns whether they all were still out."""
+        if not permits:
+            raise ConfigError(f"release of `{self.name}` is given no permit; give the ids of one or more", self.name)
+        return self._tell(calls.RELEASE, list(itertools.chain.from_iterable(map(halves, permits)))) is not None
+
+    def update_lease(self, permit: str, lease: Seconds | None) -> bool:
+        """Has a permit last for `lease` from now on (None: without end), and returns whether it was still out."""
+        return self._tell(calls.EXTEND, halves(permit), lease=optional_seconds("lease", lease, _ENDLESS)) is not None
+
+    def lease_time(self, permit: str) -> float | None:
+        """For how many seconds a permit still lasts: `math.inf` without end, None if it is not out any more."""
+        left = self._tell(calls.LEASE, halves(permit))
+        if left is None:
+            return None
+        return math.inf if left[0] == -1 else left[0] / 1000
+
+    def delete(self) -> bool:
+        """Deletes it, with the permits that are out, and returns whether it was there."""
+        return self._ask(calls.DELETE)[0] == 1
+
+    def _take(
+        self, thing: _redlatch.Object, permits: int, wait: Seconds | None, lease: Seconds | None
+    ) -> list[Permit] | None:
+        times = optional_seconds("wait", wait, FOR_EVER), optional_seconds("lease", lease, _ENDLESS)
+        done: list[_redlatch._Outcome] = []
+        # Each renewed permit is held by an owner of its own; this thread may have any number of them.
+        owner = this_thread.owner if thing is self else next_owner()
+        held = Renewed(self._client._native, self.name, owner)
+        try:
+            thing._run(calls.ACQUIRE, owner, times, [permits], done)
+            taken = calls.answer(done[0], self.name)
+            if taken is None:
+                return None
+            hold = None if thing is self else Hold(held, owner, taken[0], None)
+            return [Permit(self, id, hold) for id in ids(taken[1], permits)]
+        except BaseException:
+            # Ctrl-C may come between the acquire and the return of this function.
+            if done and done[0][0] == 0:
+                if thing is self:
+                    self.try_release(*ids(done[0][2], permits))
+                else:
+                    Hold(held, owner, done[0][1], None).release()
+            raise
+
+    def _tell(self, op: int, numbers: list[int], lease: float | None = None) -> tuple[int, list[int]] | None:
+        done: list[_redlatch._Outcome] = []
+        self._run(op, this_thread.owner, (0, lease), numbers, done)
+        return calls.answer(done[0], self.name)
+
+    def _ask(self, op: int, numbers: Iterable[int] = ()) -> tuple[int, list[int]]:
+        answer = self._tell(op, list(numbers))
+        assert answer is not None, f"operation {op} never waits"
+        return answer
+
+    def _not_acquired(self, permits: int, wait: Seconds | None) -> NotAcquiredError:
+        never = " and were never set; call try_set_permits first" if self._ask(calls.INSPECT)[1][0] == -2 else ""
+        return NotAcquiredError(f"{permits} permits of `{self.name}` were not there within {wait} s{never}", self.name)
+
+    def __repr__(self) -> str:
+        return f"<redlatch.PermitExpirableSemaphore {self.name!r} of {self._client!r}>"
+
+
+def halves(permit: str) -> list[int]:
+    """The id of a permit as the core takes it: two numbers of 64 bits with a sign."""
+    try:
+        raw = bytes.fromhex(permit)
+    except (TypeError, ValueError):
+        raw = b""
+    if len(raw) != 16 or len(permit) != 32:
+        raise ConfigError(f"the permit is {reprlib.repr(permit)}, it must be the 32 hexadecimal digits of its id")
+    return [int.from_bytes(raw[:8], "big", signed=True), int.from_bytes(raw[8:], "big", signed=True)]
+
+
+def ids(first: list[int], count: int) -> list[str]:
+    """The ids of so many permits, of which the core has given the first one's halves."""
+    number = (first[0] % 2**64) << 64 | first[1] % 2**64
+    return [f"{(number + i) % 2**128:032x}" for i in range(count)]
