@@ -1,4 +1,5 @@
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -6,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
 import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
+import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.CommonOptions;
 import org.redisson.config.Config;
@@ -24,6 +26,7 @@ public final class Program {
         blocking(client.getLock("blocking"));
         asynchronous(client.getLock("asynchronous"));
         trouble(client.getLock("trouble"));
+        permits(client.getPermitExpirableSemaphore("permits"));
         say("options", () -> client.getLock(CommonOptions.name("options")).tryLock());
         say("shut down", () -> client.isShutdown() + " " + client.isShuttingDown());
         client.shutdown(0, 1, TimeUnit.SECONDS);
@@ -107,6 +110,32 @@ public final class Program {
             return future.cancel(true) + " " + future.isCancelled() + " " + future.isDone();
         });
         lock.unlock();
+    }
+
+    private static void permits(RPermitExpirableSemaphore semaphore) throws Exception {
+        say("never set", () -> semaphore.tryAcquire() + " " + semaphore.tryAcquire(2) + " " + semaphore.availablePermits() + " "
+                + semaphore.getPermits() + " " + semaphore.acquiredPermits() + " " + semaphore.tryAcquire(300, TimeUnit.MILLISECONDS));
+        say("set", () -> semaphore.trySetPermits(4) + " " + semaphore.trySetPermits(5) + " " + semaphore.getPermits());
+        List<String> ids = semaphore.acquire(2);
+        String leased = semaphore.acquire(10, TimeUnit.SECONDS);
+        say("ids", () -> ids.size() + " " + leased.matches("[0-9a-f]{32}"));
+        say("out", () -> semaphore.availablePermits() + " " + semaphore.getPermits() + " " + semaphore.acquiredPermits());
+        say("too many", () -> semaphore.tryAcquire(2) + " " + semaphore.tryAcquire(2, 300, 300, TimeUnit.MILLISECONDS));
+        say("leases", () -> semaphore.getLeaseTime(ids.get(0)) + " " + (semaphore.getLeaseTime(leased) > 5_000) + " "
+                + semaphore.updateLeaseTime(leased, -1, TimeUnit.SECONDS) + " " + semaphore.getLeaseTime(leased));
+        semaphore.release(leased);
+        say("twice", () -> semaphore.tryRelease(leased) + " " + semaphore.tryRelease(List.of(leased, ids.get(0))) + " "
+                + semaphore.updateLeaseTime(leased, 1, TimeUnit.SECONDS));
+        for (Callable<?> gone : List.<Callable<?>>of(() -> semaphore.getLeaseTime(leased), () -> get(semaphore.releaseAsync(leased)),
+                () -> get(semaphore.releaseAsync(List.of(leased))), () -> semaphore.tryRelease((String) null), () -> semaphore.tryAcquire(-1),
+                () -> semaphore.tryRelease(List.of()))) {
+            say("gone", gone);
+        }
+        say("back", () -> semaphore.tryRelease(ids) + " " + semaphore.availablePermits());
+        semaphore.setPermits(2);
+        semaphore.addPermits(1);
+        say("changed", () -> semaphore.availablePermits() + " " + semaphore.getPermits() + " " + semaphore.isExists() + " "
+                + semaphore.remainTimeToLive() + " " + semaphore.delete() + " " + semaphore.delete() + " " + semaphore.isExists());
     }
 
     private static void say(String what, Callable<?> call) {

@@ -41,6 +41,7 @@ fn java_has_the_cores_number_of_every_operation() {
         ("WATCH", Op::Watch),
         ("EXPIRY", Op::Expiry),
         ("DELETION", Op::Deletion),
+        ("EXTEND", Op::Extend),
         ("TRY_SET", Op::TrySet),
         ("ADD", Op::Add),
         ("DRAIN", Op::Drain),
@@ -48,6 +49,8 @@ fn java_has_the_cores_number_of_every_operation() {
         ("RELEASE_IF_EXISTS", Op::ReleaseIfExists),
         ("DELETE", Op::Delete),
         ("LIVE_FOR", Op::LiveFor),
+        ("SET", Op::Set),
+        ("LEASE", Op::Lease),
     ] {
         assert_eq!(constant(REQUEST, name), operation as i32, "{name}");
     }

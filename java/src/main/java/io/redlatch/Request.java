@@ -10,6 +10,7 @@ public final class Request {
     static final int WATCH = 6;
     static final int EXPIRY = 7;
     static final int DELETION = 8;
+    public static final int EXTEND = 9;
     public static final int TRY_SET = 10;
     public static final int ADD = 11;
     public static final int DRAIN = 12;
@@ -17,6 +18,8 @@ public final class Request {
     public static final int RELEASE_IF_EXISTS = 14;
     public static final int DELETE = 15;
     public static final int LIVE_FOR = 16;
+    public static final int SET = 17;
+    public static final int LEASE = 18;
 
     private static final byte[] NO_NAME = {};
     private static final long[] NO_ARGUMENTS = {};
@@ -145,6 +148,11 @@ public final class Request {
     /** The same with what else the operation takes; of an acquire that asks now and then, the ms between two tries. */
     public Request with(long... numbers) {
         return new Request(operation, kind, name, owner, wait, lease, hold, timeout, retryFor, numbers);
+    }
+
+    /** The same with a lease in ms; 0: none. */
+    public Request lasting(long lease) {
+        return new Request(operation, kind, name, owner, wait, lease, hold, timeout, retryFor, arguments);
     }
 
     /** The release of exactly the hold, or the permits, that this acquire brought. */

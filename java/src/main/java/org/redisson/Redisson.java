@@ -12,6 +12,7 @@ import org.redisson.api.LockOptions;
 import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
+import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RReadWriteLock;
 import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
@@ -129,6 +130,16 @@ public final class Redisson implements RedissonClient, Options.Extended, TokenLo
     @Override
     public RSemaphore getSemaphore(CommonOptions options) {
         return new RedissonSemaphore(places.of(options));
+    }
+
+    @Override
+    public RPermitExpirableSemaphore getPermitExpirableSemaphore(String name) {
+        return new RedissonPermitExpirableSemaphore(places.of(name));
+    }
+
+    @Override
+    public RPermitExpirableSemaphore getPermitExpirableSemaphore(CommonOptions options) {
+        return new RedissonPermitExpirableSemaphore(places.of(options));
     }
 
     @Override

@@ -37,6 +37,14 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
         return future;
     }
 
+    /** A future that has failed. */
+    static <V> RFuture<V> failed(RuntimeException error) {
+        RedissonFuture<V> future = new RedissonFuture<>();
+        future.answered = true;
+        future.completeExceptionally(error);
+        return future;
+    }
+
     /** False: somebody else completed it before. */
     private boolean settle(Answer answer, Function<Answer, V> decode) {
         answered = true;

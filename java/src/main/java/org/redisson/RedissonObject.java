@@ -146,7 +146,7 @@ abstract class RedissonObject implements RObject {
         return answer.number() == 1;
     }
 
-    private static boolean isThere(Answer answer) {
+    static boolean isThere(Answer answer) {
         return answer.item(0) != ABSENT;
     }
 

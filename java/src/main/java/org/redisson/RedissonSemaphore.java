@@ -185,7 +185,7 @@ public class RedissonSemaphore extends RedissonObject implements RSemaphore {
     }
 
     /** False: none at all, which are always there. */
-    private static boolean some(int permits) {
+    static boolean some(int permits) {
         if (permits < 0) {
             throw new IllegalArgumentException("Permits amount can't be negative");
         }

@@ -7,7 +7,8 @@ import java.util.concurrent.TimeUnit;
  * Permits that any thread of any process takes and gives back. Nobody holds them: what a process took that died is gone until somebody
  * releases it.
  *
- * <p>Zero permits are always there; fewer are an {@link IllegalArgumentException}. Permits that were never set are waited for.
+ * <p>Zero permits are always there; fewer are an {@link IllegalArgumentException}. Until permits were set ({@link #trySetPermits(int)}) there are none, and an
+ * acquire waits.
  */
 public interface RSemaphore extends RExpirable, RSemaphoreAsync {
     /**

@@ -68,6 +68,12 @@ public interface RedissonClient {
     /** As {@link #getSemaphore(String)}, and its calls are tried as long as {@code options} say. */
     RSemaphore getSemaphore(CommonOptions options);
 
+    /** The semaphore of that name whose permits have ids and may have leases. Asks nothing of the server. */
+    RPermitExpirableSemaphore getPermitExpirableSemaphore(String name);
+
+    /** As {@link #getPermitExpirableSemaphore(String)}, and its calls are tried as long as {@code options} say. */
+    RPermitExpirableSemaphore getPermitExpirableSemaphore(CommonOptions options);
+
     /** The latch of that name. Asks nothing of the server. */
     RCountDownLatch getCountDownLatch(String name);
 
