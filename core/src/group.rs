@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use crate::client::Client;
 use crate::command::{Answer, Op, Request};
@@ -29,6 +29,8 @@ pub use holding::Holding;
 
 /// Between two rounds of attempts: up to so much, at random, so that those who are in each other's way do not go on in step.
 const PAUSE: Duration = Duration::from_millis(50);
+/// So long whoever did not get enough waits until what it got is given back; that goes on all the same.
+const GIVING_BACK: Duration = Duration::from_millis(200);
 
 /// How many members make a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,8 +224,13 @@ impl Member {
     }
 }
 
+/// Gives back what is not enough, which may take much longer than its owner is willing to wait.
+async fn give_back(released: impl Future<Output = Result<()>> + Send + 'static) {
+    let _ = timeout(GIVING_BACK, tokio::spawn(released)).await;
+}
+
 /// Releases side by side; the first error.
-async fn release(guards: impl IntoIterator<Item = Guard>) -> Result<()> {
+async fn release(guards: Vec<Guard>) -> Result<()> {
     let mut released: JoinSet<_> = guards.into_iter().map(Guard::release).collect();
     let mut result = Ok(());
     while let Some(one) = released.join_next().await {

@@ -132,6 +132,26 @@ fn a_lease_counts_from_when_it_has_all_of_them() {
 }
 
 #[test]
+fn a_lock_that_is_lost_while_another_one_is_waited_for_is_not_taken_for_held() {
+    let three = Three::start("?watchdog=0.5&response_timeout=0.3&retry_for=0.3");
+    let mut order = [0, 1, 2];
+    order.sort_by_key(|i| three.clients[*i].server());
+    let [first, _, last] = order;
+    let awaited = three.clients[last].lock("n").blocking().acquire().expect("free");
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| three.lock(order).wait(secs(2)).blocking().try_acquire());
+        eventually(|| three.servers[first].view().exists("n"));
+        three.servers[first].stop();
+        // Nothing tells of it but time.
+        thread::sleep(ms(800));
+        awaited.release().expect("held");
+        if let Ok(Some(guard)) = waits.join().expect("no panic") {
+            guard.ensure().expect("whoever gets it has it");
+        }
+    });
+}
+
+#[test]
 fn it_is_renewed_until_it_is_released() {
     let three = Three::start("?watchdog=1.5");
     let guard = three.lock([0, 1, 2]).blocking().acquire().expect("free");

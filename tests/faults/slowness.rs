@@ -53,6 +53,26 @@ fn a_wait_ends_in_time_while_the_server_is_paused() {
 }
 
 #[test]
+fn a_wait_for_several_locks_ends_in_time_though_nothing_can_be_given_back() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let (client, other) = (connect(&server.url_at(proxy.port())), connect(&server.url()));
+    let second = other.lock("second").blocking().acquire().expect("free");
+    let (wait, asked) = (ms(300), Instant::now());
+    let both = client.multi_lock(["first", "second"].map(|name| client.lock(name))).lease(LONG).wait(wait).blocking();
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| both.try_acquire().map(|guard| guard.is_some()));
+        eventually("the first one to be held", || server.view().exists("first").then_some(()));
+        proxy.stall(Direction::ToServer);
+        assert_eq!(waits.join().expect("no panic").ok(), Some(false));
+    });
+    assert!(asked.elapsed() < wait + GRACE, "{:?}", asked.elapsed());
+    proxy.flow();
+    nothing_is_left(&mut server.view(), "first");
+    second.release().expect("held");
+}
+
+#[test]
 fn a_wait_ends_in_time_behind_a_network_that_swallows_everything() {
     let server = Server::start();
     for direction in [Direction::ToServer, Direction::ToClient] {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::{Group, Held, release};
+use super::{Group, Held, give_back, release};
 use crate::command::Request;
 use crate::error::Result;
 
@@ -24,14 +24,19 @@ impl Group {
             match member.take(request, give_up.saturating_duration_since(Instant::now()), lease).await {
                 Ok(Some(guard)) => taken.push(Some(guard)),
                 other => {
-                    let _ = release(taken.into_iter().flatten()).await;
+                    give_back(release(taken.into_iter().flatten().collect())).await;
                     return other.map(|_| None);
                 }
             }
         }
         let held = Arc::new(Held::new(taken, 0));
-        if request.lease.is_some() && !once && held.extend(request.lease).await.is_err() {
-            let _ = held.release().await;
+        let lasts = match request.lease {
+            // The first ones may have been lost while the last one was waited for.
+            None => held.look().is_held(),
+            Some(_) => once || held.extend(request.lease).await.is_ok(),
+        };
+        if !lasts {
+            give_back(async move { held.release().await }).await;
             return Ok(None);
         }
         Ok(Some(held))

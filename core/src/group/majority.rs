@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::{Group, Held, Member, release};
+use super::{Group, Held, Member, give_back, release};
 use crate::command::Request;
 use crate::error::{Error, Result};
 use crate::guard::Guard;
@@ -40,7 +40,7 @@ impl Group {
             if held == need {
                 let held = Arc::new(Held::new(parts, self.spare()));
                 if !held.look().is_held() {
-                    let _ = held.release().await;
+                    give_back(async move { held.release().await }).await;
                     return Ok(None);
                 }
                 tokio::spawn(keep(self.members.clone(), request.clone(), held.clone(), asked));
@@ -52,7 +52,7 @@ impl Group {
         }
         // Those still asked give back what they take.
         drop(asked);
-        let _ = release(parts.into_iter().flatten()).await;
+        give_back(release(parts.into_iter().flatten().collect())).await;
         let waits = end.is_none_or(|end| end > Instant::now()) && request.wait != Some(Duration::ZERO);
         match failure {
             Some(error) if failed > self.spare() && !(waits && matches!(error, Error::Unavailable { .. })) => Err(error),
