@@ -16,11 +16,11 @@ demo: setup target/made/python target/made/jar target/made/demo
 test: setup-tests lint build test-rust test-python test-java test-examples
 
 # Processes that lock for SECONDS while everything goes wrong, and a verdict. SEED=n brings the faults of an earlier run in their order,
-# with ONLY=replies those of one family
+# with ONLY=replies those of one family; KINDS=fair,semaphore takes no other locks
 SECONDS := 600
 chaos: setup
 	cargo build --profile ci --package redlatch-tests --bins
-	target/ci/redlatch-chaos $(SECONDS) $(or $(SEED),$(shell date +%s)) $(ONLY)
+	target/ci/redlatch-chaos $(SECONDS) $(or $(SEED),$(shell date +%s)) $(or $(ONLY),all) $(KINDS)
 
 # How fast, beside Redisson, redis-py and a bare socket; about ten minutes on a quiet machine. ONLY=solo,crowd WARM=5 for a part, sooner
 ROUNDS := 5

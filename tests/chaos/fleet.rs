@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use redlatch_tests::dice::Dice;
 use redlatch_tests::proxy::Replies;
+use redlatch_tests::traffic::LONGEST_RED_LEASE;
 use redlatch_tests::{Process, Proxy, Server};
 
+use crate::quorum::Quorum;
 use crate::schedule::SLOTS;
 
 /// How long calls of the fleet's clients may stay unanswered at most, and go on being tried.
@@ -28,6 +30,9 @@ pub struct Fleet {
     histories: Mutex<Vec<PathBuf>>,
     server: String,
     urls: Vec<String>,
+    /// Those of the servers of red locks, for each slot.
+    red: Vec<String>,
+    kinds: String,
     dir: PathBuf,
     seed: u64,
 }
@@ -42,15 +47,18 @@ pub struct Slot {
 }
 
 impl Fleet {
-    pub fn start(server: &Server, dir: PathBuf, seed: u64) -> Self {
+    /// `kinds`: of the locks that it takes.
+    pub fn start(server: &Server, quorum: &Quorum, kinds: &str, dir: PathBuf, seed: u64) -> Self {
         let proxies: Vec<Proxy> = (0..SLOTS).map(|_| Proxy::start(server)).collect();
-        let url = |(slot, proxy): (usize, &Proxy)| {
-            let (watchdog, response, retry) = (WATCHDOGS[slot], response(slot).as_secs_f64(), RETRY.as_secs_f64());
-            format!("{}?watchdog={watchdog}&response_timeout={response}&retry_for={retry}", server.url_at(proxy.port()))
+        let query = |slot: usize, watchdog: f64| {
+            let (response, retry) = (response(slot).as_secs_f64(), RETRY.as_secs_f64());
+            format!("?watchdog={watchdog}&response_timeout={response}&retry_for={retry}")
         };
+        let url = |(slot, proxy): (usize, &Proxy)| server.url_at(proxy.port()) + &query(slot, WATCHDOGS[slot]);
         let urls = proxies.iter().enumerate().map(url).collect();
+        let red = (0..SLOTS).map(|slot| quorum.urls(&query(slot, LONGEST_RED_LEASE.as_secs_f64()))).collect();
         let (histories, server) = (Mutex::default(), server.url());
-        let mut fleet = Fleet { proxies, slots: Vec::new(), histories, server, urls, dir, seed };
+        let mut fleet = Fleet { proxies, slots: Vec::new(), histories, server, urls, red, kinds: kinds.to_owned(), dir, seed };
         fleet.slots = (0..SLOTS).map(|slot| Mutex::new(fleet.launch(slot))).collect();
         fleet
     }
@@ -74,7 +82,7 @@ impl Fleet {
         // A lane keeps its number in all processes of its slot: the next process meets what the last one left.
         let (first, seed) = (100 * slot, Dice::new(self.seed, 2_000_000 + number as u64).roll());
         let (dir, history) = (self.dir.display(), histories[number].display());
-        let ids = process.ask(&format!("traffic {} {dir} {history} {first} {seed}", self.server));
+        let ids = process.ask(&format!("traffic {} {dir} {history} {first} {seed} {} {}", self.server, self.kinds, self.red[slot]));
         Slot { process, number, ids: ids.split_whitespace().map(str::to_owned).collect() }
     }
 

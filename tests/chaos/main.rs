@@ -1,13 +1,15 @@
-//! Processes that lock while everything goes wrong, and a verdict: `redlatch-chaos [SECONDS [SEED [FAMILY]]]`.
+//! Processes that lock while everything goes wrong, and a verdict: `redlatch-chaos [SECONDS [SEED [FAMILY|all [KINDS]]]]`.
 //!
 //! A seed fixes which faults come in which order; without one it is taken from the clock, and printed. A family, `replies` say, is the
-//! only one then. The last line is `PASS` or `FAIL`;
+//! only one then, and kinds, `fair,semaphore` say, are the only locks that are taken. The last line is `PASS` or `FAIL`;
 //! after a failure, or if `KEEP` is set in the environment, the histories are kept. The exit code of a failure is 1.
 
 mod fleet;
 mod nemesis;
+mod quorum;
 mod residue;
 mod schedule;
+mod verb;
 mod verdict;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +21,7 @@ use redlatch_tests::{Options, Server, clock};
 
 use fleet::Fleet;
 use nemesis::Nemesis;
+use quorum::Quorum;
 use residue::Residue;
 use schedule::Family;
 
@@ -30,11 +33,13 @@ fn main() -> ExitCode {
     let number = |place: usize| words.get(place).map(|word| word.parse::<u64>().expect("the arguments are SECONDS SEED FAMILY"));
     let time = Duration::from_secs(number(0).unwrap_or(600));
     let seed = number(1).unwrap_or_else(|| clock::now() % 1_000_000);
-    let only = words.get(2).map(|name| schedule::named(name).unwrap_or_else(|| panic!("there is no family `{name}`")));
+    let family = words.get(2).filter(|name| *name != "all");
+    let only = family.map(|name| schedule::named(name).unwrap_or_else(|| panic!("there is no family `{name}`")));
+    let kinds = words.get(3).map_or("all", |names| names);
     println!("== {time:?} of faults, SEED={seed}");
     let dir = std::env::temp_dir().join(format!("redlatch-chaos-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
-    let passed = run(&dir, seed, time, only);
+    let passed = run(&dir, seed, time, only, kinds);
     if passed && std::env::var_os("KEEP").is_none() {
         std::fs::remove_dir_all(&dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
     } else {
@@ -45,23 +50,26 @@ fn main() -> ExitCode {
 }
 
 /// True: nothing was wrong.
-fn run(dir: &Path, seed: u64, time: Duration, only: Option<Family>) -> bool {
+fn run(dir: &Path, seed: u64, time: Duration, only: Option<Family>, kinds: &str) -> bool {
     let began = Instant::now();
     let server = Server::with(Options { debugging: true, ..Options::default() });
-    let fleet = Fleet::start(&server, PathBuf::from(dir), seed);
-    let nemesis = Nemesis { server: &server, fleet: &fleet, faults: Mutex::default(), done: Mutex::default() };
+    residue::set_permits(&mut server.view(), true);
+    let quorum = Quorum::start();
+    let fleet = Fleet::start(&server, &quorum, kinds, PathBuf::from(dir), seed);
+    let nemesis = Nemesis { server: &server, fleet: &fleet, quorum: &quorum, faults: Mutex::default(), done: Mutex::default() };
+    let servers: Vec<&Server> = std::iter::once(&server).chain(&quorum.servers).collect();
     let (mut residue, mut burden, mut seen) = (Residue::default(), Vec::new(), Vec::new());
     // Rests take their share. Every family has an episode at least, however short the time.
     let length = (time * 3 / 4 / schedule::ROUND as u32).min(Duration::from_secs(8));
     for number in 0.. {
         let episode = schedule::episode(seed, number, length, only);
         fleet.go(episode.own);
-        let started = began.elapsed();
+        let (started, processes) = (began.elapsed(), fleet.histories().len());
         nemesis.carry_out(&episode);
         let (active, resting) = (began.elapsed() - started, Instant::now());
         seen.extend(fleet.rest(REST));
         let living: Vec<String> = fleet.slots().flat_map(|slot| slot.ids.clone()).collect();
-        residue.check(&server, &living);
+        residue.check(&servers, &living, fleet.histories().len() > processes);
         burden.push(fleet.burden());
         let (family, steps) = (format!("{:?}", episode.family), episode.steps.len());
         println!(

@@ -8,16 +8,20 @@ use redlatch_tests::check::{Fault, Kind};
 use redlatch_tests::{Direction, Proxy, Server, clock, traffic};
 
 use crate::fleet::{Fleet, RESPONSE, response};
-use crate::schedule::{self, Episode, Verb};
+use crate::quorum::Quorum;
+use crate::residue::set_permits;
+use crate::schedule::{self, Episode};
+use crate::verb::Verb;
 
 /// How long a packet that something is to happen to is waited for.
 const REACH: Duration = Duration::from_millis(300);
 /// Is in every call of a script.
-const SCRIPTS: &str = "EVALSHA";
+pub const SCRIPTS: &str = "EVALSHA";
 
 pub struct Nemesis<'a> {
     pub server: &'a Server,
     pub fleet: &'a Fleet,
+    pub quorum: &'a Quorum,
     pub faults: Mutex<Vec<Fault>>,
     /// How often each verb was carried out.
     pub done: Mutex<std::collections::BTreeMap<&'static str, u64>>,
@@ -35,7 +39,7 @@ impl Nemesis<'_> {
     }
 
     fn strike(&self, verb: Verb) {
-        *self.done.lock().expect("nobody panics while holding this").entry(name(verb)).or_default() += 1;
+        *self.done.lock().expect("nobody panics while holding this").entry(verb.name()).or_default() += 1;
         let from = clock::now();
         let network = |from| self.happened(from, Kind::Network);
         match verb {
@@ -124,15 +128,18 @@ impl Nemesis<'_> {
             Verb::Delete { key } => {
                 self.server.view().command::<i64>(&["DEL", &traffic::name(key)]);
                 self.happened(from, Kind::Delete { key });
+                set_permits(&mut self.server.view(), false);
             }
             Verb::Flush => {
                 self.server.view().command::<()>(&["FLUSHALL"]);
                 self.happened(from, Kind::Flush);
+                set_permits(&mut self.server.view(), false);
             }
             Verb::Restart => {
                 self.server.restart();
                 self.happened(from, Kind::Flush);
                 self.happened(from, Kind::Server);
+                set_permits(&mut self.server.view(), false);
             }
             Verb::Fill { time } => {
                 let mut view = self.server.view();
@@ -140,6 +147,10 @@ impl Nemesis<'_> {
                 sleep(time);
                 view.command::<()>(&["CONFIG", "SET", "maxmemory", "0"]);
                 self.happened(from, Kind::Server);
+            }
+            Verb::Minority { at, ill, time } => {
+                self.quorum.suffer(at, ill, time);
+                self.happened(from, Kind::Minority);
             }
         }
     }
@@ -171,29 +182,4 @@ impl Nemesis<'_> {
 
 fn ways(way: Option<Direction>) -> impl Iterator<Item = Direction> {
     [Direction::ToServer, Direction::ToClient].into_iter().filter(move |one| way.is_none_or(|way| way == *one))
-}
-
-fn name(verb: Verb) -> &'static str {
-    match verb {
-        Verb::Kill { .. } => "processes killed",
-        Verb::Stop { .. } => "processes stopped",
-        Verb::Cut { .. } => "all connections of a process cut",
-        Verb::Stall { .. } => "networks stalled",
-        Verb::Freeze { .. } => "links half open",
-        Verb::Delay { .. } => "networks delayed",
-        Verb::Refuse { .. } => "connections refused",
-        Verb::HalfClose { .. } => "connections half closed",
-        Verb::LoseReplies { .. } => "times of lost replies",
-        Verb::RetardReplies { .. } => "times of late replies",
-        Verb::CutPacket { .. } => "other packets cut off",
-        Verb::KillClients { subscribers: true } => "CLIENT KILL TYPE pubsub",
-        Verb::KillClients { subscribers: false } => "CLIENT KILL TYPE normal",
-        Verb::ForgetScripts => "SCRIPT FLUSH",
-        Verb::Pause { .. } => "CLIENT PAUSE",
-        Verb::Sleep { .. } => "DEBUG SLEEP",
-        Verb::Delete { .. } => "DEL of a key",
-        Verb::Flush => "FLUSHALL",
-        Verb::Restart => "server restarts",
-        Verb::Fill { .. } => "server full",
-    }
 }

@@ -1,19 +1,19 @@
-//! What is left in the server when everybody rests: in the end nothing, and nothing of the living for long.
+//! What is left in the servers when everybody rests: in the end nothing but counts, and nothing of the living for long.
 
 use std::collections::BTreeSet;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use redlatch_tests::Server;
-use redlatch_tests::traffic::LONGEST_LEASE;
+use redlatch_tests::check::Census;
+use redlatch_tests::traffic::{self, Kind, LONGEST_LEASE};
+use redlatch_tests::{Server, View, clock, ms};
 
 /// How long after a rest begins the living may still have something to give back: what a call in doubt takes to be settled.
 pub const LIVING: Duration = Duration::from_millis(3000);
 /// How long the dead may still hold something.
 pub const DEAD: Duration = LONGEST_LEASE.saturating_add(Duration::from_secs(1));
-
-/// Keys that count the tokens of fenced locks begin so.
-const TOKENS: &str = "redisson_lock_token:";
+/// How long after its sending a call may still be carried out.
+const LATE: Duration = ms(1100);
 
 /// Over all rests.
 #[derive(Default)]
@@ -24,44 +24,107 @@ pub struct Residue {
     pub longest: Duration,
     /// Holds that killed processes left.
     pub of_the_dead: u64,
+    /// Their places in queues, and calls of theirs that are remembered; whoever comes next, or the end of their time, removes these.
+    pub traces: u64,
+    /// What semaphores had at every rest.
+    pub counts: Vec<Census>,
     pub violations: Vec<String>,
+}
+
+/// Something with an owner's name.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Mark {
+    server: usize,
+    key: String,
+    owner: String,
+    /// It keeps nobody out.
+    trace: bool,
 }
 
 impl Residue {
     /// Waits until nothing is left, or for as long as something may be. `living`: first halves of the owners of those who are there.
-    pub fn check(&mut self, server: &Server, living: &[String]) {
-        let (mut view, began) = (server.view(), Instant::now());
-        let (mut orphans, mut dead) = (BTreeSet::new(), BTreeSet::new());
+    /// `killed`: some of those who were there have died.
+    pub fn check(&mut self, servers: &[&Server], living: &[String], killed: bool) {
+        let (mut views, began): (Vec<View>, _) = (servers.iter().map(|server| server.view()).collect(), Instant::now());
+        let (mut orphans, mut dead, mut traces) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         self.rests += 1;
         loop {
-            let (waited, mut late) = (began.elapsed(), false);
-            // Tokens outlive their lock.
-            let keys: Vec<String> = view.keys("*").into_iter().filter(|key| !key.starts_with(TOKENS)).collect();
-            for key in &keys {
-                for owner in view.hgetall(key).into_keys() {
-                    let lives = living.iter().any(|id| owner.starts_with(id.as_str()));
-                    if lives {
-                        self.longest = self.longest.max(waited);
-                    }
-                    if waited > if lives { LIVING } else { DEAD } {
-                        late = true;
-                        let whose = if lives { "a living" } else { "a dead" };
-                        self.violations.push(format!("{key} is held by {owner} of {whose} process {waited:.1?} after all came to rest"));
-                    }
-                    if lives { &mut orphans } else { &mut dead }.insert((key.clone(), owner));
+            let (waited, mut late, mut some) = (began.elapsed(), false, false);
+            for mark in views.iter_mut().enumerate().flat_map(|(server, view)| marks(server, view)) {
+                let lives = living.iter().any(|id| mark.owner.contains(id.as_str()));
+                if mark.trace && !lives {
+                    traces.insert(mark);
+                    continue;
                 }
+                if lives {
+                    self.longest = self.longest.max(waited);
+                }
+                if waited > if lives { LIVING } else { DEAD } {
+                    late = true;
+                    let (whose, Mark { server, key, owner, .. }) = (if lives { "a living" } else { "a dead" }, &mark);
+                    self.violations
+                        .push(format!("server {server} has {key} of {owner} of {whose} process {waited:.1?} after all came to rest"));
+                }
+                some = true;
+                if lives { &mut orphans } else { &mut dead }.insert(mark);
             }
-            let channels = view.channels("*");
+            let channels: Vec<String> = views.iter_mut().flat_map(|view| view.channels("*")).collect();
             if !channels.is_empty() && waited > LIVING {
                 self.violations.push(format!("somebody listens on {channels:?} {waited:.1?} after all came to rest"));
                 late = true;
             }
-            if late || (keys.is_empty() && channels.is_empty()) {
+            let open = waited < if killed { LATE } else { Duration::ZERO } || (waited < LIVING && missing(&mut views[0]));
+            if late || (!some && !open && channels.is_empty()) {
                 break;
             }
-            sleep(Duration::from_millis(5));
+            sleep(ms(5));
         }
         self.orphans += orphans.len() as u64;
         self.of_the_dead += dead.len() as u64;
+        self.traces += traces.len() as u64;
+        let at = clock::now();
+        self.counts.extend(semaphores().map(|key| Census { at, key, available: available(&mut views[0], key) }));
+        set_permits(&mut views[0], true);
     }
+}
+
+fn semaphores() -> impl Iterator<Item = u32> {
+    [Kind::Semaphore.fast_keys(), Kind::Semaphore.slow_keys()].concat().into_iter()
+}
+
+fn available(view: &mut View, key: u32) -> i64 {
+    view.command::<Option<i64>>(&["GET", &traffic::name(key)]).unwrap_or_default()
+}
+
+fn missing(view: &mut View) -> bool {
+    semaphores().any(|key| available(view, key) != traffic::permits(key) as i64)
+}
+
+/// Gives every semaphore its permits, or without `anew` only those that are not there.
+pub fn set_permits(view: &mut View, anew: bool) {
+    for key in semaphores() {
+        let (name, permits) = (traffic::name(key), traffic::permits(key).to_string());
+        let words = ["SET", &name, &permits, "NX"];
+        view.command::<Option<String>>(&words[..if anew { 3 } else { 4 }]);
+    }
+}
+
+/// Everything with an owner's name. A key may go while it is looked at.
+fn marks(server: usize, view: &mut View) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    let keys = view.keys("*");
+    for key in keys {
+        let (owners, trace): (Vec<String>, bool) = match view.kind(&key).as_str() {
+            "hash" => (view.try_command(&["HKEYS", &key]).unwrap_or_default(), false),
+            "list" => (view.try_command(&["LRANGE", &key, "0", "-1"]).unwrap_or_default(), true),
+            "zset" => (view.try_command(&["ZRANGE", &key, "0", "-1"]).unwrap_or_default(), true),
+            // A reader's hold, a call that is remembered; or a count, of which no name is told.
+            "string" if key.contains(":rwlock_timeout:") => (vec![key.clone()], false),
+            "string" if key.starts_with("redlatch_request:") => (vec![key.clone()], true),
+            _ => (Vec::new(), false),
+        };
+        let owners = owners.into_iter().filter(|owner| owner != "mode");
+        marks.extend(owners.map(|owner| Mark { server, key: key.clone(), owner, trace }));
+    }
+    marks
 }

@@ -3,82 +3,13 @@
 use std::time::Duration;
 
 use redlatch_tests::dice::Dice;
-use redlatch_tests::traffic::{FAST_KEYS, SLOW_KEYS};
+
+use crate::quorum::{Ill, SERVERS};
+use crate::verb::Verb;
 use redlatch_tests::{Direction, ms};
 
 /// How many processes there are.
 pub const SLOTS: usize = 4;
-
-/// One thing done to a process, its way to the server, or the server.
-#[derive(Clone, Copy, Debug)]
-pub enum Verb {
-    Kill {
-        slot: usize,
-    },
-    Stop {
-        slot: usize,
-        time: Duration,
-    },
-    Cut {
-        slot: usize,
-    },
-    Stall {
-        slot: usize,
-        way: Option<Direction>,
-        time: Duration,
-    },
-    Freeze {
-        slot: usize,
-        way: Option<Direction>,
-        time: Duration,
-    },
-    Delay {
-        slot: usize,
-        each: Duration,
-        time: Duration,
-    },
-    Refuse {
-        slot: usize,
-        time: Duration,
-    },
-    HalfClose {
-        slot: usize,
-        way: Direction,
-    },
-    LoseReplies {
-        every: usize,
-        time: Duration,
-    },
-    /// `beyond` the time that the client waits for one.
-    RetardReplies {
-        every: usize,
-        beyond: Duration,
-        time: Duration,
-    },
-    CutPacket {
-        slot: usize,
-        way: Direction,
-        nth: usize,
-    },
-    KillClients {
-        subscribers: bool,
-    },
-    ForgetScripts,
-    Pause {
-        time: Duration,
-    },
-    Sleep {
-        time: Duration,
-    },
-    Delete {
-        key: u32,
-    },
-    Flush,
-    Restart,
-    Fill {
-        time: Duration,
-    },
-}
 
 /// Verbs that belong together, so that what follows can be laid to them.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,10 +26,11 @@ pub enum Family {
     Operator,
     Restart,
     Full,
+    Minority,
     Everything,
 }
 
-const ALL: [Family; 14] = [
+const ALL: [Family; 15] = [
     Family::Calm,
     Family::Kill,
     Family::Stop,
@@ -112,6 +44,7 @@ const ALL: [Family; 14] = [
     Family::Operator,
     Family::Restart,
     Family::Full,
+    Family::Minority,
     Family::Everything,
 ];
 
@@ -140,7 +73,7 @@ pub fn episode(seed: u64, number: usize, length: Duration, only: Option<Family>)
     loop {
         let gap = dice.between(ms(20), longest_gap(family));
         let verb = verb(&mut dice, family);
-        let takes = gap + time(verb);
+        let takes = gap + verb.time();
         if takes > left {
             break;
         }
@@ -206,30 +139,17 @@ fn verb(dice: &mut Dice, family: Family) -> Verb {
         Family::Slow if dice.percent(50) => Verb::Pause { time: silence },
         Family::Slow => Verb::Sleep { time: silence },
         Family::Operator if dice.percent(20) => Verb::Flush,
-        Family::Operator => Verb::Delete { key: *dice.pick(&[FAST_KEYS[0], SLOW_KEYS[0], SLOW_KEYS[1]]) },
+        Family::Operator => Verb::Delete { key: *dice.pick(&[0, 10, 11, 21, 31, 41, 53]) },
         Family::Restart => Verb::Restart,
         Family::Full => Verb::Fill { time: silence },
+        Family::Minority => {
+            let ills = [Ill::Killed, Ill::Stopped, Ill::Refused, Ill::Stalled, Ill::Mute { every: dice.below(10) as usize + 2 }];
+            let ill = *dice.pick(&ills);
+            Verb::Minority { at: dice.below(SERVERS as u64) as usize, ill, time: silence.max(ill.least()) }
+        }
         Family::Everything => {
             let any = *dice.pick(&ALL[1..ALL.len() - 1]);
             verb(dice, any)
         }
-    }
-}
-
-/// How long it takes, as far as the schedule fixes it.
-fn time(verb: Verb) -> Duration {
-    match verb {
-        Verb::Stop { time, .. }
-        | Verb::Stall { time, .. }
-        | Verb::Freeze { time, .. }
-        | Verb::Delay { time, .. }
-        | Verb::LoseReplies { time, .. }
-        | Verb::RetardReplies { time, .. }
-        | Verb::Refuse { time, .. }
-        | Verb::Pause { time }
-        | Verb::Sleep { time }
-        | Verb::Fill { time } => time,
-        Verb::Restart => ms(800),
-        _ => Duration::ZERO,
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use redlatch_tests::check::{self, Attempt, End, Fault, Limits, Violations};
 use redlatch_tests::clock::ns;
 use redlatch_tests::history;
-use redlatch_tests::traffic::{Counters, LONGEST_LEASE, OWN_KEYS};
+use redlatch_tests::traffic::{Counters, Kind, LONGEST_LEASE, OWN_KEYS};
 
 use crate::fleet::{RESPONSE, RETRY};
 use crate::residue::Residue;
@@ -51,16 +51,24 @@ impl Run<'_> {
         let losses = check::losses(&attempts, &self.faults, &limits);
         let tokens = check::tokens(&attempts, &self.faults);
         let handover = check::handover(&attempts, &self.faults, &limits);
+        let order = check::order(&attempts, &self.faults, &limits);
+        let permits = check::permits(&attempts, &self.faults, &self.residue.counts, &limits);
 
         row("processes", self.histories.len());
-        row("acquisitions", exclusion.holds);
+        let acquisitions = attempts.iter().filter(|attempt| attempt.hold.is_some()).count();
+        row("acquisitions", acquisitions);
+        for kind in Kind::ALL.into_iter().collect::<std::collections::BTreeSet<_>>() {
+            let taken = |attempt: &&Attempt| attempt.hold.is_some() && Kind::of(attempt.key) == kind;
+            row(&format!("  {kind:?}").to_lowercase(), attempts.iter().filter(taken).count());
+        }
         let contended = attempts.iter().filter(|attempt| attempt.key < OWN_KEYS && attempt.hold.is_some()).count();
         row("  of locks that others want too", contended);
-        row("  a second", exclusion.holds / self.lasted.as_secs().max(1));
+        row("  a second", acquisitions as u64 / self.lasted.as_secs().max(1));
         row("waits that ran out, tries in vain", waits.not_now);
         row("acquires cancelled", waits.dropped);
         row("acquires that failed", waits.failed);
         codes(&attempts).iter().for_each(|(code, count)| row(&format!("  {code}"), count));
+        row("  of red locks whose servers took too long", waits.unheard);
         row("acquires cut off with their process", waits.cut_off);
         for (what, count) in &self.done {
             row(what, count);
@@ -88,8 +96,13 @@ impl Run<'_> {
         row("counts asked of the server", counts.asked);
         row("fencing tokens drawn", tokens.drawn);
         row("  steps back after FLUSHALL, restart", tokens.behind_the_back);
+        row("holds of fair locks compared in their order", order.holds);
+        row("permits taken", permits.taken);
+        row("  gone with those who were killed, at least", permits.of_the_dead);
+        row("  counts after DEL, FLUSHALL, restart", permits.behind_the_back);
         row("orphans given back late, at most", format!("{}, {:.3?}", self.residue.orphans, self.residue.longest));
         row("holds left by the dead", self.residue.of_the_dead);
+        row("  places in queues, remembered calls", self.residue.traces);
         row("open files and threads, first / last", format!("{:?} / {:?}", self.burden[0], self.burden[1]));
         println!();
         let told = [
@@ -97,6 +110,8 @@ impl Run<'_> {
             ("updates lost", &counted.violations),
             ("counts that the server has not", &counts.violations),
             ("tokens that do not rise", &tokens.violations),
+            ("overtaken before a fair lock", &order.violations),
+            ("permits too many or too few", &permits.violations),
             ("holds lost for no reason", &losses.violations),
             ("calls that returned too late or never", &waits.violations),
             ("locks left free while somebody waited", &handover.violations),

@@ -7,23 +7,100 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Locks that are taken and given back at once, by everybody.
-pub const FAST_KEYS: [u32; 3] = [0, 1, 2];
-/// Locks that are held long enough to be renewed, or lost.
-pub const SLOW_KEYS: [u32; 2] = [10, 11];
+/// What a lock is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    Plain,
+    Fenced,
+    Fair,
+    ReadWrite,
+    Semaphore,
+    /// All of several locks, see [`covers`].
+    Multi,
+    /// A majority of the servers that are there for this alone.
+    Red,
+}
+
+impl Kind {
+    /// Every kind; the first ones more than once.
+    pub const ALL: [Kind; 9] =
+        [Kind::Plain, Kind::Plain, Kind::Fenced, Kind::Fenced, Kind::Fair, Kind::ReadWrite, Kind::Semaphore, Kind::Multi, Kind::Red];
+
+    /// The kinds with these names, which have commas between them; `all`: [`Kind::ALL`].
+    ///
+    /// # Panics
+    /// When there is none of that name.
+    pub fn named(names: &str) -> Vec<Kind> {
+        let one = |name: &str| Kind::ALL.into_iter().find(|kind| format!("{kind:?}").eq_ignore_ascii_case(name));
+        match names {
+            "all" => Kind::ALL.to_vec(),
+            _ => names.split(',').map(|name| one(name).unwrap_or_else(|| panic!("there is no kind `{name}`"))).collect(),
+        }
+    }
+
+    /// Locks that are taken and given back at once, by everybody.
+    pub fn fast_keys(self) -> &'static [u32] {
+        match self {
+            Kind::Plain => &[0, 2],
+            Kind::Fenced => &[1],
+            Kind::Fair => &[20],
+            Kind::ReadWrite => &[30],
+            Kind::Semaphore => &[40],
+            Kind::Multi => &[50, 50, 52, 53],
+            Kind::Red => &[60],
+        }
+    }
+
+    /// Locks that are held long enough to be renewed, or lost.
+    pub fn slow_keys(self) -> &'static [u32] {
+        match self {
+            Kind::Plain => &[10],
+            Kind::Fenced => &[11],
+            Kind::Fair => &[21],
+            Kind::ReadWrite => &[31],
+            Kind::Semaphore => &[41],
+            Kind::Multi => &[51, 51, 54],
+            Kind::Red => &[61],
+        }
+    }
+
+    pub fn of(key: u32) -> Self {
+        match key {
+            20..30 => Kind::Fair,
+            30..40 => Kind::ReadWrite,
+            40..50 => Kind::Semaphore,
+            50 | 51 => Kind::Multi,
+            60..70 => Kind::Red,
+            _ if key % 2 == 1 => Kind::Fenced,
+            _ => Kind::Plain,
+        }
+    }
+}
+
+/// The locks that are held with this one: itself, or those that it is made of.
+pub fn covers(key: u32) -> Vec<u32> {
+    match key {
+        50 => vec![52, 53],
+        51 => vec![54, 53],
+        _ => vec![key],
+    }
+}
+
+/// How many permits a semaphore has.
+pub fn permits(key: u32) -> u64 {
+    if key == 40 { 5 } else { 3 }
+}
+
 /// Locks of one lane each begin here.
 pub const OWN_KEYS: u32 = 1000;
 /// The longest that a killed process can keep a lock.
 pub const LONGEST_LEASE: Duration = Duration::from_secs(5);
+/// The same of a red lock: a server that lost what it had may come back after that.
+pub const LONGEST_RED_LEASE: Duration = Duration::from_millis(1500);
 
 /// The name of a lock.
 pub fn name(key: u32) -> String {
     format!("k{key}")
-}
-
-/// Whether a lock draws fencing tokens.
-pub fn is_fenced(key: u32) -> bool {
-    key % 2 == 1
 }
 
 /// One counter for each lock, in files, with nothing to protect them.

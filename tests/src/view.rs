@@ -57,6 +57,10 @@ impl View {
         self.command(&["PTTL", key])
     }
 
+    pub fn kind(&mut self, key: &str) -> String {
+        self.command(&["TYPE", key])
+    }
+
     pub fn exists(&mut self, key: &str) -> bool {
         self.command(&["EXISTS", key])
     }

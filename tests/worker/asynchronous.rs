@@ -3,25 +3,34 @@
 use std::future::Future;
 use std::time::Duration;
 
-use redlatch::{Client, Error, Guard};
+use redlatch::{Error, Guard};
 use redlatch_tests::clock;
 use redlatch_tests::dice::Dice;
 use redlatch_tests::history::Section;
+use redlatch_tests::traffic::Kind;
 use tokio::time::{sleep, timeout};
 
+use crate::clients::Clients;
 use crate::log::{Attempt, Log};
+use crate::permits;
 use crate::plan::{Plan, Temper};
 use crate::section::{Open, count_in_task};
 use crate::stage::Stage;
 
 /// Goes on for ever; ends with the process.
-pub async fn lane(stage: &Stage, client: &Client, number: u32, temper: Temper, mut dice: Dice) {
-    let (mut log, id) = (Log::new(stage, number), client.id());
+pub async fn lane(stage: &Stage, clients: &Clients, number: u32, temper: Temper, mut dice: Dice) {
+    let (mut log, id) = (Log::new(stage, number), clients.id());
     loop {
         let own = stage.go().await;
-        let plan = Plan::roll(&mut dice, temper, number, log.attempts(), own);
+        let plan = Plan::roll(&mut dice, &stage.kinds, temper, number, log.attempts(), own);
         let attempt = log.acquire(&plan);
-        let Some(guard) = acquire(client, attempt, &plan).await else {
+        if plan.kind() == Kind::Semaphore {
+            if !permits::in_task(clients, attempt, &plan).await {
+                sleep(plan.pause).await;
+            }
+            continue;
+        }
+        let Some(guard) = acquire(clients, attempt, &plan).await else {
             sleep(plan.pause).await;
             continue;
         };
@@ -31,7 +40,7 @@ pub async fn lane(stage: &Stage, client: &Client, number: u32, temper: Temper, m
         }
         if plan.inner {
             let (inside, attempt) = (plan.inside(), log.acquire(&plan.inside()));
-            if let Some(inner) = acquire(client, attempt, &inside).await {
+            if let Some(inner) = acquire(clients, attempt, &inside).await {
                 if plan.count && guard.ensure().is_ok() {
                     count_in_task(stage, attempt, &id, plan.key, &inner, 2);
                 }
@@ -40,6 +49,7 @@ pub async fn lane(stage: &Stage, client: &Client, number: u32, temper: Temper, m
             }
         }
         let whole = stay(stage, attempt, &guard, plan.stay).await && open.write(&guard);
+        let reading = if plan.downgrade && whole { read_on(clients, &mut log, &plan).await } else { None };
         let released = if plan.drop_guard {
             drop(guard);
             None
@@ -49,17 +59,30 @@ pub async fn lane(stage: &Stage, client: &Client, number: u32, temper: Temper, m
         if whole {
             attempt.released(released);
         }
+        if let Some((attempt, guard)) = reading
+            && stay(stage, attempt, &guard, plan.stay).await
+            && attempt.closes(clock::now(), guard.ensure(), Section::None)
+        {
+            attempt.released(within(plan.drop_release, guard.release()).await);
+        }
     }
 }
 
-async fn acquire(client: &Client, attempt: Attempt<'_>, plan: &Plan) -> Option<Guard> {
-    let lock = plan.lock(client);
+/// What was written is read by its writer, before anybody else can write.
+async fn read_on<'a>(clients: &Clients, log: &mut Log<'a>, plan: &Plan) -> Option<(Attempt<'a>, Guard)> {
+    let reading = plan.reading();
+    let attempt = log.acquire(&reading);
+    acquire(clients, attempt, &reading).await.map(|guard| (attempt, guard))
+}
+
+async fn acquire(clients: &Clients, attempt: Attempt<'_>, plan: &Plan) -> Option<Guard> {
+    let lock = clients.lock(plan);
     let result = match plan.wait {
         None => within(plan.drop_acquire, async { lock.acquire().await.map(Some) }).await,
         Some(_) => within(plan.drop_acquire, lock.try_acquire()).await,
     };
     match result {
-        Some(result) => attempt.returned(result, plan.lease.unwrap_or(client.watchdog()), |guard| guard),
+        Some(result) => attempt.returned(result, clients.lease(plan), |guard| guard),
         None => {
             attempt.dropped();
             None
@@ -68,7 +91,7 @@ async fn acquire(client: &Client, attempt: Attempt<'_>, plan: &Plan) -> Option<G
 }
 
 /// The future's output, or `None` if it was dropped before it had one.
-async fn within<T>(patience: Option<Duration>, future: impl Future<Output = T>) -> Option<T> {
+pub async fn within<T>(patience: Option<Duration>, future: impl Future<Output = T>) -> Option<T> {
     match patience {
         Some(patience) => timeout(patience, future).await.ok(),
         None => Some(future.await),

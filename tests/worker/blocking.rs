@@ -3,24 +3,34 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use redlatch::{BlockingGuard, Client};
+use redlatch::BlockingGuard;
+use redlatch_tests::clock;
 use redlatch_tests::dice::Dice;
 use redlatch_tests::history::Section;
+use redlatch_tests::traffic::Kind;
 use tokio::runtime::Handle;
 
+use crate::clients::Clients;
 use crate::log::{Attempt, Log};
+use crate::permits;
 use crate::plan::{Plan, Temper};
 use crate::section::{Open, count};
 use crate::stage::Stage;
 
 /// Goes on for ever; ends with the process.
-pub fn lane(stage: &Stage, client: &Client, runtime: &Handle, number: u32, temper: Temper, mut dice: Dice) {
-    let (mut log, id) = (Log::new(stage, number), client.id());
+pub fn lane(stage: &Stage, clients: &Clients, runtime: &Handle, number: u32, temper: Temper, mut dice: Dice) {
+    let (mut log, id) = (Log::new(stage, number), clients.id());
     loop {
         let own = runtime.block_on(stage.go());
-        let plan = Plan::roll(&mut dice, temper, number, log.attempts(), own);
+        let plan = Plan::roll(&mut dice, &stage.kinds, temper, number, log.attempts(), own);
         let attempt = log.acquire(&plan);
-        let Some(guard) = acquire(client, attempt, &plan) else {
+        if plan.kind() == Kind::Semaphore {
+            if !permits::on_thread(clients, attempt, &plan) {
+                sleep(plan.pause);
+            }
+            continue;
+        }
+        let Some(guard) = acquire(clients, attempt, &plan) else {
             sleep(plan.pause);
             continue;
         };
@@ -30,17 +40,20 @@ pub fn lane(stage: &Stage, client: &Client, runtime: &Handle, number: u32, tempe
         }
         if plan.inner {
             let (inside, attempt) = (plan.inside(), log.acquire(&plan.inside()));
-            if let Some(inner) = acquire(client, attempt, &inside) {
+            if let Some(inner) = acquire(clients, attempt, &inside) {
                 if plan.count && guard.ensure().is_ok() {
                     count(stage, attempt, &id, plan.key, &inner, 2);
                 }
-                let sure = redlatch_tests::clock::now();
+                let sure = clock::now();
                 attempt.closes(sure, inner.ensure(), Section::None);
                 attempt.released(Some(inner.release()));
             }
         }
         stay(stage, attempt, &guard, plan.stay);
         let whole = open.write(&guard);
+        let reading = plan.reading();
+        let reading = if plan.downgrade && whole { Some((log.acquire(&reading), reading)) } else { None };
+        let reading = reading.and_then(|(attempt, reading)| acquire(clients, attempt, &reading).map(|guard| (attempt, guard)));
         if plan.drop_guard {
             drop(guard);
             attempt.released(None);
@@ -50,16 +63,22 @@ pub fn lane(stage: &Stage, client: &Client, runtime: &Handle, number: u32, tempe
                 attempt.released(Some(released));
             }
         }
+        if let Some((attempt, guard)) = reading {
+            stay(stage, attempt, &guard, plan.stay);
+            if attempt.closes(clock::now(), guard.ensure(), Section::None) {
+                attempt.released(Some(guard.release()));
+            }
+        }
     }
 }
 
-fn acquire(client: &Client, attempt: Attempt, plan: &Plan) -> Option<BlockingGuard> {
-    let lock = plan.lock(client).blocking();
+fn acquire(clients: &Clients, attempt: Attempt, plan: &Plan) -> Option<BlockingGuard> {
+    let lock = clients.lock(plan).blocking();
     let result = match plan.wait {
         None => lock.acquire().map(Some),
         Some(_) => lock.try_acquire(),
     };
-    attempt.returned(result, plan.lease.unwrap_or(client.watchdog()), |guard| guard)
+    attempt.returned(result, clients.lease(plan), |guard| guard)
 }
 
 /// Stays inside until all are to rest, and records how the deadline moves on.

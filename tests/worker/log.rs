@@ -5,6 +5,7 @@ use std::time::Duration;
 use redlatch::{Error, Guard};
 use redlatch_tests::clock::{self, ns};
 use redlatch_tests::history::{Event, Section};
+use redlatch_tests::traffic::Kind;
 
 use crate::plan::Plan;
 use crate::stage::Stage;
@@ -21,6 +22,9 @@ pub struct Attempt<'a> {
     stage: &'a Stage,
     lane: u32,
     number: u64,
+    /// One call gave all of it.
+    single: bool,
+    called: u64,
 }
 
 impl<'a> Log<'a> {
@@ -36,10 +40,11 @@ impl<'a> Log<'a> {
     /// An acquire is about to be called. The lane counts as its owner, whatever number the lock is asked for with.
     pub fn acquire(&mut self, plan: &Plan) -> Attempt<'a> {
         self.attempts += 1;
-        let attempt = Attempt { stage: self.stage, lane: self.lane, number: self.attempts };
+        let single = !matches!(plan.kind(), Kind::Multi | Kind::Red);
+        let attempt = Attempt { stage: self.stage, lane: self.lane, number: self.attempts, single, called: clock::now() };
         let ms = |time: Duration| time.as_millis() as u64;
         let (wait, lease) = (plan.wait.map(|wait| ms(wait) + u64::from(!wait.is_zero())), plan.lease.map(ms));
-        attempt.record(Event::Acquire { key: plan.key, owner: self.lane.into(), wait, lease });
+        attempt.record(Event::Acquire { key: plan.key, owner: self.lane.into(), wait, lease, takes: plan.takes });
         attempt
     }
 }
@@ -52,6 +57,7 @@ impl Attempt<'_> {
                 let deadline = look(&guard).deadline().map_or_else(clock::now, clock::at);
                 // A hold is believed in for 99 % of its lease less 2 ms, from before its request was sent.
                 let asked = deadline.saturating_sub(ns(lease - lease / 100 - Duration::from_millis(2)));
+                let asked = if self.single { asked } else { self.called };
                 self.record(Event::Held { asked, deadline });
                 if let Some(token) = look(&guard).token() {
                     self.record(Event::Token { token });
@@ -62,6 +68,16 @@ impl Attempt<'_> {
             Err(error) => self.record(Event::Failed { code: error.code().to_owned() }),
         }
         None
+    }
+
+    /// What asking for permits returned. True: it has them; nothing ends that but giving them back.
+    pub fn took(self, result: redlatch::Result<bool>) -> bool {
+        match result {
+            Ok(true) => self.record(Event::Held { asked: self.called, deadline: u64::MAX }),
+            Ok(false) => self.record(Event::NotNow),
+            Err(ref error) => self.record(Event::Failed { code: error.code().to_owned() }),
+        }
+        matches!(result, Ok(true))
     }
 
     pub fn dropped(self) {

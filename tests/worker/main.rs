@@ -6,14 +6,18 @@
 //! | `ensure` | the same, about the latest hold |
 //! | `lost` | the same, when the latest hold is lost; `ok` is never said |
 //! | `release` | the same, and the latest hold is forgotten |
-//! | `traffic URL DIR HISTORY FIRST SEED` | the ids of its clients: lanes stand ready that record to a file and count in a folder |
+//! | `traffic URL DIR HISTORY FIRST SEED KINDS RED` | the ids of its clients: lanes stand ready that record to a file and count in a folder |
 //! | `go SHARE` | none: the lanes acquire and release, so many times of a hundred a lock of their own |
 //! | `rest MS` | the number of lanes that have not come to an end in this time |
 //! | `close` | `ok`: the clients of the lanes are closed |
+//!
+//! `KINDS` has the kinds of locks that the lanes take, `RED` the URLs of the servers of red locks, both with commas.
 
 mod asynchronous;
 mod blocking;
+mod clients;
 mod log;
+mod permits;
 mod plan;
 mod section;
 mod stage;
@@ -24,6 +28,8 @@ use std::time::Duration;
 
 use redlatch::{BlockingGuard, Client, Error, Result};
 use redlatch_tests::process::Control;
+use redlatch_tests::traffic::Kind;
+use stage::Stage;
 use traffic::Traffic;
 
 fn main() {
@@ -36,8 +42,10 @@ fn main() {
         let words: Vec<&str> = command.split_whitespace().collect();
         let lanes = || traffic.as_ref().expect("traffic comes first");
         match words[..] {
-            ["traffic", direct, dir, history, first, seed] => {
-                let started = Traffic::start(url, direct, Path::new(dir), Path::new(history), number(first) as u32, number(seed));
+            ["traffic", direct, dir, history, first, seed, kinds, red] => {
+                let red: Vec<&str> = red.split(',').collect();
+                let stage = Stage::new(Path::new(history), Path::new(dir), direct, Kind::named(kinds));
+                let started = Traffic::start(url, &red, stage, number(first) as u32, number(seed));
                 control.answer(&started.ids().join(" "));
                 traffic = Some(started);
             }

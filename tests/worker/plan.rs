@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use redlatch::{Client, LockBuilder};
 use redlatch_tests::dice::Dice;
 use redlatch_tests::ms;
-use redlatch_tests::traffic::{FAST_KEYS, LONGEST_LEASE, OWN_KEYS, SLOW_KEYS, is_fenced, name};
+use redlatch_tests::traffic::{self, Kind, LONGEST_LEASE, LONGEST_RED_LEASE, OWN_KEYS};
 
 /// What a lane is like.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,25 +37,34 @@ pub struct Plan {
     pub drop_release: Option<Duration>,
     /// Drops the guard instead of releasing it.
     pub drop_guard: bool,
+    /// How many permits; 0: it reads.
+    pub takes: u64,
+    /// Having written, it goes on reading.
+    pub downgrade: bool,
 }
 
 impl Plan {
-    /// `own`: so many times of a hundred a lane in a hurry takes the lock that is its own.
-    pub fn roll(dice: &mut Dice, temper: Temper, lane: u32, attempt: u64, own: u64) -> Self {
+    /// `own`: so many times of a hundred a lane in a hurry takes the lock that is its own; else it is one of `kinds`.
+    pub fn roll(dice: &mut Dice, kinds: &[Kind], temper: Temper, lane: u32, attempt: u64, own: u64) -> Self {
         let fast = temper == Temper::Fast;
+        let kind = *dice.pick(kinds);
         let key = match temper {
             Temper::Fast if dice.percent(own) => OWN_KEYS + lane,
-            Temper::Fast => *dice.pick(&FAST_KEYS),
-            Temper::Slow => *dice.pick(&SLOW_KEYS),
+            Temper::Fast => *dice.pick(kind.fast_keys()),
+            Temper::Slow => *dice.pick(kind.slow_keys()),
         };
+        let kind = Kind::of(key);
         let wait = match dice.below(10) {
-            0..=4 => None,
+            // What the dead had of a semaphore never comes back.
+            0..=4 if kind != Kind::Semaphore => None,
+            0..=4 => Some(ms(1000)),
             5..=7 => Some(dice.between(ms(1), ms(2000))),
             8 => Some(dice.between(ms(1), ms(20))),
             _ => Some(Duration::ZERO),
         };
         let lease = match dice.percent(60) {
             true => None,
+            false if kind == Kind::Red => Some(dice.between(ms(300), LONGEST_RED_LEASE)),
             false if fast => Some(LONGEST_LEASE),
             false => Some(dice.between(ms(300), ms(2000))),
         };
@@ -68,26 +76,40 @@ impl Plan {
             (Temper::Slow, _) => dice.between(ms(300), ms(2500)),
         };
         let inner = dice.percent(if fast { 5 } else { 20 });
+        let (reads, downgrade, takes) = (dice.percent(70), dice.percent(30), dice.below(2) + 1);
+        let takes = match kind {
+            Kind::ReadWrite => u64::from(!reads),
+            Kind::Semaphore => takes,
+            _ => 1,
+        };
+        let writes = kind == Kind::ReadWrite && takes > 0;
         let mut some = |share, most| dice.percent(share).then(|| dice.between(ms(0), most));
         let drop_acquire = some(if fast { 10 } else { 25 }, if fast { ms(20) } else { ms(500) });
         let drop_release = some(5, ms(2));
         let pause = dice.between(ms(0), ms(5));
         let (count, drop_guard) = (dice.percent(if fast && key < OWN_KEYS { 5 } else { 50 }), dice.percent(10));
-        // What the same owner has left to be released in the background would be counted too.
-        let owner = if count || dice.percent(50) { (u64::from(lane) + 1) << 20 | attempt & 0xf_ffff } else { lane.into() };
-        Plan { key, owner, wait, lease, stay, pause, inner, count, drop_acquire, drop_release, drop_guard }
+        let count = count && matches!(kind, Kind::Plain | Kind::Fenced | Kind::Fair);
+        // What the same owner has left to be released in the background would be counted too, and who reads cannot ask to write.
+        let owner = if count || writes || dice.percent(50) { (u64::from(lane) + 1) << 20 | attempt & 0xf_ffff } else { lane.into() };
+        let downgrade = downgrade && writes;
+        Plan { key, owner, wait, lease, stay, pause, inner, count, drop_acquire, drop_release, drop_guard, takes, downgrade }
     }
 
-    /// The lock, asked for as planned.
-    pub fn lock(&self, client: &Client) -> LockBuilder {
-        let name = name(self.key);
-        let mut lock = if is_fenced(self.key) { client.fenced_lock(&name) } else { client.lock(&name) }.owner(self.owner);
-        lock = self.lease.map_or(lock.clone(), |lease| lock.lease(lease));
-        self.wait.map_or(lock.clone(), |wait| lock.wait(wait))
+    pub fn kind(&self) -> Kind {
+        Kind::of(self.key)
+    }
+
+    pub fn name(&self) -> String {
+        traffic::name(self.key)
     }
 
     /// The same owner's second acquire.
     pub fn inside(&self) -> Self {
         Plan { wait: Some(ms(2000)), inner: false, ..self.clone() }
+    }
+
+    /// The writer's own reading, which goes on after it has written.
+    pub fn reading(&self) -> Self {
+        Plan { takes: 0, ..self.inside() }
     }
 }

@@ -15,11 +15,13 @@ pub struct Open<'a> {
     attempt: Attempt<'a>,
     key: u32,
     read: u64,
+    /// It shares the lock, so it changes nothing.
+    shares: bool,
 }
 
 impl<'a> Open<'a> {
     pub fn read(stage: &'a Stage, attempt: Attempt<'a>, plan: &Plan) -> Self {
-        Open { stage, attempt, key: plan.key, read: stage.counters.read(plan.key) }
+        Open { stage, attempt, key: plan.key, read: stage.counters.read(plan.key), shares: plan.takes == 0 }
     }
 
     /// Writes if the hold is there, and looks again. False: it is lost.
@@ -27,6 +29,9 @@ impl<'a> Open<'a> {
         let sure = clock::now();
         if let Err(lost) = guard.ensure() {
             return self.attempt.closes(sure, Err(lost), Section::None);
+        }
+        if self.shares {
+            return self.attempt.closes(sure, Ok(()), Section::None);
         }
         self.stage.counters.write(self.key, self.read + 1);
         let sure = clock::now();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use redlatch_tests::View;
 use redlatch_tests::history::Recorder;
-use redlatch_tests::traffic::Counters;
+use redlatch_tests::traffic::{Counters, Kind};
 use tokio::sync::watch;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,6 +21,8 @@ pub enum Phase {
 pub struct Stage {
     pub recorder: Recorder,
     pub counters: Counters,
+    /// What kinds of locks are taken; the same one more often where it is to be.
+    pub kinds: Vec<Kind>,
     /// The server's URL without the faults on the way.
     direct: String,
     view: Mutex<Option<View>>,
@@ -29,10 +31,10 @@ pub struct Stage {
 }
 
 impl Stage {
-    pub fn new(history: &Path, counters: &Path, direct: &str) -> Self {
+    pub fn new(history: &Path, counters: &Path, direct: &str, kinds: Vec<Kind>) -> Self {
         let (recorder, counters) = (Recorder::open(history), Counters::in_dir(counters));
         let (view, phase, working) = (Mutex::default(), watch::Sender::new(Phase::Rest), AtomicUsize::new(0));
-        Stage { recorder, counters, direct: direct.to_owned(), view, phase, working }
+        Stage { recorder, counters, kinds, direct: direct.to_owned(), view, phase, working }
     }
 
     pub fn set(&self, phase: Phase) {

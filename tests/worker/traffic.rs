@@ -1,12 +1,11 @@
 //! Many lanes on a few locks, at once: tasks and threads, each kind over a client of its own.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use redlatch::Client;
 use redlatch_tests::dice::Dice;
 
+use crate::clients::Clients;
 use crate::plan::Temper;
 use crate::stage::{Phase, Stage};
 use crate::{asynchronous, blocking};
@@ -24,17 +23,17 @@ const fn tempers<const LANES: usize>() -> [Temper; LANES] {
 
 pub struct Traffic {
     stage: Arc<Stage>,
-    clients: [Client; 2],
+    clients: [Clients; 2],
     /// Ends the tasks with it.
     _runtime: tokio::runtime::Runtime,
 }
 
 impl Traffic {
-    /// Starts the lanes at rest. `first` is the number of the first one.
-    pub fn start(url: &str, direct: &str, dir: &Path, history: &Path, first: u32, seed: u64) -> Self {
+    /// Starts the lanes at rest. `first` is the number of the first one, `red` has the URLs of the servers of red locks.
+    pub fn start(url: &str, red: &[&str], stage: Stage, first: u32, seed: u64) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build().expect("threads are to be had");
-        let clients = [Client::connect(url).expect("the URL is good"), Client::connect(url).expect("the URL is good")];
-        let stage = Arc::new(Stage::new(history, dir, direct));
+        let clients = [Clients::connect(url, red), Clients::connect(url, red)];
+        let stage = Arc::new(stage);
         let mut number = first;
         let mut next = || {
             number += 1;
@@ -73,6 +72,6 @@ impl Traffic {
 
     /// Gives back what is held, and ends.
     pub fn close(&self) {
-        self.clients.iter().for_each(|client| client.close(true));
+        self.clients.iter().for_each(Clients::close);
     }
 }

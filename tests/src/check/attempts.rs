@@ -18,6 +18,8 @@ pub struct Attempt {
     pub wait: Option<u64>,
     /// ms; `None`: it is renewed.
     pub lease: Option<u64>,
+    /// How many permits; 0: it shares with others who share.
+    pub takes: u64,
     pub called: u64,
     /// When it returned and with what; `None`: its process ended before.
     pub end: Option<(u64, End)>,
@@ -79,12 +81,12 @@ pub fn assemble(histories: &[Vec<Entry>], faults: &[Fault]) -> Vec<Attempt> {
         let mut places = HashMap::new();
         let first = all.len();
         for entry in entries {
-            if let Event::Acquire { key, owner, wait, lease } = entry.event {
+            if let Event::Acquire { key, owner, wait, lease, takes } = entry.event {
                 places.insert((entry.lane, entry.attempt), all.len());
                 let wait = wait.map(|ms| ms * 1_000_000);
                 let (lane, number, called) = (entry.lane, entry.attempt, entry.at);
                 let (end, hold, counted) = (None, None, Vec::new());
-                all.push(Attempt { process, lane, number, key, owner, wait, lease, called, end, gone: ended, hold, counted });
+                all.push(Attempt { process, lane, number, key, owner, wait, lease, takes, called, end, gone: ended, hold, counted });
             } else if let Some(place) = places.get(&(entry.lane, entry.attempt)) {
                 all[*place].on(entry, ended);
             }

@@ -2,6 +2,7 @@
 
 use super::{Attempt, Close, Fault, Violations, by_key};
 use crate::history::Section;
+use crate::traffic::Kind;
 
 #[derive(Clone, Debug, Default)]
 pub struct Counted {
@@ -57,7 +58,8 @@ pub fn counter(attempts: &[Attempt], faults: &[Fault], last: impl Fn(u32) -> u64
 }
 
 fn span(attempt: &Attempt, faults: &[Fault]) -> Option<Span> {
-    let hold = attempt.hold.as_ref()?;
+    // Whoever shares a lock only reads, and permits protect no counter.
+    let hold = attempt.hold.as_ref().filter(|_| attempt.takes > 0 && Kind::of(attempt.key) != Kind::Semaphore)?;
     let span = |until, read, whole| Some(Span { from: hold.from, until, read, whole });
     match (&hold.close, hold.section) {
         (Close::Released { .. }, Section::Wrote(read)) => {

@@ -1,6 +1,6 @@
 //! No two owners believe in a hold of one lock at the same time.
 
-use super::{Attempt, Fault, Hold, Kind, Violations, by_key, shown};
+use super::{Attempt, Fault, Hold, Kind, Violations, by_lock, shown};
 
 #[derive(Clone, Debug, Default)]
 pub struct Exclusion {
@@ -15,11 +15,11 @@ pub struct Exclusion {
     pub believed: Vec<u64>,
 }
 
-/// Compares all holds of each lock.
+/// Compares all holds of each lock that excludes anybody. Whoever shares it may hold it beside others who do.
 pub fn exclusion(attempts: &[Attempt], faults: &[Fault]) -> Exclusion {
     let mut found = Exclusion::default();
     let taking: Vec<_> = faults.iter().filter(|fault| is_taking(fault)).collect();
-    by_key(attempts, |key, attempts| {
+    by_lock(attempts, |key, attempts| {
         let mut holds: Vec<(&Attempt, &Hold)> = attempts.into_iter().filter_map(|one| Some((one, one.hold.as_ref()?))).collect();
         found.stale += holds.iter().filter(|(_, hold)| hold.until <= hold.from).count() as u64;
         holds.retain(|(_, hold)| hold.until > hold.from);
@@ -33,7 +33,8 @@ pub fn exclusion(attempts: &[Attempt], faults: &[Fault]) -> Exclusion {
         for (next, hold) in holds {
             active.retain(|(_, before)| before.until > hold.from);
             for (other, before) in &active {
-                if (other.process, other.owner) == (next.process, next.owner) {
+                let (own, shared) = ((other.process, other.owner) == (next.process, next.owner), other.takes + next.takes == 0);
+                if own || shared {
                     continue;
                 }
                 // Whatever ended it came after it was asked for and before the next one had it.

@@ -1,5 +1,7 @@
 //! What was done to a process, its way to the server, or the server.
 
+use crate::traffic::{self, covers};
+
 /// From just before to just after it was in effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -24,19 +26,30 @@ pub enum Kind {
     Delete { key: u32 },
     /// All keys were taken away.
     Flush,
+    /// Of the servers of red locks, a minority could not be reached, stood still, or came back empty.
+    Minority,
 }
 
 impl Fault {
     /// Whether what was held of `key` ended with it, unknown to its holder.
     pub fn takes_away(&self, key: u32) -> bool {
         match self.kind {
-            Kind::Delete { key: gone } => gone == key,
-            Kind::Flush => true,
+            Kind::Delete { key: gone } => covers(key).contains(&gone),
+            Kind::Flush => self.concerns(key),
             _ => false,
         }
     }
 
-    /// Whether calls may end with an error because of it. One connection that is lost and found again is no reason.
+    /// Whether it happened to what takes part in this lock: red locks have servers of their own.
+    pub fn concerns(&self, key: u32) -> bool {
+        match self.kind {
+            Kind::Kill { .. } | Kind::Stop { .. } => true,
+            Kind::Minority => traffic::Kind::of(key) == traffic::Kind::Red,
+            _ => traffic::Kind::of(key) != traffic::Kind::Red,
+        }
+    }
+
+    /// Whether calls may end with an error because of it. One connection that is lost and found again is no reason, nor is a minority.
     pub fn may_fail_calls(&self) -> bool {
         matches!(self.kind, Kind::Network | Kind::Server | Kind::Stop { .. })
     }

@@ -1,6 +1,8 @@
 //! A lock that was given back does not stay free while somebody waits for it.
 
-use super::{Attempt, Close, Fault, Hold, Kind, Limits, Violations, by_key, shown};
+use super::{Attempt, Close, Fault, Hold, Limits, Violations, by_key, shown};
+use crate::check;
+use crate::traffic::Kind;
 
 #[derive(Clone, Debug, Default)]
 pub struct Handover {
@@ -17,6 +19,9 @@ pub struct Handover {
 pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Handover {
     let (mut found, mut longest) = (Handover::default(), 0);
     by_key(attempts, |key, mut attempts| {
+        if !is_handed_over(key) {
+            return;
+        }
         let mut holds: Vec<(&Attempt, &Hold)> = attempts.iter().filter_map(|one| Some((*one, one.hold.as_ref()?))).collect();
         holds.sort_by_key(|(_, hold)| hold.from);
         attempts.sort_by_key(|attempt| attempt.called);
@@ -24,6 +29,11 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
             let Close::Released { returned: Some((free, code)) } = &hold.close else { continue };
             let is_own = |other: &Attempt| (other.process, other.owner) == (prev.process, prev.owner);
             let goes_on = |(other, its): &&(&Attempt, &Hold)| is_own(other) && its.from < hold.from && its.until > hold.until;
+            // Others may share it.
+            let stays = |(other, its): &&(&Attempt, &Hold)| other.takes == 0 && its.from <= *free && its.until > hold.until;
+            if prev.takes == 0 && holds.iter().take_while(|(_, its)| its.from <= *free).any(|one| stays(&one)) {
+                continue;
+            }
             if code != "ok" || holds[..place].iter().rev().take(8).any(|one| goes_on(&one)) {
                 continue;
             }
@@ -40,13 +50,13 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
                 }
                 found.took.push(took);
                 let since = hold.until.saturating_sub(limits.idle);
-                let killed = |fault: &Fault| fault.kind == Kind::KillSubscribers && fault.overlaps(since, taken);
-                if faults.iter().any(killed) && !faults.iter().any(|fault| excuses(fault, since, taken, limits)) {
+                let killed = |fault: &Fault| fault.kind == check::Kind::KillSubscribers && fault.overlaps(since, taken);
+                if faults.iter().any(killed) && !faults.iter().any(|fault| excuses(fault, key, since, taken, limits)) {
                     found.took_killed.push(took);
                 }
             }
             let late = free + limits.idle;
-            if taken <= late || faults.iter().any(|fault| excuses(fault, hold.until, late, limits)) {
+            if taken <= late || faults.iter().any(|fault| excuses(fault, key, hold.until, late, limits)) {
                 continue;
             }
             let waits = |one: &&&Attempt| one.called < hold.until && one.waited_until() > late;
@@ -61,12 +71,20 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
     found
 }
 
+/// Not where one may have a part of what another waits for.
+fn is_handed_over(key: u32) -> bool {
+    let several = Kind::Multi.fast_keys().contains(&key) || Kind::Multi.slow_keys().contains(&key);
+    !several && Kind::of(key) != Kind::Semaphore
+}
+
 /// Whether the consequences of a fault may reach into this span.
-fn excuses(fault: &Fault, from: u64, until: u64, limits: &Limits) -> bool {
+fn excuses(fault: &Fault, key: u32, from: u64, until: u64, limits: &Limits) -> bool {
     let lasts = match fault.kind {
-        Kind::Kill { .. } | Kind::Stop { .. } => limits.lease,
-        Kind::Network | Kind::Server => limits.settle,
-        Kind::KillSubscribers | Kind::Delete { .. } | Kind::Flush => return false,
+        check::Kind::Kill { .. } | check::Kind::Stop { .. } => limits.lease,
+        // Whoever cannot leave the queue of a fair lock is waited for.
+        check::Kind::Network | check::Kind::Server if Kind::of(key) == Kind::Fair => limits.lease,
+        check::Kind::Network | check::Kind::Server | check::Kind::Minority => limits.settle,
+        check::Kind::KillSubscribers | check::Kind::Delete { .. } | check::Kind::Flush => return false,
     };
-    fault.from <= until && from <= fault.until + lasts
+    fault.concerns(key) && fault.from <= until && from <= fault.until + lasts
 }

@@ -20,7 +20,7 @@ pub fn losses(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Losses
         let cause = |fault: &Fault| {
             let kind = match fault.kind {
                 Kind::Stop { process } => process == attempt.process,
-                Kind::Network | Kind::Server => true,
+                Kind::Network | Kind::Server | Kind::Minority => fault.concerns(attempt.key),
                 _ => fault.takes_away(attempt.key),
             };
             kind && fault.from <= *told && attempt.called <= fault.until + limits.settle

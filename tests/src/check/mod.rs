@@ -11,11 +11,15 @@ mod exclusion;
 mod fault;
 mod handover;
 mod losses;
+mod order;
+mod permits;
 mod tokens;
 mod waits;
 
 #[cfg(test)]
 mod planted;
+#[cfg(test)]
+mod planted_kinds;
 
 pub use attempts::{Attempt, Close, End, Hold, assemble};
 pub use counter::{Counted, counter};
@@ -24,8 +28,12 @@ pub use exclusion::{Exclusion, exclusion};
 pub use fault::{Fault, Kind};
 pub use handover::{Handover, handover};
 pub use losses::{Losses, losses};
+pub use order::{Order, order};
+pub use permits::{Census, Permits, permits};
 pub use tokens::{Tokens, tokens};
 pub use waits::{Limits, Waits, waits};
+
+use crate::traffic;
 
 /// The most violations that are told in words; all are counted.
 const TOLD: usize = 20;
@@ -49,6 +57,15 @@ impl Violations {
 /// Nanoseconds as a time that a person reads.
 fn shown(ns: u64) -> String {
     format!("{:.3?}", std::time::Duration::from_nanos(ns))
+}
+
+/// As [`by_key`], over the locks that are held by each attempt, but for permits, which many may have.
+fn by_lock<'a>(attempts: &'a [Attempt], mut each: impl FnMut(u32, Vec<&'a Attempt>)) {
+    let mut locks = std::collections::BTreeMap::<u32, Vec<&Attempt>>::new();
+    for attempt in attempts.iter().filter(|attempt| traffic::Kind::of(attempt.key) != traffic::Kind::Semaphore) {
+        traffic::covers(attempt.key).into_iter().for_each(|key| locks.entry(key).or_default().push(attempt));
+    }
+    locks.into_iter().for_each(|(key, attempts)| each(key, attempts));
 }
 
 /// Runs `each` over the attempts of every key, in the order of the keys.

@@ -3,56 +3,57 @@
 use super::*;
 use crate::history::Entry;
 
-const LIMITS: Limits = Limits { grace: 10, call: 50, idle: 100, settle: 200, lease: 300 };
+pub const LIMITS: Limits = Limits { grace: 10, call: 50, idle: 100, settle: 200, lease: 300 };
 
 /// Histories of processes 0, 1, …, each with its lines set apart by `;`.
-fn story(histories: &[&str]) -> Vec<Vec<Entry>> {
+pub fn story(histories: &[&str]) -> Vec<Vec<Entry>> {
     let line = |line: &str| line.trim().parse().unwrap_or_else(|e| panic!("`{line}`: {e}"));
     histories.iter().map(|text| text.split(';').filter(|text| !text.trim().is_empty()).map(line).collect()).collect()
 }
 
-fn fault(from: u64, until: u64, kind: Kind) -> Fault {
+pub fn fault(from: u64, until: u64, kind: Kind) -> Fault {
     Fault { from, until, kind }
 }
 
-fn overlaps(histories: &[&str], faults: &[Fault]) -> Exclusion {
+pub fn overlaps(histories: &[&str], faults: &[Fault]) -> Exclusion {
     exclusion(&assemble(&story(histories), faults), faults)
 }
 
-const FIRST: &str = "10 1 1 a 7 1 - -; 20 1 1 h 19 1000; 50 1 1 r 0; 60 1 1 e ok";
+const FIRST: &str = "10 1 1 a 7 1 - - 1; 20 1 1 h 19 1000; 50 1 1 r 0; 60 1 1 e ok";
 
 #[test]
 fn two_owners_at_once_are_found() {
-    let apart = overlaps(&[FIRST, "15 1 1 a 7 1 - -; 50 1 1 h 49 1000; 80 1 1 r 1; 90 1 1 e ok"], &[]);
+    let apart = overlaps(&[FIRST, "15 1 1 a 7 1 - - 1; 50 1 1 h 49 1000; 80 1 1 r 1; 90 1 1 e ok"], &[]);
     assert_eq!((apart.holds, apart.violations.count), (2, 0), "{apart:?}");
-    let both = overlaps(&[FIRST, "15 1 1 a 7 1 - -; 49 1 1 h 48 1000; 80 1 1 r 1; 90 1 1 e ok"], &[]);
+    let both = overlaps(&[FIRST, "15 1 1 a 7 1 - - 1; 49 1 1 h 48 1000; 80 1 1 r 1; 90 1 1 e ok"], &[]);
     assert_eq!(both.violations.count, 1);
     assert!(both.violations.words[0].contains("key 7"), "{both:?}");
-    let other_key = overlaps(&[FIRST, "15 1 1 a 8 1 - -; 49 1 1 h 48 1000; 80 1 1 r 1"], &[]);
+    let other_key = overlaps(&[FIRST, "15 1 1 a 8 1 - - 1; 49 1 1 h 48 1000; 80 1 1 r 1"], &[]);
     assert_eq!(other_key.violations.count, 0);
 }
 
 #[test]
 fn an_owner_may_hold_it_twice_and_another_lane_may_not() {
-    let nested = "10 1 1 a 7 1 - -; 20 1 1 h 19 1000; 25 1 2 a 7 1 - -; 30 1 2 h 29 1000; 40 1 2 r -; 41 1 2 e ok; 50 1 1 r -; 60 1 1 e ok";
+    let nested =
+        "10 1 1 a 7 1 - - 1; 20 1 1 h 19 1000; 25 1 2 a 7 1 - - 1; 30 1 2 h 29 1000; 40 1 2 r -; 41 1 2 e ok; 50 1 1 r -; 60 1 1 e ok";
     assert_eq!(overlaps(&[nested], &[]).violations.count, 0);
     assert_eq!(overlaps(&[&nested.replace("25 1 2 a 7 1", "25 1 2 a 7 2")], &[]).violations.count, 1);
 }
 
 #[test]
 fn a_hold_is_believed_until_its_deadline_or_its_loss_or_the_end_of_its_process() {
-    let next = "15 1 1 a 7 1 - -; 100 1 1 h 99 1000; 120 1 1 r -; 121 1 1 e ok";
-    let ended_by = |line: &str| overlaps(&[&format!("10 1 1 a 7 1 - -; 20 1 1 h 19 90; {line}"), next], &[]).violations.count;
+    let next = "15 1 1 a 7 1 - - 1; 100 1 1 h 99 1000; 120 1 1 r -; 121 1 1 e ok";
+    let ended_by = |line: &str| overlaps(&[&format!("10 1 1 a 7 1 - - 1; 20 1 1 h 19 90; {line}"), next], &[]).violations.count;
     assert_eq!(ended_by("200 1 1 l 200 expired -"), 0, "by its deadline");
     assert_eq!(ended_by("80 1 1 u 180; 200 1 1 l 200 expired -"), 1, "the deadline had moved");
     assert_eq!(ended_by("80 1 1 u 180; 95 1 1 l 90 deleted -"), 0, "told before");
-    assert_eq!(ended_by("80 1 1 u 180; 95 1 2 a 8 2 - -"), 0, "its process said nothing after 95");
+    assert_eq!(ended_by("80 1 1 u 180; 95 1 2 a 8 2 - - 1"), 0, "its process said nothing after 95");
     assert_eq!(ended_by("150 1 1 r -"), 1, "sure beyond its deadline, so it was renewed");
 }
 
 #[test]
 fn an_operators_delete_is_counted_and_hides_nothing_else() {
-    let histories = [FIRST, "15 1 1 a 7 1 - -; 40 1 1 h 39 1000; 80 1 1 r 1; 90 1 1 e ok"];
+    let histories = [FIRST, "15 1 1 a 7 1 - - 1; 40 1 1 h 39 1000; 80 1 1 r 1; 90 1 1 e ok"];
     let counted = overlaps(&histories, &[fault(30, 31, Kind::Delete { key: 7 })]);
     assert_eq!((counted.violations.count, counted.behind_the_back, counted.believed), (0, 1, vec![20]));
     for other in [
@@ -68,13 +69,13 @@ fn an_operators_delete_is_counted_and_hides_nothing_else() {
 
 #[test]
 fn a_hold_returned_after_its_deadline_is_counted() {
-    assert_eq!(overlaps(&["10 1 1 a 7 1 - 5; 20 1 1 h 19 15; 21 1 1 l 15 expired -"], &[]).stale, 1);
+    assert_eq!(overlaps(&["10 1 1 a 7 1 - 5 1; 20 1 1 h 19 15; 21 1 1 l 15 expired -"], &[]).stale, 1);
 }
 
 #[test]
 fn a_lost_update_is_found() {
     let counted = |second: &str, faults: &[Fault], last| counter(&assemble(&story(&[FIRST, second]), faults), faults, |_| last);
-    let good = "15 1 1 a 7 1 - -; 70 1 1 h 69 1000; 80 1 1 r 1; 90 1 1 e ok";
+    let good = "15 1 1 a 7 1 - - 1; 70 1 1 h 69 1000; 80 1 1 r 1; 90 1 1 e ok";
     let fine = counted(good, &[], 2);
     assert_eq!((fine.violations.count, fine.whole, fine.shows, fine.explained), (0, 2, 2, 0));
     assert_eq!(counted(&good.replace("r 1", "r 0"), &[], 1).violations.count, 1, "it did not see the first one's");
@@ -87,33 +88,33 @@ fn a_lost_update_is_found() {
 
 #[test]
 fn a_broken_section_explains_a_step_only_while_it_could_write() {
-    let third = "15 1 1 a 7 1 - -; 170 1 1 h 169 1000; 180 1 1 r 2; 190 1 1 e ok";
+    let third = "15 1 1 a 7 1 - - 1; 170 1 1 h 169 1000; 180 1 1 r 2; 190 1 1 e ok";
     let explained = |broken: &str| {
         let counted = counter(&assemble(&story(&[FIRST, broken, third]), &[]), &[], |_| 3);
         (counted.violations.count, counted.explained)
     };
-    assert_eq!(explained("15 1 1 a 7 1 - -; 100 1 1 h 99 150; 160 1 1 l 150 expired 1"), (0, 1));
-    assert_eq!(explained("15 1 1 a 7 1 - -; 100 1 1 h 99 150; 160 1 1 l 150 expired -"), (1, 0), "it says that it wrote nothing");
-    assert_eq!(explained("5 1 1 a 7 1 - -; 6 1 1 h 5 9; 15 1 1 l 9 expired 0"), (1, 0), "long before");
+    assert_eq!(explained("15 1 1 a 7 1 - - 1; 100 1 1 h 99 150; 160 1 1 l 150 expired 1"), (0, 1));
+    assert_eq!(explained("15 1 1 a 7 1 - - 1; 100 1 1 h 99 150; 160 1 1 l 150 expired -"), (1, 0), "it says that it wrote nothing");
+    assert_eq!(explained("5 1 1 a 7 1 - - 1; 6 1 1 h 5 9; 15 1 1 l 9 expired 0"), (1, 0), "long before");
 }
 
 #[test]
 fn a_late_answer_is_found_and_a_stop_is_not_held_against_it() {
     let count = |text: &str, faults: &[Fault]| waits(&assemble(&story(&[text]), faults), faults, &LIMITS);
     // Times here are ns, waits are ms.
-    assert_eq!(count("10 1 1 a 7 1 1 -; 1000020 1 1 n", &[]).violations.count, 0);
-    let late = count("10 1 1 a 7 1 1 -; 1000021 1 1 n", &[]);
+    assert_eq!(count("10 1 1 a 7 1 1 - 1; 1000020 1 1 n", &[]).violations.count, 0);
+    let late = count("10 1 1 a 7 1 1 - 1; 1000021 1 1 n", &[]);
     assert_eq!((late.violations.count, late.latest, late.not_now), (1, 11, 1));
     let stop = fault(500, 600, Kind::Stop { process: 0 });
-    assert_eq!(count("10 1 1 a 7 1 1 -; 1000100 1 1 n", &[stop]).violations.count, 0);
-    assert_eq!(count("10 1 1 a 7 1 0 -; 100 1 1 n", &[]).violations.count, 1, "a try that does not wait");
-    assert_eq!(count("10 1 1 a 7 1 - -; 9000000 1 1 d", &[]).violations.count, 0, "its future was dropped");
+    assert_eq!(count("10 1 1 a 7 1 1 - 1; 1000100 1 1 n", &[stop]).violations.count, 0);
+    assert_eq!(count("10 1 1 a 7 1 0 - 1; 100 1 1 n", &[]).violations.count, 1, "a try that does not wait");
+    assert_eq!(count("10 1 1 a 7 1 - - 1; 9000000 1 1 d", &[]).violations.count, 0, "its future was dropped");
 }
 
 #[test]
 fn an_error_without_a_cause_is_found() {
     let failed = |faults: &[Fault]| {
-        let attempts = assemble(&story(&["1000 1 1 a 7 1 - -; 2000 1 1 f unavailable"]), faults);
+        let attempts = assemble(&story(&["1000 1 1 a 7 1 - - 1; 2000 1 1 f unavailable"]), faults);
         waits(&attempts, faults, &LIMITS).violations.count
     };
     assert_eq!(failed(&[]), 1);
@@ -124,7 +125,7 @@ fn an_error_without_a_cause_is_found() {
 
 #[test]
 fn a_call_that_never_returns_is_found_unless_its_process_was_killed() {
-    let waiting = ["10 1 1 a 7 1 - -", "10 1 1 a 7 1 - -; 20 1 1 h 19 90; 50 1 1 r -"];
+    let waiting = ["10 1 1 a 7 1 - - 1", "10 1 1 a 7 1 - - 1; 20 1 1 h 19 90; 50 1 1 r -"];
     for text in waiting {
         let attempts = |faults: &[Fault]| assemble(&story(&[text]), faults);
         assert_eq!(waits(&attempts(&[]), &[], &LIMITS).violations.count, 1, "{text}");
@@ -135,7 +136,7 @@ fn a_call_that_never_returns_is_found_unless_its_process_was_killed() {
 
 #[test]
 fn a_lock_that_stays_free_while_somebody_waits_is_found() {
-    let waiter = |at: u64| format!("15 1 1 a 7 1 - -; {at} 1 1 h {at} 9000; {} 1 1 r 1; {} 1 1 e ok", at + 5, at + 6);
+    let waiter = |at: u64| format!("15 1 1 a 7 1 - - 1; {at} 1 1 h {at} 9000; {} 1 1 r 1; {} 1 1 e ok", at + 5, at + 6);
     let found = |at, faults: &[Fault]| handover(&assemble(&story(&[FIRST, &waiter(at)]), faults), faults, &LIMITS);
     let quick = found(70, &[]);
     assert_eq!((quick.violations.count, quick.took), (0, vec![10]));
@@ -145,15 +146,15 @@ fn a_lock_that_stays_free_while_somebody_waits_is_found() {
     assert_eq!(found(161, &[fault(40, 41, Kind::Network)]).violations.count, 0);
     assert_eq!(found(1000, &[fault(0, 1, Kind::Network)]).violations.count, 0);
     assert_eq!(found(1000, &[fault(200, 201, Kind::Network)]).violations.count, 1, "it was late before");
-    let nobody = "155 1 1 a 7 1 - -; 161 1 1 h 160 9000; 170 1 1 r 1; 171 1 1 e ok";
+    let nobody = "155 1 1 a 7 1 - - 1; 161 1 1 h 160 9000; 170 1 1 r 1; 171 1 1 e ok";
     assert_eq!(handover(&assemble(&story(&[FIRST, nobody]), &[]), &[], &LIMITS).violations.count, 0, "nobody waited");
 }
 
 #[test]
 fn an_inner_release_frees_nothing() {
     let nested =
-        "10 1 1 a 7 1 - -; 20 1 1 h 19 1000; 25 1 2 a 7 1 - -; 30 1 2 h 29 1000; 40 1 2 r -; 41 1 2 e ok; 500 1 1 r -; 501 1 1 e ok";
-    let next = "15 1 1 a 7 1 - -; 510 1 1 h 509 9000; 520 1 1 r 1; 521 1 1 e ok";
+        "10 1 1 a 7 1 - - 1; 20 1 1 h 19 1000; 25 1 2 a 7 1 - - 1; 30 1 2 h 29 1000; 40 1 2 r -; 41 1 2 e ok; 500 1 1 r -; 501 1 1 e ok";
+    let next = "15 1 1 a 7 1 - - 1; 510 1 1 h 509 9000; 520 1 1 r 1; 521 1 1 e ok";
     let found = handover(&assemble(&story(&[nested, next]), &[]), &[], &LIMITS);
     assert_eq!((found.violations.count, found.took), (0, vec![9]));
 }
@@ -161,7 +162,7 @@ fn an_inner_release_frees_nothing() {
 #[test]
 fn a_count_that_the_server_does_not_have_is_found() {
     let asked = |count: u64, faults: &[Fault]| {
-        let text = format!("10 1 1 a 7 1 - -; 20 1 1 h 19 90; 30 1 1 c {count} 1; 50 1 1 r -; 60 1 1 e ok");
+        let text = format!("10 1 1 a 7 1 - - 1; 20 1 1 h 19 90; 30 1 1 c {count} 1; 50 1 1 r -; 60 1 1 e ok");
         counts(&assemble(&story(&[&text]), faults), faults)
     };
     assert_eq!((asked(1, &[]).violations.count, asked(1, &[]).asked), (0, 1));
@@ -174,7 +175,7 @@ fn a_count_that_the_server_does_not_have_is_found() {
 #[test]
 fn a_loss_without_a_cause_is_found() {
     let lost = |lease: &str, faults: &[Fault]| {
-        let text = format!("1000 1 1 a 7 1 - {lease}; 1010 1 1 h 1009 5000; 2000 1 1 l 1990 deleted -");
+        let text = format!("1000 1 1 a 7 1 - {lease} 1; 1010 1 1 h 1009 5000; 2000 1 1 l 1990 deleted -");
         losses(&assemble(&story(&[&text]), faults), faults, &LIMITS)
     };
     let found = lost("-", &[]);
@@ -191,8 +192,8 @@ fn a_loss_without_a_cause_is_found() {
 #[test]
 fn a_token_that_does_not_rise_is_found() {
     let drawn = |token: i64, faults: &[Fault]| {
-        let first = "10 1 1 a 7 1 - -; 20 1 1 h 19 1000; 20 1 1 t 5; 50 1 1 r -; 60 1 1 e ok";
-        let second = format!("15 1 1 a 7 1 - -; 70 1 1 h 65 1000; 70 1 1 t {token}; 80 1 1 r -; 90 1 1 e ok");
+        let first = "10 1 1 a 7 1 - - 1; 20 1 1 h 19 1000; 20 1 1 t 5; 50 1 1 r -; 60 1 1 e ok";
+        let second = format!("15 1 1 a 7 1 - - 1; 70 1 1 h 65 1000; 70 1 1 t {token}; 80 1 1 r -; 90 1 1 e ok");
         tokens(&assemble(&story(&[first, &second]), faults), faults)
     };
     assert_eq!((drawn(6, &[]).violations.count, drawn(6, &[]).drawn), (0, 2));

@@ -10,7 +10,9 @@ impl Display for Entry {
         let (at, lane, attempt) = (self.at, self.lane, self.attempt);
         write!(f, "{at} {lane} {attempt} ")?;
         match &self.event {
-            Event::Acquire { key, owner, wait, lease } => write!(f, "a {key} {owner} {} {}", Maybe(*wait), Maybe(*lease)),
+            Event::Acquire { key, owner, wait, lease, takes } => {
+                write!(f, "a {key} {owner} {} {} {takes}", Maybe(*wait), Maybe(*lease))
+            }
             Event::Held { asked, deadline } => write!(f, "h {asked} {deadline}"),
             Event::Token { token } => write!(f, "t {token}"),
             Event::NotNow => write!(f, "n"),
@@ -34,7 +36,7 @@ impl FromStr for Entry {
         let event = match words.word()? {
             "a" => {
                 let (key, owner) = (words.number()? as u32, words.number()?);
-                Event::Acquire { key, owner, wait: words.maybe()?, lease: words.maybe()? }
+                Event::Acquire { key, owner, wait: words.maybe()?, lease: words.maybe()?, takes: words.number()? }
             }
             "h" => Event::Held { asked: words.number()?, deadline: words.number()? },
             "t" => Event::Token { token: words.number()? as i64 },
@@ -106,8 +108,8 @@ mod tests {
     #[test]
     fn every_event_reads_as_it_was_written() {
         let events = [
-            Event::Acquire { key: 3, owner: 12, wait: None, lease: Some(300) },
-            Event::Acquire { key: 3, owner: 12, wait: Some(0), lease: None },
+            Event::Acquire { key: 3, owner: 12, wait: None, lease: Some(300), takes: 0 },
+            Event::Acquire { key: 3, owner: 12, wait: Some(0), lease: None, takes: 2 },
             Event::Held { asked: 76, deadline: 77 },
             Event::Token { token: 79 },
             Event::NotNow,

@@ -20,8 +20,9 @@ pub struct Entry {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// An acquire is called. `wait`: ms, `None` for ever, 0 tries once. `lease`: ms, `None` is renewed.
-    Acquire { key: u32, owner: u64, wait: Option<u64>, lease: Option<u64> },
+    /// An acquire is called. `wait`: ms, `None` for ever, 0 tries once. `lease`: ms, `None` is renewed. `takes`: how many permits, 0 to
+    /// share it with others who share.
+    Acquire { key: u32, owner: u64, wait: Option<u64>, lease: Option<u64>, takes: u64 },
     /// It returned a hold that the server gave after `asked`, and which may be believed in until `deadline`.
     Held { asked: u64, deadline: u64 },
     /// The fencing token of the hold.

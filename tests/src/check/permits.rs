@@ -1,0 +1,98 @@
+//! Never more permits are out than there are, and in the end none is missing and none too many.
+//!
+//! Permits have no lease: what a process has when it is killed is gone for good. So the rig counts them whenever all rest, and then sets
+//! them anew.
+
+use super::{Attempt, Close, End, Fault, Kind, Limits, Violations};
+use crate::traffic;
+
+/// What was available when all rested; thereafter there were as many as in the beginning again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Census {
+    pub at: u64,
+    pub key: u32,
+    pub available: i64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Permits {
+    pub violations: Violations,
+    /// How many were taken, one by one.
+    pub taken: u64,
+    /// How many were gone with processes that were killed, at least.
+    pub of_the_dead: u64,
+    /// Counts after an operator or a restart had taken a semaphore away.
+    pub behind_the_back: u64,
+}
+
+/// What became of the permits of one attempt.
+#[derive(PartialEq)]
+enum Fate {
+    Back,
+    Gone,
+    /// Nobody was told.
+    Doubt,
+}
+
+/// Goes through the attempts between each two counts of a semaphore.
+pub fn permits(attempts: &[Attempt], faults: &[Fault], counts: &[Census], limits: &Limits) -> Permits {
+    let mut found = Permits::default();
+    for (place, count) in counts.iter().enumerate() {
+        let (key, all) = (count.key, traffic::permits(count.key) as i64);
+        let since = counts[..place].iter().rev().find(|other| other.key == key).map_or(0, |other| other.at);
+        let during: Vec<&Attempt> = attempts.iter().filter(|one| one.key == key && since < one.called && one.called <= count.at).collect();
+        found.taken += during.iter().filter(|one| one.hold.is_some()).map(|one| one.takes).sum::<u64>();
+        if faults.iter().any(|fault| fault.takes_away(key) && fault.overlaps(since, count.at)) {
+            found.behind_the_back += 1;
+            continue;
+        }
+        too_many(&during, count, &mut found.violations);
+        let sum = |wanted: Fate| {
+            let with = during.iter().filter(|one| fate(one, faults, limits) == wanted);
+            with.map(|one| one.takes as i64).sum::<i64>()
+        };
+        let (gone, doubt) = (sum(Fate::Gone), sum(Fate::Doubt));
+        found.of_the_dead += gone as u64;
+        let (least, most) = (all - gone - doubt, all - gone);
+        if count.available < least || count.available > most {
+            let (at, available) = (count.at, count.available);
+            found.violations.add(|| format!("semaphore {key} has {available} permits at rest at {at}, not {least} to {most}"));
+        }
+    }
+    found
+}
+
+/// Adds up who believes to have permits. What the dead had nobody else can have.
+fn too_many(during: &[&Attempt], count: &Census, violations: &mut Violations) {
+    let mut changes = Vec::new();
+    for attempt in during {
+        let Some(hold) = &attempt.hold else { continue };
+        let until = if matches!(hold.close, Close::Died { .. }) { count.at } else { hold.until };
+        changes.extend([(hold.from, attempt.takes as i64, *attempt), (until, -(attempt.takes as i64), *attempt)]);
+    }
+    // Whoever gives back at the same time does so first.
+    changes.sort_by_key(|(at, change, _)| (*at, *change));
+    let (mut out, all) = (0, traffic::permits(count.key) as i64);
+    for (at, change, attempt) in changes {
+        out += change;
+        if change > 0 && out > all {
+            violations.add(|| format!("{out} permits of {all} of semaphore {} are out at {at} with {}", count.key, attempt.who()));
+        }
+    }
+}
+
+fn fate(attempt: &Attempt, faults: &[Fault], limits: &Limits) -> Fate {
+    let near = |fault: &Fault, at: u64| fault.from <= at + limits.settle && at <= fault.until + limits.settle;
+    let killed = |at: u64| faults.iter().any(|fault| fault.kind == Kind::Kill { process: attempt.process } && near(fault, at));
+    let unheard = |at: u64| faults.iter().any(|fault| fault.may_fail_calls() && near(fault, at));
+    match (attempt.hold.as_ref().map(|hold| &hold.close), &attempt.end) {
+        (Some(Close::Released { returned: Some((_, code)) }), _) if code == "ok" => Fate::Back,
+        // It goes on by itself, and tells nobody when it fails.
+        (Some(Close::Released { returned: Some((at, code)) }), _) if code == "dropped" && !killed(*at) && !unheard(*at) => Fate::Back,
+        (Some(Close::Released { .. }), _) => Fate::Doubt,
+        (Some(_), _) => Fate::Gone,
+        // What was taken all the same is taken back.
+        (None, Some((at, End::Failed(_) | End::Dropped | End::NotNow))) if !killed(*at) => Fate::Back,
+        (None, _) => Fate::Doubt,
+    }
+}

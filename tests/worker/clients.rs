@@ -1,0 +1,61 @@
+//! What lanes take their locks of: a client of the server, and the servers that only red locks have.
+
+use redlatch::{Client, LockBuilder, RedLock, Semaphore};
+use redlatch_tests::traffic::{Kind, LONGEST_RED_LEASE, covers, name};
+
+use crate::plan::Plan;
+
+#[derive(Clone)]
+pub struct Clients {
+    main: Client,
+    red: RedLock,
+}
+
+impl Clients {
+    /// `red`: the URLs of the servers of red locks.
+    pub fn connect(url: &str, red: &[&str]) -> Self {
+        let main = Client::connect(url).expect("the URL is good");
+        Clients { main, red: RedLock::connect(red).expect("the URLs are good") }
+    }
+
+    /// The first half of its owners.
+    pub fn id(&self) -> String {
+        self.main.id()
+    }
+
+    /// The lock, asked for as planned.
+    pub fn lock(&self, plan: &Plan) -> LockBuilder {
+        let mut lock = self.plainly(plan.key, plan.takes).owner(plan.owner);
+        lock = plan.lease.map_or(lock.clone(), |lease| lock.lease(lease));
+        plan.wait.map_or(lock.clone(), |wait| lock.wait(wait))
+    }
+
+    fn plainly(&self, key: u32, takes: u64) -> LockBuilder {
+        let name = name(key);
+        match Kind::of(key) {
+            Kind::Plain => self.main.lock(&name),
+            Kind::Fenced => self.main.fenced_lock(&name),
+            Kind::Fair => self.main.fair_lock(&name),
+            Kind::ReadWrite if takes == 0 => self.main.read_write_lock(&name).read(),
+            Kind::ReadWrite => self.main.read_write_lock(&name).write(),
+            Kind::Multi => self.main.multi_lock(covers(key).into_iter().map(|part| self.plainly(part, 1))),
+            Kind::Red => self.red.lock(&name),
+            Kind::Semaphore => unreachable!("nobody holds permits"),
+        }
+    }
+
+    pub fn semaphore(&self, plan: &Plan) -> Semaphore {
+        self.main.semaphore(&plan.name())
+    }
+
+    /// How long a hold lives that is asked for as planned.
+    pub fn lease(&self, plan: &Plan) -> std::time::Duration {
+        let watchdog = if plan.kind() == Kind::Red { LONGEST_RED_LEASE } else { self.main.watchdog() };
+        plan.lease.unwrap_or(watchdog)
+    }
+
+    pub fn close(&self) {
+        self.main.close(true);
+        self.red.close(true);
+    }
+}
