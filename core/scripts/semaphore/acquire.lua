@@ -8,6 +8,7 @@
 -- Replies
 --   {1}         taken
 --   {0, -1, n}  not now; n is 1 if there is such a semaphore, 0 if its permits were never set
+--   {-4}        the key is something else
 -- Redisson: the acquire of RedissonSemaphore
 local permits, request = KEYS[1], KEYS[2]
 local count, keep, not_after = ARGV[1], ARGV[2], ARGV[3]
@@ -17,6 +18,7 @@ if refusal then return refusal end
 
 if answered(request) then return {1} end
 local there = redis.call('GET', permits)
+if there and not tonumber(there) then return {-4} end
 if not there or tonumber(there) < tonumber(count) then return {0, -1, there and 1 or 0} end
 redis.call('DECRBY', permits, count)
 remember(request, 1, keep)

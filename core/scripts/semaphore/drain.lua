@@ -6,6 +6,7 @@
 --   not_after  see _late.lua
 -- Replies
 --   {1, n}  n were taken
+--   {-4}    the key is something else
 -- Redisson: the drainPermits of RedissonSemaphore
 local permits, request = KEYS[1], KEYS[2]
 local keep, not_after = ARGV[1], ARGV[2]
@@ -16,6 +17,7 @@ if refusal then return refusal end
 local before = answered(request)
 if before then return {1, before} end
 local there = tonumber(redis.call('GET', permits) or 0)
+if not there then return {-4} end
 if there <= 0 then return {1, 0} end
 redis.call('DECRBY', permits, there)
 return {1, remember(request, there, keep)}
