@@ -1,6 +1,7 @@
 """The Python agent: runs lock commands that come as JSON lines, each on its own thread: waiting ones block no other."""
 
 import json
+import math
 import sys
 import threading
 
@@ -28,6 +29,19 @@ OBJECTS = {
     "count": lambda it, n, wait: it.available_permits() if hasattr(it, "acquire") else it.get_count(),
 }
 
+PERMITS = {
+    "try_set": lambda it, command, wait, lease: it.try_set_permits(command["n"]),
+    "take": lambda it, command, wait, lease: ",".join(it.try_acquire_many(command["n"], wait=wait, lease=lease) or ()),
+    "give": lambda it, command, wait, lease: it.try_release(*command["ids"].split(",")),
+    "extend": lambda it, command, wait, lease: it.update_lease(command["ids"], lease),
+    "left": lambda it, command, wait, lease: milliseconds(it.lease_time(command["ids"])),
+    "set": lambda it, command, wait, lease: it.set_permits(command["n"]) is None,
+    "add": lambda it, command, wait, lease: it.add_permits(command["n"]) is None,
+    "count": lambda it, command, wait, lease: it.available_permits(),
+    "out": lambda it, command, wait, lease: it.acquired_permits(),
+    "all": lambda it, command, wait, lease: it.get_permits(),
+}
+
 COMMANDS = {
     "lock": lambda lock, wait: bool(lock.lock(wait=None)),
     "try_lock": lambda lock, wait: bool(lock.try_lock(wait=wait or 0)),
@@ -42,6 +56,10 @@ COMMANDS = {
 answering = threading.Lock()
 
 
+def milliseconds(left):
+    return left if left is None else -1 if math.isinf(left) else int(left * 1000)
+
+
 def run(client, command):
     if command["do"] == "id":
         return client.id
@@ -49,6 +67,9 @@ def run(client, command):
     if command["kind"] in ("semaphore", "latch"):
         get = client.get_semaphore if command["kind"] == "semaphore" else client.get_count_down_latch
         return OBJECTS[command["do"]](get(command["name"]), command.get("n", 1), wait)
+    if command["kind"] == "permit_semaphore":
+        it = client.get_permit_expirable_semaphore(command["name"])
+        return PERMITS[command["do"]](it, command, wait, lease)
     lock = KINDS[command["kind"]](client, command["name"], owner=command["owner"], lease=lease)
     return COMMANDS[command["do"]](lock, wait)
 

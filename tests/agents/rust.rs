@@ -3,7 +3,7 @@
 use std::io::BufRead;
 use std::time::Duration;
 
-use redlatch::{Client, Op, Request, kinds};
+use redlatch::{Client, Op, PermitId, PermitSemaphore, Request, kinds};
 use serde_json::{Value, json};
 
 fn main() {
@@ -34,6 +34,13 @@ async fn run(client: &Client, command: &Value) -> redlatch::Result<Value> {
         ..Request::new(op, kind, command["name"].as_str().unwrap_or_default(), command["owner"].as_i64().unwrap_or_default())
     };
     let what = command["do"].as_str().unwrap_or_default();
+    let ids = command["ids"].as_str().unwrap_or_default().split(',').filter(|id| !id.is_empty());
+    let ids: Vec<PermitId> = ids.map(str::parse).collect::<redlatch::Result<_>>()?;
+    if kind == "permit_semaphore" {
+        let n = command["n"].as_i64().unwrap_or(1);
+        return permits(client.permit_semaphore(command["name"].as_str().unwrap_or_default()), what, n, &ids, ms("wait"), ms("lease"))
+            .await;
+    }
     let counting = |op| Request { wait: ms("wait"), numbers: vec![command["n"].as_i64().unwrap_or(1)], ..request(op) };
     Ok(match what {
         "id" => client.id().into(),
@@ -52,6 +59,43 @@ async fn run(client: &Client, command: &Value) -> redlatch::Result<Value> {
         "count" => client.run(counting(Op::Inspect)).await?.number.into(),
         "token" => client.run(request(Op::Inspect)).await?.items[1].into(),
         "ttl" => client.run(request(Op::Inspect)).await?.number.into(),
+        _ => return Err(redlatch::Error::config(format!("no command `{what}`"))),
+    })
+}
+
+async fn permits(
+    semaphore: PermitSemaphore,
+    what: &str,
+    n: i64,
+    ids: &[PermitId],
+    wait: Option<Duration>,
+    lease: Option<Duration>,
+) -> redlatch::Result<Value> {
+    Ok(match what {
+        "take" => {
+            let lasting = lease.map_or(semaphore.acquire_many(n), |lease| semaphore.acquire_many(n).lease(lease));
+            let taking = match wait {
+                Some(wait) => lasting.wait(wait),
+                None => lasting,
+            };
+            let taken = match taking.await {
+                Err(redlatch::Error::NotAcquired { .. }) => Vec::new(),
+                taken => taken?,
+            };
+            taken.into_iter().map(|permit| permit.keep().to_string()).collect::<Vec<_>>().join(",").into()
+        }
+        "give" => semaphore.try_release_many(ids).await?.into(),
+        "extend" => match lease {
+            Some(lease) => semaphore.update_lease(ids[0]).lease(lease).await?.into(),
+            None => semaphore.update_lease(ids[0]).await?.into(),
+        },
+        "left" => semaphore.lease_left(ids[0]).await?.into(),
+        "try_set" => semaphore.try_set_permits(n).await?.into(),
+        "set" => semaphore.set_permits(n).await.map(|()| true)?.into(),
+        "add" => semaphore.add_permits(n).await.map(|_| true)?.into(),
+        "count" => semaphore.available().await?.into(),
+        "out" => semaphore.acquired().await?.into(),
+        "all" => semaphore.permits().await?.into(),
         _ => return Err(redlatch::Error::config(format!("no command `{what}`"))),
     })
 }

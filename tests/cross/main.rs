@@ -4,6 +4,7 @@ mod agent;
 mod details;
 mod languages;
 mod party;
+mod permit_semaphore;
 mod permits;
 mod read_write;
 mod stage;

@@ -103,6 +103,10 @@ impl<'a> Party<'a> {
         self.yes(self.simple("is_held"))
     }
 
+    pub fn is_rust(&self) -> bool {
+        self.agent.language.name == "rust"
+    }
+
     pub fn is_redisson(&self) -> bool {
         self.agent.language.name == "redisson"
     }
@@ -133,6 +137,39 @@ impl<'a> Party<'a> {
         self.value(self.begin(what, 1, Some(Duration::ZERO))).as_i64().expect("a number")
     }
 
+    /// Begins to take so many permits with ids; without `wait` it waits for ever, without `lease` they have no end.
+    pub fn begin_take(&self, n: i64, wait: Option<Duration>, lease: Option<Duration>) -> Pending {
+        let ms = |time: Option<Duration>| time.map(|time| time.as_millis() as u64);
+        self.agent.ask("take", json!({ "kind": self.kind.0.name, "name": self.name, "n": n, "wait": ms(wait), "lease": ms(lease) }))
+    }
+
+    /// Takes so many permits with ids, at once, and gives the ids; none: they are not there.
+    pub fn take(&self, n: i64, lease: Option<Duration>) -> Vec<String> {
+        // Redisson's try with a wait too short to subscribe in is an error, not a no.
+        let wait = if lease.is_some() { Duration::from_secs(1) } else { Duration::ZERO };
+        ids(&self.value(self.begin_take(n, Some(wait), lease)))
+    }
+
+    /// Gives permits back by their ids; true: they were out.
+    pub fn give(&self, ids: &[String]) -> bool {
+        self.yes(self.by_ids("give", ids, None))
+    }
+
+    /// Has a permit last so long from now on.
+    pub fn extend(&self, id: &str, lease: Duration) -> bool {
+        self.yes(self.by_ids("extend", &[id.to_owned()], Some(lease)))
+    }
+
+    /// How many ms a permit still lasts, −1 without end.
+    pub fn left(&self, id: &str) -> i64 {
+        self.value(self.by_ids("left", &[id.to_owned()], None)).as_i64().expect("a number")
+    }
+
+    fn by_ids(&self, what: &str, ids: &[String], lease: Option<Duration>) -> Pending {
+        let lease = lease.map(|time| time.as_millis() as u64);
+        self.agent.ask(what, json!({ "kind": self.kind.0.name, "name": self.name, "ids": ids.join(","), "lease": lease }))
+    }
+
     /// The fencing token that was given out last.
     pub fn token(&self) -> i64 {
         self.value(self.simple("token")).as_i64().expect("a number")
@@ -161,4 +198,9 @@ impl<'a> Party<'a> {
     fn value(&self, pending: Pending) -> Value {
         pending.within(SOON).unwrap_or_else(|e| panic!("{} of {}: {e:?}", self.agent.language.name, self.name))
     }
+}
+
+/// The ids of permits that an agent has answered.
+pub fn ids(answer: &Value) -> Vec<String> {
+    answer.as_str().expect("ids").split(',').filter(|id| !id.is_empty()).map(str::to_owned).collect()
 }

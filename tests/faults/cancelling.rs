@@ -154,3 +154,23 @@ fn acquires_dropped_at_random_under_contention_leave_nothing_and_stop_nobody() {
     nothing_is_left(&mut server.view(), "n");
     clients[0].lock("n").wait(PATIENCE).blocking().acquire().expect("nobody stands before it").release().expect("held");
 }
+
+#[test]
+fn an_acquire_of_permits_dropped_at_any_step_leaves_nothing() {
+    at_every_packet("permits", |run| {
+        let (client, other, runtime) = (connect(&run.url()), connect(&run.server.url()), runtime());
+        let (semaphore, seen) = (client.permit_semaphore(&run.name), other.permit_semaphore(&run.name));
+        assert!(seen.try_set_permits(3).blocking().expect("answered"));
+        run.hold();
+        let task = runtime.spawn(semaphore.acquire_many(2).into_future());
+        eventually("the packet", || (run.struck() || task.is_finished()).then_some(()));
+        task.abort();
+        // With the task ends what it has given, if it was not dropped before.
+        drop(runtime.block_on(task));
+        run.proxy.disarm();
+        run.proxy.flow();
+        let counts = || [seen.available(), seen.acquired()].map(|count| count.blocking().expect("answered"));
+        eventually("all of them there", || (counts() == [3, 0]).then_some(()));
+        semaphore.acquire_many(3).wait(PATIENCE).blocking().expect("nobody stands before it");
+    });
+}

@@ -113,3 +113,21 @@ fn permits_taken_and_given_back_with_a_cut_anywhere_count_once_and_leave_nothing
         assert!(seen.delete().blocking().expect("answered"));
     });
 }
+
+#[test]
+fn permits_with_ids_taken_and_given_back_with_a_cut_anywhere_count_once_and_leave_nothing_else() {
+    at_every_packet("permit-ids", |run| {
+        let (client, other) = (connect(&run.url()), connect(&run.server.url()));
+        let (semaphore, seen) = (client.permit_semaphore(&run.name), other.permit_semaphore(&run.name));
+        let counts = || [seen.available(), seen.acquired()].map(|count| count.blocking().expect("answered"));
+        assert!(seen.try_set_permits(5).blocking().expect("answered"));
+        run.cut();
+        let ids: Vec<_> = semaphore.acquire_many(2).wait(PATIENCE).blocking().expect("there").into_iter().map(|it| it.keep()).collect();
+        let renewed = semaphore.acquire_renewed().wait(PATIENCE).blocking().expect("there");
+        assert_eq!(counts(), [2, 3]);
+        semaphore.release_many(&ids).blocking().expect("they are out");
+        renewed.release_blocking().expect("it is held");
+        assert_eq!(counts(), [5, 0]);
+        assert!(seen.delete().blocking().expect("answered"));
+    });
+}

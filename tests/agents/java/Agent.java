@@ -5,8 +5,10 @@ import java.io.InputStreamReader;
 import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -18,6 +20,7 @@ import org.redisson.Redisson;
 import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
+import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
@@ -66,6 +69,9 @@ public class Agent {
         if (command.get("kind").equals("semaphore")) {
             return run(what, client.getSemaphore(command.get("name")), command);
         }
+        if (command.get("kind").equals("permit_semaphore")) {
+            return run(what, client.getPermitExpirableSemaphore(command.get("name")), command);
+        }
         if (command.get("kind").equals("latch")) {
             return run(what, client.getCountDownLatch(command.get("name")), command);
         }
@@ -101,6 +107,33 @@ public class Agent {
             case "add": return semaphore.addPermitsAsync(n);
             case "drain": return semaphore.drainPermitsAsync();
             case "count": return semaphore.availablePermitsAsync();
+            default: throw new IllegalArgumentException("no command `" + what + "`");
+        }
+    }
+
+    private static CompletionStage<?> run(String what, RPermitExpirableSemaphore semaphore, Map<String, String> command) {
+        int n = Integer.parseInt(command.getOrDefault("n", "1"));
+        long lease = Long.parseLong(command.getOrDefault("lease", "-1"));
+        List<String> ids = Arrays.asList(command.getOrDefault("ids", "").split(","));
+        String wait = command.get("wait");
+        TimeUnit ms = TimeUnit.MILLISECONDS;
+        switch (what) {
+            case "take":
+                CompletionStage<List<String>> taking = wait == null
+                        ? semaphore.acquireAsync(n, lease, ms)
+                        : lease < 0 && wait.equals("0")
+                                ? semaphore.tryAcquireAsync(n)
+                                : semaphore.tryAcquireAsync(n, Long.parseLong(wait), lease, ms);
+                return taking.thenApply(taken -> taken == null ? "" : String.join(",", taken));
+            case "give": return semaphore.tryReleaseAsync(ids).thenApply(count -> count == ids.size());
+            case "extend": return semaphore.updateLeaseTimeAsync(ids.get(0), lease, ms);
+            case "left": return semaphore.getLeaseTimeAsync(ids.get(0));
+            case "try_set": return semaphore.trySetPermitsAsync(n);
+            case "set": return semaphore.setPermitsAsync(n);
+            case "add": return semaphore.addPermitsAsync(n);
+            case "count": return semaphore.availablePermitsAsync();
+            case "out": return semaphore.acquiredPermitsAsync();
+            case "all": return semaphore.getPermitsAsync();
             default: throw new IllegalArgumentException("no command `" + what + "`");
         }
     }

@@ -1,0 +1,166 @@
+//! Permits with ids between languages.
+
+use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+use redlatch_tests::{all_at_once, eventually, secs};
+
+use crate::agent::Agent;
+use crate::languages::ALL;
+use crate::party::{Party, SOON, ids};
+use crate::stage::{STAGE, every_pair, kinds};
+
+const KIND: &str = "permit_semaphore";
+const ENOUGH: Duration = secs(40);
+
+/// Available, out, all together.
+fn counts(party: &Party) -> [i64; 3] {
+    ["count", "out", "all"].map(|what| party.number(what))
+}
+
+#[test]
+fn an_id_means_the_same_to_everybody() {
+    every_pair(
+        "ids",
+        |kind| kind.name == KIND,
+        |one, two| {
+            assert!(one.does("try_set", 5) && !two.does("try_set", 9));
+            let (endless, leased) = (one.take(3, None), two.take(2, Some(secs(60))));
+            assert_eq!((endless.len(), leased.len()), (3, 2));
+            assert_eq!((one.take(1, None).len(), two.take(1, None).len()), (0, 0));
+            assert_eq!((counts(one), counts(two)), ([0, 5, 5], [0, 5, 5]));
+            let on_the_wire: Vec<Vec<u8>> = STAGE.server.view().command(&["ZRANGE", &format!("{{{}}}:timeout", one.name()), "0", "-1"]);
+            let mut on_the_wire: Vec<String> = on_the_wire.iter().map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()).collect();
+            let mut all: Vec<_> = endless.iter().chain(&leased).cloned().collect();
+            on_the_wire.sort();
+            all.sort();
+            assert_eq!(on_the_wire, all);
+            assert_eq!((one.left(&endless[0]), two.left(&endless[0])), (-1, -1));
+            assert!((50_000..=60_000).contains(&one.left(&leased[0])));
+            assert!(two.extend(&endless[0], secs(40)));
+            assert!((30_000..=40_000).contains(&one.left(&endless[0])));
+            assert!(!two.give(&[endless[0].clone(), "00".repeat(16)]), "all or none");
+            assert!(two.give(&endless) && one.give(&leased));
+            assert!(!one.give(&endless[..1]) && !two.give(&leased));
+            assert_eq!((counts(one), counts(two)), ([5, 0, 5], [5, 0, 5]));
+            one.begin("set", 2, None).within(SOON).expect("answered");
+            two.begin("add", 1, None).within(SOON).expect("answered");
+            assert_eq!((counts(one), counts(two)), ([3, 0, 3], [3, 0, 3]));
+        },
+    );
+}
+
+#[test]
+fn a_permit_given_back_wakes_who_waits_for_it() {
+    every_pair(
+        "woken by a permit",
+        |kind| kind.name == KIND,
+        |one, two| {
+            let (mut view, channel) = (STAGE.server.view(), two.channel().expect("it is told"));
+            assert!(one.does("try_set", 2));
+            let held = one.take(2, None);
+            let waiting = two.begin_take(2, None, Some(secs(60)));
+            eventually("a listener", || (view.listeners(&channel) == 1).then_some(()));
+            assert!(one.give(&held[..1]));
+            assert_eq!(waiting.now(), None);
+            assert!(one.give(&held[1..]));
+            let taken = ids(&waiting.within(SOON).expect("there are enough"));
+            assert!(one.give(&taken));
+            eventually("the end of listening", || (view.listeners(&channel) == 0).then_some(()));
+        },
+    );
+}
+
+#[test]
+fn a_permit_that_ends_lets_the_next_one_in() {
+    every_pair(
+        "end of a permit",
+        |kind| kind.name == KIND,
+        |one, two| {
+            let (start, lease) = (Instant::now(), Duration::from_millis(1500));
+            assert!(one.does("try_set", 1));
+            let held = one.take(1, Some(lease));
+            let next = ids(&two.begin_take(1, None, None).within(lease + SOON).expect("the lease ended"));
+            assert!(start.elapsed() >= lease, "taken {:?} after a lease of {lease:?} began", start.elapsed());
+            assert!(!one.give(&held));
+            assert_eq!(counts(one), [0, 1, 1]);
+            assert!(two.give(&next));
+        },
+    );
+}
+
+#[test]
+fn a_permit_of_a_killed_process_comes_back_with_its_lease() {
+    let (case, lease, kind) = ("killed with a permit", secs(6), kinds(|kind| kind.name == KIND).next().expect("it is in the table"));
+    all_at_once(ALL.iter().map(|language| {
+        let job = move || {
+            let doomed = Agent::start(language, &STAGE.server.url());
+            let mut waiting = Vec::new();
+            for waiter in STAGE.waiters() {
+                let other = waiter.as_ref().map_or("?", |agent| agent.language.name);
+                let name = format!("{case}: {} → {other}", language.name);
+                let (holder, waiter, start) = (Party::new(&doomed, kind, &name), Party::new(waiter, kind, &name), Instant::now());
+                assert!(waiter.does("try_set", 1));
+                assert_eq!(holder.take(1, Some(lease)).len(), 1);
+                let pending = waiter.begin_take(1, None, None);
+                waiting.push((waiter, start, pending));
+            }
+            doomed.as_ref().expect("it took permits").kill();
+            for (waiter, start, pending) in waiting {
+                let taken = ids(&pending.within(lease + SOON).expect("the lease ended"));
+                assert!(start.elapsed() >= lease, "taken {:?} after a lease of {lease:?} began", start.elapsed());
+                assert_eq!(counts(&waiter), [0, 1, 1]);
+                assert!(waiter.give(&taken));
+            }
+        };
+        (format!("{case}: {}", language.name), job)
+    }));
+}
+
+#[test]
+fn a_renewed_permit_is_one_like_all_others() {
+    every_pair(
+        "renewed",
+        |kind| kind.name == KIND,
+        |one, two| {
+            // Only ours renew, and this agent takes it as a lock.
+            if !one.is_rust() {
+                return;
+            }
+            assert!(two.does("try_set", 1));
+            let held = one.of_kind("permit");
+            held.lock(None);
+            assert_eq!(counts(two), [0, 1, 1]);
+            let waiting = two.begin_take(1, None, None);
+            let (mut view, channel) = (STAGE.server.view(), two.channel().expect("it is told"));
+            eventually("a listener", || (view.listeners(&channel) == 1).then_some(()));
+            held.unlock();
+            assert!(two.give(&ids(&waiting.within(SOON).expect("it is there"))));
+        },
+    );
+}
+
+#[test]
+fn all_together_never_have_more_permits_than_there_are() {
+    let kind = kinds(|kind| kind.name == KIND).next().expect("it is in the table");
+    let (inside, most) = (AtomicI64::new(0), AtomicI64::new(0));
+    let first = Party::new(STAGE.everybody().next().expect("there are some"), kind, "permit ids: all");
+    assert!(first.does("try_set", 3));
+    let jobs = STAGE.everybody().zip(ALL.iter().cycle()).map(|(agent, language)| {
+        let (inside, most) = (&inside, &most);
+        let job = move || {
+            let party = Party::new(agent, kind, "permit ids: all");
+            for _ in 0..15 {
+                let held = ids(&party.begin_take(1, None, Some(secs(60))).within(ENOUGH).expect("its turn comes"));
+                most.fetch_max(inside.fetch_add(1, SeqCst) + 1, SeqCst);
+                std::thread::yield_now();
+                inside.fetch_sub(1, SeqCst);
+                assert!(party.give(&held));
+            }
+        };
+        (format!("permit ids: all: {}", language.name), job)
+    });
+    all_at_once(jobs);
+    assert!(most.into_inner() <= 3);
+    assert_eq!(counts(&first), [3, 0, 3]);
+}
