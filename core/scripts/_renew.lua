@@ -1,18 +1,26 @@
 -- The way of every renew.lua. Makes the keys of many holds live on, or only looks at them.
 --
 -- Inputs
+--   client     the client's uuid: each owner is <client>:<number><role>
+--   role       what is behind the number
+--   lease      the ms that the keys live from now on; 0: as long as before
 --   not_after  see _late.lua
---   holds      from the second argument on, two for each key: the ms it lives from now on (0: as long as before), and what names its owner
+--   owners     from the fifth argument on the owner's number for each key
 -- Replies
 --   {1, states}  a character for each key: 1 held, 0 somebody else holds it, - there is no such key
 -- Each key is read after it is written: only so does the server tell this connection of the next change.
---
+local locks = KEYS
+local client, role, lease, not_after, owners = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV
+
 -- is_held(lock, owner) must bear a key that somebody has made into something else: that is not to end the others' renewal.
-local function renew(locks, holds, is_held, live_on)
-  local states = {}
+local function renew(is_held, live_on)
+  local refusal = late(not_after)
+  if refusal then return refusal end
+
+  local states, stem, lives = {}, client .. ':', tonumber(lease) > 0
   for i, lock in ipairs(locks) do
-    local lease, owner = holds[2 * i], holds[2 * i + 1]
-    if tonumber(lease) > 0 and is_held(lock, owner) then live_on(lock, owner, lease) end
+    local owner = stem .. owners[i + 4] .. role
+    if lives and is_held(lock, owner) then live_on(lock, owner) end
     if is_held(lock, owner) then
       states[i] = '1'
     else

@@ -9,10 +9,10 @@ use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::events;
 use crate::group::{Group, Member, Rule};
-use crate::holds::Slot;
 use crate::live::Live;
 use crate::operate;
 use crate::process::PerProcess;
+use crate::slot::Slot;
 
 /// A client of one server. Cheap to clone; all clones are one client with one identity.
 #[derive(Clone)]
@@ -153,7 +153,7 @@ impl Client {
         if let Some(group) = &self.group {
             return live.groups().latest(&group.of(owner));
         }
-        let slot = Slot { kind, name: format!("{}{name}", live.config.prefix).into(), owner };
+        let slot = Slot::new(kind, format!("{}{name}", live.config.prefix).into(), owner);
         live.holds(|holds| holds.latest(&slot))
     }
 

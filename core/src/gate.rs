@@ -1,39 +1,69 @@
 //! One changing call at a time for each owner of a lock: a repeat, a renewal and a release never cross.
 
-use std::collections::VecDeque;
 use std::collections::hash_map::{Entry, HashMap};
-use std::sync::{Arc, Mutex};
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use foldhash::fast::RandomState;
 use tokio::sync::{Notify, oneshot};
 
-use crate::holds::Slot;
+use crate::slot::Slot;
 
 #[derive(Default)]
 pub struct Gates {
-    /// A slot with somebody inside has an entry: those who queue for their turn.
-    taken: Mutex<HashMap<Slot, VecDeque<oneshot::Sender<Turn>>, RandomState>>,
-    /// Told whenever a slot has nobody inside any more.
+    inside: Mutex<Inside>,
+    /// Told whenever nobody may be inside any more.
     left: Notify,
+}
+
+#[derive(Default)]
+struct Inside {
+    /// A slot with somebody inside has an entry, and so has one that is queued for: those who queue for their turn.
+    taken: HashMap<Slot, VecDeque<oneshot::Sender<Turn>>, RandomState>,
+    /// The marks of the slots that a round is inside of.
+    round: HashSet<u64, RandomState>,
+    /// Slots that are queued for until a round is over.
+    awaited: Vec<Slot>,
 }
 
 /// The right to send; dropping it passes it on.
 pub struct Turn {
     gates: Arc<Gates>,
     pub slot: Slot,
+    /// Somebody else has it now.
+    passed: bool,
+}
+
+/// The turns of very many slots at once; dropping it passes them all on.
+pub struct Round {
+    gates: Arc<Gates>,
+    marks: Vec<u64>,
 }
 
 impl Gates {
     pub fn try_enter(self: &Arc<Self>, slot: &Slot) -> Option<Turn> {
-        let mut taken = self.taken.lock().expect("nothing panics while it is held");
-        let Entry::Vacant(free) = taken.entry(slot.clone()) else { return None };
-        free.insert(VecDeque::new());
-        Some(Turn { gates: self.clone(), slot: slot.clone() })
+        let mut inside = self.inside();
+        let is_free = !inside.round.contains(&slot.mark()) && !inside.taken.contains_key(slot);
+        is_free.then(|| self.turn(&mut inside, slot))
+    }
+
+    /// Lets in those that `gather` asks for and nobody is inside of.
+    pub fn round<T>(self: &Arc<Self>, gather: impl FnOnce(&mut dyn FnMut(&Slot) -> bool) -> T) -> (Round, T) {
+        let (mut inside, mut marks) = (self.inside(), Vec::new());
+        let Inside { taken, round, .. } = &mut *inside;
+        let gathered = gather(&mut |slot| {
+            let enters = !taken.contains_key(slot) && round.insert(slot.mark());
+            if enters {
+                marks.push(slot.mark());
+            }
+            enters
+        });
+        (Round { gates: self.clone(), marks }, gathered)
     }
 
     /// Returns once nobody is inside anywhere. For one caller at a time.
     pub async fn idle(&self) {
-        while !self.taken.lock().expect("nothing panics while it is held").is_empty() {
+        while !self.is_idle() {
             self.left.notified().await;
         }
     }
@@ -42,53 +72,114 @@ impl Gates {
     pub async fn enter(self: &Arc<Self>, slot: &Slot) -> Turn {
         loop {
             let turn = {
-                let mut taken = self.taken.lock().expect("nothing panics while it is held");
-                match taken.get_mut(slot) {
-                    Some(queue) => {
-                        let (sender, receiver) = oneshot::channel();
-                        queue.push_back(sender);
-                        Some(receiver)
-                    }
-                    None => None,
+                let mut inside = self.inside();
+                if inside.round.contains(&slot.mark()) && !inside.taken.contains_key(slot) {
+                    inside.awaited.push(slot.clone());
+                    inside.taken.insert(slot.clone(), VecDeque::new());
                 }
+                let Some(queue) = inside.taken.get_mut(slot) else { return self.turn(&mut inside, slot) };
+                let (sender, turn) = oneshot::channel();
+                queue.push_back(sender);
+                turn
             };
-            match turn {
-                Some(turn) => {
-                    if let Ok(turn) = turn.await {
-                        return turn;
-                    }
-                }
-                None => {
-                    if let Some(turn) = self.try_enter(slot) {
-                        return turn;
-                    }
-                }
+            if let Ok(turn) = turn.await {
+                return turn;
             }
         }
+    }
+
+    fn turn(self: &Arc<Self>, inside: &mut Inside, slot: &Slot) -> Turn {
+        inside.taken.insert(slot.clone(), VecDeque::new());
+        Turn::new(self, slot)
+    }
+
+    fn is_idle(&self) -> bool {
+        let inside = self.inside();
+        inside.taken.is_empty() && inside.round.is_empty()
+    }
+
+    fn inside(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().expect("nothing panics while it is held")
+    }
+}
+
+impl Turn {
+    fn new(gates: &Arc<Gates>, slot: &Slot) -> Self {
+        Turn { gates: gates.clone(), slot: slot.clone(), passed: false }
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        loop {
+        while !self.passed {
             let next = {
-                let mut taken = self.gates.taken.lock().expect("nothing panics while it is held");
-                let Entry::Occupied(mut inside) = taken.entry(self.slot.clone()) else { return };
-                match inside.get_mut().pop_front() {
+                let mut inside = self.gates.inside();
+                let Entry::Occupied(mut queue) = inside.taken.entry(self.slot.clone()) else { return };
+                match queue.get_mut().pop_front() {
                     Some(next) => next,
                     None => {
-                        inside.remove();
+                        queue.remove();
                         self.gates.left.notify_one();
                         return;
                     }
                 }
             };
-            let turn = Turn { gates: self.gates.clone(), slot: self.slot.clone() };
-            match next.send(turn) {
-                Ok(()) => return,
+            match next.send(Turn::new(&self.gates, &self.slot)) {
+                Ok(()) => self.passed = true,
                 // It went away meanwhile: this very turn is still ours to pass on.
-                Err(turn) => std::mem::forget(turn),
+                Err(mut turn) => turn.passed = true,
             }
         }
+    }
+}
+
+impl Drop for Round {
+    fn drop(&mut self) {
+        let over: Vec<Slot> = {
+            let mut inside = self.gates.inside();
+            let Inside { round, awaited, .. } = &mut *inside;
+            for mark in &self.marks {
+                round.remove(mark);
+            }
+            awaited.extract_if(.., |slot| !round.contains(&slot.mark())).collect()
+        };
+        for slot in over {
+            drop(Turn::new(&self.gates, &slot));
+        }
+        self.gates.left.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+
+    fn poll<T>(future: &mut std::pin::Pin<Box<impl Future<Output = T>>>) -> Poll<T> {
+        future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn nobody_is_inside_together_with_a_round() {
+        let gates = Arc::new(Gates::default());
+        let [one, two, three] = [1, 2, 3].map(|owner| Slot::new("plain", "n".into(), owner));
+        let turn = gates.try_enter(&one).expect("nobody is inside");
+        let (round, let_in) = gates.round(|may| [may(&one), may(&two), may(&two)]);
+        assert_eq!(let_in, [false, true, false]);
+        assert!(gates.try_enter(&two).is_none() && gates.try_enter(&three).is_some());
+        let mut waiting = [(); 3].map(|()| Box::pin(gates.enter(&two)));
+        assert!(waiting.iter_mut().all(|turn| poll(turn).is_pending()));
+        let (_, let_in) = gates.round(|may| may(&two));
+        assert!(!let_in, "somebody queues");
+        let [gone, mut first, mut second] = waiting;
+        drop((gone, round));
+        let Poll::Ready(first) = poll(&mut first) else { panic!("the round is over") };
+        assert!(poll(&mut second).is_pending(), "one at a time");
+        drop(first);
+        assert!(poll(&mut second).is_ready());
+        drop((turn, second));
+        assert!(gates.is_idle());
     }
 }

@@ -10,24 +10,21 @@ use smallvec::SmallVec;
 
 use crate::command::Look;
 use crate::error::{Loss, LostReason};
+use crate::owner::OwnerField;
+use crate::slot::Slot;
 
 mod due;
+mod owned;
 mod timetable;
 
 #[cfg(test)]
 mod model;
 
+use owned::{Hold, Owned};
 use timetable::Timetable;
 
 pub use due::Ask;
-
-/// One owner of one lock.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Slot {
-    pub kind: &'static str,
-    pub name: Arc<str>,
-    pub owner: i64,
-}
+pub use owned::{Leaving, believed};
 
 /// How long the memory of a lost hold waits for its release.
 const REMEMBER: Duration = Duration::from_secs(600);
@@ -60,48 +57,11 @@ pub struct Ended {
     pub loss: Option<Loss>,
 }
 
-struct Owned {
-    slot: Slot,
-    /// The number of its first hold: never used again.
-    first: u64,
-    /// Nearly always one: kept here, not behind a pointer, because very many are gone through again and again.
-    holds: SmallVec<[Hold; 1]>,
-    deadline: Instant,
-    acquired: Instant,
-    renewed: Option<Instant>,
-    /// When the next renewal is to be sent, if any hold is watched.
-    renew_at: Instant,
-    /// When the server is to be asked, which makes it tell of changes; `None`: it will tell.
-    check_at: Option<Instant>,
-    /// Renewals sent since the last answer.
-    unanswered: u32,
-    /// Which life of the server it was taken from.
-    epoch: u64,
-    /// Its place in the timetable.
-    due: Option<Instant>,
-}
-
-struct Hold {
-    number: u64,
-    watched: bool,
-    lost: Option<(LostReason, Instant)>,
-}
-
-/// What a release is to send.
-pub struct Leaving {
-    pub number: u64,
-    pub leave: u32,
-    /// 0: the key lives as long as before.
-    pub lease: Duration,
-    /// When the owner's first hold was acquired.
-    pub since: Instant,
-}
-
 impl Holds {
     pub fn new(uuid: String, watchdog: Duration) -> Self {
         let owned = Slab::new();
         let (slots, names, numbers, due, ended) = Default::default();
-        let (step, origin) = ((watchdog / 90).max(Duration::from_millis(1)), Instant::now());
+        let (step, origin) = ((watchdog / 12).max(Duration::from_millis(1)), Instant::now());
         Holds { uuid, watchdog, step, origin, owned, slots, names, numbers, due, ended, next: 1 }
     }
 
@@ -263,7 +223,7 @@ impl Holds {
     fn loss(&self, owned: &Owned, (reason, noticed): (LostReason, Instant), now: Instant) -> Loss {
         Loss {
             lock: owned.slot.name.to_string(),
-            owner: format!("{}:{}", self.uuid, owned.slot.owner),
+            owner: OwnerField(&self.uuid, owned.slot.owner).to_string(),
             reason,
             acquired: now - owned.acquired,
             renewed: owned.renewed.map(|renewed| now - renewed),
@@ -283,30 +243,4 @@ impl Holds {
         };
         self.lose(key, reason, now);
     }
-}
-
-impl Owned {
-    fn new(slot: Slot, first: u64, deadline: Instant, epoch: u64, now: Instant) -> Self {
-        let (holds, renewed, check_at, due) = Default::default();
-        Owned { slot, first, holds, deadline, acquired: now, renewed, renew_at: now, check_at, unanswered: 0, epoch, due }
-    }
-
-    fn live(&self) -> u32 {
-        self.holds.iter().filter(|hold| hold.lost.is_none()).count() as u32
-    }
-
-    /// The key was given a new time.
-    fn renewed(&mut self, until: Instant, renew_at: Instant, now: Instant) {
-        self.deadline = self.deadline.max(until);
-        (self.renewed, self.unanswered, self.renew_at) = (Some(now), 0, renew_at);
-    }
-
-    fn is_watched(&self) -> bool {
-        self.holds.iter().any(|hold| hold.watched && hold.lost.is_none())
-    }
-}
-
-/// How long a lease may be believed in: less than the server's, for the clocks' difference.
-pub fn believed(lease: Duration) -> Duration {
-    lease.saturating_sub(lease / 100 + Duration::from_millis(2))
 }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Read in this order: `locks`, `lock` and `guard` (the API), `command` (what crosses a border), `client`, `contend` and `waiter` (the wait loop), `queue`,
-//! `target` (an operation until its outcome is known), `kinds` and the scripts, `holds`, `gate`, `watchdog`, `wakes`, `link`.
+//! `target` (an operation until its outcome is known), `kinds` and the scripts, `slot`, `holds`, `gate`, `watchdog`, `wakes`, `link`.
 #![forbid(unsafe_code)]
 
 mod acquire;
@@ -46,6 +46,7 @@ mod requests;
 mod script;
 mod semaphore;
 mod settle;
+mod slot;
 mod target;
 mod tls;
 mod waiter;

@@ -8,9 +8,9 @@ use tokio::sync::Notify;
 
 use crate::command::Answer;
 use crate::error::{Error, Result};
-use crate::holds::Slot;
 use crate::kinds::{self, Queue};
 use crate::queue::{Line, Place, Returned, Step};
+use crate::slot::Slot;
 use crate::target::Target;
 
 /// The lock that a line stands before, and the owner whose line it is; 0: the line of all.

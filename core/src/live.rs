@@ -13,12 +13,13 @@ use crate::config::Config;
 use crate::error::{Error, LostReason, Result};
 use crate::gate::Gates;
 use crate::group::Holding;
-use crate::holds::{Holds, Slot};
+use crate::holds::Holds;
 use crate::kinds;
 use crate::lines::{self, Done, Lines};
 use crate::link::Link;
 use crate::requests::Requests;
 use crate::settle::{Tries, settle};
+use crate::slot::Slot;
 use crate::target::Target;
 use crate::wakes::Wakes;
 use crate::watchers::Watchers;
@@ -109,7 +110,8 @@ impl Live {
             let handle = runtime.handle().clone();
             let live = self.clone();
             let run = move || {
-                runtime.block_on(crate::watchdog::run(live.clone()));
+                // As a task: each waking of what is blocked on costs a system call more. A panic has been told of by then.
+                let _ = runtime.block_on(runtime.spawn(crate::watchdog::run(live.clone())));
                 drop(runtime);
                 let waiting = live.lines().take_all();
                 drop(waiting);

@@ -139,6 +139,17 @@ impl Call {
         self
     }
 
+    /// Adds a text to the list at the end of each table.
+    pub(crate) fn also(&mut self, _keys: &str, key: &str, _args: &str, arg: &[u8]) {
+        self.keys.push(key.as_bytes());
+        self.args.push(arg);
+        #[cfg(test)]
+        {
+            self.names.0.push(_keys.to_owned());
+            self.names.1.push(_args.to_owned());
+        }
+    }
+
     pub(crate) fn not_after(mut self) -> Self {
         self.not_after = Some(self.args.len());
         self.arg("not_after", 0)

@@ -8,13 +8,14 @@ use tokio::time::timeout_at;
 use crate::command::{Answer, Op, Request};
 use crate::error::{Error, Result};
 use crate::gate::Turn;
-use crate::holds::{Slot, believed};
+use crate::holds::believed;
 use crate::kinds::{self, Cx, PERMITS_AT_ONCE, Row};
 use crate::link::{Outcome, Reply};
 use crate::live::Live;
 use crate::owner::OwnerField;
 use crate::script::{Call, Script, script};
 use crate::settle::{Settled, Tries, Unsettled, settle};
+use crate::slot::Slot;
 
 mod ask;
 mod extend;
@@ -56,7 +57,7 @@ impl Target {
         let row = kinds::find(request.kind).ok_or_else(|| Error::config(format!("there is no kind of lock `{}`", request.kind)))?;
         row.1.check(request)?;
         let name = format!("{}{}", live.config.prefix, request.name).into();
-        let slot = Slot { kind: request.kind, name, owner: request.owner };
+        let slot = Slot::new(request.kind, name, request.owner);
         let without = if row.0.held { live.config.watchdog } else { Duration::ZERO };
         let target = Target::of(live, row, slot, request.lease.unwrap_or(without));
         let target = if row.0.held { target } else { target.of_request(request) };

@@ -4,19 +4,21 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tokio::time::{sleep, sleep_until};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep_until, timeout};
 
-use crate::gate::Turn;
+use crate::gate::Round;
 use crate::holds::Ask;
-use crate::kinds::{self, Renewal};
+use crate::kinds::{self, Kind};
 use crate::link::{Limits, Outcome};
 use crate::live::Live;
-use crate::owner::OwnerField;
+use crate::script::Call;
+use crate::slot::Slot;
 use crate::wakes::Suspects;
 
-/// Names in one script call, and script calls in one go: what is due at once goes out over a while.
-const BATCH: usize = 100;
-const BATCHES: usize = 4;
+/// Names in one go, nearly always in one script call.
+const MOST: usize = 400;
+/// How long the next go waits for the answer to the last one.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Runs on the I/O thread until the client is closed.
@@ -43,49 +45,67 @@ pub async fn run(live: Arc<Live>) {
             Some(Suspects::Names(names)) => live.holds(|holds| holds.suspect(Some(&names), now)),
             None => {}
         }
-        let mut most = BATCHES;
-        while most > 0 {
-            // An owner with a call in flight is left out: that call sets the time, or the next round will.
-            let batch = live.holds(|holds| holds.due(Instant::now(), BATCH, |slot| live.gates.try_enter(slot)));
-            if batch.is_empty() {
-                break;
-            }
-            let live = live.clone();
-            tokio::spawn(async move { ask_about(&live, &batch).await });
-            most -= 1;
-        }
-        if most == 0 {
-            sleep(PAUSE).await;
+        while let Some(most) = ask_about_due(&live) {
+            let _ = timeout(PAUSE, most).await;
         }
     }
 }
 
-async fn ask_about(live: &Arc<Live>, batch: &[(Turn, Ask)]) {
+/// One call about holds of one kind that are to last equally long.
+struct Batch {
+    kind: &'static dyn Kind,
+    name: &'static str,
+    lease_ms: u64,
+    call: Call,
+    asks: Vec<Ask>,
+}
+
+/// Asks about those who are due; gives the end of that if there may be more.
+fn ask_about_due(live: &Arc<Live>) -> Option<JoinHandle<()>> {
+    let now = Instant::now();
+    let mut batches = Vec::<Batch>::new();
+    // An owner with a call in flight is left out: that call sets the time, or the next round will.
+    let mut add = |slot: &Slot, ask| add(&mut batches, &live.uuid, slot, ask);
+    let (round, asked) = live.holds(|holds| live.gates.round(|enters| holds.due(now, MOST, |slot, ask| enters(slot) && add(slot, ask))));
+    let round = Arc::new(round);
+    let asking = batches.into_iter().map(|batch| {
+        let (live, round) = (live.clone(), round.clone());
+        tokio::spawn(async move { ask_about(&live, batch, round).await })
+    });
+    asking.last().filter(|_| asked == MOST)
+}
+
+fn add(batches: &mut Vec<Batch>, client: &str, slot: &Slot, ask: Ask) -> bool {
+    let lease_ms = ask.lease.as_millis() as u64;
+    let begun = batches.iter().position(|batch| batch.name == slot.kind && batch.lease_ms == lease_ms);
+    let at = begun.unwrap_or(batches.len());
+    if begun.is_none() {
+        let Some((_, kind)) = kinds::find(slot.kind) else { return false };
+        let Some(call) = kind.renew(client, lease_ms) else { return false };
+        batches.push(Batch { kind: *kind, name: slot.kind, lease_ms, call, asks: Vec::new() });
+    }
+    let batch = &mut batches[at];
+    batch.kind.renew_also(&mut batch.call, client, &slot.name, slot.owner);
+    batch.asks.push(ask);
+    true
+}
+
+/// `_round`: nobody else sends anything about them meanwhile.
+async fn ask_about(live: &Arc<Live>, batch: Batch, _round: Arc<Round>) {
     // Time enough for the answer to count, and for two more rounds if none comes.
     let response = (live.config.watchdog / 3).clamp(Duration::from_millis(10), live.config.response_timeout);
-    for (traits, kind) in kinds::ALL {
-        let batch: Vec<_> = batch.iter().filter(|(turn, _)| turn.slot.kind == traits.name).collect();
-        let mut holds = Vec::with_capacity(batch.len());
-        for (Turn { slot, .. }, ask) in &batch {
-            holds.push(Renewal { name: &slot.name, owner: OwnerField(&live.uuid, slot.owner), lease_ms: ask.lease.as_millis() as u64 });
+    let sent = Instant::now();
+    // Anything but an answer leaves it unknown: it is tried again a tenth of the lease later.
+    match live.link.run_told(&batch.call, Limits { response, window: response }).await {
+        Outcome::Reply(reply) => {
+            tracing::debug!(target: "redlatch::renew", "{} holds are asked about", batch.asks.len());
+            let (states, epoch) = (reply.text.unwrap_or_default(), live.link.epoch());
+            live.holds(|holds| holds.answered(&batch.asks, &states, epoch, sent, Instant::now()));
         }
-        let Some(call) = (!holds.is_empty()).then(|| kind.renew(&holds)).flatten() else { continue };
-        let sent = Instant::now();
-        let outcome = live.link.run_told(&call, Limits { response, window: response }).await;
-        // Anything but an answer leaves it unknown: it is tried again a tenth of the lease later.
-        let Outcome::Reply(reply) = outcome else {
-            tracing::debug!(target: "redlatch::renew", "{} holds are not renewed: {outcome:?}", batch.len());
-            continue;
-        };
-        tracing::debug!(target: "redlatch::renew", "{} holds are asked about", batch.len());
-        let (epoch, now) = (live.link.epoch(), Instant::now());
-        live.holds(|holds| {
-            for ((turn, ask), state) in batch.iter().zip(reply.text.unwrap_or_default().bytes()) {
-                match state {
-                    b'1' => holds.confirmed(ask, sent, now),
-                    state => holds.missing(&turn.slot, state == b'0', epoch, now),
-                }
-            }
-        });
+        outcome => {
+            tracing::debug!(target: "redlatch::renew", "{} holds are not renewed: {outcome:?}", batch.asks.len());
+            live.holds(|holds| holds.unanswered(&batch.asks, Instant::now()));
+        }
     }
+    live.rearm();
 }

@@ -1,17 +1,12 @@
 -- Makes the keys of many holds live on, or only looks at them. Inputs and replies: see _renew.lua; an owner is named by its field.
 -- Redisson: the renewal task for plain locks
-local locks = KEYS
-local not_after, holds = ARGV[1], ARGV
-
-local refusal = late(not_after)
-if refusal then return refusal end
 
 local function is_held(lock, owner)
   return redis.pcall('HEXISTS', lock, owner) == 1
 end
 
-local function live_on(lock, owner, lease)
+local function live_on(lock, owner)
   redis.call('PEXPIRE', lock, lease)
 end
 
-return renew(locks, holds, is_held, live_on)
+return renew(is_held, live_on)

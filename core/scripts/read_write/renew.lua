@@ -1,21 +1,16 @@
 -- Makes the keys of many holds live on, or only looks at them. A reader's own holds live on with the lock, nobody else's do.
 -- Inputs and replies: see _renew.lua; an owner is named by its field.
 -- Redisson: the renewal tasks for read and for write locks
-local locks = KEYS
-local not_after, holds = ARGV[1], ARGV
-
-local refusal = late(not_after)
-if refusal then return refusal end
 
 local function is_held(lock, owner)
   return redis.pcall('HEXISTS', lock, owner) == 1
 end
 
-local function live_on(lock, owner, lease)
+local function live_on(lock, owner)
   for number = 1, is_writer(owner) and 0 or tonumber(redis.call('HGET', lock, owner)) do
     redis.call('SET', hold_key(lock, owner, number), 1, 'PX', lease)
   end
   live(lock, lease)
 end
 
-return renew(locks, holds, is_held, live_on)
+return renew(is_held, live_on)

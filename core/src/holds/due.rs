@@ -2,12 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Holds, REMEMBER, Slot, believed};
+use super::{Holds, REMEMBER, believed};
+use crate::slot::Slot;
 
 /// How many neighbours are renewed together: fewer and fuller batches, of what lies together in memory.
 const TOGETHER: usize = 32;
 
 /// An owner to ask the server about.
+#[derive(Clone, Copy)]
 pub struct Ask {
     key: usize,
     first: u64,
@@ -36,12 +38,15 @@ impl Holds {
         self.due.first()
     }
 
-    /// What to ask the server now, of those whom `enter` lets in; expired and long lost holds are dealt with on the way.
-    pub fn due<T>(&mut self, now: Instant, most: usize, enter: impl Fn(&Slot) -> Option<T>) -> Vec<(T, Ask)> {
-        let mut asks = Vec::with_capacity(most);
+    /// Tells `ask` whom to ask the server about now, which says whether it does; expired and long lost holds are dealt with on the way.
+    /// Gives how many are asked about, up to `most`.
+    pub fn due(&mut self, now: Instant, most: usize, mut ask: impl FnMut(&Slot, Ask) -> bool) -> usize {
+        let mut asked = 0;
         // Asked again soon unless the answer says otherwise: an error is not a loss.
         let again = self.stepped(now + self.watchdog / 10, self.step);
-        while asks.len() < most {
+        // Whoever is asked about is planned again by the answer, or by its absence, which is certain by then.
+        let silence = now + self.watchdog / 3;
+        while asked < most {
             let Some((at, key)) = self.due.take(now) else { break };
             let Some(owned) = self.owned.get_mut(key).filter(|owned| owned.due == Some(at)) else { continue };
             owned.due = None;
@@ -52,9 +57,12 @@ impl Holds {
                 if renew || owned.check_at.is_some_and(|at| at <= now) {
                     (owned.renew_at, owned.check_at) = (owned.renew_at.max(again), Some(again));
                     let lease = if renew { owned.deadline.saturating_duration_since(now).max(self.watchdog) } else { Duration::ZERO };
-                    if let Some(entered) = enter(&owned.slot) {
+                    if ask(&owned.slot, Ask { key, first: owned.first, lease }) {
                         owned.unanswered += u32::from(renew);
-                        asks.push((entered, Ask { key, first: owned.first, lease }));
+                        asked += 1;
+                        if owned.deadline > silence {
+                            continue;
+                        }
                     }
                 }
             } else {
@@ -66,18 +74,35 @@ impl Holds {
             }
             self.plan(key, now);
         }
-        asks
+        asked
     }
 
-    /// The server has answered a call sent at `sent`: the owner has it, and the server will tell when that changes.
-    pub fn confirmed(&mut self, ask: &Ask, sent: Instant, now: Instant) {
+    /// The server has answered a call about many, sent at `sent`: 1 held, 0 somebody else holds it, - nobody does.
+    pub fn answered(&mut self, asks: &[Ask], states: &str, epoch: u64, sent: Instant, now: Instant) {
         let (until, renew_at) = (sent + believed(self.watchdog), self.next_renewal(now));
-        let Some(owned) = self.owned.get_mut(ask.key).filter(|owned| owned.first == ask.first) else { return };
-        if ask.lease > Duration::ZERO {
-            owned.renewed(until, renew_at, now);
+        for (ask, state) in asks.iter().zip(states.bytes()) {
+            let Some(owned) = self.owned.get_mut(ask.key).filter(|owned| owned.first == ask.first) else { continue };
+            if state != b'1' {
+                let slot = owned.slot.clone();
+                self.missing(&slot, state == b'0', epoch, now);
+                continue;
+            }
+            if ask.lease > Duration::ZERO {
+                owned.renewed(until, renew_at, now);
+            }
+            // From now on it tells of changes.
+            owned.check_at = None;
+            self.plan(ask.key, now);
         }
-        owned.check_at = None;
-        self.plan(ask.key, now);
+    }
+
+    /// The server has not answered a call about many: each is asked about again soon.
+    pub fn unanswered(&mut self, asks: &[Ask], now: Instant) {
+        for ask in asks {
+            if self.owned.get(ask.key).is_some_and(|owned| owned.first == ask.first) {
+                self.plan(ask.key, now);
+            }
+        }
     }
 
     /// The key lives on since a call sent at `sent`.

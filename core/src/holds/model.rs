@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use super::{Holds, Slot, believed};
+use super::{Holds, believed};
 use crate::command::Look;
 use crate::error::LostReason;
+use crate::slot::Slot;
 
 const WATCHDOG: Duration = Duration::from_secs(3);
 const LEASE: Duration = Duration::from_millis(700);
@@ -20,7 +21,7 @@ struct Noted {
 }
 
 fn slot(owner: usize) -> Slot {
-    Slot { kind: "plain", name: "n".into(), owner: owner as i64 }
+    Slot::new("plain", "n".into(), owner as i64)
 }
 
 fn play(history: &[(u8, u8)]) {
@@ -63,14 +64,22 @@ fn play(history: &[(u8, u8)]) {
             _ => now += Duration::from_millis(u64::from(pick) * 4),
         }
         noted.retain(|hold| deadlines[hold.owner] > now);
-        for (slot, ask) in holds.due(now, 100, |slot| Some(slot.clone())) {
-            let owner = slot.owner as usize;
+        let mut asked = Vec::new();
+        holds.due(now, 100, |slot, ask| {
+            asked.push((slot.owner as usize, ask));
+            true
+        });
+        for (owner, ask) in asked {
             assert!(noted.iter().any(|hold| hold.owner == owner), "asked about what is not held");
+            if pick % 5 == 0 {
+                holds.unanswered(&[ask], now);
+                continue;
+            }
             if ask.lease > Duration::ZERO {
                 assert!(noted.iter().any(|hold| hold.owner == owner && hold.watched), "renewed what nobody watches");
                 deadlines[owner] = deadlines[owner].max(now + believed(WATCHDOG));
             }
-            holds.confirmed(&ask, now, now);
+            holds.answered(&[ask], "1", 0, now, now);
         }
         for hold in &noted {
             let Look::Held { remaining } = holds.look(hold.number, now) else { panic!("it is held") };

@@ -4,16 +4,22 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use std::time::Instant;
 
 #[derive(Default)]
-pub struct Timetable(BTreeMap<Instant, Vec<usize>>);
+pub struct Timetable {
+    places: BTreeMap<Instant, Vec<usize>>,
+    /// One of them at hand: many in a row are added to the same, or taken from it.
+    hand: Option<(Instant, Vec<usize>)>,
+}
 
 impl Timetable {
     pub fn add(&mut self, at: Instant, key: usize) {
-        self.0.entry(at).or_default().push(key);
+        self.reach(at).push(key);
     }
 
     /// Somebody does not want to be looked at then; the place is freed if nobody else has it.
     pub fn leave(&mut self, at: Instant, key: usize) {
-        if let Entry::Occupied(place) = self.0.entry(at)
+        if self.hand.as_ref().is_some_and(|(time, keys)| *time == at && keys.as_slice() == [key]) {
+            self.hand = None;
+        } else if let Entry::Occupied(place) = self.places.entry(at)
             && place.get().as_slice() == [key]
         {
             place.remove();
@@ -22,17 +28,27 @@ impl Timetable {
 
     /// The next time for anybody, or for somebody who has left.
     pub fn first(&self) -> Option<Instant> {
-        self.0.first_key_value().map(|(at, _)| *at)
+        let (first, hand) = (self.places.first_key_value().map(|(at, _)| *at), self.hand.as_ref().map(|(at, _)| *at));
+        first.into_iter().chain(hand).min()
     }
 
     /// The next of those whose time has come, and that time.
     pub fn take(&mut self, now: Instant) -> Option<(Instant, usize)> {
         loop {
-            let mut place = self.0.first_entry().filter(|place| *place.key() <= now)?;
-            match place.get_mut().pop() {
-                Some(key) => return Some((*place.key(), key)),
-                None => drop(place.remove()),
+            let at = self.first().filter(|at| *at <= now)?;
+            match self.reach(at).pop() {
+                Some(key) => return Some((at, key)),
+                None => self.hand = None,
             }
         }
+    }
+
+    fn reach(&mut self, at: Instant) -> &mut Vec<usize> {
+        if self.hand.as_ref().is_none_or(|(time, _)| *time != at) {
+            let keys = self.places.remove(&at).unwrap_or_default();
+            let before = self.hand.replace((at, keys));
+            self.places.extend(before);
+        }
+        &mut self.hand.as_mut().expect("it was put there").1
     }
 }

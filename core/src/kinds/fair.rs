@@ -2,7 +2,7 @@
 //! `getNonReentrantFairLock`.
 
 use super::plain::{self, Plain};
-use super::{Cx, Kind, Renewal, Wake, prefixed};
+use super::{Cx, Kind, Wake, prefixed};
 use crate::command::Op;
 use crate::script::{Call, Script, script};
 
@@ -44,8 +44,8 @@ impl Kind for Fair {
         Some(to_waiters(over_queue(&LEAVE, cx.name).arg("owner", cx.owner), cx))
     }
 
-    fn renew(&self, holds: &[Renewal]) -> Option<Call> {
-        Plain.renew(holds)
+    fn renew(&self, client: &str, lease_ms: u64) -> Option<Call> {
+        Plain.renew(client, lease_ms)
     }
 
     fn wake(&self, name: &str, owner: &str) -> Wake {

@@ -1,7 +1,7 @@
 //! The lock whose every hold has a number greater than all before: the reentrant one that counts. Redisson's `getFencedLock`.
 
 use super::plain::{self, Plain};
-use super::{Cx, Kind, Renewal, Wake, prefixed};
+use super::{Cx, Kind, Wake, prefixed};
 use crate::command::Op;
 use crate::script::{Call, Script, script};
 
@@ -24,8 +24,8 @@ impl Kind for Fenced {
         }
     }
 
-    fn renew(&self, holds: &[Renewal]) -> Option<Call> {
-        Plain.renew(holds)
+    fn renew(&self, client: &str, lease_ms: u64) -> Option<Call> {
+        Plain.renew(client, lease_ms)
     }
 
     fn wake(&self, name: &str, owner: &str) -> Wake {

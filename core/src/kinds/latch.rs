@@ -1,6 +1,6 @@
 //! Waiting until something has happened so many times. Redisson's `getCountDownLatch`.
 
-use super::{Cx, Kind, Renewal, Wake, at_least};
+use super::{Cx, Kind, Wake, at_least};
 use crate::command::{Op, Request};
 use crate::error::Result;
 use crate::script::{Call, Script, script};
@@ -41,10 +41,6 @@ impl Kind for Latch {
             Op::Delete => to_waiters(Call::new(&DELETE).key("count", cx.name).arg("message", 1), cx).not_after(),
             _ => return None,
         })
-    }
-
-    fn renew(&self, _: &[Renewal]) -> Option<Call> {
-        None
     }
 
     fn wake(&self, name: &str, _: &str) -> Wake {

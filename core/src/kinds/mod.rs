@@ -5,7 +5,6 @@ use std::fmt::Display;
 
 use crate::command::{Op, Request};
 use crate::error::{Error, Result};
-use crate::owner::OwnerField;
 use crate::script::{Call, Script};
 
 mod fair;
@@ -40,8 +39,14 @@ pub trait Kind: Send + Sync {
     fn named(&self, _owner: &str) -> Vec<i64> {
         Vec::new()
     }
-    /// One call that renews many holds, or looks at them (a lease of 0); `None`: this kind is not renewed.
-    fn renew(&self, holds: &[Renewal]) -> Option<Call>;
+    /// A call that has those last for so long that [`Kind::renew_also`] adds to it, or looks at them (a lease of 0); `None`: this kind is
+    /// not renewed.
+    fn renew(&self, _client: &str, _lease_ms: u64) -> Option<Call> {
+        None
+    }
+    fn renew_also(&self, call: &mut Call, _client: &str, name: &str, owner: i64) {
+        call.also("locks…", name, "owners…", itoa::Buffer::new().format(owner).as_bytes());
+    }
     /// How a waiter hears of a release. `owner` as in [`Cx::owner`].
     fn wake(&self, name: &str, owner: &str) -> Wake;
 }
@@ -178,17 +183,9 @@ impl Cx<'_> {
     }
 }
 
-/// The call of a script that renews many holds; `role` is what is behind an owner's name in its field.
-pub(crate) fn renewal(script: &'static Script, holds: &[Renewal], role: &str) -> Call {
-    let mut call = Call::new(script);
-    for hold in holds {
-        call = call.key("locks…", hold.name);
-    }
-    call = call.not_after();
-    for hold in holds {
-        call = call.arg("holds…", hold.lease_ms).arg("holds…", format_args!("{}{role}", hold.owner));
-    }
-    call
+/// The call of a script that renews many holds; `role` is what is behind an owner's number in its field.
+pub(crate) fn renewal(script: &'static Script, client: &str, lease_ms: u64, role: &str) -> Call {
+    Call::new(script).arg("client", client).arg("role", role).arg("lease", lease_ms).not_after()
 }
 
 /// Refuses a first number below `least`.
@@ -200,14 +197,6 @@ pub(crate) fn at_least(least: i64, what: &str, request: &Request) -> Result<()> 
             Err(Error::config(format!("the {what} of `{}` are {given}, they must be {least} or more", request.name)))
         }
     }
-}
-
-/// One hold to renew.
-#[doc(hidden)]
-pub struct Renewal<'a> {
-    pub name: &'a str,
-    pub owner: OwnerField<'a>,
-    pub lease_ms: u64,
 }
 
 /// How a waiter hears that it is worth trying again.
@@ -232,40 +221,4 @@ pub(crate) fn prefixed(prefix: &str, name: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn cx() -> Cx<'static> {
-        let (name, owner, holder, publish, next, request) = ("n", "u:1", "u:2", "PUBLISH", ("", 0), String::new());
-        let (waits, forever, want, leave, lease_ms, keep_ms) = (true, true, 1, 0, 1, 1);
-        Cx { name, owner, lease_ms, waits, forever, want, leave, next, holder, publish, numbers: &[], request, keep_ms }
-    }
-
-    #[test]
-    fn every_call_names_its_inputs_as_its_script_does() {
-        for (traits, kind) in ALL {
-            for op in (1..=99).filter_map(|number| Op::from_number(number).ok()) {
-                let call = kind.call(op, &cx());
-                let held = traits.held && (op == Op::Release || op == Op::ForceRelease && traits.name != "permit");
-                let wanted = held || [Op::Acquire, Op::Inspect].contains(&op);
-                assert!(call.is_some() || !wanted, "{} cannot {op:?}", traits.name);
-                call.into_iter().for_each(|call| call.assert_names_agree());
-            }
-            kind.undo(&cx()).into_iter().for_each(|call| call.assert_names_agree());
-            let holds = [("a", 1), ("b", 2)].map(|(name, owner)| Renewal { name, owner: OwnerField("u", owner), lease_ms: 1 });
-            if let Some(call) = kind.leave(&cx()) {
-                call.assert_names_agree();
-            }
-            assert_eq!(kind.renew(&holds).is_some(), traits.renewed);
-            if let Some(call) = kind.renew(&holds) {
-                call.assert_names_agree();
-            }
-        }
-    }
-
-    #[test]
-    fn companions_stay_in_the_slot_of_the_name() {
-        assert_eq!(prefixed("p", "n"), "p:{n}");
-        assert_eq!(prefixed("p", "a{b}c"), "p:a{b}c");
-    }
-}
+mod tests;

@@ -1,7 +1,7 @@
 //! The lock that its owner may not take twice: the reentrant one with another acquire. Redisson's `getNonReentrantLock`.
 
 use super::plain::Plain;
-use super::{Cx, Kind, Renewal, Wake};
+use super::{Cx, Kind, Wake};
 use crate::command::Op;
 use crate::script::{Call, Script, script};
 
@@ -20,8 +20,8 @@ impl Kind for NonReentrant {
         }
     }
 
-    fn renew(&self, holds: &[Renewal]) -> Option<Call> {
-        Plain.renew(holds)
+    fn renew(&self, client: &str, lease_ms: u64) -> Option<Call> {
+        Plain.renew(client, lease_ms)
     }
 
     fn wake(&self, name: &str, owner: &str) -> Wake {

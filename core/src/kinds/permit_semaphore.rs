@@ -2,10 +2,9 @@
 //!
 //! [`Permits`] are anybody's who knows the id; a [`Permit`] is held by one owner, and renewed. To the server they are the same.
 
-use super::{Cx, Kind, PERMITS_AT_ONCE, Renewal, Wake, at_least, prefixed};
+use super::{Cx, Kind, PERMITS_AT_ONCE, Wake, at_least, prefixed};
 use crate::command::{Op, Request};
 use crate::error::{Error, Result};
-use crate::owner::OwnerField;
 use crate::permit_id::PermitId;
 use crate::script::{Call, Script, script};
 
@@ -109,10 +108,6 @@ impl Kind for Permits {
         PermitId::of(owner).halves().to_vec()
     }
 
-    fn renew(&self, _: &[Renewal]) -> Option<Call> {
-        None
-    }
-
     fn wake(&self, name: &str, _: &str) -> Wake {
         Wake::message(channel(name))
     }
@@ -134,13 +129,12 @@ impl Kind for Permit {
         PermitId::of(owner).halves().to_vec()
     }
 
-    fn renew(&self, holds: &[Renewal]) -> Option<Call> {
-        let call = holds.iter().fold(Call::new(&RENEW), |call, hold| call.key("leases…", leases(hold.name)));
-        let both = |call: Call, hold: &Renewal| {
-            let OwnerField(client, number) = hold.owner;
-            call.arg("holds…", hold.lease_ms).bytes("holds…", &PermitId::new(client, number).to_bytes())
-        };
-        Some(holds.iter().fold(call.not_after(), both))
+    fn renew(&self, _: &str, lease_ms: u64) -> Option<Call> {
+        Some(Call::new(&RENEW).arg("lease", lease_ms).not_after())
+    }
+
+    fn renew_also(&self, call: &mut Call, client: &str, name: &str, owner: i64) {
+        call.also("leases…", &leases(name), "ids…", &PermitId::new(client, owner).to_bytes());
     }
 
     fn wake(&self, name: &str, _: &str) -> Wake {

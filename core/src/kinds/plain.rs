@@ -1,6 +1,6 @@
 //! The reentrant lock: one hash, the owner's field counts its holds. Redisson's `getLock`.
 
-use super::{Cx, Kind, Renewal, Wake, prefixed, renewal};
+use super::{Cx, Kind, Wake, prefixed, renewal};
 use crate::command::Op;
 use crate::script::{Call, Script, script};
 
@@ -42,8 +42,8 @@ impl Kind for Plain {
         })
     }
 
-    fn renew(&self, holds: &[Renewal]) -> Option<Call> {
-        Some(renewal(&RENEW, holds, ""))
+    fn renew(&self, client: &str, lease_ms: u64) -> Option<Call> {
+        Some(renewal(&RENEW, client, lease_ms, ""))
     }
 
     fn wake(&self, name: &str, _: &str) -> Wake {

@@ -1,6 +1,6 @@
 //! The lock that many may hold for reading, or one for writing, who may read as well. Redisson's `getReadWriteLock`.
 
-use super::{Cx, Kind, Renewal, Wake, prefixed, renewal};
+use super::{Cx, Kind, Wake, prefixed, renewal};
 use crate::command::Op;
 use crate::script::{Call, Script, script};
 
@@ -35,8 +35,8 @@ impl Kind for Read {
         }
     }
 
-    fn renew(&self, holds: &[Renewal]) -> Option<Call> {
-        Some(renewal(&RENEW, holds, ""))
+    fn renew(&self, client: &str, lease_ms: u64) -> Option<Call> {
+        Some(renewal(&RENEW, client, lease_ms, ""))
     }
 
     fn wake(&self, name: &str, _: &str) -> Wake {
@@ -65,8 +65,8 @@ impl Kind for Write {
         }
     }
 
-    fn renew(&self, holds: &[Renewal]) -> Option<Call> {
-        Some(renewal(&RENEW, holds, ":write"))
+    fn renew(&self, client: &str, lease_ms: u64) -> Option<Call> {
+        Some(renewal(&RENEW, client, lease_ms, ":write"))
     }
 
     fn wake(&self, name: &str, _: &str) -> Wake {

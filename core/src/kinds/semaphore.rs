@@ -1,6 +1,6 @@
 //! Permits that anybody takes and anybody gives back. Redisson's `getSemaphore`.
 
-use super::{Cx, Kind, Renewal, Wake, at_least, prefixed};
+use super::{Cx, Kind, Wake, at_least, prefixed};
 use crate::command::{Op, Request};
 use crate::error::Result;
 use crate::script::{Call, Script, script};
@@ -59,10 +59,6 @@ impl Kind for Semaphore {
     fn undo(&self, cx: &Cx) -> Option<Call> {
         let call = Call::new(&UNDO).key("permits", cx.name).key("request", &cx.request).arg("count", cx.number(0));
         Some(to_waiters(call, cx).not_after())
-    }
-
-    fn renew(&self, _: &[Renewal]) -> Option<Call> {
-        None
     }
 
     fn wake(&self, name: &str, _: &str) -> Wake {

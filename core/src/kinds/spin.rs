@@ -1,7 +1,7 @@
 //! The spin lock: the reentrant one, whose waiters ask now and then instead of listening. Redisson's `getSpinLock`.
 
 use super::plain::{self, Plain};
-use super::{Cx, Kind, Renewal, Wake};
+use super::{Cx, Kind, Wake};
 use crate::command::Op;
 use crate::script::Call;
 
@@ -19,8 +19,8 @@ impl Kind for Spin {
         }
     }
 
-    fn renew(&self, holds: &[Renewal]) -> Option<Call> {
-        Plain.renew(holds)
+    fn renew(&self, client: &str, lease_ms: u64) -> Option<Call> {
+        Plain.renew(client, lease_ms)
     }
 
     fn wake(&self, _: &str, _: &str) -> Wake {

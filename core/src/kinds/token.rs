@@ -1,7 +1,7 @@
 //! The lock that most libraries write: `SET key token NX PX lease`, and a script that compares and deletes. Others release without a word,
 //! so its waiters also ask now and then.
 
-use super::{Cx, Kind, Renewal, Wake, prefixed, renewal};
+use super::{Cx, Kind, Wake, prefixed, renewal};
 use crate::command::Op;
 use crate::script::{Call, Script, script};
 
@@ -32,8 +32,8 @@ impl Kind for Token {
         })
     }
 
-    fn renew(&self, holds: &[Renewal]) -> Option<Call> {
-        Some(renewal(&RENEW, holds, ""))
+    fn renew(&self, client: &str, lease_ms: u64) -> Option<Call> {
+        Some(renewal(&RENEW, client, lease_ms, ""))
     }
 
     fn wake(&self, name: &str, _: &str) -> Wake {

@@ -5,8 +5,6 @@ use std::time::Instant;
 use super::Target;
 use crate::command::Answer;
 use crate::error::{Error, Result};
-use crate::kinds::Renewal;
-use crate::owner::OwnerField;
 use crate::settle::{Settled, settle};
 
 impl Target {
@@ -15,10 +13,9 @@ impl Target {
         let tries = self.tries(None);
         let _turn = self.turn(tries).await?;
         self.ensure(number)?;
-        let (owner, lease_ms) = (OwnerField(&self.live.uuid, self.slot.owner), self.lease.as_millis() as u64);
-        let renewal = [Renewal { name: &self.slot.name, owner, lease_ms }];
         let none = || Error::Unsupported(format!("`{}` has no lease that could be changed", self.slot.name));
-        let call = self.row.1.renew(&renewal).ok_or_else(none)?;
+        let mut call = self.row.1.renew(&self.live.uuid, self.lease.as_millis() as u64).ok_or_else(none)?;
+        self.row.1.renew_also(&mut call, &self.live.uuid, &self.slot.name, self.slot.owner);
         // Nobody may believe longer than the server, whatever becomes of the call.
         self.live.holds(|holds| holds.shorten(&self.slot, self.lease, Instant::now()));
         let Settled { reply, sent, .. } = settle(&self.live, &call, tries, None).await.map_err(|unsettled| unsettled.error)?;

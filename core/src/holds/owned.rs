@@ -1,0 +1,71 @@
+//! What one owner holds of one lock, and until when.
+
+use std::time::{Duration, Instant};
+
+use smallvec::SmallVec;
+
+use crate::error::LostReason;
+use crate::slot::Slot;
+
+pub struct Owned {
+    pub slot: Slot,
+    /// The number of its first hold: never used again.
+    pub first: u64,
+    /// Nearly always one: kept here, not behind a pointer, because very many are gone through again and again.
+    pub holds: SmallVec<[Hold; 1]>,
+    pub deadline: Instant,
+    pub acquired: Instant,
+    pub renewed: Option<Instant>,
+    /// When the next renewal is to be sent, if any hold is watched.
+    pub renew_at: Instant,
+    /// When the server is to be asked, which makes it tell of changes; `None`: it will tell.
+    pub check_at: Option<Instant>,
+    /// Renewals sent since the last answer.
+    pub unanswered: u32,
+    /// Which life of the server it was taken from.
+    pub epoch: u64,
+    /// Its place in the timetable.
+    pub due: Option<Instant>,
+}
+
+pub struct Hold {
+    pub number: u64,
+    pub watched: bool,
+    pub lost: Option<(LostReason, Instant)>,
+}
+
+/// What a release is to send.
+pub struct Leaving {
+    pub number: u64,
+    pub leave: u32,
+    /// 0: the key lives as long as before.
+    pub lease: Duration,
+    /// When the owner's first hold was acquired.
+    pub since: Instant,
+}
+
+impl Owned {
+    pub fn new(slot: Slot, first: u64, deadline: Instant, epoch: u64, now: Instant) -> Self {
+        let (holds, renewed, check_at, due) = Default::default();
+        Owned { slot, first, holds, deadline, acquired: now, renewed, renew_at: now, check_at, unanswered: 0, epoch, due }
+    }
+
+    pub fn live(&self) -> u32 {
+        self.holds.iter().filter(|hold| hold.lost.is_none()).count() as u32
+    }
+
+    /// The key was given a new time.
+    pub fn renewed(&mut self, until: Instant, renew_at: Instant, now: Instant) {
+        self.deadline = self.deadline.max(until);
+        (self.renewed, self.unanswered, self.renew_at) = (Some(now), 0, renew_at);
+    }
+
+    pub fn is_watched(&self) -> bool {
+        self.holds.iter().any(|hold| hold.watched && hold.lost.is_none())
+    }
+}
+
+/// How long a lease may be believed in: less than the server's, for the clocks' difference.
+pub fn believed(lease: Duration) -> Duration {
+    lease.saturating_sub(lease / 100 + Duration::from_millis(2))
+}
