@@ -147,21 +147,20 @@ fn only_the_last_release_wakes() {
 #[test]
 fn a_killed_holder_keeps_the_lock_for_its_lease_and_no_longer() {
     let (case, lease) = ("kill", Duration::from_secs(8));
-    all_at_once(languages::ALL.iter().map(|language| {
+    all_at_once(languages::ALL.iter().chain(languages::OLDER).map(|language| {
         let job = move || {
             let doomed = Agent::start(language, &STAGE.server.url());
             let mut view = STAGE.server.view();
             let mut waiting = Vec::new();
-            let waiters = || STAGE.waiters().iter();
-            for (kind, waiter) in kinds(|kind| kind.exclusive && kind.redisson).flat_map(|kind| waiters().map(move |waiter| (kind, waiter)))
-            {
-                let other = waiter.as_ref().map_or("?", |agent| agent.language.name);
-                let name = format!("{case}: {}: {} → {other}", kind.0.name, language.name);
-                let (holder, waiter) = (Party::new(&doomed, kind, &name), Party::new(waiter, kind, &name));
-                let start = Instant::now();
-                holder.lock(Some(lease));
-                let pending = wait_for(&waiter, &mut view);
-                waiting.push((name, holder.field(), waiter, start, pending));
+            for kind in kinds(|kind| kind.exclusive && kind.redisson && language.has(kind)) {
+                for (waiter, other) in STAGE.waiters().filter(|(_, other)| other.has(&kind.0) && other.meets(language)) {
+                    let name = format!("{case}: {}: {} → {}", kind.0.name, language.name, other.name);
+                    let (holder, waiter) = (Party::new(&doomed, kind, &name), Party::new(waiter, kind, &name));
+                    let start = Instant::now();
+                    holder.lock(Some(lease));
+                    let pending = wait_for(&waiter, &mut view);
+                    waiting.push((name, holder.field(), waiter, start, pending));
+                }
             }
             doomed.as_ref().expect("it took locks").kill();
             all_at_once(waiting.into_iter().map(|(name, dead, waiter, start, pending)| {

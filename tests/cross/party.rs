@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::agent::{Agent, Pending, Refusal};
+use crate::languages::Age;
 use crate::stage::{Kind, kinds};
 
 /// How long anything may take that needs no lease to run out; far below every lease that a case does not want to see ending.
@@ -108,7 +109,7 @@ impl<'a> Party<'a> {
     }
 
     pub fn is_redisson(&self) -> bool {
-        self.agent.language.name == "redisson"
+        self.agent.language.age != Age::Ours
     }
 
     /// Whether somebody of this client, a Redisson, waits for a message.

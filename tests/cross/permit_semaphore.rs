@@ -96,9 +96,8 @@ fn a_permit_of_a_killed_process_comes_back_with_its_lease() {
         let job = move || {
             let doomed = Agent::start(language, &STAGE.server.url());
             let mut waiting = Vec::new();
-            for waiter in STAGE.waiters() {
-                let other = waiter.as_ref().map_or("?", |agent| agent.language.name);
-                let name = format!("{case}: {} → {other}", language.name);
+            for (waiter, other) in STAGE.waiters().filter(|(_, other)| other.has(&kind.0)) {
+                let name = format!("{case}: {} → {}", language.name, other.name);
                 let (holder, waiter, start) = (Party::new(&doomed, kind, &name), Party::new(waiter, kind, &name), Instant::now());
                 assert!(waiter.does("try_set", 1));
                 assert_eq!(holder.take(1, Some(lease)).len(), 1);

@@ -83,6 +83,8 @@ fn a_reader_whose_lease_ends_lets_a_writer_in() {
         read.unlock_in_vain();
         other_write.unlock();
         let mut view = STAGE.server.view();
-        eventually("nothing left", || view.keys(&format!("*{}*", read.name())).is_empty().then_some(()));
+        // Redisson before 4.3 leaves what it remembers an unlock by until that ends by itself.
+        let mut left = || view.keys(&format!("*{}*", read.name())).into_iter().find(|key| !key.starts_with("redisson_unlock_latch"));
+        eventually("nothing left", || left().is_none().then_some(()));
     });
 }

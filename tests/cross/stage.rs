@@ -1,4 +1,5 @@
-//! Where the cases run: one server, and two agents of every language, so that a language also meets itself in another process.
+//! Where the cases run: one server, and two agents of every language, so that a language also meets itself in another process; and one of
+//! every older Redisson.
 
 use std::sync::LazyLock;
 use std::thread;
@@ -7,14 +8,18 @@ use redlatch::kinds::{self, Traits};
 use redlatch_tests::{Server, all_at_once};
 
 use crate::agent::Agent;
-use crate::languages::{ALL, Language};
+use crate::languages::{ALL, Language, OLDER};
 use crate::party::Party;
+
+/// An agent, or why there is none.
+pub type Actor = Result<Agent, String>;
 
 /// The server and the agents; they end with this process.
 pub struct Stage {
     pub server: Server,
-    holders: Vec<Result<Agent, String>>,
-    waiters: Vec<Result<Agent, String>>,
+    holders: Vec<Actor>,
+    waiters: Vec<Actor>,
+    older: Vec<Actor>,
 }
 
 pub static STAGE: LazyLock<Stage> = LazyLock::new(|| {
@@ -24,21 +29,30 @@ pub static STAGE: LazyLock<Stage> = LazyLock::new(|| {
         let url = url.clone();
         thread::spawn(move || Agent::start(language, &url))
     };
-    let starting: Vec<_> = ALL.iter().chain(ALL).map(start).collect();
+    let starting: Vec<_> = ALL.iter().chain(ALL).chain(OLDER).map(start).collect();
     let mut holders: Vec<_> = starting.into_iter().map(|agent| agent.join().expect("starting does not panic")).collect();
-    let waiters = holders.split_off(ALL.len());
-    Stage { server, holders, waiters }
+    let mut waiters = holders.split_off(ALL.len());
+    let older = waiters.split_off(ALL.len());
+    Stage { server, holders, waiters, older }
 });
 
 impl Stage {
-    /// The agents that only wait, in the order of [`ALL`].
-    pub fn waiters(&self) -> &[Result<Agent, String>] {
-        &self.waiters
+    /// The agents that only wait, or are older, with their languages.
+    pub fn waiters(&self) -> impl Iterator<Item = (&Actor, &'static Language)> {
+        self.waiters.iter().zip(ALL).chain(self.older())
     }
 
-    /// All agents.
-    pub fn everybody(&self) -> impl Iterator<Item = &Result<Agent, String>> {
+    /// All agents but the older ones, as often as each language has some: in the order of [`ALL`].
+    pub fn everybody(&self) -> impl Iterator<Item = &Actor> {
         self.holders.iter().chain(&self.waiters)
+    }
+
+    fn holders(&self) -> impl Iterator<Item = (&Actor, &'static Language)> {
+        self.holders.iter().zip(ALL).chain(self.older())
+    }
+
+    fn older(&self) -> impl Iterator<Item = (&Actor, &'static Language)> {
+        self.older.iter().zip(OLDER)
     }
 }
 
@@ -54,9 +68,8 @@ pub fn kinds(of: impl Fn(&Traits) -> bool) -> impl Iterator<Item = Kind> {
 /// lock of its own.
 pub fn every_pair(case: &str, of: impl Fn(&Traits) -> bool, check: impl Fn(&Party, &Party) + Sync) {
     for kind in kinds(of) {
-        let pairs = STAGE.holders.iter().zip(ALL).flat_map(|one| STAGE.waiters.iter().zip(ALL).map(move |two| (one, two)));
-        let has = |language: &Language| kind.0.redisson || language.name != "redisson";
-        let pairs = pairs.filter(|((_, one), (_, two))| has(one) && has(two));
+        let pairs = STAGE.holders().flat_map(|one| STAGE.waiters().map(move |two| (one, two)));
+        let pairs = pairs.filter(|((_, one), (_, two))| one.has(&kind.0) && two.has(&kind.0) && one.meets(two));
         all_at_once(pairs.map(|((holder, one), (waiter, two))| {
             let name = format!("{case}: {}: {} → {}", kind.0.name, one.name, two.name);
             let check = &check;

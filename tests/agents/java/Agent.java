@@ -1,10 +1,10 @@
-// The Java agent: runs lock commands that come as JSON lines, over org.redisson only. Compiled against our jar and against Redisson's.
+// The Java agent: runs lock commands that come as JSON lines, over org.redisson only. Compiled against our jar and against
+// Redisson's, and run with older ones too.
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
@@ -95,6 +95,7 @@ public class Agent {
         }
     }
 
+    @SuppressWarnings("deprecation") // older Redissons have no other
     private static CompletionStage<?> run(String what, RSemaphore semaphore, Map<String, String> command) {
         int n = Integer.parseInt(command.getOrDefault("n", "1"));
         String wait = command.get("wait");
@@ -102,7 +103,7 @@ public class Agent {
             case "try_set": return semaphore.trySetPermitsAsync(n);
             case "take": return wait == null
                     ? semaphore.acquireAsync(n)
-                    : semaphore.tryAcquireAsync(n, Duration.ofMillis(Long.parseLong(wait)));
+                    : semaphore.tryAcquireAsync(n, Long.parseLong(wait), TimeUnit.MILLISECONDS);
             case "give": return semaphore.releaseAsync(n);
             case "add": return semaphore.addPermitsAsync(n);
             case "drain": return semaphore.drainPermitsAsync();
@@ -187,7 +188,7 @@ public class Agent {
             }
             return count;
         } catch (ReflectiveOperationException e) {
-            throw new IllegalArgumentException("this is no Redisson that has its waiters where 4.7.0 has them", e);
+            throw new IllegalArgumentException("this is no Redisson that has its waiters where 3.27.2 to 4.7.0 have them", e);
         }
     }
 
