@@ -83,7 +83,8 @@ class Program:
             command = (sys.executable, "-W", "ignore", "-m", *command)
             parent = subprocess.Popen(command, cwd=self._folder, env=self._env, stdout=output, stderr=output)
         try:
-            until_true(self.is_held, "the lock of the first process")
+            until_true(lambda: self.is_held() or parent.poll() is not None, "the lock of the first process")
+            assert parent.poll() is None, said.read_text()
             yield parent
             parent.terminate()
             assert parent.wait(timeout=20) == 0, said.read_text()
