@@ -3,11 +3,14 @@
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-use proptest::prelude::*;
-use redlatch::{Client, Error, LostReason, Op, Permit, PermitId, PermitSemaphore, Request};
-use redlatch_tests::{Proxy, Server, View, secs};
+use redlatch::{Client, Error, Op, Permit, PermitId, PermitSemaphore, Request};
+use redlatch_tests::{View, secs};
 
 use super::{eventually, pair};
+
+mod model;
+mod renewed;
+mod trouble;
 
 const CHANNEL: &str = "redisson_sc:{n}";
 const LEASES: &str = "{n}:timeout";
@@ -37,18 +40,6 @@ fn out(view: &mut View) -> Vec<(String, String)> {
 /// Nothing but the count is left.
 fn only_the_count(view: &mut View) -> bool {
     view.keys("*") == ["n"] && view.channels("*").is_empty()
-}
-
-/// The next call loses its reply. Requests that were answered are forgotten first: that is a call too.
-fn lose(proxy: &Proxy, view: &mut View) {
-    eventually(|| view.keys("redlatch_request*").is_empty());
-    proxy.lose_reply_to("EVALSHA");
-}
-
-/// As if every permit had ended long ago.
-fn end_all(view: &mut View) {
-    let text = "for _, id in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do redis.call('ZADD', KEYS[1], 1, id) end";
-    view.command::<()>(&["EVAL", text, "1", LEASES]);
 }
 
 #[test]
@@ -172,28 +163,6 @@ fn waiters_of_one_client_have_their_turn_in_the_order_in_which_they_came() {
 }
 
 #[test]
-fn an_acquire_that_nobody_waits_for_any_more_takes_nothing() {
-    let (server, a, b) = pair();
-    let (one, mut view) = (set(&a, 2), server.view());
-    let held = one.acquire_many(2).blocking().expect("available");
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("threads");
-    let several = |client: &Client| runtime.spawn(client.permit_semaphore("n").acquire_many(2).into_future());
-    let waiting = (several(&b), runtime.spawn(b.permit_semaphore("n").acquire_renewed().into_future()));
-    eventually(|| view.listeners(CHANNEL) == 1 && view.channels("*").len() == 1);
-    waiting.0.abort();
-    waiting.1.abort();
-    eventually(|| view.channels("*").is_empty());
-    drop(held);
-    for _ in 0..30 {
-        several(&b).abort();
-        runtime.spawn(b.permit_semaphore("n").acquire().into_future()).abort();
-        runtime.spawn(b.permit_semaphore("n").acquire_renewed().into_future()).abort();
-    }
-    eventually(|| counts(&one) == [2, 0, 2] && only_the_count(&mut view));
-    drop(runtime);
-}
-
-#[test]
 fn a_wait_that_runs_out_takes_nothing_and_says_what_may_be_missing() {
     let (server, _, b) = pair();
     let (semaphore, wait) = (b.permit_semaphore("n"), Duration::from_millis(50));
@@ -202,99 +171,6 @@ fn a_wait_that_runs_out_takes_nothing_and_says_what_may_be_missing() {
     assert!(matches!(error, Error::NotAcquired { .. }) && error.to_string().contains("try_set_permits"), "{error}");
     assert_eq!(counts(&semaphore), [0, 0, 0]);
     eventually(|| server.view().keys("*").is_empty() && server.view().channels("*").is_empty());
-}
-
-#[test]
-fn a_call_whose_reply_is_lost_counts_once() {
-    let server = Server::start();
-    let proxy = Proxy::start(&server);
-    let client = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
-    let (semaphore, mut view) = (set(&client, 10), server.view());
-    // Every script is known to the server before its reply is lost: what is lost is the reply of a call that was carried out.
-    let warm = semaphore.acquire_many(2).blocking().expect("available").into_iter().map(Permit::keep).collect::<Vec<_>>();
-    semaphore.update_lease(warm[0]).lease(secs(90)).blocking().expect("answered");
-    semaphore.release_many(&warm).blocking().expect("out");
-    semaphore.add_permits(1).blocking().expect("answered");
-    semaphore.set_permits(10).blocking().expect("answered");
-    semaphore.acquire_renewed().blocking().expect("available").release_blocking().expect("held");
-    assert_eq!(counts(&semaphore), [10, 0, 10]);
-    lose(&proxy, &mut view);
-    let ids: Vec<_> = semaphore.acquire_many(3).blocking().expect("available").into_iter().map(Permit::keep).collect();
-    assert_eq!(counts(&semaphore), [7, 3, 10]);
-    assert!(ids.iter().all(|id| out(&mut view).iter().any(|(there, _)| *there == id.to_string())), "{ids:?}");
-    lose(&proxy, &mut view);
-    semaphore.release(ids[0]).blocking().expect("it was out");
-    assert_eq!(counts(&semaphore), [8, 2, 10]);
-    lose(&proxy, &mut view);
-    assert!(!semaphore.try_release_many(&ids).blocking().expect("answered"), "one of them is not out, whoever asks twice");
-    lose(&proxy, &mut view);
-    semaphore.release_many(&ids[1..]).blocking().expect("they were out");
-    assert_eq!(counts(&semaphore), [10, 0, 10]);
-    lose(&proxy, &mut view);
-    semaphore.add_permits(-3).blocking().expect("answered");
-    assert_eq!(counts(&semaphore), [7, 0, 7]);
-    lose(&proxy, &mut view);
-    let renewed = semaphore.acquire_renewed().blocking().expect("available");
-    assert_eq!(counts(&semaphore), [6, 1, 7]);
-    lose(&proxy, &mut view);
-    renewed.release_blocking().expect("held");
-    assert_eq!(counts(&semaphore), [7, 0, 7]);
-    assert_eq!(proxy.struck(), 7);
-    eventually(|| only_the_count(&mut view));
-}
-
-#[test]
-fn an_acquire_with_an_outcome_that_nobody_waits_for_goes_back() {
-    let server = Server::start();
-    let proxy = Proxy::start(&server);
-    let url = format!("{}?response_timeout=0.3&retry_for=0.2", server.url_at(proxy.port()));
-    let client = Client::connect(&url).expect("a good URL");
-    let (one, mut view) = (set(&client, 5), server.view());
-    take(&one);
-    proxy.lose_replies_to("EVALSHA", 1);
-    assert!(matches!(one.acquire_many(3).blocking().map(drop), Err(Error::Unavailable { .. })));
-    assert_eq!(view.command::<i64>(&["GET", "n"]), 1, "it was carried out");
-    assert_eq!(out(&mut view).len(), 4, "the copies are known for what they are");
-    proxy.disarm();
-    eventually(|| view.command::<i64>(&["GET", "n"]) == 4 && out(&mut view).len() == 1);
-}
-
-#[test]
-fn a_renewed_permit_lasts_as_long_as_it_is_held_and_no_longer() {
-    let (server, a, _) = pair();
-    let client = Client::connect(&format!("{}?watchdog=0.6", server.url())).expect("a good URL");
-    let (one, mut view) = (set(&a, 2), server.view());
-    let permit = client.permit_semaphore("n").acquire_renewed().blocking().expect("available");
-    let end = |view: &mut View| out(view).first().map_or(0.0, |(_, score)| score.parse::<f64>().expect("a number"));
-    let (first, renewals) = (end(&mut view), AtomicI64::new(0));
-    eventually(|| {
-        let later = end(&mut view) > first + 1500.0;
-        renewals.fetch_add(1, SeqCst);
-        later
-    });
-    permit.ensure().expect("it is held");
-    assert_eq!(counts(&one), [1, 1, 2]);
-    permit.release_blocking().expect("it is held");
-    assert!(only_the_count(&mut view));
-    let dies = client.permit_semaphore("n").acquire_renewed().blocking().expect("available");
-    client.close(false);
-    assert!(matches!(dies.ensure(), Err(Error::Lost(loss)) if loss.reason == LostReason::Closed));
-    eventually(|| counts(&one) == [2, 0, 2]);
-}
-
-#[test]
-fn a_renewed_permit_that_somebody_else_gives_back_is_lost_and_that_is_told() {
-    let (server, a, _) = pair();
-    let client = Client::connect(&format!("{}?watchdog=0.6", server.url())).expect("a good URL");
-    let one = set(&a, 2);
-    let permit = client.permit_semaphore("n").acquire_renewed().blocking().expect("available");
-    one.release(permit.id()).blocking().expect("it is out");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let loss = runtime.block_on(async { tokio::time::timeout(secs(20), permit.lost()).await }).expect("it is told in time");
-    assert_eq!(loss.map(|loss| loss.reason), Some(LostReason::Deleted));
-    assert!(matches!(permit.release_blocking(), Err(Error::Lost(_))));
-    assert_eq!(counts(&one), [2, 0, 2], "its own release took nothing away");
-    a.close(true);
 }
 
 #[test]
@@ -328,119 +204,4 @@ fn never_more_have_permits_than_there_are() {
     });
     assert!(most.into_inner() <= 3);
     assert_eq!(counts(&a.permit_semaphore("n")), [3, 0, 3]);
-}
-
-#[test]
-fn numbers_that_are_none_and_keys_of_other_types_are_errors_that_name_it() {
-    let (server, a, _) = pair();
-    let semaphore = a.permit_semaphore("n");
-    for count in [0, -1, 10_001] {
-        let Err(Error::Config(said)) = semaphore.acquire_many(count).blocking().map(drop) else { panic!("it must be refused") };
-        assert!(said.contains("`n`") && said.contains(&count.to_string()), "{said}");
-    }
-    assert!(matches!(semaphore.try_set_permits(-1).blocking(), Err(Error::Config(_))));
-    assert!(matches!(semaphore.set_permits(-1).blocking(), Err(Error::Config(_))));
-    let Err(Error::Config(said)) = semaphore.acquire().lease(Duration::ZERO).blocking().map(drop) else { panic!("it must be refused") };
-    assert!(said.contains("1 ms"), "{said}");
-    assert!(server.view().keys("*").is_empty());
-    let mut view = server.view();
-    for write in [&["HSET", "n", "u:1", "1"][..], &["SET", "n", "some token"], &["SET", LEASES, "x"]] {
-        view.command::<()>(&["FLUSHALL"]);
-        view.command::<()>(write);
-        let refused = [semaphore.acquire().blocking().map(drop), semaphore.acquire_renewed().wait(secs(1)).blocking().map(drop)];
-        for refused in refused {
-            assert!(matches!(&refused, Err(Error::Refused { code, .. }) if code == "WRONGTYPE"), "{write:?}: {refused:?}");
-        }
-    }
-}
-
-#[test]
-fn a_full_server_refuses_an_acquire_and_takes_a_release() {
-    let (server, a, _) = pair();
-    let (semaphore, mut view) = (set(&a, 3), server.view());
-    let (id, renewed) = (take(&semaphore), semaphore.acquire_renewed().blocking().expect("available"));
-    view.command::<()>(&["CONFIG", "SET", "maxmemory", "1"]);
-    assert!(matches!(semaphore.acquire().blocking().map(drop), Err(Error::Refused { code, .. }) if code == "OOM"));
-    semaphore.release(id).blocking().expect("a full server takes it");
-    renewed.release_blocking().expect("a full server takes it");
-    assert!(matches!(semaphore.acquire().blocking().map(drop), Err(Error::Refused { code, .. }) if code == "OOM"));
-    view.command::<()>(&["CONFIG", "SET", "maxmemory", "0"]);
-    assert_eq!(counts(&semaphore), [3, 0, 3]);
-}
-
-/// Every answer, both keys and what waiters are told, by the plainest book-keeping there is.
-fn play(server: &Server, clients: &[Client; 2], history: &[(u8, u8)]) {
-    let mut view = server.view();
-    view.command::<()>(&["DEL", "n", LEASES]);
-    let (mut listener, mut there, mut ids, mut ended) = (server.listen(CHANNEL), None::<i64>, Vec::<PermitId>::new(), Vec::new());
-    for (action, pick) in history {
-        let (semaphore, n) = (clients[usize::from(*pick) % 2].permit_semaphore("n"), i64::from(pick % 4) + 1);
-        let mut told = Vec::new();
-        // What has ended goes back with the next call that looks for it.
-        let mut reap = |there: &mut Option<i64>, told: &mut Vec<i64>| {
-            if !ended.is_empty() {
-                *there = Some(there.unwrap_or_default() + ended.len() as i64);
-                told.extend(there.filter(|there| *there > 0));
-                ended.clear();
-            }
-        };
-        match action % 7 {
-            0 | 1 => {
-                reap(&mut there, &mut told);
-                let taken = semaphore.try_acquire_many(n).blocking().expect("answered");
-                assert_eq!(taken.is_some(), there.is_some_and(|there| there >= n));
-                if let Some(taken) = taken {
-                    there = there.map(|there| there - n);
-                    ids.extend(taken.into_iter().map(Permit::keep));
-                }
-            }
-            2 => {
-                reap(&mut there, &mut told);
-                let back: Vec<_> = ids.iter().copied().take(n as usize).collect();
-                if !back.is_empty() {
-                    assert!(semaphore.try_release_many(&back).blocking().expect("answered"));
-                    ids.drain(..back.len());
-                    there = Some(there.unwrap_or_default() + back.len() as i64);
-                    told.extend(there.filter(|there| *there > 0));
-                } else {
-                    assert!(!semaphore.try_release(PermitId::from_halves(1, n)).blocking().expect("answered"));
-                }
-            }
-            3 => {
-                end_all(&mut view);
-                ended.append(&mut ids);
-            }
-            4 => {
-                semaphore.set_permits(n).blocking().expect("answered");
-                let out = (ids.len() + ended.len()) as i64;
-                there = Some(there.map_or(n, |_| n - out));
-                told.extend(there.filter(|there| *there > 0));
-            }
-            5 => {
-                assert_eq!(semaphore.try_set_permits(n).blocking().expect("answered"), there.is_none());
-                told.extend(there.is_none().then_some(n));
-                there = there.or(Some(n));
-            }
-            _ => {
-                there = Some(there.unwrap_or_default() + n - 3);
-                assert_eq!(semaphore.add_permits(n - 3).blocking().ok(), there);
-                told.extend(there.filter(|there| *there >= 0));
-            }
-        }
-        assert_eq!(view.command::<Option<i64>>(&["GET", "n"]), there);
-        assert_eq!(out(&mut view).len(), ids.len() + ended.len());
-        let available = there.unwrap_or_default() + ended.len() as i64;
-        let all = there.map_or(0, |_| available + ids.len() as i64);
-        assert_eq!(counts(&semaphore), [available, ids.len() as i64, all]);
-        assert_eq!(listener.heard(), told.iter().map(i64::to_string).collect::<Vec<_>>());
-    }
-}
-
-#[test]
-fn every_answer_key_and_message_is_that_of_the_model() {
-    let (server, a, b) = pair();
-    let clients = [a, b];
-    proptest!(ProptestConfig::with_cases(60), |(history in prop::collection::vec((any::<u8>(), any::<u8>()), 1..40))| {
-        play(&server, &clients, &history);
-    });
 }
