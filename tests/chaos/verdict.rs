@@ -13,6 +13,8 @@ use crate::residue::Residue;
 
 /// How much later than promised a call may return, on a machine with other things to do.
 const GRACE: Duration = Duration::from_millis(1000);
+/// How long it may take to stand in the queue of a fair lock. Episodes of a short run are not much longer.
+const QUEUE: Duration = Duration::from_millis(500);
 /// How long a lock may be free while somebody waits for it: a call in doubt is repeated after a second.
 const IDLE: Duration = Duration::from_millis(2000);
 /// How long after a fault of the network or the server calls may still be in doubt.
@@ -36,8 +38,14 @@ pub struct Run<'a> {
 impl Run<'_> {
     /// Prints the table; true: nothing is wrong.
     pub fn judge(self) -> bool {
-        let limits =
-            Limits { grace: ns(GRACE), call: ns(RETRY + RESPONSE), idle: ns(IDLE), settle: ns(SETTLE), lease: ns(LONGEST_LEASE + GRACE) };
+        let limits = Limits {
+            grace: ns(GRACE),
+            call: ns(RETRY + RESPONSE),
+            queue: ns(QUEUE),
+            idle: ns(IDLE),
+            settle: ns(SETTLE),
+            lease: ns(LONGEST_LEASE + GRACE),
+        };
         let faults = self.faults.iter().map(|fault| format!("{fault:?}\n")).collect::<String>();
         std::fs::write(self.dir.join("faults"), faults).expect("the disk has room");
         let entries: Vec<_> = self.histories.iter().map(|path| history::read(path)).collect();

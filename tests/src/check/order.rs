@@ -28,7 +28,7 @@ pub fn order(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Order {
             found.holds += 1;
             let waits = |one: &&&Attempt| {
                 let wait_ends = one.wait.map_or(u64::MAX, |wait| one.called.saturating_add(wait));
-                one.called + limits.grace < next.called && one.waited_until().min(wait_ends) > hold.from + limits.grace
+                one.called + limits.queue < next.called && one.waited_until().min(wait_ends) > hold.from + limits.queue
             };
             let Some(waiter) = attempts.iter().find(waits) else { continue };
             if !faults.iter().any(|fault| moves_back(fault, waiter, hold.from, limits)) {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::history::Entry;
 
-pub const LIMITS: Limits = Limits { grace: 10, call: 50, idle: 100, settle: 200, lease: 300 };
+pub const LIMITS: Limits = Limits { grace: 10, call: 50, queue: 10, idle: 100, settle: 200, lease: 300 };
 
 /// Histories of processes 0, 1, …, each with its lines set apart by `;`.
 pub fn story(histories: &[&str]) -> Vec<Vec<Entry>> {

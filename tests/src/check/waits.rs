@@ -12,6 +12,8 @@ pub struct Limits {
     pub grace: u64,
     /// How long a try that does not wait, or a release, may take: the client's own limits.
     pub call: u64,
+    /// How long whoever asks for a fair lock may take to stand in its queue, or to leave it.
+    pub queue: u64,
     /// How long a lock may stay free while somebody waits for it.
     pub idle: u64,
     /// How long after a fault of the network or the server its consequences may last.
