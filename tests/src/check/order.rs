@@ -13,24 +13,27 @@ pub struct Order {
 /// Looks for those who waited when somebody else, who came later, was given the lock.
 pub fn order(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Order {
     let mut found = Order::default();
-    by_key(attempts, |key, attempts| {
+    by_key(attempts, |key, mut attempts| {
         if traffic::Kind::of(key) != traffic::Kind::Fair {
             return;
         }
         let mut holds: Vec<(&Attempt, &Hold)> = attempts.iter().filter_map(|one| Some((*one, one.hold.as_ref()?))).collect();
         holds.sort_by_key(|(_, hold)| hold.from);
+        attempts.sort_by_key(|attempt| attempt.called);
+        let (mut arriving, mut waiting) = (attempts.into_iter().peekable(), Vec::<&Attempt>::new());
         for (place, (next, hold)) in holds.iter().enumerate() {
+            while let Some(one) = arriving.next_if(|one| one.called <= hold.from) {
+                waiting.push(one);
+            }
+            let gone = |one: &Attempt| one.waited_until().min(one.wait.map_or(u64::MAX, |wait| one.called.saturating_add(wait)));
+            waiting.retain(|one| gone(one) > hold.from + limits.queue);
             let is_own =
                 |(other, its): &(&Attempt, &Hold)| (other.process, other.owner) == (next.process, next.owner) && its.until > hold.from;
             if holds[..place].iter().rev().take(8).any(is_own) {
                 continue;
             }
             found.holds += 1;
-            let waits = |one: &&&Attempt| {
-                let wait_ends = one.wait.map_or(u64::MAX, |wait| one.called.saturating_add(wait));
-                one.called + limits.queue < next.called && one.waited_until().min(wait_ends) > hold.from + limits.queue
-            };
-            let Some(waiter) = attempts.iter().find(waits) else { continue };
+            let Some(waiter) = waiting.iter().find(|one| one.called + limits.queue < next.called) else { continue };
             if !faults.iter().any(|fault| moves_back(fault, waiter, hold.from, limits)) {
                 let longer = shown(next.called - waiter.called);
                 found.violations.add(|| {
