@@ -9,6 +9,7 @@ mod nemesis;
 mod quorum;
 mod residue;
 mod schedule;
+mod stillness;
 mod verb;
 mod verdict;
 
@@ -61,33 +62,38 @@ fn run(dir: &Path, seed: u64, time: Duration, only: Option<Family>, kinds: &str)
     let (mut residue, mut burden, mut seen) = (Residue::default(), Vec::new(), Vec::new());
     // Rests take their share. Every family has an episode at least, however short the time.
     let length = (time * 3 / 4 / schedule::ROUND as u32).min(Duration::from_secs(8));
-    for number in 0.. {
-        let episode = schedule::episode(seed, number, length, only);
-        fleet.go(episode.own);
-        let (started, processes) = (began.elapsed(), fleet.histories().len());
-        nemesis.carry_out(&episode);
-        let (active, resting) = (began.elapsed() - started, Instant::now());
-        seen.extend(fleet.rest(REST));
-        let living: Vec<String> = fleet.slots().flat_map(|slot| slot.ids.clone()).collect();
-        residue.check(&servers, &living, fleet.histories().len() > processes);
-        burden.push(fleet.burden());
-        let (family, steps) = (format!("{:?}", episode.family), episode.steps.len());
-        println!(
-            "{:6.1?} s {family:<12} {steps:>3} faults in {active:.1?}, at rest after {:.2?}",
-            started.as_secs_f64(),
-            resting.elapsed()
-        );
-        let over = number + 1 >= schedule::ROUND && began.elapsed() + length > time;
-        if over || !seen.is_empty() || !residue.violations.is_empty() {
-            break;
+    let ((), still) = stillness::watched(|| {
+        for number in 0.. {
+            let episode = schedule::episode(seed, number, length, only);
+            fleet.go(episode.own);
+            let (started, processes) = (began.elapsed(), fleet.histories().len());
+            nemesis.carry_out(&episode);
+            let (active, resting) = (began.elapsed() - started, Instant::now());
+            seen.extend(fleet.rest(REST));
+            let living: Vec<String> = fleet.slots().flat_map(|slot| slot.ids.clone()).collect();
+            residue.check(&servers, &living, fleet.histories().len() > processes);
+            burden.push(fleet.burden());
+            let (family, steps) = (format!("{:?}", episode.family), episode.steps.len());
+            println!(
+                "{:6.1?} s {family:<12} {steps:>3} faults in {active:.1?}, at rest after {:.2?}",
+                started.as_secs_f64(),
+                resting.elapsed()
+            );
+            let over = number + 1 >= schedule::ROUND && began.elapsed() + length > time;
+            if over || !seen.is_empty() || !residue.violations.is_empty() {
+                break;
+            }
         }
-    }
+    });
     fleet.slots().for_each(|mut slot| drop(slot.process.ask("close")));
     println!();
+    let (histories, mut faults) = (fleet.histories(), nemesis.faults.into_inner().expect("nobody panicked while holding this"));
+    faults.extend(stillness::faults(&still, histories.len()));
     let run = verdict::Run {
         dir,
-        histories: fleet.histories(),
-        faults: nemesis.faults.into_inner().expect("nobody panicked while holding this"),
+        histories,
+        faults,
+        still: still.len(),
         done: nemesis.done.into_inner().expect("nobody panicked while holding this"),
         residue,
         seen,

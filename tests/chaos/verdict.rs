@@ -31,6 +31,8 @@ pub struct Run<'a> {
     pub lasted: Duration,
     /// Open files and threads at the first rest and at the last.
     pub burden: [(usize, usize); 2],
+    /// How often the machine stood still.
+    pub still: usize,
     pub struck: usize,
     pub replies: [usize; 2],
 }
@@ -81,6 +83,7 @@ impl Run<'_> {
         for (what, count) in &self.done {
             row(what, count);
         }
+        row("times that the machine stood still", self.still);
         row("packets lost one by one", self.struck);
         row("  replies to scripts cut off", self.replies[0]);
         row("replies to scripts later than waited for", self.replies[1]);

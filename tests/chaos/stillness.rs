@@ -1,0 +1,47 @@
+//! Notices when the whole machine stands still: what follows is laid to that, as if every process had been stopped.
+
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::thread::{scope, sleep};
+use std::time::Duration;
+
+use redlatch_tests::check::{Fault, Kind};
+use redlatch_tests::clock::{self, ns};
+use redlatch_tests::ms;
+
+const STEP: Duration = ms(10);
+/// Later than this nobody wakes on a machine that only has much to do.
+const STILL: Duration = ms(300);
+
+/// Runs `work`; gives with what came of it the times, in ns, at which nothing ran.
+pub fn watched<T>(work: impl FnOnce() -> T) -> (T, Vec<(u64, u64)>) {
+    let (over, mut times) = (AtomicBool::new(false), Vec::new());
+    let result = scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(SeqCst) {
+                let from = clock::now();
+                sleep(STEP);
+                let until = clock::now();
+                if until - from > ns(STILL) {
+                    times.push((from, until));
+                }
+            }
+        });
+        let _over = Over(&over);
+        work()
+    });
+    (result, times)
+}
+
+/// True in the end, however it comes.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, SeqCst);
+    }
+}
+
+/// The same for each of so many processes.
+pub fn faults(times: &[(u64, u64)], processes: usize) -> impl Iterator<Item = Fault> {
+    times.iter().flat_map(move |&(from, until)| (0..processes).map(move |process| Fault { from, until, kind: Kind::Stop { process } }))
+}
