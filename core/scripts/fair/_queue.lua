@@ -1,7 +1,8 @@
 -- The queue of a fair lock as Redisson keeps it: a list of owners, and for each the time (ms) when it is given up. Redisson's times add
 -- up along the queue, and whoever takes the lock brings all behind forward by its own share of 300 s. Ours add nothing: a waiter of
 -- ours shows a sign of life every BEAT ms in `seen`, and who shows none for GRACE ms is dead, however many stand before the living one.
-local GRACE, BEAT, SHARE = 5000, 1500, 300000
+-- A beat that is lost, and sent again after a response time-out of 3 s, still comes in time; and 5 s after its end nobody waits for a dead one.
+local GRACE, BEAT, SHARE = 4500, 1000, 300000
 
 local function now_ms()
   local clock = redis.call('TIME')
@@ -12,6 +13,11 @@ local function remove(queue, deadlines, seen, owner)
   redis.call('LREM', queue, 0, owner)
   redis.call('ZREM', deadlines, owner)
   redis.call('ZREM', seen, owner)
+end
+
+-- Who asks lives, however late it is: that is not to cost its place.
+local function show(seen, owner, now)
+  redis.call('ZADD', seen, 'XX', now, owner)
 end
 
 -- When the head is given up; nil: there is none, or it never is.

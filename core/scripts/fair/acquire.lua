@@ -35,6 +35,7 @@ local ttl = redis.call('PTTL', lock)
 if tonumber(want) > 1 then return {-1, ttl == -2 and 0 or 1} end
 
 local now = now_ms()
+if stands == '1' then show(seen, owner, now) end
 local head, fresh = living_head(queue, deadlines, seen, now)
 if ttl == -2 and (not head or head == owner) then
   redis.call('HSET', lock, owner, want)
