@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::kinds::form;
+
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why a hold ended without being released.
@@ -104,8 +106,11 @@ impl Error {
         Error::Config(message.into())
     }
 
-    pub(crate) fn wrong_kind(lock: &str) -> Self {
-        let message = "the key is a lock of another kind; use another name".to_owned();
+    /// The key has `found`, where this `kind` keeps something else.
+    pub(crate) fn wrong_kind(lock: &str, kind: &str, found: Option<&str>) -> Self {
+        let (found, form) = (found.unwrap_or("something else"), form(kind));
+        let message =
+            format!("the key has {found}, the kind {kind} keeps {form} there; use another name, or delete the key if it is of no use");
         Error::Refused { what: format!("`{lock}`"), code: "WRONGTYPE".into(), message }
     }
 

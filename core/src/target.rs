@@ -138,7 +138,7 @@ impl Target {
             1 => Some(self.taken(reply, watched, sent).map_or(Tried::Busy(Some(Duration::ZERO)), Tried::Taken)),
             0 => Some(Tried::Busy(reply.numbers.first().and_then(|ms| u64::try_from(*ms).ok()).map(Duration::from_millis))),
             -3 => return Err(Error::AlreadyHeld { lock: self.slot.name.to_string(), owner: self.owner.clone() }),
-            -4 => return Err(Error::wrong_kind(&self.slot.name)),
+            -4 => return Err(self.wrong_kind(reply.text)),
             _ => {
                 self.missing(&reply);
                 None
@@ -156,6 +156,10 @@ impl Target {
         self.live.rearm();
         let named = self.row.1.named(&self.owner);
         Some(Answer { done: true, number: number as i64, items: if named.is_empty() { reply.numbers } else { named } })
+    }
+
+    fn wrong_kind(&self, found: Option<String>) -> Error {
+        Error::wrong_kind(&self.slot.name, self.slot.kind, found.as_deref())
     }
 
     fn missing(&self, reply: &Reply) {
@@ -200,6 +204,7 @@ impl Target {
             match (reply.code, reply.text) {
                 (1, _) => return Ok(Answer::done(1)),
                 (0, Some(other)) => holder = other,
+                (-4, found) => return Err(self.wrong_kind(found)),
                 _ => return Ok(Answer::done(i64::from(repeated && !holder.is_empty()))),
             }
         }

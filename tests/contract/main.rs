@@ -8,6 +8,7 @@ use redlatch_tests::*;
 
 mod bad_input;
 mod groups;
+mod kinds;
 mod latch;
 mod logs;
 mod lost;

@@ -136,17 +136,6 @@ fn a_dead_reader_is_not_kept_alive_by_others_and_a_writer_gets_it_when_its_time_
     writer.release().expect("held");
 }
 
-#[test]
-fn a_lock_of_another_kind_is_an_error_with_the_remedy() {
-    let (_server, a, b) = pair();
-    let guard = a.lock("n").blocking().acquire().expect("free");
-    for lock in [b.read_write_lock("n").read(), b.read_write_lock("n").write()] {
-        let error = lock.blocking().try_acquire().map(drop).expect_err("it is a plain lock");
-        assert!(error.to_string().contains("another kind; use another name"), "{error}");
-    }
-    guard.release().expect("held");
-}
-
 /// The plainest book-keeping there is: who reads how often, and who writes how often.
 #[derive(Default)]
 struct Model {

@@ -13,10 +13,11 @@
 --   channel    before `:` and the owner, where each waiter listens
 --   not_after  see _late.lua
 -- Replies
---   {1}        held
---   {0, ms}    not now; ask again after so many ms at the latest
---   {-1, n}    the outer holds that `want` builds on are gone; nothing was changed; n is 1 if somebody else holds the lock
---   {-3}       the owner holds it already
+--   {1}          held
+--   {0, ms}      not now; ask again after so many ms at the latest
+--   {-1, n}      the outer holds that `want` builds on are gone; nothing was changed; n is 1 if somebody else holds the lock
+--   {-3}         the owner holds it already
+--   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the acquire of RedissonFairLock and of RedissonNonReentrantFairLock
 local lock, queue, deadlines, seen = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local lease, owner, want, again, stands = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -25,14 +26,17 @@ local publish, channel, not_after = ARGV[6], ARGV[7], ARGV[8]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-if redis.call('HEXISTS', lock, owner) == 1 then
+local held = redis.pcall('HEXISTS', lock, owner)
+if held == 1 then
   if again == '0' and tonumber(want) > 1 then return {-3} end
   redis.call('HSET', lock, owner, want)
   if redis.call('PTTL', lock) < tonumber(lease) then redis.call('PEXPIRE', lock, lease) end
   return {1}
 end
+if type(held) == 'table' then return other_kind(lock) end
 local ttl = redis.call('PTTL', lock)
 if tonumber(want) > 1 then return {-1, ttl == -2 and 0 or 1} end
+if ttl ~= -2 and redis.call('HEXISTS', lock, 'mode') == 1 then return other_kind(lock) end
 
 local now = now_ms()
 if stands == '1' then show(seen, owner, now) end

@@ -12,6 +12,7 @@
 --   {1}          evicted
 --   {0, holder}  somebody else holds it
 --   {-1}         nobody holds it
+--   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the forced unlock of RedissonFairLock
 local lock, queue, deadlines, seen = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local holder, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -19,6 +20,8 @@ local holder, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
+local is_read_write = redis.pcall('HEXISTS', lock, 'mode')
+if is_read_write ~= 0 then return other_kind(lock) end
 if redis.call('HDEL', lock, holder) == 1 then
   redis.call('DEL', lock)
   call(publish, channel, (living_head(queue, deadlines, seen, now_ms())))

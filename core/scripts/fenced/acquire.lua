@@ -9,9 +9,10 @@
 --              which its owner has lost by its own clock, a little before the server's
 --   not_after  see _late.lua
 -- Replies
---   {1, token}  held
---   {0, ttl}    somebody else holds it for ttl ms more, -1: without end
---   {-1, n}     the outer holds that `want` builds on are gone; nothing was changed; n is 1 if somebody else holds the lock
+--   {1, token}   held
+--   {0, ttl}     somebody else holds it for ttl ms more, -1: without end
+--   {-1, n}      the outer holds that `want` builds on are gone; nothing was changed; n is 1 if somebody else holds the lock
+--   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the acquire of RedissonFencedLock
 local lock, tokens = KEYS[1], KEYS[2]
 local lease, owner, want, resent, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -21,11 +22,12 @@ if refusal then return refusal end
 
 -- Read before anything is written: a key that is no number is an error, and changes nothing.
 local last = (redis.call('GET', tokens) or 0) + 0
-local count = redis.call('HGET', lock, owner)
+local count = redis.pcall('HGET', lock, owner)
+if type(count) == 'table' then return other_kind(lock) end
 if not count then
   local ttl = redis.call('PTTL', lock)
   if tonumber(want) > 1 then return {-1, ttl == -2 and 0 or 1} end
-  if ttl ~= -2 then return {0, ttl} end
+  if ttl ~= -2 then return redis.call('HEXISTS', lock, 'mode') == 1 and other_kind(lock) or {0, ttl} end
 end
 local repeated = resent == '1' and count == want
 redis.call('HSET', lock, owner, want)

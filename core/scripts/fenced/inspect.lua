@@ -5,8 +5,11 @@
 --   owner      the field whose holds are counted
 -- Replies
 --   {1, ttl, count, token}  remaining ms (-1: no end, -2: nobody holds it), the owner's holds, the token given out last (0: none yet)
+--   {-4, found}             the key is something else, see _kind.lua
 -- Redisson: remainTimeToLive, isLocked, getHoldCount, getToken
 local lock, tokens = KEYS[1], KEYS[2]
 local owner = ARGV[1]
 
-return {1, redis.call('PTTL', lock), tonumber(redis.call('HGET', lock, owner) or 0), tonumber(redis.call('GET', tokens) or 0)}
+local count = redis.pcall('HGET', lock, owner)
+if type(count) == 'table' then return other_kind(lock) end
+return {1, redis.call('PTTL', lock), tonumber(count or 0), tonumber(redis.call('GET', tokens) or 0)}

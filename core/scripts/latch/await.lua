@@ -1,13 +1,13 @@
 -- Whether there is nothing left to be counted.
 --
 -- Replies
---   {1}      nothing
---   {0, -1}  something
---   {-4}     the key is something else
+--   {1}          nothing
+--   {0, -1}      something
+--   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the check of RedissonCountDownLatch's await
 local latch = KEYS[1]
 
-local there = tonumber(redis.call('GET', latch) or 0)
-if not there then return {-4} end
-if there <= 0 then return {1} end
+local there = redis.pcall('GET', latch) or '0'
+if not is_count(there) then return other_kind(latch) end
+if tonumber(there) == 0 then return {1} end
 return {0, -1}

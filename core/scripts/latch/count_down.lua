@@ -7,8 +7,8 @@
 --   keep       ms that the request is remembered
 --   not_after  see _late.lua
 -- Replies
---   {1, n}  n are left
---   {-4}    the key is something else
+--   {1, n}       n are left
+--   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the countDown of RedissonCountDownLatch
 local latch, request = KEYS[1], KEYS[2]
 local publish, channel, keep, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -18,9 +18,10 @@ if refusal then return refusal end
 
 local before = answered(request)
 if before then return {1, before} end
-local there = tonumber(redis.call('GET', latch) or 0)
-if not there then return {-4} end
-if there <= 0 then return {1, 0} end
+local there = redis.pcall('GET', latch) or '0'
+if not is_count(there) then return other_kind(latch) end
+there = tonumber(there)
+if there == 0 then return {1, 0} end
 make_way(request)
 if there == 1 then
   redis.call('DEL', latch)

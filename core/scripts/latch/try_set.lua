@@ -8,8 +8,9 @@
 --   keep       ms that the request is remembered
 --   not_after  see _late.lua
 -- Replies
---   {1, 1}  set
---   {1, 0}  something is still to be counted
+--   {1, 1}       set
+--   {1, 0}       something is still to be counted
+--   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the trySetCount of RedissonCountDownLatch
 local latch, request = KEYS[1], KEYS[2]
 local count, publish, channel, keep, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -18,7 +19,8 @@ local refusal = late(not_after)
 if refusal then return refusal end
 
 if answered(request) then return {1, 1} end
-if redis.call('EXISTS', latch) == 1 then return {1, 0} end
+local there = redis.pcall('GET', latch)
+if there then return is_count(there) and {1, 0} or other_kind(latch) end
 redis.call('SET', latch, count)
 redis.call(publish, channel, '1')
 return {1, remember(request, 1, keep)}

@@ -6,10 +6,11 @@
 --   want       the count of holds that the owner asks for: 1, or more where it knows that it has one
 --   not_after  see _late.lua
 -- Replies
---   {1}        held
---   {0, ttl}   somebody else holds it for ttl ms more, -1: without end
---   {-1, n}    the hold that the owner believes to have is gone; nothing was changed; n is 1 if somebody else holds the lock
---   {-3}       the owner holds it already
+--   {1}          held
+--   {0, ttl}     somebody else holds it for ttl ms more, -1: without end
+--   {-1, n}      the hold that the owner believes to have is gone; nothing was changed; n is 1 if somebody else holds the lock
+--   {-3}         the owner holds it already
+--   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the acquire of RedissonNonReentrantLock
 local lock = KEYS[1]
 local lease, owner, want, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -17,15 +18,17 @@ local lease, owner, want, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-if redis.call('HEXISTS', lock, owner) == 1 then
+local held = redis.pcall('HEXISTS', lock, owner)
+if held == 1 then
   if tonumber(want) > 1 then return {-3} end
   -- A repeat, or the owner has given its hold up for lost too early.
   if redis.call('PTTL', lock) < tonumber(lease) then redis.call('PEXPIRE', lock, lease) end
   return {1}
 end
+if type(held) == 'table' then return other_kind(lock) end
 local ttl = redis.call('PTTL', lock)
 if tonumber(want) > 1 then return {-1, ttl == -2 and 0 or 1} end
-if ttl ~= -2 then return {0, ttl} end
+if ttl ~= -2 then return redis.call('HEXISTS', lock, 'mode') == 1 and other_kind(lock) or {0, ttl} end
 redis.call('HSET', lock, owner, 1)
 redis.call('PEXPIRE', lock, lease)
 return {1}

@@ -7,9 +7,9 @@
 --   not_after  see _late.lua
 --   ids        from the fifth argument on, 16 bytes for each permit
 -- Replies
---   {1}         taken
---   {0, ms, n}  not now; in ms the next permit ends, -1: none does; n is 1 if there is such a semaphore, 0 if its permits were never set
---   {-4}        the key is something else
+--   {1}          taken
+--   {0, ms, n}   not now; in ms the next permit ends, -1: none does; n is 1 if there is such a semaphore, 0 if its permits were never set
+--   {-4, found}  the key is something else, see _kind.lua
 -- The ids are the caller's: those of a repeat are there already.
 -- Redisson: the acquire of RedissonPermitExpirableSemaphore, which takes the time from the client
 local permits, leases = KEYS[1], KEYS[2]
@@ -19,8 +19,8 @@ local refusal = late(not_after)
 if refusal then return refusal end
 
 reap(permits, leases, publish, channel)
-local there = redis.call('GET', permits)
-if there and not tonumber(there) then return {-4} end
+local there = redis.pcall('GET', permits)
+if there and not is_number(there) then return other_kind(permits) end
 if not redis.call('ZSCORE', leases, ids[5]) then
   local count = #ids - 4
   if not there or tonumber(there) < count then

@@ -6,7 +6,8 @@
 --   channel    where waiters listen
 --   not_after  see _late.lua
 -- Replies
---   {1, n}  n are available now
+--   {1, n}       n are available now
+--   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the setPermits of RedissonPermitExpirableSemaphore
 local permits, leases = KEYS[1], KEYS[2]
 local count, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -14,7 +15,8 @@ local count, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-local there, available = redis.call('GET', permits), tonumber(count)
+local there, available = redis.pcall('GET', permits), tonumber(count)
+if there and not is_number(there) then return other_kind(permits) end
 if there then
   available = redis.call('INCRBY', permits, count - there - redis.call('ZCARD', leases))
 else

@@ -6,9 +6,10 @@
 --   want       the count that the field gets: written, not added, so that a repeat changes nothing
 --   not_after  see _late.lua
 -- Replies
---   {1}        held
---   {0, ttl}   somebody else holds it for ttl ms more, -1: without end
---   {-1, n}    the outer holds that `want` builds on are gone; nothing was changed; n is 1 if somebody else holds the lock
+--   {1}          held
+--   {0, ttl}     somebody else holds it for ttl ms more, -1: without end
+--   {-1, n}      the outer holds that `want` builds on are gone; nothing was changed; n is 1 if somebody else holds the lock
+--   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the acquire of RedissonLock
 local lock = KEYS[1]
 local lease, owner, want, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -16,14 +17,17 @@ local lease, owner, want, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-if redis.call('HEXISTS', lock, owner) == 1 then
+local held = redis.pcall('HEXISTS', lock, owner)
+if held == 1 then
   redis.call('HSET', lock, owner, want)
   if redis.call('PTTL', lock) < tonumber(lease) then redis.call('PEXPIRE', lock, lease) end
   return {1}
 end
+if type(held) == 'table' then return other_kind(lock) end
 local ttl = redis.call('PTTL', lock)
 if ttl ~= -2 then
   if tonumber(want) > 1 then return {-1, 1} end
+  if redis.call('HEXISTS', lock, 'mode') == 1 then return other_kind(lock) end
   return {0, ttl}
 end
 if tonumber(want) > 1 then return {-1, 0} end

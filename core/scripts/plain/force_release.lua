@@ -9,6 +9,7 @@
 --   {1}          evicted
 --   {0, holder}  somebody else holds it
 --   {-1}         nobody holds it
+--   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the forced unlock of RedissonLock
 local lock = KEYS[1]
 local holder, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -16,6 +17,8 @@ local holder, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
+local is_read_write = redis.pcall('HEXISTS', lock, 'mode')
+if is_read_write ~= 0 then return other_kind(lock) end
 if redis.call('HDEL', lock, holder) == 1 then
   redis.call('DEL', lock)
   if channel ~= '' then redis.call(publish, channel, '0') end

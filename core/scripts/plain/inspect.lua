@@ -4,8 +4,11 @@
 --   owner      the field whose holds are counted
 -- Replies
 --   {1, ttl, count}  remaining ms (-1: no end, -2: nobody holds it) and the owner's holds
+--   {-4, found}      the key is something else, see _kind.lua
 -- Redisson: remainTimeToLive, isLocked, getHoldCount
 local lock = KEYS[1]
 local owner = ARGV[1]
 
-return {1, redis.call('PTTL', lock), tonumber(redis.call('HGET', lock, owner) or 0)}
+local count = redis.pcall('HGET', lock, owner)
+if type(count) == 'table' then return other_kind(lock) end
+return {1, redis.call('PTTL', lock), tonumber(count or 0)}

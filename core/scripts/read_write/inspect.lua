@@ -5,11 +5,13 @@
 --   writes     1: it is about writing; 0: about reading
 -- Replies
 --   {1, ttl, count}  remaining ms (-1: no end, -2: nobody writes, or nobody reads) and the owner's holds
+--   {-4, found}      the key is something else, see _kind.lua
 -- Redisson: isLocked and getHoldCount of RedissonReadLock and RedissonWriteLock
 local lock = KEYS[1]
 local owner, writes = ARGV[1], ARGV[2]
 
-local mode, held = redis.call('HGET', lock, 'mode'), false
+local mode, held = redis.pcall('HGET', lock, 'mode'), false
+if type(mode) == 'table' then return other_kind(lock) end
 if writes == '1' then
   held = mode == 'write'
 else

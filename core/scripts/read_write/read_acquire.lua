@@ -6,10 +6,10 @@
 --   want       the count that the field gets: written, not added, so that a repeat changes nothing
 --   not_after  see _late.lua
 -- Replies
---   {1}        held
---   {0, ttl}   somebody else writes; the key lives for ttl ms more, -1: without end
---   {-1, n}    the outer holds that `want` builds on are gone; nothing was changed; n is 1 if somebody else holds the lock
---   {-4}       the key is a lock of another kind
+--   {1}          held
+--   {0, ttl}     somebody else writes; the key lives for ttl ms more, -1: without end
+--   {-1, n}      the outer holds that `want` builds on are gone; nothing was changed; n is 1 if somebody else holds the lock
+--   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the acquire of RedissonReadLock
 local lock = KEYS[1]
 local lease, owner, want, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -17,8 +17,8 @@ local lease, owner, want, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-local mode, ttl = redis.call('HGET', lock, 'mode'), redis.call('PTTL', lock)
-if not mode and ttl ~= -2 then return {-4} end
+local mode, ttl = redis.pcall('HGET', lock, 'mode'), redis.call('PTTL', lock)
+if type(mode) == 'table' or not mode and ttl ~= -2 then return other_kind(lock) end
 if tonumber(want) > 1 and redis.call('HEXISTS', lock, owner) == 0 then return {-1, ttl == -2 and 0 or 1} end
 if mode == 'write' and redis.call('HEXISTS', lock, owner .. ':write') == 0 then return {0, ttl} end
 redis.call('HSET', lock, 'mode', mode or 'read', owner, want)

@@ -9,6 +9,7 @@
 --   {1}          evicted
 --   {0, holder}  this one reads
 --   {-1}         nobody reads, or somebody writes
+--   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the forced unlock of RedissonReadLock
 local lock = KEYS[1]
 local holder, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -16,7 +17,9 @@ local holder, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-if redis.call('HGET', lock, 'mode') ~= 'read' then return {-1} end
+local mode = redis.pcall('HGET', lock, 'mode')
+if type(mode) == 'table' or not mode and redis.call('EXISTS', lock) == 1 then return other_kind(lock) end
+if mode ~= 'read' then return {-1} end
 if holder ~= '' and redis.call('HEXISTS', lock, holder) == 1 then
   local fields = redis.call('HGETALL', lock)
   for i = 1, #fields, 2 do

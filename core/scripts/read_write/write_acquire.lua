@@ -8,11 +8,11 @@
 --   forever    1: it waits until it gets it; else 0
 --   not_after  see _late.lua
 -- Replies
---   {1}        held
---   {0, ttl}   somebody else reads or writes; the key lives for ttl ms more, -1: without end
---   {-1, n}    the outer holds that `want` builds on are gone; nothing was changed; n is 1 if somebody else holds the lock
---   {-3}       the owner reads, and would wait for itself for ever
---   {-4}       the key is a lock of another kind
+--   {1}          held
+--   {0, ttl}     somebody else reads or writes; the key lives for ttl ms more, -1: without end
+--   {-1, n}      the outer holds that `want` builds on are gone; nothing was changed; n is 1 if somebody else holds the lock
+--   {-3}         the owner reads, and would wait for itself for ever
+--   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the acquire of RedissonWriteLock
 local lock = KEYS[1]
 local lease, owner, want, reader, forever, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
@@ -20,8 +20,8 @@ local lease, owner, want, reader, forever, not_after = ARGV[1], ARGV[2], ARGV[3]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-local mode, ttl = redis.call('HGET', lock, 'mode'), redis.call('PTTL', lock)
-if not mode and ttl ~= -2 then return {-4} end
+local mode, ttl = redis.pcall('HGET', lock, 'mode'), redis.call('PTTL', lock)
+if type(mode) == 'table' or not mode and ttl ~= -2 then return other_kind(lock) end
 if redis.call('HEXISTS', lock, owner) == 0 then
   if tonumber(want) > 1 then return {-1, ttl == -2 and 0 or 1} end
   if mode == 'read' and forever == '1' and redis.call('HEXISTS', lock, reader) == 1 then return {-3} end

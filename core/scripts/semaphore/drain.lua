@@ -5,8 +5,8 @@
 --   keep       ms that the request is remembered
 --   not_after  see _late.lua
 -- Replies
---   {1, n}  n were taken
---   {-4}    the key is something else
+--   {1, n}       n were taken
+--   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the drainPermits of RedissonSemaphore
 local permits, request = KEYS[1], KEYS[2]
 local keep, not_after = ARGV[1], ARGV[2]
@@ -16,8 +16,9 @@ if refusal then return refusal end
 
 local before = answered(request)
 if before then return {1, before} end
-local there = tonumber(redis.call('GET', permits) or 0)
-if not there then return {-4} end
+local there = redis.pcall('GET', permits) or '0'
+if not is_number(there) then return other_kind(permits) end
+there = tonumber(there)
 if there <= 0 then return {1, 0} end
 redis.call('DECRBY', permits, there)
 return {1, remember(request, there, keep)}

@@ -2,7 +2,10 @@
 --
 -- Replies
 --   {1, n, ttl}  so many permits are available, or so much is still to be counted; ms that it has left, -1: without end, -2: it is not there
+--   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: availablePermits, getCount, remainTimeToLive
 local count = KEYS[1]
 
-return {1, tonumber(redis.call('GET', count) or 0), redis.call('PTTL', count)}
+local there = redis.pcall('GET', count) or '0'
+if not is_number(there) then return other_kind(count) end
+return {1, tonumber(there), redis.call('PTTL', count)}

@@ -9,8 +9,9 @@
 --   keep       ms that the request is remembered
 --   not_after  see _late.lua
 -- Replies
---   {1, n}  done; n are available now
---   {0}     there is no such semaphore
+--   {1, n}       done; n are available now
+--   {0}          there is no such semaphore
+--   {-4, found}  the key is something else, see _kind.lua
 -- A count below zero is told to nobody: Redisson's listeners fail with one.
 -- Redisson: the release, releaseIfExists and addPermits of RedissonSemaphore
 local permits, request = KEYS[1], KEYS[2]
@@ -23,6 +24,11 @@ local before = answered(request)
 if before then return {1, before} end
 if existing == '1' and redis.call('EXISTS', permits) == 0 then return {0} end
 make_way(request)
-local now = remember(request, redis.call('INCRBY', permits, count), keep)
+local now = redis.pcall('INCRBY', permits, count)
+if type(now) == 'table' then
+  local there = redis.pcall('GET', permits)
+  return there and not is_number(there) and other_kind(permits) or now
+end
+remember(request, now, keep)
 if now >= 0 then redis.call(publish, channel, now) end
 return {1, now}

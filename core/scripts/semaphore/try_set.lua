@@ -9,8 +9,9 @@
 --   keep       ms that the request is remembered
 --   not_after  see _late.lua
 -- Replies
---   {1, 1}  set
---   {1, 0}  there is one already
+--   {1, 1}       set
+--   {1, 0}       there is one already
+--   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the trySetPermits of RedissonSemaphore
 local permits, request = KEYS[1], KEYS[2]
 local count, ttl, publish, channel, keep, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
@@ -19,7 +20,8 @@ local refusal = late(not_after)
 if refusal then return refusal end
 
 if answered(request) then return {1, 1} end
-if redis.call('EXISTS', permits) == 1 then return {1, 0} end
+local there = redis.pcall('GET', permits)
+if there then return is_number(there) and {1, 0} or other_kind(permits) end
 redis.call('SET', permits, count)
 if ttl ~= '0' then redis.call('PEXPIRE', permits, ttl) end
 redis.call(publish, channel, count)

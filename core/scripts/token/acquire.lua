@@ -6,17 +6,19 @@
 --   want       the count of holds that the owner asks for: 1, or more where it knows that it has one
 --   not_after  see _late.lua
 -- Replies
---   {1}        held
---   {0, ttl}   somebody else holds it for ttl ms more, -1: without end
---   {-1, n}    the hold that the owner believes to have is gone; nothing was changed; n is 1 if somebody else holds the lock
---   {-3}       the owner holds it already
+--   {1}          held
+--   {0, ttl}     somebody else holds it for ttl ms more, -1: without end
+--   {-1, n}      the hold that the owner believes to have is gone; nothing was changed; n is 1 if somebody else holds the lock
+--   {-3}         the owner holds it already
+--   {-4, found}  the key is something else, see _kind.lua
 local lock = KEYS[1]
 local lease, token, want, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
 local refusal = late(not_after)
 if refusal then return refusal end
 
-local value = redis.call('GET', lock)
+local value = redis.pcall('GET', lock)
+if type(value) == 'table' then return other_kind(lock) end
 if value == token then
   if tonumber(want) > 1 then return {-3} end
   -- A repeat, or the owner has given its hold up for lost too early.

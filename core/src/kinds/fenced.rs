@@ -5,8 +5,8 @@ use super::{Cx, Kind, Wake, prefixed};
 use crate::command::Op;
 use crate::script::{Call, Script, script};
 
-static ACQUIRE: Script = script!("fenced/acquire");
-static INSPECT: Script = script!("fenced/inspect");
+static ACQUIRE: Script = script!("fenced/acquire", "_kind");
+static INSPECT: Script = script!("fenced/inspect", "_kind");
 
 pub struct Fenced;
 

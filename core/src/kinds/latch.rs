@@ -5,10 +5,10 @@ use crate::command::{Op, Request};
 use crate::error::Result;
 use crate::script::{Call, Script, script};
 
-static AWAIT: Script = script!("latch/await");
-static TRY_SET: Script = script!("latch/try_set", "_once");
-static COUNT_DOWN: Script = script!("latch/count_down", "_once");
-static INSPECT: Script = script!("semaphore/inspect");
+static AWAIT: Script = script!("latch/await", "_kind", "_number");
+static TRY_SET: Script = script!("latch/try_set", "_kind", "_number", "_once");
+static COUNT_DOWN: Script = script!("latch/count_down", "_kind", "_number", "_once");
+static INSPECT: Script = script!("semaphore/inspect", "_kind", "_number");
 static LIVE_FOR: Script = script!("semaphore/live_for");
 static DELETE: Script = script!("semaphore/delete");
 

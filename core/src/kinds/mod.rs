@@ -133,6 +133,17 @@ pub fn name_of(name: &str) -> crate::Result<&'static str> {
     ALL.iter().map(|(traits, _)| traits.name).find(|known| *known == name).ok_or_else(unknown)
 }
 
+/// What a kind keeps at its key, for messages.
+pub(crate) fn form(kind: &str) -> &'static str {
+    match kind {
+        "read" | "write" => "a read-write lock",
+        "token" => "a text with an end",
+        "latch" => "a number, zero or more",
+        "semaphore" | "permit_semaphore" | "permit" => "a number",
+        _ => "a lock",
+    }
+}
+
 pub(crate) fn find(name: &str) -> Option<Row> {
     ALL.iter().find(|(traits, _)| traits.name == name)
 }

@@ -8,17 +8,17 @@ use crate::error::{Error, Result};
 use crate::permit_id::PermitId;
 use crate::script::{Call, Script, script};
 
-static ACQUIRE: Script = script!("permit_semaphore/acquire", "permit_semaphore/_permits");
+static ACQUIRE: Script = script!("permit_semaphore/acquire", "_kind", "_number", "permit_semaphore/_permits");
 static RELEASE: Script = script!("permit_semaphore/release", "permit_semaphore/_permits");
 static EXTEND: Script = script!("permit_semaphore/extend", "permit_semaphore/_permits");
 static RENEW: Script = script!("permit_semaphore/renew", "permit_semaphore/_permits");
 static LEASE: Script = script!("permit_semaphore/lease", "permit_semaphore/_permits");
-static INSPECT: Script = script!("permit_semaphore/inspect", "permit_semaphore/_permits");
-static SET: Script = script!("permit_semaphore/set", "permit_semaphore/_permits");
+static INSPECT: Script = script!("permit_semaphore/inspect", "_kind", "_number", "permit_semaphore/_permits");
+static SET: Script = script!("permit_semaphore/set", "_kind", "_number", "permit_semaphore/_permits");
 static LIVE_FOR: Script = script!("permit_semaphore/live_for");
 static DELETE: Script = script!("permit_semaphore/delete");
-static TRY_SET: Script = script!("semaphore/try_set", "_once");
-static ADD: Script = script!("semaphore/release", "_once");
+static TRY_SET: Script = script!("semaphore/try_set", "_kind", "_number", "_once");
+static ADD: Script = script!("semaphore/release", "_kind", "_number", "_once");
 
 /// The permits that are out.
 fn leases(name: &str) -> String {

@@ -4,13 +4,13 @@ use super::{Cx, Kind, Wake, prefixed, renewal};
 use crate::command::Op;
 use crate::script::{Call, Script, script};
 
-static READ_ACQUIRE: Script = script!("read_write/read_acquire", "read_write/_holds");
+static READ_ACQUIRE: Script = script!("read_write/read_acquire", "_kind", "read_write/_holds");
 static READ_RELEASE: Script = script!("read_write/read_release", "read_write/_holds");
-static READ_FORCE_RELEASE: Script = script!("read_write/read_force_release", "read_write/_holds");
-static WRITE_ACQUIRE: Script = script!("read_write/write_acquire", "read_write/_holds");
+static READ_FORCE_RELEASE: Script = script!("read_write/read_force_release", "_kind", "read_write/_holds");
+static WRITE_ACQUIRE: Script = script!("read_write/write_acquire", "_kind", "read_write/_holds");
 static WRITE_RELEASE: Script = script!("read_write/write_release", "read_write/_holds");
-static WRITE_FORCE_RELEASE: Script = script!("read_write/write_force_release", "read_write/_holds");
-static INSPECT: Script = script!("read_write/inspect");
+static WRITE_FORCE_RELEASE: Script = script!("read_write/write_force_release", "_kind", "read_write/_holds");
+static INSPECT: Script = script!("read_write/inspect", "_kind");
 static RENEW: Script = script!("read_write/renew", "_renew", "read_write/_holds");
 
 fn channel(name: &str) -> String {

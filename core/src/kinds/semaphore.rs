@@ -5,12 +5,12 @@ use crate::command::{Op, Request};
 use crate::error::Result;
 use crate::script::{Call, Script, script};
 
-static ACQUIRE: Script = script!("semaphore/acquire", "_once");
-static RELEASE: Script = script!("semaphore/release", "_once");
+static ACQUIRE: Script = script!("semaphore/acquire", "_kind", "_number", "_once");
+static RELEASE: Script = script!("semaphore/release", "_kind", "_number", "_once");
 static UNDO: Script = script!("semaphore/undo");
-static DRAIN: Script = script!("semaphore/drain", "_once");
-static TRY_SET: Script = script!("semaphore/try_set", "_once");
-static INSPECT: Script = script!("semaphore/inspect");
+static DRAIN: Script = script!("semaphore/drain", "_kind", "_number", "_once");
+static TRY_SET: Script = script!("semaphore/try_set", "_kind", "_number", "_once");
+static INSPECT: Script = script!("semaphore/inspect", "_kind", "_number");
 static LIVE_FOR: Script = script!("semaphore/live_for");
 static DELETE: Script = script!("semaphore/delete");
 

@@ -112,7 +112,10 @@ impl Server {
             _ => None,
         })?;
         // Redis adds where in which script it happened: of no use to a caller.
-        let message = error.detail().unwrap_or_default().split(" script: ").next().unwrap_or_default().to_owned();
+        let message = error.detail().unwrap_or_default().split(" script: ").next().unwrap_or_default();
+        // Of a key beside the lock's own: those tell by themselves what they find.
+        let message =
+            format!("{message}{}", if code == "WRONGTYPE" { "; use another name, or delete the key if it is of no use" } else { "" });
         Some(match code {
             "LOADING" | "BUSY" | "TRYAGAIN" | "CLUSTERDOWN" | "MASTERDOWN" | "READONLY" | "NOREPLICAS" => {
                 Outcome::Unsent(Error::Refused { what: what.into(), code: code.into(), message })

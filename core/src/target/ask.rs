@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::{Target, Tryout};
 use crate::command::{Answer, Op};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gate::Turn;
 use crate::link::{Reply, Sent};
 use crate::script::Call;
@@ -21,7 +21,7 @@ impl Target {
         let mut numbers = reply.numbers.into_iter();
         match reply.code {
             code @ (0 | 1) => Ok(Answer { done: code == 1, number: numbers.next().unwrap_or_default(), items: numbers.collect() }),
-            _ => Err(Error::wrong_kind(&self.slot.name)),
+            _ => Err(self.wrong_kind(reply.text)),
         }
     }
 

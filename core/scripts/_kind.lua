@@ -1,0 +1,10 @@
+-- The reply of a script that finds something else at the key than what it can use: -4, and what is there.
+local function other_kind(key)
+  local found = redis.call('TYPE', key).ok
+  if found == 'string' then
+    local value = redis.call('GET', key)
+    return {-4, string.find(value, '^%-?%d+$') and 'the number ' .. value or 'a text'}
+  end
+  if found ~= 'hash' then return {-4, 'a ' .. found} end
+  return {-4, redis.call('HEXISTS', key, 'mode') == 1 and 'a read-write lock' or 'a lock'}
+end

@@ -1,0 +1,143 @@
+//! Two kinds on one key: those that are the same in Redis share it as Redisson's do, and every other pair is told what it did.
+
+use redlatch::kinds::{ALL, Traits};
+use redlatch::{Answer, Client, Error, Op, Request};
+use redlatch_tests::{Server, View};
+
+/// What a kind is in Redis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form {
+    Lock,
+    ReadWrite,
+    Token,
+    Number,
+}
+
+impl Form {
+    fn of(traits: &Traits) -> Self {
+        match traits.name {
+            "read" | "write" => Form::ReadWrite,
+            "token" => Form::Token,
+            "semaphore" | "latch" | "permit_semaphore" | "permit" => Form::Number,
+            _ => Form::Lock,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Form::Lock => "a lock",
+            Form::ReadWrite => "a read-write lock",
+            Form::Token => "a text",
+            Form::Number => "a number",
+        }
+    }
+}
+
+fn ask(client: &Client, op: Op, kind: &Traits, name: &str) -> Result<Answer, Error> {
+    let numbers = if Form::of(kind) == Form::Number { vec![1] } else { Vec::new() };
+    client.run_blocking(Request { numbers, ..Request::new(op, kind.name, name, 1) })
+}
+
+/// The first of the two is there: held, or with more than one of what it counts.
+fn put(client: &Client, kind: &Traits, name: &str) {
+    if Form::of(kind) == Form::Number {
+        let semaphore = if kind.name == "permit" { "permit_semaphore" } else { kind.name };
+        let set =
+            Request { numbers: vec![3], ..Request::new(Op::TrySet, redlatch::kinds::name_of(semaphore).expect("it is one"), name, 1) };
+        assert_eq!(client.run_blocking(set).expect("answered").number, 1);
+    }
+    if kind.name != "latch" {
+        assert!(ask(client, Op::Acquire, kind, name).expect("answered").done, "{}", kind.name);
+    }
+}
+
+/// The keys that there are, and what is in them.
+fn stored(view: &mut View, name: &str) -> Vec<(String, Vec<u8>)> {
+    let keys = view.keys(&format!("*{name}*")).into_iter().filter(|key| !key.starts_with("redlatch_request"));
+    keys.map(|key| {
+        let dump = view.command(&["DUMP", &key]);
+        (key, dump)
+    })
+    .collect()
+}
+
+fn assert_told(error: &Error, name: &str, first: &Traits, second: &Traits) {
+    let Error::Refused { code, .. } = error else { panic!("{error:?}") };
+    let said = error.to_string();
+    let found = match (Form::of(first), first.name) {
+        (Form::Number, "latch") => "the number 3",
+        (Form::Number, _) => "the number 2",
+        (form, _) => form.words(),
+    };
+    assert!(code == "WRONGTYPE" && said.contains(&format!("`{name}`")) && said.contains(&format!("has {found}")), "{said}");
+    assert!(said.contains(&format!("the kind {} keeps {}", second.name, Form::of(second).words())), "{said}");
+    assert!(said.contains("use another name"), "{said}");
+}
+
+#[test]
+fn every_pair_of_kinds_on_one_key_shares_it_or_is_told() {
+    let server = Server::start();
+    let client = || Client::connect(&server.url()).expect("a good URL");
+    let (one, two, mut view) = (client(), client(), server.view());
+    let changes = [Op::TrySet, Op::Set, Op::Add, Op::Drain, Op::CountDown, Op::ReleaseIfExists];
+    let operations = [&[Op::Acquire, Op::ForceRelease, Op::Inspect][..], &changes].concat();
+    for (first, second) in ALL.iter().flat_map(|(first, _)| ALL.iter().map(move |(second, _)| (first, second))) {
+        let (name, forms) = (format!("{}-{}", first.name, second.name), (Form::of(first), Form::of(second)));
+        put(&one, first, &name);
+        let before = stored(&mut view, &name);
+        for &op in &operations {
+            let answer = ask(&two, op, second, &name);
+            let because = format!("{op:?} of {} where {} is: {answer:?}", second.name, first.name);
+            match (forms, op) {
+                // The kind has no such operation.
+                _ if matches!(answer, Err(Error::Unsupported(_))) => assert!(![Op::Acquire, Op::Inspect].contains(&op), "{because}"),
+                ((Form::Lock, Form::Lock) | (Form::Token, Form::Token), Op::Acquire) | ((Form::Number, Form::Token), Op::Acquire) => {
+                    assert!(!answer.expect("answered").done, "{because}");
+                }
+                ((Form::ReadWrite, Form::ReadWrite), Op::Acquire) => {
+                    assert_eq!(answer.expect("answered").done, (first.name, second.name) == ("read", "read"), "{because}");
+                }
+                ((Form::Number, Form::Number), Op::Acquire) => {
+                    assert_eq!(answer.expect("answered").done, second.name != "latch", "{because}")
+                }
+                ((Form::Lock, Form::ReadWrite) | (Form::ReadWrite, Form::Lock), Op::Inspect) => drop(answer.expect("answered")),
+                ((a, b), Op::ForceRelease | Op::Inspect) if a == b || (a, b) == (Form::Number, Form::Token) => {
+                    drop(answer.expect("answered"))
+                }
+                ((Form::Number, Form::Number), _) => drop(answer.expect("answered")),
+                _ => {
+                    assert_told(&answer.expect_err(&because), &name, first, second);
+                    assert_eq!(stored(&mut view, &name), before, "{because}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_latch_is_no_semaphore_of_which_more_was_taken_for_good_than_there_was() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    assert_eq!(client.semaphore("n").add_permits(-3).blocking().expect("answered"), -3);
+    let latch = client.latch("n");
+    for refused in [latch.wait().blocking().map(drop), latch.count_down().blocking().map(drop), latch.try_set_count(1).blocking().map(drop)]
+    {
+        let said = refused.expect_err("it is no latch").to_string();
+        assert!(said.contains("`n`") && said.contains("the number -3") && said.contains("zero or more"), "{said}");
+    }
+}
+
+#[test]
+fn a_key_of_any_other_type_is_told_to_every_kind() {
+    let server = Server::start();
+    let (client, mut view) = (Client::connect(&server.url()).expect("a good URL"), server.view());
+    for write in [&["RPUSH", "n", "x"][..], &["SADD", "n", "x"], &["ZADD", "n", "1", "x"], &["XADD", "n", "*", "f", "x"]] {
+        view.command::<()>(&["DEL", "n"]);
+        view.command::<Option<String>>(write);
+        for (kind, _) in ALL {
+            let said = ask(&client, Op::Acquire, kind, "n").expect_err("refused").to_string();
+            let found = format!("has a {}", view.kind("n"));
+            assert!(said.contains("`n`") && said.contains(&found) && said.contains(&format!("the kind {} keeps", kind.name)), "{said}");
+        }
+    }
+}
