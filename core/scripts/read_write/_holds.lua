@@ -21,6 +21,17 @@ local function longest_read(lock)
   return longest
 end
 
+-- Takes the lock from everybody.
+local function clear(lock)
+  local fields = redis.call('HGETALL', lock)
+  redis.call('DEL', lock)
+  for i = 1, #fields, 2 do
+    for number = 1, (fields[i] == 'mode' or is_writer(fields[i])) and 0 or tonumber(fields[i + 1]) do
+      redis.call('DEL', hold_key(lock, fields[i], number))
+    end
+  end
+end
+
 -- The key lives for so many ms at least.
 local function live(lock, ms)
   if redis.call('PTTL', lock) < tonumber(ms) then redis.call('PEXPIRE', lock, ms) end

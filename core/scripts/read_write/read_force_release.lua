@@ -21,11 +21,7 @@ local mode = redis.pcall('HGET', lock, 'mode')
 if type(mode) == 'table' or not mode and redis.call('EXISTS', lock) == 1 then return other_kind(lock) end
 if mode ~= 'read' then return {-1} end
 if holder ~= '' and redis.call('HEXISTS', lock, holder) == 1 then
-  local fields = redis.call('HGETALL', lock)
-  for i = 1, #fields, 2 do
-    for number = 1, fields[i] == 'mode' and 0 or tonumber(fields[i + 1]) do redis.call('DEL', hold_key(lock, fields[i], number)) end
-  end
-  redis.call('DEL', lock)
+  clear(lock)
   redis.call(publish, channel, '0')
   return {1}
 end

@@ -20,8 +20,8 @@ if refusal then return refusal end
 local mode = redis.pcall('HGET', lock, 'mode')
 if type(mode) == 'table' or not mode and redis.call('EXISTS', lock) == 1 then return other_kind(lock) end
 if mode ~= 'write' then return {-1} end
-if redis.call('HDEL', lock, holder) == 1 then
-  redis.call('DEL', lock)
+if redis.call('HEXISTS', lock, holder) == 1 then
+  clear(lock)
   redis.call(publish, channel, '1')
   return {1}
 end
