@@ -12,6 +12,7 @@ mod kinds;
 mod latch;
 mod logs;
 mod lost;
+mod models;
 mod passing;
 mod permit_semaphore;
 mod permits;

@@ -8,7 +8,6 @@ use redlatch_tests::{View, secs};
 
 use super::{eventually, pair};
 
-mod model;
 mod renewed;
 mod trouble;
 

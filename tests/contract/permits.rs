@@ -8,8 +8,6 @@ use redlatch_tests::{Proxy, Server, View};
 
 use super::{eventually, pair, secs};
 
-mod model;
-
 const CHANNEL: &str = "redisson_sc:{n}";
 
 fn set(client: &Client, permits: i64) -> Semaphore {

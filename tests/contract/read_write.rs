@@ -1,11 +1,9 @@
 //! What reading and writing have to do with each other, on the wire that Redisson has.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use proptest::prelude::*;
 use redlatch::{Client, Error, Op, Request};
-use redlatch_tests::{Server, View};
+use redlatch_tests::Server;
 
 use super::{eventually, pair, secs};
 
@@ -134,101 +132,4 @@ fn a_dead_reader_is_not_kept_alive_by_others_and_a_writer_gets_it_when_its_time_
     living.release().expect("held");
     let writer = b.read_write_lock("n").write().wait(secs(20)).blocking().acquire().expect("the dead one's time is over");
     writer.release().expect("held");
-}
-
-/// The plainest book-keeping there is: who reads how often, and who writes how often.
-#[derive(Default)]
-struct Model {
-    readers: BTreeMap<i64, u32>,
-    writer: Option<(i64, u32)>,
-}
-
-impl Model {
-    fn read(&mut self, owner: i64) -> bool {
-        let may = self.writer.is_none_or(|(writer, _)| writer == owner);
-        if may {
-            *self.readers.entry(owner).or_default() += 1;
-        }
-        may
-    }
-
-    fn write(&mut self, owner: i64) -> bool {
-        let may = self.writer.map_or(self.readers.is_empty(), |(writer, _)| writer == owner);
-        if may {
-            self.writer = Some((owner, self.writer.map_or(0, |(_, count)| count) + 1));
-        }
-        may
-    }
-
-    fn read_no_more(&mut self, owner: i64) -> bool {
-        let Some(count) = self.readers.get_mut(&owner) else { return false };
-        *count -= 1;
-        if *count == 0 {
-            self.readers.remove(&owner);
-        }
-        true
-    }
-
-    fn write_no_more(&mut self, owner: i64) -> bool {
-        let Some((_, count)) = self.writer.filter(|(writer, _)| *writer == owner) else { return false };
-        self.writer = (count > 1).then_some((owner, count - 1));
-        true
-    }
-
-    /// What the server is to have: the hash, and a key for each hold of each reader.
-    fn stored(&self, field: impl Fn(i64) -> String) -> (BTreeMap<String, String>, Vec<String>) {
-        let mut hash: BTreeMap<_, _> = self.readers.iter().map(|(owner, count)| (field(*owner), count.to_string())).collect();
-        hash.extend(self.writer.map(|(owner, count)| (format!("{}:write", field(owner)), count.to_string())));
-        if !hash.is_empty() {
-            hash.insert("mode".into(), if self.writer.is_some() { "write" } else { "read" }.into());
-        }
-        let holds = |(owner, count): (&i64, &u32)| {
-            let field = field(*owner);
-            (1..=*count).map(move |hold| format!("{{n}}:{field}:rwlock_timeout:{hold}")).collect::<Vec<_>>()
-        };
-        let mut keys: Vec<_> = self.readers.iter().flat_map(holds).collect();
-        keys.extend((!hash.is_empty()).then(|| "n".to_owned()));
-        keys.sort();
-        (hash, keys)
-    }
-}
-
-fn play(view: &mut View, clients: &[Client; 2], history: &[(u8, u8)]) {
-    let mut model = Model::default();
-    let client = |owner: i64| &clients[owner as usize % 2];
-    let field = |owner: i64| format!("{}:{owner}", client(owner).id());
-    for (action, pick) in history {
-        let owner = i64::from(pick % 4);
-        let run = |op, kind| ask(client(owner), op, kind, owner);
-        let (does, done) = match action % 6 {
-            0 | 1 => (run(Op::Acquire, "read").map(|answer| answer.done), model.read(owner)),
-            2 | 3 => (run(Op::Acquire, "write").map(|answer| answer.done), model.write(owner)),
-            4 => (run(Op::Release, "read").map(|answer| answer.done), model.read_no_more(owner)),
-            _ => (run(Op::Release, "write").map(|answer| answer.done), model.write_no_more(owner)),
-        };
-        match does {
-            Err(Error::NotHeld { .. }) => assert!(!done, "{action} by {owner}: it is held"),
-            answer => assert_eq!(answer.expect("answered"), done, "{action} by {owner}"),
-        }
-        assert_eq!((view.hgetall("n"), view.keys("*n*")), model.stored(field));
-        for other in 0..4 {
-            let count = |kind| ask(client(other), Op::Inspect, kind, other).expect("answered").items[0];
-            assert_eq!(count("read"), i64::from(model.readers.get(&other).copied().unwrap_or_default()));
-            assert_eq!(count("write"), i64::from(model.writer.filter(|(writer, _)| *writer == other).map_or(0, |(_, count)| count)));
-        }
-        let free = |kind| ask(&clients[0], Op::Inspect, kind, 0).expect("answered").number == -2;
-        assert_eq!((free("read"), free("write")), (model.readers.is_empty(), model.writer.is_none()));
-    }
-}
-
-#[test]
-fn every_answer_and_every_key_is_that_of_the_model() {
-    let (server, a, b) = pair();
-    let clients = [a, b];
-    proptest!(ProptestConfig::with_cases(60), |(history in prop::collection::vec((any::<u8>(), any::<u8>()), 1..40))| {
-        play(&mut server.view(), &clients, &history);
-        for (kind, owner) in ["read", "write"].into_iter().flat_map(|kind| (0..4).map(move |owner| (kind, owner))) {
-            while ask(&clients[owner as usize % 2], Op::Release, kind, owner).is_ok() {}
-        }
-    });
 }
