@@ -1,5 +1,6 @@
-//! The rig: real servers that a test starts for itself ([`server`]), a plain view of what is in them ([`view`]) and what they publish
-//! ([`listener`]), and a proxy that breaks connections on demand ([`proxy`]). Every verb returns when it is in effect, so that no test needs a sleep.
+//! The rig: real servers that a test starts for itself ([`server`]), a plain view of what is in them ([`view`]), what they publish
+//! ([`listener`]) and what they carry out ([`monitor`]), and a proxy that breaks connections on demand ([`proxy`]). Every verb returns when
+//! it is in effect, so that no test needs a sleep.
 //!
 //! What processes do under faults they record ([`history`]), and what is wrong with the records is told by [`check`].
 
@@ -10,6 +11,7 @@ pub mod dice;
 pub mod guarded;
 pub mod history;
 pub mod listener;
+pub mod monitor;
 pub mod ports;
 pub mod process;
 pub mod proxy;
@@ -20,6 +22,7 @@ pub mod view;
 
 pub use authority::{Authority, Issued};
 pub use listener::Listener;
+pub use monitor::Monitor;
 pub use process::Process;
 pub use proxy::{Direction, Proxy};
 pub use server::{Options, Server, Tls};

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::authority::Issued;
 use crate::guarded::Guarded;
 use crate::listener::Listener;
+use crate::monitor::Monitor;
 use crate::ports;
 use crate::view::View;
 
@@ -103,6 +104,11 @@ impl Server {
     /// Hears what is published on `channel` from now on.
     pub fn listen(&self, channel: &str) -> Listener {
         Listener::start(&self.url(), channel)
+    }
+
+    /// Sees all that it carries out from now on.
+    pub fn monitor(&self) -> Monitor {
+        Monitor::start(&format!("127.0.0.1:{}", self.port()))
     }
 
     /// Kills the server; everything in it is lost.
