@@ -2,7 +2,7 @@
 -- up along the queue, and whoever takes the lock brings all behind forward by its own share of 300 s. Ours add nothing: a waiter of
 -- ours shows a sign of life every BEAT ms in `seen`, and who shows none for GRACE ms is dead, however many stand before the living one.
 -- A beat that is lost, and sent again after a response time-out of 3 s, still comes in time; and 5 s after its end nobody waits for a dead one.
-local GRACE, BEAT, SHARE = 4500, 1000, 300000
+local GRACE, BEAT, SHARE = 4300, 800, 300000
 
 local function now_ms()
   local clock = redis.call('TIME')
