@@ -1,7 +1,7 @@
 -- The queue of a fair lock as Redisson keeps it: a list of owners, and for each the time (ms) when it is given up. Redisson's times add
 -- up along the queue, and whoever takes the lock brings all behind forward by its own share of 300 s. Ours add nothing: a waiter of
 -- ours shows a sign of life every BEAT ms in `seen`, and who shows none for GRACE ms is dead, however many stand before the living one.
--- A beat that is lost, and sent again after a response time-out of 3 s, still comes in time; and 5 s after its end nobody waits for a dead one.
+-- A beat that is lost, and sent again after a response time-out of 3 s, still comes in time; nobody waits 5 s for a dead one.
 local GRACE, BEAT, SHARE = 4300, 800, 300000
 
 local function now_ms()
