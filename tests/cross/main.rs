@@ -29,12 +29,16 @@ fn wait_besides(others: u64, waiter: &Party, view: &mut View) -> Pending {
     let pending = waiter.begin_lock(None);
     if let Some(channel) = waiter.channel() {
         eventually(&format!("a listener on {channel}"), || (view.listeners(&channel) > others).then_some(()));
-        // Its own client passes a writer's message on to those only that sleep by then, and loses it for who is about to.
-        if waiter.is_redisson() {
-            eventually("Redisson's waiter to sleep", || waiter.sleeps().then_some(()));
-        }
+        until_asleep(waiter);
     }
     pending
+}
+
+/// A Redisson's waiter that has seen that there is nothing for it misses the messages that come before it sleeps.
+fn until_asleep(waiter: &Party) {
+    if waiter.is_redisson() {
+        eventually("Redisson's waiter to sleep", || waiter.sleeps().then_some(()));
+    }
 }
 
 /// Whether its waiters are told of a release.

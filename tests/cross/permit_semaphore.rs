@@ -9,6 +9,7 @@ use crate::agent::Agent;
 use crate::languages::ALL;
 use crate::party::{Party, SOON, ids};
 use crate::stage::{STAGE, every_pair, kinds};
+use crate::until_asleep;
 
 const KIND: &str = "permit_semaphore";
 const ENOUGH: Duration = secs(40);
@@ -61,9 +62,12 @@ fn a_permit_given_back_wakes_who_waits_for_it() {
             let held = one.take(2, None);
             let waiting = two.begin_take(2, None, Some(secs(60)));
             eventually("a listener", || (view.listeners(&channel) == 1).then_some(()));
-            assert!(one.give(&held[..1]));
-            assert_eq!(waiting.now(), None);
-            assert!(one.give(&held[1..]));
+            until_asleep(two);
+            // A Redisson that tries in vain must not be told again before it sleeps again.
+            for gift in held.chunks(if two.is_redisson() { 2 } else { 1 }) {
+                assert_eq!(waiting.now(), None);
+                assert!(one.give(gift));
+            }
             let taken = ids(&waiting.within(SOON).expect("there are enough"));
             assert!(one.give(&taken));
             eventually("the end of listening", || (view.listeners(&channel) == 0).then_some(()));
@@ -133,6 +137,7 @@ fn a_renewed_permit_is_one_like_all_others() {
             let waiting = two.begin_take(1, None, None);
             let (mut view, channel) = (STAGE.server.view(), two.channel().expect("it is told"));
             eventually("a listener", || (view.listeners(&channel) == 1).then_some(()));
+            until_asleep(two);
             held.unlock();
             assert!(two.give(&ids(&waiting.within(SOON).expect("it is there"))));
         },
@@ -150,7 +155,10 @@ fn all_together_never_have_more_permits_than_there_are() {
         let job = move || {
             let party = Party::new(agent, kind, "permit ids: all");
             for _ in 0..15 {
-                let held = ids(&party.begin_take(1, None, Some(secs(60))).within(ENOUGH).expect("its turn comes"));
+                // A Redisson that has slept through its message asks again.
+                let wait = party.is_redisson().then_some(secs(2));
+                let take = || ids(&party.begin_take(1, wait, Some(secs(60))).within(ENOUGH).expect("its turn comes"));
+                let held = std::iter::repeat_with(take).find(|held| !held.is_empty()).expect("it goes on without end");
                 most.fetch_max(inside.fetch_add(1, SeqCst) + 1, SeqCst);
                 std::thread::yield_now();
                 inside.fetch_sub(1, SeqCst);

@@ -66,6 +66,9 @@ public class Agent {
         if (what.equals("id")) {
             return CompletableFuture.completedFuture(client.getId());
         }
+        if (what.equals("sleepers")) {
+            return CompletableFuture.completedFuture(sleepers(object(command.get("kind"), command.get("name")), command.get("name")));
+        }
         if (command.get("kind").equals("semaphore")) {
             return run(what, client.getSemaphore(command.get("name")), command);
         }
@@ -90,7 +93,6 @@ public class Agent {
             case "is_held": return lock.isHeldByThreadAsync(owner);
             case "token": return ((RFencedLock) lock).getTokenAsync();
             case "ttl": return lock.remainTimeToLiveAsync();
-            case "sleepers": return CompletableFuture.completedFuture(sleepers(lock));
             default: throw new IllegalArgumentException("no command `" + what + "`");
         }
     }
@@ -175,14 +177,26 @@ public class Agent {
         }
     }
 
-    /** How many wait for a message; by reflection, because only Redisson need be asked: a writer's release wakes none that come later. */
-    private static int sleepers(RLock lock) {
+    private Object object(String kind, String name) {
+        switch (kind) {
+            case "semaphore": return client.getSemaphore(name);
+            case "permit_semaphore": return client.getPermitExpirableSemaphore(name);
+            case "latch": return client.getCountDownLatch(name);
+            default: return lock(kind, name);
+        }
+    }
+
+    /**
+     * How many wait for a message; by reflection, because only Redisson need be asked: its waiters, once they have seen that there is
+     * nothing for them, miss the messages that come before they sleep.
+     */
+    private static int sleepers(Object object, String name) {
         try {
-            Object messages = field(Class.forName("org.redisson.RedissonLock"), "pubSub", lock);
+            Object messages = messages(object);
             Map<?, ?> entries = (Map<?, ?>) field(messages.getClass().getSuperclass(), "entries", messages);
             int count = 0;
             for (Map.Entry<?, ?> entry : entries.entrySet()) {
-                if (entry.getKey().toString().contains(":" + lock.getName())) {
+                if (entry.getKey().toString().contains(name)) {
                     count += ((Collection<?>) field(entry.getValue().getClass(), "listeners", entry.getValue())).size();
                 }
             }
@@ -190,6 +204,17 @@ public class Agent {
         } catch (ReflectiveOperationException e) {
             throw new IllegalArgumentException("this is no Redisson that has its waiters where 3.27.2 to 4.7.0 have them", e);
         }
+    }
+
+    private static Object messages(Object object) throws ReflectiveOperationException {
+        for (Class<?> type = object.getClass(); type != null; type = type.getSuperclass()) {
+            for (Field field : type.getDeclaredFields()) {
+                if (field.getName().equals("pubSub") || field.getName().equals("semaphorePubSub")) {
+                    return field(type, field.getName(), object);
+                }
+            }
+        }
+        throw new NoSuchFieldException("pubSub");
     }
 
     private static Object field(Class<?> type, String name, Object of) throws ReflectiveOperationException {
