@@ -22,9 +22,11 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Every kind; the first ones more than once.
-    pub const ALL: [Kind; 9] =
-        [Kind::Plain, Kind::Plain, Kind::Fenced, Kind::Fenced, Kind::Fair, Kind::ReadWrite, Kind::Semaphore, Kind::Multi, Kind::Red];
+    /// Every kind; the first ones more often, because they are the quickest and the most used.
+    pub const ALL: [Kind; 13] = {
+        use Kind::{Fair, Fenced, Multi, Plain, ReadWrite, Red, Semaphore};
+        [Plain, Plain, Plain, Plain, Fenced, Fenced, Fenced, Fenced, Fair, ReadWrite, Semaphore, Multi, Red]
+    };
 
     /// The kinds with these names, which have commas between them; `all`: [`Kind::ALL`].
     ///
