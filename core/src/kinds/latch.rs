@@ -1,5 +1,6 @@
 //! Waiting until something has happened so many times. Redisson's `getCountDownLatch`.
 
+use super::semaphore::{DELETE, INSPECT, LIVE_FOR};
 use super::{Cx, Kind, Wake, at_least};
 use crate::command::{Op, Request};
 use crate::error::Result;
@@ -8,9 +9,6 @@ use crate::script::{Call, Script, script};
 static AWAIT: Script = script!("latch/await", "_kind", "_number");
 static TRY_SET: Script = script!("latch/try_set", "_kind", "_number", "_once");
 static COUNT_DOWN: Script = script!("latch/count_down", "_kind", "_number", "_once");
-static INSPECT: Script = script!("semaphore/inspect", "_kind", "_number");
-static LIVE_FOR: Script = script!("semaphore/live_for");
-static DELETE: Script = script!("semaphore/delete");
 
 /// Braces always, also around those that a name brings: so does Redisson.
 fn channel(name: &str) -> String {

@@ -2,7 +2,8 @@
 //!
 //! [`Permits`] are anybody's who knows the id; a [`Permit`] is held by one owner, and renewed. To the server they are the same.
 
-use super::{Cx, Kind, PERMITS_AT_ONCE, Wake, at_least, prefixed};
+use super::semaphore::{RELEASE as ADD, TRY_SET, channel, to_waiters};
+use super::{Cx, Kind, PERMITS_AT_ONCE, Wake, at_least};
 use crate::command::{Op, Request};
 use crate::error::{Error, Result};
 use crate::permit_id::PermitId;
@@ -17,24 +18,14 @@ static INSPECT: Script = script!("permit_semaphore/inspect", "_kind", "_number",
 static SET: Script = script!("permit_semaphore/set", "_kind", "_number", "permit_semaphore/_permits");
 static LIVE_FOR: Script = script!("permit_semaphore/live_for");
 static DELETE: Script = script!("permit_semaphore/delete");
-static TRY_SET: Script = script!("semaphore/try_set", "_kind", "_number", "_once");
-static ADD: Script = script!("semaphore/release", "_kind", "_number", "_once");
 
 /// The permits that are out.
 fn leases(name: &str) -> String {
     if name.contains('{') { format!("{name}:timeout") } else { format!("{{{name}}}:timeout") }
 }
 
-fn channel(name: &str) -> String {
-    prefixed("redisson_sc", name)
-}
-
 fn of(script: &'static Script, cx: &Cx) -> Call {
     Call::new(script).key("permits", cx.name).key("leases", leases(cx.name))
-}
-
-fn to_waiters(call: Call, cx: &Cx) -> Call {
-    call.arg("publish", cx.publish).arg("channel", channel(cx.name))
 }
 
 fn with(call: Call, ids: impl IntoIterator<Item = PermitId>) -> Call {

@@ -6,19 +6,19 @@ use crate::error::Result;
 use crate::script::{Call, Script, script};
 
 static ACQUIRE: Script = script!("semaphore/acquire", "_kind", "_number", "_once");
-static RELEASE: Script = script!("semaphore/release", "_kind", "_number", "_once");
+pub static RELEASE: Script = script!("semaphore/release", "_kind", "_number", "_once");
 static UNDO: Script = script!("semaphore/undo");
 static DRAIN: Script = script!("semaphore/drain", "_kind", "_number", "_once");
-static TRY_SET: Script = script!("semaphore/try_set", "_kind", "_number", "_once");
-static INSPECT: Script = script!("semaphore/inspect", "_kind", "_number");
-static LIVE_FOR: Script = script!("semaphore/live_for");
-static DELETE: Script = script!("semaphore/delete");
+pub static TRY_SET: Script = script!("semaphore/try_set", "_kind", "_number", "_once");
+pub static INSPECT: Script = script!("semaphore/inspect", "_kind", "_number");
+pub static LIVE_FOR: Script = script!("semaphore/live_for");
+pub static DELETE: Script = script!("semaphore/delete");
 
-fn channel(name: &str) -> String {
+pub fn channel(name: &str) -> String {
     prefixed("redisson_sc", name)
 }
 
-fn to_waiters(call: Call, cx: &Cx) -> Call {
+pub fn to_waiters(call: Call, cx: &Cx) -> Call {
     cx.to_waiters(call, channel(cx.name))
 }
 
