@@ -102,10 +102,6 @@ async fn ask_about(live: &Arc<Live>, batch: Batch, _round: Arc<Round>) {
             let (states, epoch) = (reply.text.unwrap_or_default(), live.link.epoch());
             live.holds(|holds| holds.answered(&batch.asks, &states, epoch, sent, Instant::now()));
         }
-        outcome => {
-            tracing::debug!(target: "redlatch::renew", "{} holds are not renewed: {outcome:?}", batch.asks.len());
-            live.holds(|holds| holds.unanswered(&batch.asks, Instant::now()));
-        }
+        outcome => tracing::debug!(target: "redlatch::renew", "{} holds are not renewed: {outcome:?}", batch.asks.len()),
     }
-    live.rearm();
 }

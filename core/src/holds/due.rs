@@ -44,8 +44,6 @@ impl Holds {
         let mut asked = 0;
         // Asked again soon unless the answer says otherwise: an error is not a loss.
         let again = self.stepped(now + self.watchdog / 10, self.step);
-        // Whoever is asked about is planned again by the answer, or by its absence, which is certain by then.
-        let silence = now + self.watchdog / 3;
         while asked < most {
             let Some((at, key)) = self.due.take(now) else { break };
             let Some(owned) = self.owned.get_mut(key).filter(|owned| owned.due == Some(at)) else { continue };
@@ -60,9 +58,6 @@ impl Holds {
                     if ask(&owned.slot, Ask { key, first: owned.first, lease }) {
                         owned.unanswered += u32::from(renew);
                         asked += 1;
-                        if owned.deadline > silence {
-                            continue;
-                        }
                     }
                 }
             } else {
@@ -93,15 +88,6 @@ impl Holds {
             // From now on it tells of changes.
             owned.check_at = None;
             self.plan(ask.key, now);
-        }
-    }
-
-    /// The server has not answered a call about many: each is asked about again soon.
-    pub fn unanswered(&mut self, asks: &[Ask], now: Instant) {
-        for ask in asks {
-            if self.owned.get(ask.key).is_some_and(|owned| owned.first == ask.first) {
-                self.plan(ask.key, now);
-            }
         }
     }
 
