@@ -16,7 +16,7 @@ class CompatibilityTest {
     /** What setters of a configuration take, or lead to, that is not here, and why. */
     private static final Map<String, String> NOT_HERE = Map.of(
             "NettyHook", "Netty is not used", "EventLoopGroup", "Netty is not used", "AddressResolverGroupFactory", "Netty is not used",
-            "Codec", "no key of a lock holds encoded data", "ConnectionListener", "connections are shared and opened at need",
+            "ConnectionListener", "connections are shared and opened at need",
             "CredentialsResolver", "user and password are fixed for a client", "CommandMapper", "scripts name their commands",
             "ServersConfig", "only one server is supported", "YAML", "configurations are not read from files");
 

@@ -1,6 +1,8 @@
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -15,6 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
+import org.redisson.codec.Kryo5Codec;
 import org.redisson.config.Config;
 import org.redisson.config.NameMapper;
 
@@ -33,6 +37,15 @@ class SettingsTest extends LockTest {
         Config config = server.config();
         config.useSingleServer().setNameMapper(SHOP);
         assertMapped(config);
+    }
+
+    @Test
+    void a_codec_is_kept_and_a_client_without_one_has_that_of_redisson() {
+        assertNull(server.config().getCodec());
+        assertEquals(Kryo5Codec.class, client.getConfig().getCodec().getClass());
+        RedissonClient made = Redisson.create(server.config().setCodec(StringCodec.INSTANCE));
+        assertSame(StringCodec.INSTANCE, made.getConfig().getCodec());
+        made.shutdown();
     }
 
     private void assertMapped(Config config) throws Exception {

@@ -8,6 +8,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
+import org.redisson.client.codec.Codec;
+import org.redisson.codec.Kryo5Codec;
 
 /** Everything that a client needs to know. A client takes a copy; later changes are without effect. */
 public class Config implements Options.Extended {
@@ -19,12 +21,13 @@ public class Config implements Options.Extended {
     private NameMapper nameMapper = NameMapper.direct();
     private ExecutorService executor;
     private boolean releaseOnShutdown;
+    private Codec codec;
     private final Kept kept = new Kept();
 
     /** The defaults, without a server. */
     public Config() {}
 
-    /** @param other what to copy */
+    /** @param other what to copy; a codec that it lacks is {@link Kryo5Codec} in the copy */
     public Config(Config other) {
         singleServer = other.singleServer == null ? null : new SingleServerConfig(other.singleServer);
         username = other.username;
@@ -34,6 +37,7 @@ public class Config implements Options.Extended {
         nameMapper = other.nameMapper;
         executor = other.executor;
         releaseOnShutdown = other.releaseOnShutdown;
+        codec = other.codec == null ? new Kryo5Codec() : other.codec;
         kept.putAll(other.kept);
     }
 
@@ -137,6 +141,17 @@ public class Config implements Options.Extended {
     /** Where listeners and the continuations of futures run, or null. */
     public ExecutorService getExecutor() {
         return executor;
+    }
+
+    /** How the values of a multi lock by group become bytes; null, the default, is {@link Kryo5Codec}. Locks by name encode nothing. */
+    public Config setCodec(Codec codec) {
+        this.codec = codec;
+        return this;
+    }
+
+    /** What was set, or null; in the configuration of a client never null. */
+    public Codec getCodec() {
+        return codec;
     }
 
     /** Without meaning here: there is one I/O thread, and it is native. Kept so that configurations compile; default 16. */

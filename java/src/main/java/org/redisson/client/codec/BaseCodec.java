@@ -1,0 +1,17 @@
+package org.redisson.client.codec;
+
+/** What codecs have in common. */
+public abstract class BaseCodec implements Codec {
+    /** There is nothing to set. */
+    protected BaseCodec() {}
+
+    @Override
+    public ClassLoader getClassLoader() {
+        return getClass().getClassLoader();
+    }
+
+    @Override
+    public String toString() {
+        return getClass().getName();
+    }
+}

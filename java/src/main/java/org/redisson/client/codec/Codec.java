@@ -1,0 +1,7 @@
+package org.redisson.client.codec;
+
+/** How values become bytes. Only the groups of values of {@code getMultiLock} have any; the codecs of this package are those that can be had. */
+public interface Codec {
+    /** Where the classes of values are found. */
+    ClassLoader getClassLoader();
+}

@@ -1,0 +1,2 @@
+/** Codecs for the values of multi locks. */
+package org.redisson.client.codec;
