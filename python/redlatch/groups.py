@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from redlatch.client import Client
+    from redlatch.templates import Rename
 
 
 class MultiLock(Lock):
@@ -24,17 +25,27 @@ class MultiLock(Lock):
     """
 
     _majority: ClassVar[bool] = False
+    _members: tuple[Lock, ...]
 
     def __new__(
         cls, client: Client, locks: Iterable[Lock], wait: Seconds | None, lease: Seconds | None, owner: int | None
     ) -> Self:
-        members = []
-        for lock in locks:
+        members = tuple(locks)
+        for lock in members:
             if not isinstance(lock, Lock):
                 raise ConfigError(f"a lock of several locks has {lock!r} among them; give it what `get_lock` returns")
-            members.append((lock._native, lock._kind, lock.name))
-        native = calls.client(_redlatch.group(cls._majority, members))
-        return super().__new__(cls, client, native.group_name, wait, lease, owner, (), native)
+        of = [(lock._native, lock._kind, lock.name) for lock in members]
+        native = calls.client(_redlatch.group(cls._majority, of))
+        group = super().__new__(cls, client, native.group_name, wait, lease, owner, (), native)
+        group._members = members
+        return group
+
+    def _names(self) -> tuple[str, ...]:
+        return tuple(name for member in self._members for name in member._names())
+
+    def _renamed(self, rename: Rename) -> Self:
+        members = [member._renamed(rename) for member in self._members]
+        return MultiLock.__new__(type(self), self._client, members, self._wait, self._lease, self._owner)
 
 
 class RedLock(MultiLock):

@@ -10,4 +10,5 @@ def is_lazy(function: Callable[..., Any]) -> bool:
     import inspect  # a quarter of the time that `import redlatch` takes, and few programs need it
 
     lazy = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
-    return any(is_one(function) for is_one in lazy)
+    called = type(function).__call__  # what runs for an object that is no function itself
+    return any(is_one(function) or is_one(called) for is_one in lazy)

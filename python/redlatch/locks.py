@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Callable, ClassVar, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Final, TypeVar
 
-from redlatch import _redlatch, calls, lazy
+from redlatch import _redlatch, calls
 from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
-from redlatch.errors import ConfigError, NotAcquiredError, NotHeldError, UnsupportedError
+from redlatch.errors import ConfigError, NotAcquiredError, NotHeldError
 from redlatch.hold import Hold
 from redlatch.owners import checked as checked_owner
 from redlatch.owners import this_thread
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from redlatch.client import Client
+    from redlatch.templates import Rename
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -49,6 +49,8 @@ class Lock(_redlatch.Lock):
     _native: _redlatch.Client
     _wait: float | None
     _lease: float | None
+    _owner: int | None
+    _numbers: Sequence[int]
 
     def __new__(
         cls,
@@ -68,6 +70,8 @@ class Lock(_redlatch.Lock):
         lock._native = native
         lock._wait = waiting
         lock._lease = lasting
+        lock._owner = owner
+        lock._numbers = numbers
         return lock
 
     @property
@@ -124,22 +128,16 @@ class Lock(_redlatch.Lock):
     def __call__(self, function: F) -> F:
         """Decorates a function: each call runs under the lock, as in a `with` block.
 
-        Raises UnsupportedError for coroutine functions and generators, which would run when the lock is free again.
+        The name may ask for arguments of the function, as `str.format` writes them: `order:{order_id}`; then each call
+        takes the lock of its own arguments, defaults included, and `{{` stands for a brace.
+
+        Raises ConfigError for an argument that the function does not take, UnsupportedError for coroutine functions and
+        generators, which would run when the lock is free again. A call raises ConfigError for an argument that it does
+        not have, or that has no text.
         """
-        if not callable(function):
-            raise ConfigError(f"`{self.name}` decorates functions, not {function!r}; put it above a def", self.name)
-        if lazy.is_lazy(function):
-            raise UnsupportedError(
-                f"`{self.name}` cannot decorate {function!r}, whose body runs after the call; use `with` inside it",
-                self.name,
-            )
+        from redlatch import decorating
 
-        @functools.wraps(function)
-        def locked(*args: Any, **kwargs: Any) -> Any:
-            with self:
-                return function(*args, **kwargs)
-
-        return cast("F", locked)
+        return decorating.decorated(self, function)
 
     def _acquire(self, wait: float | None, lease: Seconds | Unset | None) -> Hold | None:
         lasting = self._lease if lease is UNSET else optional_seconds("lease", lease, RENEWED)
@@ -152,6 +150,16 @@ class Lock(_redlatch.Lock):
             if taken:
                 taken[0].__exit__(BaseException, None, None)
             raise
+
+    def _names(self) -> tuple[str, ...]:
+        """The names of all locks that this one is made of."""
+        return (self.name,)
+
+    def _renamed(self, rename: Rename) -> Self:
+        """The same lock under another name."""
+        return Lock.__new__(
+            type(self), self._client, rename(self.name), self._wait, self._lease, self._owner, self._numbers
+        )
 
     def _ask_for(self, op: int) -> tuple[int, list[int]]:
         """Runs what has an answer at once, whoever holds the lock."""

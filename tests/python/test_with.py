@@ -1,9 +1,8 @@
-"""The lock as a context manager and as a decorator."""
+"""The lock as a context manager."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -82,43 +81,3 @@ def test_blocks_of_generators_may_end_in_any_order(client: Client, name: str) ->
 def test_a_block_that_was_never_entered_cannot_end(client: Client, name: str) -> None:
     with pytest.raises(redlatch.NotHeldError, match=f"`{name}`"):
         client.get_lock(name).__exit__(None, None, None)
-
-
-def test_a_decorated_function_runs_under_the_lock_and_stays_itself(client: Client, name: str) -> None:
-    lock = client.get_lock(name)
-
-    @lock
-    def count(extra: int, *, more: int = 0) -> int:
-        """Counts."""
-        return lock.hold_count() + extra + more
-
-    assert count(10, more=100) == 111
-    assert not lock.is_locked()
-    assert (count.__name__, count.__doc__) == ("count", "Counts.")
-    assert list(inspect.signature(count).parameters) == ["extra", "more"]
-
-
-def test_a_decorated_function_may_call_itself(client: Client, name: str) -> None:
-    lock = client.get_lock(name)
-
-    @lock
-    def depth(more: int) -> int:
-        return depth(more - 1) if more else lock.hold_count()
-
-    assert depth(3) == 4
-
-
-def test_what_would_run_after_the_release_is_not_decorated(client: Client, name: str) -> None:
-    async def coroutine() -> None: ...
-
-    def generator() -> Iterator[None]:
-        yield
-
-    async def async_generator() -> AsyncIterator[None]:
-        yield
-
-    for lazy in (coroutine, generator, async_generator):
-        with pytest.raises(redlatch.UnsupportedError, match=f"`{name}`"):
-            client.get_lock(name)(lazy)
-    with pytest.raises(redlatch.ConfigError, match="not 5"):
-        client.get_lock(name)(5)  # type: ignore[type-var]

@@ -1,0 +1,48 @@
+"""Locks as decorators: one lock, for each call of a function."""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
+
+from redlatch import lazy
+from redlatch.errors import ConfigError, UnsupportedError
+
+if TYPE_CHECKING:
+    from redlatch.locks import Lock
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def decorated(lock: Lock, function: F) -> F:
+    """The function, each call of which runs under the lock; see `Lock.__call__`."""
+    check(lock.name, function)
+    from redlatch import templates  # needs `inspect`, a quarter of the time that `import redlatch` takes
+
+    template = templates.of(function, lock._names())
+
+    @functools.wraps(function)
+    def locked(*args: Any, **kwargs: Any) -> Any:
+        with lock if template is None else lock._renamed(template.rename(args, kwargs)):
+            result = function(*args, **kwargs)
+            if isinstance(result, types.CoroutineType):
+                result.close()
+                raise _unlocked(lock.name, function)
+            return result
+
+    return cast("F", locked)
+
+
+def check(name: str, function: Callable[..., Any]) -> None:
+    """Refuses what no lock can guard."""
+    if isinstance(function, type) or not callable(function):
+        raise ConfigError(f"`{name}` decorates functions, not {function!r}; put it right above a def", name)
+    if lazy.is_lazy(function):
+        raise _unlocked(name, function)
+
+
+def _unlocked(name: str, function: object) -> UnsupportedError:
+    return UnsupportedError(
+        f"`{name}` cannot decorate {function!r}, whose body runs after the call; use `with` inside it", name
+    )
