@@ -86,6 +86,15 @@ impl Hold {
         }
     }
 
+    /// Has it last for so many seconds from now on.
+    fn _extend(&self, py: Python<'_>, lease: f64) -> PyResult<Outcome> {
+        let request = || Ok::<_, Error>(Request { lease: outcome::duration(Some(lease))?, ..self.request(Op::Extend, None)? });
+        match request() {
+            Ok(request) => park::run(py, self.lock.get().client(), request).map(outcome::from_result),
+            Err(error) => Ok(outcome::from_error(&error)),
+        }
+    }
+
     /// Puts the outcome of its end into `completions`, under `key`.
     fn _watch(&self, completions: &Completions, key: u64) {
         let (client, queue) = (self.lock.get().client(), completions.core.clone());
