@@ -48,7 +48,8 @@ final class Loaded {
         Set<String> calls = new TreeSet<>();
         for (Method method : type.getMethods()) {
             if (method.getDeclaringClass() != Object.class) {
-                String modifiers = (Modifier.isStatic(method.getModifiers()) ? "static " : "") + (method.isDefault() ? "default " : "");
+                boolean fallback = type.isInterface() && method.isDefault();
+                String modifiers = (Modifier.isStatic(method.getModifiers()) ? "static " : "") + (fallback ? "default " : "");
                 calls.add(modifiers + method.getReturnType().getTypeName() + " " + method.getName() + inputs(method));
             }
         }

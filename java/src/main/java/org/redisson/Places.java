@@ -5,17 +5,20 @@ import java.util.Objects;
 import org.redisson.api.options.CommonOptions;
 import org.redisson.api.options.CommonParams;
 import org.redisson.config.Config;
+import org.redisson.config.NameMapper;
 
 /** Where the objects of one client are. */
 final class Places {
     private final Core core;
     private final Listeners listeners;
     private final Config config;
+    private final NameMapper mapper;
 
     Places(Core core, Config config) {
         this.core = core;
         this.listeners = new Listeners(core);
         this.config = config;
+        this.mapper = Settings.nameMapper(config);
     }
 
     Place of(String name) {
@@ -29,6 +32,6 @@ final class Places {
     }
 
     private String rawName(String name) {
-        return Settings.nameMapper(config).map(Objects.requireNonNull(name, "name can't be null"));
+        return mapper.map(Objects.requireNonNull(name, "name can't be null"));
     }
 }

@@ -19,6 +19,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.api.options.CommonOptions;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.config.Config;
+import org.redisson.config.ConfigAccess;
 import org.redisson.config.SingleServerConfig;
 
 /** Makes clients, and is one. */
@@ -52,13 +53,14 @@ public final class Redisson implements RedissonClient, Options.Extended, TokenLo
      * @throws RedisConnectionException if the server cannot be reached, does not answer, or refuses the login; its cause says
      *         which. Not thrown with {@code lazyInitialization}: then the first call connects
      * @throws IllegalArgumentException for a configuration that cannot be used
+     * @throws UnsupportedOperationException for modes other than that of {@code useSingleServer}, which are not served yet
      * @throws io.redlatch.NativeLibraryError if there is no native library for this platform
      * @throws ClassPathConflictException if Redisson itself is on the class path as well
      */
     public static RedissonClient create(Config config) {
         ClassPathConflictException.check(Redisson.class);
         Config copy = new Config(config);
-        SingleServerConfig server = Settings.server(copy);
+        SingleServerConfig server = ConfigAccess.server(copy);
         return new Redisson(Connecting.connect(copy, server), copy);
     }
 

@@ -18,21 +18,12 @@ final class Settings {
 
     private Settings() {}
 
-    /** @throws IllegalArgumentException if there is no server in it */
-    static SingleServerConfig server(Config config) {
-        if (!config.isSingleConfig() || config.useSingleServer().getAddress() == null) {
-            throw new IllegalArgumentException(
-                    "no server address is configured; call config.useSingleServer().setAddress(\"redis://host:6379\")");
-        }
-        return config.useSingleServer();
-    }
-
-    /** The core's options by name. User name and password of the {@code Config} go before those of the server. */
-    @SuppressWarnings("deprecation")
+    /** The core's options by name. */
     static Map<String, String> options(Config config, SingleServerConfig server) {
         Map<String, String> options = new LinkedHashMap<>();
-        put(options, "username", config.getUsername() != null ? config.getUsername() : server.getUsername());
-        put(options, "password", config.getPassword() != null ? config.getPassword() : server.getPassword());
+        Login login = new Login(config, server);
+        put(options, "username", login.username);
+        put(options, "password", login.password);
         put(options, "client_name", server.getClientName());
         if (server.getDatabase() != 0) { // else the URL's
             options.put("database", String.valueOf(server.getDatabase()));

@@ -1,16 +1,11 @@
 package org.redisson.config;
 
-/** How to reach one server. */
+/** One server. */
 public class SingleServerConfig extends BaseConfig<SingleServerConfig> {
-    private String address;
-    private int database;
-
     SingleServerConfig() {}
 
     SingleServerConfig(SingleServerConfig other) {
         super(other);
-        address = other.address;
-        database = other.database;
     }
 
     @Override
@@ -18,34 +13,44 @@ public class SingleServerConfig extends BaseConfig<SingleServerConfig> {
         return this;
     }
 
+    @Override
+    SingleServerConfig copy() {
+        return new SingleServerConfig(this);
+    }
+
+    @Override
+    String mode() {
+        return "single server";
+    }
+
     /**
-     * Where the server is: {@code redis://host:6379}, {@code rediss://host:6379} with TLS, {@code redis+uds:///path/to/socket};
-     * {@code valkey} for {@code redis} in any of them is the same. Required.
+     * Where the server is: {@code redis://[user:password@]host:6379}, {@code rediss://host:6379} with TLS,
+     * {@code redis+uds:///path/to/socket}; {@code valkey} for {@code redis} in any of them is the same. Required.
      */
     public SingleServerConfig setAddress(String address) {
-        this.address = address;
+        kept.put("address", address);
         return this;
     }
 
     /** Where the server is, or null. */
     public String getAddress() {
-        return address;
+        return kept.get("address", null);
     }
 
     /** The number of the database; 0 by default. */
     public SingleServerConfig setDatabase(int database) {
-        this.database = database;
+        kept.put("database", database);
         return this;
     }
 
-    /** The number of the database. */
+    /** What was set. */
     public int getDatabase() {
-        return database;
+        return kept.get("database", 0);
     }
 
-    /** Without meaning here: connections are shared and opened at need. Kept so that configurations compile; default 64. */
+    /** Without meaning here: connections are shared and opened at need; default 64. */
     public SingleServerConfig setConnectionPoolSize(int connectionPoolSize) {
-        kept.put("connectionPoolSize", connectionPoolSize);
+        kept.idle("connectionPoolSize", connectionPoolSize);
         return this;
     }
 
@@ -54,9 +59,9 @@ public class SingleServerConfig extends BaseConfig<SingleServerConfig> {
         return kept.get("connectionPoolSize", 64);
     }
 
-    /** Without meaning here: connections are shared and opened at need. Kept so that configurations compile; default 24. */
+    /** Without meaning here: connections are shared and opened at need; default 24. */
     public SingleServerConfig setConnectionMinimumIdleSize(int connectionMinimumIdleSize) {
-        kept.put("connectionMinimumIdleSize", connectionMinimumIdleSize);
+        kept.idle("connectionMinimumIdleSize", connectionMinimumIdleSize);
         return this;
     }
 
@@ -65,9 +70,9 @@ public class SingleServerConfig extends BaseConfig<SingleServerConfig> {
         return kept.get("connectionMinimumIdleSize", 24);
     }
 
-    /** Without meaning here: connections are shared and opened at need. Kept so that configurations compile; default 50. */
+    /** Without meaning here: connections are shared and opened at need; default 50. */
     public SingleServerConfig setSubscriptionConnectionPoolSize(int subscriptionConnectionPoolSize) {
-        kept.put("subscriptionConnectionPoolSize", subscriptionConnectionPoolSize);
+        kept.idle("subscriptionConnectionPoolSize", subscriptionConnectionPoolSize);
         return this;
     }
 
@@ -76,9 +81,9 @@ public class SingleServerConfig extends BaseConfig<SingleServerConfig> {
         return kept.get("subscriptionConnectionPoolSize", 50);
     }
 
-    /** Without meaning here: connections are shared and opened at need. Kept so that configurations compile; default 1. */
+    /** Without meaning here: connections are shared and opened at need; default 1. */
     public SingleServerConfig setSubscriptionConnectionMinimumIdleSize(int subscriptionConnectionMinimumIdleSize) {
-        kept.put("subscriptionConnectionMinimumIdleSize", subscriptionConnectionMinimumIdleSize);
+        kept.idle("subscriptionConnectionMinimumIdleSize", subscriptionConnectionMinimumIdleSize);
         return this;
     }
 
@@ -87,9 +92,9 @@ public class SingleServerConfig extends BaseConfig<SingleServerConfig> {
         return kept.get("subscriptionConnectionMinimumIdleSize", 1);
     }
 
-    /** Without meaning here: the address is looked up for each new connection. Kept so that configurations compile; default 5000. */
+    /** Without meaning here: the address is looked up for each new connection; default 5000. */
     public SingleServerConfig setDnsMonitoringInterval(long dnsMonitoringInterval) {
-        kept.put("dnsMonitoringInterval", dnsMonitoringInterval);
+        kept.idle("dnsMonitoringInterval", dnsMonitoringInterval);
         return this;
     }
 
@@ -98,9 +103,9 @@ public class SingleServerConfig extends BaseConfig<SingleServerConfig> {
         return kept.get("dnsMonitoringInterval", 5000L);
     }
 
-    /** Without meaning here: the address is looked up for each new connection. Kept so that configurations compile; default 1. */
+    /** Without meaning here: the address is looked up for each new connection; default 1. */
     public SingleServerConfig setDnsMonitoringTimes(int dnsMonitoringTimes) {
-        kept.put("dnsMonitoringTimes", dnsMonitoringTimes);
+        kept.idle("dnsMonitoringTimes", dnsMonitoringTimes);
         return this;
     }
 

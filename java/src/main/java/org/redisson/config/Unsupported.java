@@ -10,6 +10,13 @@ final class Unsupported {
 
     private Unsupported() {}
 
+    /** @throws UnsupportedOperationException unless commands keep their names */
+    static void unlessDirect(CommandMapper mapper) {
+        if (!(mapper instanceof DefaultCommandMapper)) {
+            unless("commandMapper", mapper, null, "scripts name their commands");
+        }
+    }
+
     /** @throws UnsupportedOperationException naming setting, value and reason, unless the value is the only one there is */
     static void unless(String setting, Object value, Object only, String why) {
         if (value == only || value != null && value.equals(only)) {

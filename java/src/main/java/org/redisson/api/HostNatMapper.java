@@ -1,0 +1,12 @@
+package org.redisson.api;
+
+/**
+ * Other hosts for some, with their ports.
+ *
+ * @deprecated it has moved: use {@link org.redisson.config.HostNatMapper}
+ */
+@Deprecated
+public class HostNatMapper extends org.redisson.config.HostNatMapper implements NatMapper {
+    /** None yet. */
+    public HostNatMapper() {}
+}

@@ -1,0 +1,12 @@
+package org.redisson.config;
+
+/** What commands are called on the server. Only their own names can be had: scripts name them. */
+public interface CommandMapper {
+    /** The name on the server. */
+    String map(String name);
+
+    /** Leaves names as they are. */
+    static CommandMapper direct() {
+        return new DefaultCommandMapper();
+    }
+}

@@ -1,0 +1,23 @@
+package org.redisson.config;
+
+import java.util.Map;
+import org.redisson.misc.RedisURI;
+
+/** Other hosts for some, with their ports. */
+public class HostNatMapper implements NatMapper {
+    private Map<String, String> hosts = Map.of();
+
+    /** None yet. */
+    public HostNatMapper() {}
+
+    @Override
+    public RedisURI map(RedisURI uri) {
+        String host = hosts.get(uri.getHost());
+        return host == null ? uri : new RedisURI(uri.getScheme(), host, uri.getPort());
+    }
+
+    /** The host to use, by the one that was told. */
+    public void setHostsMap(Map<String, String> hostsMap) {
+        hosts = hostsMap;
+    }
+}

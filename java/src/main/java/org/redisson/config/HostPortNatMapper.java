@@ -1,0 +1,23 @@
+package org.redisson.config;
+
+import java.util.Map;
+import org.redisson.misc.RedisURI;
+
+/** Other hosts and ports for some. */
+public class HostPortNatMapper implements NatMapper {
+    private Map<String, String> places = Map.of();
+
+    /** None yet. */
+    public HostPortNatMapper() {}
+
+    @Override
+    public RedisURI map(RedisURI uri) {
+        String place = places.get(uri.getHost() + ":" + uri.getPort());
+        return place == null ? uri : new RedisURI(uri.getScheme() + "://" + place);
+    }
+
+    /** The {@code host:port} to use, by the one that was told. */
+    public void setHostsPortMap(Map<String, String> hostsPortMap) {
+        places = hostsPortMap;
+    }
+}

@@ -1,0 +1,92 @@
+package org.redisson.config;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/** Servers one of which is the master, as some hosters have it. */
+public class ReplicatedServersConfig extends BaseMasterSlaveServersConfig<ReplicatedServersConfig> {
+    /** The defaults, without a server. */
+    public ReplicatedServersConfig() {}
+
+    ReplicatedServersConfig(ReplicatedServersConfig other) {
+        super(other);
+    }
+
+    @Override
+    ReplicatedServersConfig self() {
+        return this;
+    }
+
+    @Override
+    ReplicatedServersConfig copy() {
+        return new ReplicatedServersConfig(this);
+    }
+
+    @Override
+    String mode() {
+        return "replicated servers";
+    }
+
+    /** Adds where servers are; see {@link SingleServerConfig#setAddress}. */
+    public ReplicatedServersConfig addNodeAddress(String... addresses) {
+        List<String> all = new ArrayList<>(getNodeAddresses());
+        Collections.addAll(all, addresses);
+        setNodeAddresses(all);
+        return this;
+    }
+
+    /** The addresses. */
+    public List<String> getNodeAddresses() {
+        return kept.get("nodeAddresses", List.of());
+    }
+
+    /** The addresses, in place of those before. */
+    public void setNodeAddresses(List<String> nodeAddresses) {
+        kept.put("nodeAddresses", nodeAddresses);
+    }
+
+    /** How often the servers are asked who is the master, in ms; 1000 by default. */
+    public ReplicatedServersConfig setScanInterval(int scanInterval) {
+        kept.put("scanInterval", scanInterval);
+        return this;
+    }
+
+    /** What was set. */
+    public int getScanInterval() {
+        return kept.get("scanInterval", 1000);
+    }
+
+    /** The number of the database; 0 by default. */
+    public ReplicatedServersConfig setDatabase(int database) {
+        kept.put("database", database);
+        return this;
+    }
+
+    /** What was set. */
+    public int getDatabase() {
+        return kept.get("database", 0);
+    }
+
+    /** Whether the names of the servers are looked up again and again; false by default. */
+    public ReplicatedServersConfig setMonitorIPChanges(boolean monitorIPChanges) {
+        kept.put("monitorIPChanges", monitorIPChanges);
+        return this;
+    }
+
+    /** What was set. */
+    public boolean isMonitorIPChanges() {
+        return kept.get("monitorIPChanges", false);
+    }
+
+    /** Where a server is that says it is elsewhere; as it says by default. */
+    public ReplicatedServersConfig setNatMapper(NatMapper natMapper) {
+        kept.put("natMapper", natMapper);
+        return this;
+    }
+
+    /** What was set. */
+    public NatMapper getNatMapper() {
+        return kept.get("natMapper", NatMapper.direct());
+    }
+}

@@ -1,0 +1,9 @@
+package org.redisson.config;
+
+/** Whom to listen to. */
+public enum SubscriptionMode {
+    /** A replica. */
+    SLAVE,
+    /** The master. */
+    MASTER
+}

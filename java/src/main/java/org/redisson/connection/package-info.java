@@ -1,0 +1,2 @@
+/** What configurations name of connections; without meaning here. */
+package org.redisson.connection;

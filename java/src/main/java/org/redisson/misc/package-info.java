@@ -1,0 +1,2 @@
+/** What other packages name in their methods. */
+package org.redisson.misc;

@@ -1,0 +1,158 @@
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.File;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.net.URL;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.redisson.Redisson;
+import org.redisson.config.Config;
+import org.redisson.config.HostNatMapper;
+import org.redisson.config.HostPortNatMapper;
+import org.redisson.misc.RedisURI;
+
+/** A configuration: what is set is there, also in a copy, and what cannot be served is refused by name. */
+class ConfigTest {
+    /** Settings of which only the default can be had, and one that sets another. */
+    private static final Set<String> FIXED = Set.of("setSslTrustManagerFactory", "setSslKeyManagerFactory", "setSslProtocols",
+            "setSslCiphers", "setCommandMapper", "setSslEnableEndpointIdentification");
+
+    @ParameterizedTest
+    @ValueSource(strings = {"useSingleServer", "useClusterServers", "useSentinelServers", "useReplicatedServers", "useMasterSlaveServers"})
+    void what_is_set_is_given_back_and_copied(String mode) throws Exception {
+        Config config = new Config();
+        Object servers = Config.class.getMethod(mode).invoke(config);
+        Map<String, Object> before = all(config, servers);
+        Set<String> set = new TreeSet<>();
+        setAll(config, set);
+        setAll(servers, set);
+        assertTrue(set.size() > 70, set.size() + " settings");
+        Map<String, Object> after = all(config, servers);
+        for (String name : set) {
+            assertNotEquals(before.get(name), after.get(name), name);
+        }
+        Config copy = new Config(config);
+        Map<String, Object> copied = all(copy, Config.class.getMethod(mode).invoke(copy));
+        assertEquals(only(set, after), only(set, copied));
+        assertThrows(IllegalStateException.class, () -> {
+            copy.useSingleServer();
+            copy.useClusterServers();
+        });
+    }
+
+    @Test
+    void a_mode_that_is_not_served_is_refused_by_name() {
+        Config cluster = new Config();
+        cluster.useClusterServers().addNodeAddress("redis://127.0.0.1:1", "redis://127.0.0.1:2");
+        assertTrue(cluster.isClusterConfig() && !cluster.isSingleConfig());
+        assertEquals(List.of("redis://127.0.0.1:1", "redis://127.0.0.1:2"), cluster.useClusterServers().getNodeAddresses());
+        refused(cluster, "cluster servers");
+        Config sentinels = new Config();
+        sentinels.useSentinelServers().setMasterName("main").addSentinelAddress("redis://127.0.0.1:1");
+        assertTrue(sentinels.isSentinelConfig());
+        refused(sentinels, "sentinel servers");
+        Config replicated = new Config();
+        replicated.useReplicatedServers();
+        refused(replicated, "replicated servers");
+        Config masterAndSlaves = new Config();
+        masterAndSlaves.useMasterSlaveServers().setMasterAddress("redis://127.0.0.1:1").addSlaveAddress("redis://127.0.0.1:2");
+        refused(masterAndSlaves, "master/slave servers");
+        assertEquals(IllegalArgumentException.class, assertThrows(RuntimeException.class, () -> Redisson.create(new Config())).getClass());
+    }
+
+    private static void refused(Config config, String mode) {
+        Throwable error = assertThrows(UnsupportedOperationException.class, () -> Redisson.create(config));
+        assertTrue(error.getMessage().contains(mode) && error.getMessage().contains("useSingleServer"), error.getMessage());
+    }
+
+    @Test
+    void addresses_can_be_changed_on_the_way() {
+        HostNatMapper hosts = new HostNatMapper();
+        hosts.setHostsMap(Map.of("inside", "outside"));
+        assertEquals("redis://outside:7000", hosts.map(new RedisURI("redis://inside:7000")).toString());
+        assertEquals("redis://other:7000", hosts.map(new RedisURI("redis://other:7000")).toString());
+        HostPortNatMapper places = new HostPortNatMapper();
+        places.setHostsPortMap(Map.of("inside:7000", "outside:17000"));
+        assertEquals("rediss://outside:17000", places.map(new RedisURI("rediss://inside:7000")).toString());
+        assertEquals("rediss://inside:7001", places.map(new RedisURI("rediss://inside:7001")).toString());
+    }
+
+    @Test
+    void a_setting_without_meaning_is_told_of_once_at_debug() throws Exception {
+        String logging = System.getProperty("logging.classpath");
+        Child child = new Child().option("-Dorg.slf4j.simpleLogger.defaultLogLevel=debug");
+        for (String path : logging.split(File.pathSeparator)) {
+            child.behind(path);
+        }
+        String output = child.run(Idle.class);
+        assertEquals(1, output.lines().filter(line -> line.contains("DEBUG org.redisson - the setting nettyThreads")).count(), output);
+        assertTrue(!output.contains("timeout") && output.endsWith("set\nended by itself"), output);
+        assertTrue(new Child().run(Idle.class).endsWith("set\nended by itself"), "and it can be set where nothing logs");
+    }
+
+    /** Sets what means nothing here, twice. */
+    static final class Idle {
+        private Idle() {}
+
+        public static void main(String... arguments) {
+            new Config().setNettyThreads(8).useSingleServer().setTimeout(100);
+            new Config().setNettyThreads(9);
+            System.out.println("set");
+        }
+    }
+
+    private static void setAll(Object settings, Set<String> set) throws Exception {
+        Map<String, Object> now = all(settings);
+        for (Method setter : settings.getClass().getMethods()) {
+            String name = setter.getName().substring(3);
+            boolean isSetter = setter.getName().matches("set[A-Z].*") && setter.getParameterCount() == 1;
+            if (!isSetter || FIXED.contains(setter.getName()) || !now.containsKey(settings.getClass().getSimpleName() + "." + name)) {
+                continue;
+            }
+            Class<?> type = setter.getParameterTypes()[0];
+            setter.invoke(settings, another(type, now.get(settings.getClass().getSimpleName() + "." + name)));
+            set.add(settings.getClass().getSimpleName() + "." + name);
+        }
+    }
+
+    private static Object another(Class<?> type, Object value) throws Exception {
+        return type == int.class ? Integer.valueOf((int) value + 1)
+                : type == long.class ? Long.valueOf((long) value + 1)
+                : type == boolean.class ? Boolean.valueOf(!(boolean) value)
+                : type == String.class ? "another"
+                : type == URL.class ? new URL("file:/another")
+                : type == List.class ? List.of("redis://another:1")
+                : type == Set.class ? Set.of("redis://another:1")
+                : type.isEnum() ? type.getEnumConstants()[type.getEnumConstants()[0] == value ? 1 : 0]
+                : Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, inputs) ->
+                        method.getName().equals("equals") ? (Object) (proxy == inputs[0]) : method.getName().equals("hashCode") ? 1 : null);
+    }
+
+    private static Map<String, Object> only(Set<String> names, Map<String, Object> values) {
+        values.keySet().retainAll(names);
+        return values;
+    }
+
+    private static Map<String, Object> all(Object... settings) throws Exception {
+        Map<String, Object> values = new TreeMap<>();
+        for (Object each : settings) {
+            for (Method getter : each.getClass().getMethods()) {
+                boolean inherited = getter.getDeclaringClass() == Object.class;
+                if (getter.getName().matches("(get|is)[A-Z].*") && getter.getParameterCount() == 0 && !inherited) {
+                    values.put(each.getClass().getSimpleName() + "." + getter.getName().replaceFirst("get|is", ""), getter.invoke(each));
+                }
+            }
+        }
+        return values;
+    }
+}

@@ -1,0 +1,93 @@
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.net.InetSocketAddress;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisConnectionException;
+import org.redisson.client.RedisWrongPasswordException;
+import org.redisson.config.Config;
+import org.redisson.config.Credentials;
+import org.redisson.config.CredentialsResolver;
+
+/** Who a client is to a server that wants a password. */
+class LoginTest {
+    private static TestServer guarded;
+
+    @BeforeAll
+    static void start() throws Exception {
+        guarded = TestServer.start("--requirepass", "sesame");
+    }
+
+    @AfterAll
+    static void stop() {
+        guarded.close();
+    }
+
+    @Test
+    void a_resolver_names_user_and_password_and_is_told_of_which_server() {
+        InetSocketAddress[] asked = new InetSocketAddress[1];
+        CredentialsResolver resolver = address -> {
+            asked[0] = address;
+            return CompletableFuture.completedFuture(new Credentials("default", "sesame"));
+        };
+        lockAndShutDown(guarded.config().setPassword("wrong").setCredentialsResolver(resolver));
+        assertEquals(guarded.port(), asked[0].getPort());
+    }
+
+    @Test
+    @SuppressWarnings("deprecation")
+    void a_resolver_of_the_server_is_asked_where_the_client_has_none() {
+        Config config = guarded.config();
+        config.useSingleServer().setCredentialsResolver(address -> CompletableFuture.completedFuture(new Credentials(null, "sesame")));
+        lockAndShutDown(config);
+    }
+
+    @Test
+    void what_the_address_says_goes_first_and_what_it_leaves_out_is_filled_in() {
+        String place = "127.0.0.1:" + guarded.port();
+        Config said = guarded.config().setPassword("wrong");
+        said.useSingleServer().setAddress("redis://:sesame@" + place);
+        lockAndShutDown(said);
+        Config half = guarded.config().setPassword("sesame");
+        half.useSingleServer().setAddress("redis://default@" + place);
+        lockAndShutDown(half);
+        Config wrong = guarded.config().setPassword("sesame");
+        wrong.useSingleServer().setAddress("redis://:wrong@" + place);
+        Throwable error = assertThrows(RedisConnectionException.class, () -> Redisson.create(wrong));
+        assertInstanceOf(RedisWrongPasswordException.class, error.getCause());
+    }
+
+    @Test
+    void a_resolver_that_fails_or_says_nothing_is_an_error_in_bounded_time() {
+        CompletionStage<Credentials> failed = CompletableFuture.failedFuture(new IllegalStateException("no token"));
+        Throwable error = refused(guarded.config().setCredentialsResolver(address -> failed));
+        assertEquals("no token", error.getCause().getMessage());
+        Config silent = guarded.config().setCredentialsResolver(address -> new CompletableFuture<>());
+        silent.useSingleServer().setConnectTimeout(50);
+        error = refused(silent);
+        assertInstanceOf(TimeoutException.class, error.getCause());
+        assertTrue(error.getMessage().contains("50 ms"), error.getMessage());
+    }
+
+    private static Throwable refused(Config config) {
+        Throwable error = assertThrows(RedisConnectionException.class, () -> Redisson.create(config));
+        assertTrue(error.getMessage().contains("credentialsResolver") && !error.getMessage().contains("sesame"), error.getMessage());
+        return error;
+    }
+
+    private static void lockAndShutDown(Config config) {
+        RedissonClient client = Redisson.create(config);
+        assertTrue(client.getLock("login").tryLock());
+        client.getLock("login").unlock();
+        client.shutdown();
+    }
+}

@@ -1,0 +1,45 @@
+/** What Redisson's types have and ours of the same names have not, and why. */
+enum Missing {
+    /** Netty's types are named in these, and Netty is not used. */
+    NETTY("config\\.Config|client\\.(Default)?NettyHook|connection\\..*|client\\.codec\\..*|codec\\..*",
+            ".*(io\\.netty|org\\.redisson\\.client\\.protocol).*|.*BaseCodec.*|.* copy\\(.*"),
+    /** Configurations are not read from files yet. */
+    YAML("config\\.Config", ".*YAML\\(.*"),
+    /** Replicas are not chosen among here. */
+    REPLICAS("connection\\.balancer\\..*", ".*ClientConnectionsEntry.*"),
+    /** A program has them made by others, and codecs and replicas are no matter of locks. */
+    MADE_BY_OTHERS("config\\.BaseMasterSlaveServersConfig|api\\.options\\.CommonParams", "new\\(\\)|.*[cC]odec\\(.*|.*[rR]eadMode\\(.*"),
+    /** Objects other than locks are for a client of everything that Redis has. */
+    OBJECTS("api\\.RedissonClient|Redisson",
+            "(?!.*Lock\\((?!java.lang.String, java.util.Coll)|.*CountDownLatch|.*Semaphore).* (get|create|execute|reactive|rxJava|is)\\w*\\(.*"),
+    /** Moving, copying and measuring keys, and ends under a condition, are for a client of everything that Redis has. */
+    KEYS("api\\.R(Object|Expirable|Semaphore|PermitExpirableSemaphore|CountDownLatch)(Async)?",
+            ".* (copy|copyAndReplace|move|rename|renamenx|migrate|dump|restore|restoreAndReplace|touch|sizeInMemory"
+                    + "|get(AccessFrequency|ReferenceCount|IdleTime|InternalEncoding|Codec|ExpireTime)|expire(At|If\\w+))(Async)?\\(.*"
+                    + "|.* expire(Async)?\\(long, .*"),
+    /** Classes that programs test for, and seldom call: what they have beside their interfaces is the inside of Redisson. */
+    INSIDE("Redisson(?!MultiLock|RedLock|ShutdownException)\\w+", ".*");
+
+    private final String types;
+    private final String calls;
+
+    Missing(String types, String calls) {
+        this.types = types;
+        this.calls = calls;
+    }
+
+    /** Null without a reason. */
+    static Missing of(String type, String call) {
+        for (Missing each : values()) {
+            if (type.matches("org\\.redisson\\.(" + each.types + ")") && call.matches(each.calls)) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    /** Classes that people test for and do not extend; what they are made of is this library's own. */
+    static boolean isClassOfThisLibrary(String type) {
+        return type.matches("org\\.redisson\\.(Redisson\\w+|config\\..*|api\\.options\\.\\w*Params|connection\\..*|client\\..*)");
+    }
+}
