@@ -7,10 +7,27 @@ from typing_extensions import Self, disjoint_base
 
 from redlatch import hold
 
-__all__ = ["Client", "Completions", "Hold", "Lock", "Object", "Permits", "close", "connect", "group", "leave"]
+__all__ = [
+    "Client",
+    "Completions",
+    "Held",
+    "Hold",
+    "Lock",
+    "Mailbox",
+    "Object",
+    "Permits",
+    "Taken",
+    "close",
+    "connect",
+    "group",
+    "leave",
+]
 
 # (status, number, items, error): status 0 done, 1 not now, from 10 on an error, which is (message, reason).
 _Outcome = tuple[int, int, list[int], tuple[str, str | None] | None]
+
+# A mailbox, and the key under which something is put in.
+_To = tuple["Mailbox", int]
 
 def close(clients: list[Client]) -> None: ...
 def leave(clients: list[Client], daemons: set[int]) -> None: ...
@@ -28,6 +45,7 @@ class Client:
     @property
     def closed(self) -> bool: ...
     def ping(self) -> _Outcome: ...
+    def _close(self, to: _To) -> None: ...
 
 @final
 class Completions:
@@ -35,8 +53,34 @@ class Completions:
     def drain(self, at_most: int) -> list[tuple[int, _Outcome]]: ...
     def stop(self) -> None: ...
 
+@final
+class Mailbox:
+    def __new__(cls) -> Mailbox: ...
+    def fileno(self) -> int: ...
+    def empty(self) -> list[tuple[int, _Outcome | Taken]]: ...
+
+@final
+class Taken:
+    def claim(self) -> _Outcome: ...
+    def give_back(self) -> None: ...
+
 @disjoint_base
-class Lock:
+class Object:
+    def __new__(cls, client: Client, what: tuple[str, str], numbers: list[int] = ...) -> Self: ...
+    @property
+    def name(self) -> str:
+        """Its name, without the client's prefix."""
+
+    def _run(
+        self, op: int, owner: int, times: tuple[float | None, float | None], numbers: list[int], done: list[_Outcome]
+    ) -> None: ...
+    def _submit(
+        self, to: _To, op: int, owner: int, times: tuple[float | None, float | None], numbers: list[int]
+    ) -> int: ...
+    def _cancel(self, ticket: int) -> None: ...
+
+@disjoint_base
+class Lock(Object):
     def __new__(
         cls,
         client: Client,
@@ -45,10 +89,6 @@ class Lock:
         owner: int | None,
         numbers: list[int],
     ) -> Self: ...
-    @property
-    def name(self) -> str:
-        """The lock's name, without the client's prefix."""
-
     def unlock(self) -> None:
         """Releases the owner's latest hold. Raises NotHeldError if there is none, LockLostError if it was lost."""
 
@@ -66,17 +106,6 @@ class Lock:
     def _take(self, wait: float | None, lease: float | None, taken: list[hold.Hold]) -> None: ...
     def _ask(self, op: int) -> _Outcome: ...
 
-@disjoint_base
-class Object:
-    def __new__(cls, client: Client, what: tuple[str, str]) -> Self: ...
-    @property
-    def name(self) -> str:
-        """Its name, without the client's prefix."""
-
-    def _run(
-        self, op: int, owner: int, times: tuple[float | None, float | None], numbers: list[int], done: list[_Outcome]
-    ) -> None: ...
-
 class Permits(Object):
     def __new__(cls, client: Client, what: tuple[str, str]) -> Self: ...
     def __enter__(self) -> Self:
@@ -88,8 +117,8 @@ class Permits(Object):
         """Gives the permit back. Its errors are raised only if the body succeeded."""
 
 @disjoint_base
-class Hold:
-    def __new__(cls, lock: Lock, owner: int, number: int, token: int | None) -> Self: ...
+class Held:
+    def __new__(cls, object: Object, owner: int, number: int, token: int | None) -> Self: ...
     @property
     def name(self) -> str:
         """The lock's name."""
@@ -102,6 +131,14 @@ class Hold:
     def token(self) -> int | None:
         """The fencing token: greater than that of every hold of this lock before; None: this kind of lock has none."""
 
+    def _refuse_in_a_fork(self) -> None: ...
+    def _look(self) -> _Outcome: ...
+    def _watch(self, completions: Completions, key: int) -> None: ...
+    def _submit(self, to: _To, op: int) -> int: ...
+    def _cancel(self, ticket: int) -> None: ...
+
+class Hold(Held):
+    def __new__(cls, object: Object, owner: int, number: int, token: int | None) -> Self: ...
     def release(self) -> None:
         """Gives this one hold back, whichever thread asks; outer holds of the same owner stay.
 
@@ -115,8 +152,5 @@ class Hold:
     ) -> None:
         """Releases. Its errors are raised only if the body succeeded: they must not hide the body's own."""
 
-    def _refuse_in_a_fork(self) -> None: ...
-    def _look(self) -> _Outcome: ...
     def _wait(self, wait: float | None) -> _Outcome: ...
     def _extend(self, lease: float) -> _Outcome: ...
-    def _watch(self, completions: Completions, key: int) -> None: ...

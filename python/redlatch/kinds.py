@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from redlatch import calls
+from redlatch import asks
 from redlatch.durations import Seconds, seconds
 from redlatch.locks import Lock
 
@@ -68,4 +68,4 @@ class FencedLock(Lock):
 
     def get_token(self) -> int:
         """The token that was given out last, to whoever; 0: none yet."""
-        return self._ask_for(calls.INSPECT)[1][1]
+        return self._asked(asks.TOKEN)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Final, TypeVar
 
-from redlatch import _redlatch, calls
+from redlatch import _redlatch, asks
 from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
 from redlatch.errors import ConfigError, NotAcquiredError, NotHeldError
 from redlatch.hold import Hold
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from redlatch.templates import Rename
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 FOR_EVER: Final = "None waits for ever, 0 tries once"
 RENEWED: Final = "None has it renewed until it is released"
@@ -93,11 +94,11 @@ class Lock(_redlatch.Lock):
 
     def force_unlock(self) -> bool:
         """Takes the lock away from whoever holds it, all holds at once, and returns whether somebody did."""
-        return self._ask_for(calls.FORCE_RELEASE)[0] == 1
+        return self._asked(asks.FORCE_UNLOCK)
 
     def is_locked(self) -> bool:
         """Whether anybody holds it."""
-        return self._ask_for(calls.INSPECT)[0] != -2
+        return self._asked(asks.IS_LOCKED)
 
     def is_held_by_current_thread(self) -> bool:
         """Whether the owner holds it: the calling thread, or the owner that `get_lock` was given."""
@@ -105,14 +106,11 @@ class Lock(_redlatch.Lock):
 
     def hold_count(self) -> int:
         """How many holds the owner has."""
-        return self._ask_for(calls.INSPECT)[1][0]
+        return self._asked(asks.HOLD_COUNT)
 
     def remain_time_to_live(self) -> float | None:
         """In how many seconds it ends if nobody renews it: None if it is free, `math.inf` if it has no end."""
-        ms = self._ask_for(calls.INSPECT)[0]
-        if ms == -2:
-            return None
-        return math.inf if ms == -1 else ms / 1000
+        return self._asked(asks.REMAIN_TIME_TO_LIVE)
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> Hold | None:
         """Acquires as `threading.RLock.acquire` does, and returns the hold or None.
@@ -161,11 +159,9 @@ class Lock(_redlatch.Lock):
             type(self), self._client, rename(self.name), self._wait, self._lease, self._owner, self._numbers
         )
 
-    def _ask_for(self, op: int) -> tuple[int, list[int]]:
-        """Runs what has an answer at once, whoever holds the lock."""
-        answer = calls.answer(self._ask(op), self.name)
-        assert answer is not None, f"operation {op} never waits"
-        return answer
+    def _asked(self, ask: asks.Ask[T]) -> T:
+        """Asks what has an answer at once, whoever holds the lock."""
+        return ask.answer(self._ask(ask.op), self.name)
 
     def _not_acquired(self, waited: float | None) -> NotAcquiredError:
         return NotAcquiredError(

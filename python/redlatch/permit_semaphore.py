@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import math
 import reprlib
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from redlatch import _redlatch, calls
+from redlatch import _redlatch, asks, calls
 from redlatch.durations import Seconds, optional_seconds
-from redlatch.errors import ConfigError, NotAcquiredError, NotHeldError
+from redlatch.errors import ConfigError, NotHeldError
 from redlatch.hold import Hold
 from redlatch.locks import FOR_EVER
 from redlatch.owners import next_owner, this_thread
 from redlatch.permit import Permit, Renewed
-from redlatch.permits import checked_number
+from redlatch.permits import checked_number, not_there, run
 from redlatch.texts import checked
 
 if TYPE_CHECKING:
@@ -23,7 +22,9 @@ if TYPE_CHECKING:
 
     from redlatch.client import Client
 
-_ENDLESS = "None has no end"
+T = TypeVar("T")
+
+ENDLESS: Final = "None has no end"
 
 
 class PermitExpirableSemaphore(_redlatch.Object):
@@ -52,28 +53,27 @@ class PermitExpirableSemaphore(_redlatch.Object):
 
     def try_set_permits(self, permits: int) -> bool:
         """Sets the count of permits unless there is one, and returns whether it did."""
-        return self._ask(calls.TRY_SET, [checked_number("permits", permits)])[0] == 1
+        return self._asked(asks.TRY_SET, checked_number("permits", permits))
 
     def set_permits(self, permits: int) -> None:
         """Sets how many permits there are, those that are out among them; fewer than none may be available then."""
-        self._ask(calls.SET, [checked_number("permits", permits)])
+        self._asked(asks.SET, checked_number("permits", permits))
 
     def add_permits(self, permits: int) -> None:
         """Adds permits, or takes some away for good if it is negative."""
-        self._ask(calls.ADD, [checked_number("permits", permits)])
+        self._asked(asks.ADD, checked_number("permits", permits))
 
     def available_permits(self) -> int:
         """How many permits are available; 0 if they were never set."""
-        return self._ask(calls.INSPECT)[0]
+        return self._asked(asks.COUNT)
 
     def acquired_permits(self) -> int:
         """How many permits are out."""
-        return self._ask(calls.INSPECT)[1][1]
+        return self._asked(asks.OUT)
 
     def get_permits(self) -> int:
         """How many permits there are, available or out; 0 if they were never set."""
-        available, (left, out) = self._ask(calls.INSPECT)
-        return 0 if left == -2 else available + out
+        return self._asked(asks.PERMITS)
 
     def acquire(self, *, wait: Seconds | None = None, lease: Seconds | None = None, renew: bool = False) -> Permit:
         """Takes a permit, which gives itself back at the end of `with`. Raises NotAcquiredError when `wait` ends.
@@ -83,24 +83,21 @@ class PermitExpirableSemaphore(_redlatch.Object):
         """
         permit = self.try_acquire(wait=wait, lease=lease, renew=renew)
         if permit is None:
-            raise self._not_acquired(1, wait)
+            raise not_there(self.name, 1, wait, self._asked(asks.IS_SET))
         return permit
 
     def acquire_many(self, permits: int, *, wait: Seconds | None = None, lease: Seconds | None = None) -> list[Permit]:
         """Takes permits, all at once; otherwise as `acquire`."""
         taken = self.try_acquire_many(permits, wait=wait, lease=lease)
         if taken is None:
-            raise self._not_acquired(permits, wait)
+            raise not_there(self.name, permits, wait, self._asked(asks.IS_SET))
         return taken
 
     def try_acquire(
         self, *, wait: Seconds | None = 0, lease: Seconds | None = None, renew: bool = False
     ) -> Permit | None:
         """Takes a permit as `acquire` does, if one is there within `wait` (0: now), and returns it, else None."""
-        if renew and lease is not None:
-            raise ConfigError(
-                f"a permit of `{self.name}` is to be renewed and to end after {lease} s; leave one of them out"
-            )
+        check_renew(self.name, renew, lease)
         taken = self._take(self._renewed if renew else self, 1, wait, lease)
         return taken[0] if taken else None
 
@@ -117,38 +114,28 @@ class PermitExpirableSemaphore(_redlatch.Object):
         (`permit.release()`): here it is lost to who holds it.
         """
         if not self.try_release(*permits):
-            ids, verb = (", ".join(permits), "are" if len(permits) > 1 else "is")
-            raise NotHeldError(
-                f"{ids} of `{self.name}` {verb} not out (any more): given back before, at an end, or never given; "
-                "give each permit back once, within its lease",
-                self.name,
-            )
+            raise not_out(self.name, permits)
 
     def try_release(self, *permits: str) -> bool:
         """Gives permits back by their ids, all or none, and returns whether they all were still out."""
-        if not permits:
-            raise ConfigError(f"release of `{self.name}` is given no permit; give the ids of one or more", self.name)
-        return self._tell(calls.RELEASE, list(itertools.chain.from_iterable(map(halves, permits)))) is not None
+        return self._asked(asks.TRY_GIVE, *all_halves(self.name, permits))
 
     def update_lease(self, permit: str, lease: Seconds | None) -> bool:
         """Has a permit last for `lease` from now on (None: without end), and returns whether it was still out."""
-        return self._tell(calls.EXTEND, halves(permit), lease=optional_seconds("lease", lease, _ENDLESS)) is not None
+        return self._asked(asks.EXTEND, *halves(permit), lease=optional_seconds("lease", lease, ENDLESS))
 
     def lease_time(self, permit: str) -> float | None:
         """For how many seconds a permit still lasts: `math.inf` without end, None if it is not out any more."""
-        left = self._tell(calls.LEASE, halves(permit))
-        if left is None:
-            return None
-        return math.inf if left[0] == -1 else left[0] / 1000
+        return self._asked(asks.LEASE, *halves(permit))
 
     def delete(self) -> bool:
         """Deletes it, with the permits that are out, and returns whether it was there."""
-        return self._ask(calls.DELETE)[0] == 1
+        return self._asked(asks.DELETE)
 
     def _take(
         self, thing: _redlatch.Object, permits: int, wait: Seconds | None, lease: Seconds | None
     ) -> list[Permit] | None:
-        times = optional_seconds("wait", wait, FOR_EVER), optional_seconds("lease", lease, _ENDLESS)
+        times = optional_seconds("wait", wait, FOR_EVER), optional_seconds("lease", lease, ENDLESS)
         done: list[_redlatch._Outcome] = []
         # Each renewed permit is held by an owner of its own; this thread may have any number of them.
         owner = this_thread.owner if thing is self else next_owner()
@@ -169,22 +156,36 @@ class PermitExpirableSemaphore(_redlatch.Object):
                     Hold(held, owner, done[0][1], None).release()
             raise
 
-    def _tell(self, op: int, numbers: list[int], lease: float | None = None) -> tuple[int, list[int]] | None:
-        done: list[_redlatch._Outcome] = []
-        self._run(op, this_thread.owner, (0, lease), numbers, done)
-        return calls.answer(done[0], self.name)
-
-    def _ask(self, op: int, numbers: Iterable[int] = ()) -> tuple[int, list[int]]:
-        answer = self._tell(op, list(numbers))
-        assert answer is not None, f"operation {op} never waits"
-        return answer
-
-    def _not_acquired(self, permits: int, wait: Seconds | None) -> NotAcquiredError:
-        never = " and were never set; call try_set_permits first" if self._ask(calls.INSPECT)[1][0] == -2 else ""
-        return NotAcquiredError(f"{permits} permits of `{self.name}` were not there within {wait} s{never}", self.name)
+    def _asked(self, ask: asks.Ask[T], *numbers: int, lease: float | None = None) -> T:
+        return run(self, ask, numbers, lease=lease)
 
     def __repr__(self) -> str:
         return f"<redlatch.PermitExpirableSemaphore {self.name!r} of {self._client!r}>"
+
+
+def check_renew(name: str, renew: bool, lease: Seconds | None) -> None:
+    """Refuses a permit that is to be renewed and to end."""
+    if renew and lease is not None:
+        raise ConfigError(
+            f"a permit of `{name}` is to be renewed and to end after {lease} s; leave one of them out", name
+        )
+
+
+def not_out(name: str, permits: Sequence[str]) -> NotHeldError:
+    """The error of a release of permits that are not all out."""
+    ids, verb = (", ".join(permits), "are" if len(permits) > 1 else "is")
+    return NotHeldError(
+        f"{ids} of `{name}` {verb} not out (any more): given back before, at an end, or never given; "
+        "give each permit back once, within its lease",
+        name,
+    )
+
+
+def all_halves(name: str, permits: Sequence[str]) -> Iterator[int]:
+    """The ids of permits of `name` as the core takes them."""
+    if not permits:
+        raise ConfigError(f"release of `{name}` is given no permit; give the ids of one or more", name)
+    return itertools.chain.from_iterable(map(halves, permits))
 
 
 def halves(permit: str) -> list[int]:

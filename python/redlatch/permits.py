@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import reprlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeVar
 
-from redlatch import _redlatch, calls
+from redlatch import _redlatch, asks, calls
 from redlatch.durations import Seconds, optional_seconds, seconds
 from redlatch.errors import ConfigError, NotAcquiredError
 from redlatch.locks import FOR_EVER
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from redlatch.client import Client
+
+
+T = TypeVar("T")
 
 
 class Semaphore(_redlatch.Permits):
@@ -39,28 +43,24 @@ class Semaphore(_redlatch.Permits):
 
     def try_set_permits(self, permits: int, *, ttl: Seconds | None = None) -> bool:
         """Sets the count of permits unless there is one, and returns whether it did; with `ttl` it ends after that."""
-        lives = 0 if ttl is None else max(1, round(seconds("ttl", ttl, "leave it out for no end") * 1000))
-        return _ask(self, calls.TRY_SET, checked_number("permits", permits), lives)[0] == 1
+        return self._asked(asks.TRY_SET, checked_number("permits", permits), checked_ttl(ttl))
 
     def add_permits(self, permits: int) -> None:
         """Adds permits, or takes some away for good if it is negative."""
-        _ask(self, calls.ADD, checked_number("permits", permits))
+        self._asked(asks.ADD, checked_number("permits", permits))
 
     def available_permits(self) -> int:
         """How many permits are available; 0 if they were never set."""
-        return _ask(self, calls.INSPECT)[0]
+        return self._asked(asks.COUNT)
 
     def drain_permits(self) -> int:
         """Takes all permits that are available and returns how many."""
-        return _ask(self, calls.DRAIN)[0]
+        return self._asked(asks.DRAIN)
 
     def acquire(self, permits: int = 1, *, wait: Seconds | None = None) -> None:
         """Takes permits, all at once. Raises NotAcquiredError when `wait` ends."""
         if not self.try_acquire(permits, wait=wait):
-            never = " and were never set; call try_set_permits first" if _ask(self, calls.INSPECT)[1][0] == -2 else ""
-            raise NotAcquiredError(
-                f"{permits} permits of `{self.name}` were not there within {wait} s{never}", self.name
-            )
+            raise not_there(self.name, permits, wait, self._asked(asks.IS_SET))
 
     def try_acquire(self, permits: int = 1, *, wait: Seconds | None = 0) -> bool:
         """Takes permits if they are there within `wait` (0: now), and returns whether it did."""
@@ -68,7 +68,7 @@ class Semaphore(_redlatch.Permits):
         done: list[_redlatch._Outcome] = []
         try:
             self._run(calls.ACQUIRE, this_thread.owner, (waiting, None), [count], done)
-            return calls.answer(done[0], self.name) is not None
+            return asks.TAKE.answer(done[0], self.name)
         except BaseException:
             # Ctrl-C may come between the acquire and the return of this function.
             if done and done[0][0] == 0:
@@ -77,15 +77,18 @@ class Semaphore(_redlatch.Permits):
 
     def release(self, permits: int = 1) -> None:
         """Gives permits back, whoever took them; a semaphore that is not there begins with them."""
-        _ask(self, calls.RELEASE, checked_number("permits", permits))
+        self._asked(asks.GIVE, checked_number("permits", permits))
 
     def release_if_exists(self, permits: int = 1) -> bool:
         """Gives permits back if there is such a semaphore, and returns whether there is."""
-        return _tell(self, calls.RELEASE_IF_EXISTS, 0, checked_number("permits", permits)) is not None
+        return self._asked(asks.GIVE_IF_EXISTS, checked_number("permits", permits))
 
     def delete(self) -> bool:
         """Deletes it and returns whether it was there."""
-        return _ask(self, calls.DELETE)[0] == 1
+        return self._asked(asks.DELETE)
+
+    def _asked(self, ask: asks.Ask[T], *numbers: int) -> T:
+        return run(self, ask, numbers)
 
     def __repr__(self) -> str:
         return f"<redlatch.Semaphore {self.name!r} of {self._client!r}>"
@@ -106,23 +109,26 @@ class CountDownLatch(_redlatch.Object):
 
     def try_set_count(self, count: int) -> bool:
         """Sets what is to be counted unless something still is, and returns whether it did."""
-        return _ask(self, calls.TRY_SET, checked_number("count", count))[0] == 1
+        return self._asked(asks.TRY_SET, checked_number("count", count))
 
     def count_down(self) -> None:
         """Counts one down; nothing happens at zero."""
-        _ask(self, calls.COUNT_DOWN)
+        self._asked(asks.COUNT_DOWN)
 
     def get_count(self) -> int:
         """What is left to be counted."""
-        return _ask(self, calls.INSPECT)[0]
+        return self._asked(asks.COUNT)
 
     def wait(self, wait: Seconds | None = None) -> bool:
         """Waits until the count is zero and returns True; False if `wait` seconds are over before."""
-        return _tell(self, calls.ACQUIRE, optional_seconds("wait", wait, FOR_EVER)) is not None
+        return self._asked(asks.TAKE, wait=optional_seconds("wait", wait, FOR_EVER))
 
     def delete(self) -> bool:
         """Deletes it, which opens it, and returns whether it was there."""
-        return _ask(self, calls.DELETE)[0] == 1
+        return self._asked(asks.DELETE)
+
+    def _asked(self, ask: asks.Ask[T], *numbers: int, wait: float | None = 0) -> T:
+        return run(self, ask, numbers, wait)
 
     def __repr__(self) -> str:
         return f"<redlatch.CountDownLatch {self.name!r} of {self._client!r}>"
@@ -134,14 +140,25 @@ def checked_number(what: str, value: int) -> int:
     return value
 
 
-def _tell(thing: _redlatch.Object, op: int, wait: float | None, *numbers: int) -> tuple[int, list[int]] | None:
+def checked_ttl(ttl: Seconds | None) -> int:
+    """How many ms a semaphore lives, 0 without end."""
+    return 0 if ttl is None else max(1, round(seconds("ttl", ttl, "leave it out for no end") * 1000))
+
+
+def not_there(name: str, permits: int, wait: Seconds | None, are_set: bool) -> NotAcquiredError:
+    """The error of an acquire whose wait has ended."""
+    never = "" if are_set else " and were never set; call try_set_permits first"
+    return NotAcquiredError(f"{permits} permits of `{name}` were not there within {wait} s{never}", name)
+
+
+def run(
+    thing: _redlatch.Object,
+    ask: asks.Ask[T],
+    numbers: Iterable[int],
+    wait: float | None = 0,
+    lease: float | None = None,
+) -> T:
+    """Asks on this thread, and waits for the answer."""
     done: list[_redlatch._Outcome] = []
-    thing._run(op, this_thread.owner, (wait, None), list(numbers), done)
-    return calls.answer(done[0], thing.name)
-
-
-def _ask(thing: _redlatch.Object, op: int, *numbers: int) -> tuple[int, list[int]]:
-    """Runs what has an answer at once."""
-    answer = _tell(thing, op, 0, *numbers)
-    assert answer is not None, f"operation {op} never waits"
-    return answer
+    thing._run(ask.op, this_thread.owner, (wait, lease), list(numbers), done)
+    return ask.answer(done[0], thing.name)

@@ -22,16 +22,23 @@ def signature(function: object) -> str:
     return str(inspect.signature(function)).replace("'", "").replace('"', "")
 
 
-def is_native(of: type) -> bool:
-    return of.__module__ == "redlatch._redlatch"
+def is_hidden(of: type) -> bool:
+    return of not in (getattr(redlatch, name) for name in redlatch.__all__) and of.__module__.startswith("redlatch.")
+
+
+def hidden(of: type) -> Iterator[type]:
+    for base in of.__bases__:
+        if is_hidden(base):
+            yield from hidden(base)
+            yield base
 
 
 def members(of: type) -> Iterator[str]:
     # Only records are made by their class; a client, a lock and a hold come from a call.
     shown = ("__enter__", "__exit__", "__call__", "__bool__", *(["__init__"] if dataclasses.is_dataclass(of) else []))
     # What a native half has is as public as the rest.
-    native = {name: member for base in of.__bases__ if is_native(base) for name, member in vars(base).items()}
-    for name, member in sorted({**native, **vars(of)}.items()):
+    all_members = {name: member for half in (*hidden(of), of) for name, member in vars(half).items()}
+    for name, member in sorted(all_members.items()):
         if name.startswith("_") and name not in shown:
             continue
         if inspect.isgetsetdescriptor(member):
@@ -51,7 +58,7 @@ def api() -> Iterator[str]:
     for name in sorted(redlatch.__all__):
         value = getattr(redlatch, name)
         if inspect.isclass(value):
-            bases = [base.__name__ for base in value.__bases__ if not is_native(base)]
+            bases = [base.__name__ for base in value.__bases__ if not is_hidden(base)]
             yield f"class {name}({', '.join(bases) or 'object'})"
             yield from members(value)
         elif typing.get_args(value):

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 
 use pyo3::prelude::*;
-use redlatch::{Config, Member, Op, Request, Rule, kinds};
+use redlatch::{Answer, Config, Member, Op, Request, Rule, kinds};
 
+use crate::mailbox::{Ended, To};
 use crate::outcome::{self, Outcome};
 use crate::park;
 
@@ -76,6 +77,17 @@ impl Client {
     #[getter]
     fn closed(&self) -> bool {
         self.core.is_closed()
+    }
+
+    /// Has every hold given back and the client closed, on a thread of its own, and says so in the mailbox `to`, under that key,.
+    fn _close(&self, py: Python<'_>, to: To<'_>) -> PyResult<()> {
+        let (core, told) = (self.core.clone(), to.0.opening(to.1).map_err(|error| outcome::exception(py, &error, ""))?);
+        let close = move || {
+            core.close(true);
+            told(Ended::Outcome(outcome::from_result(Ok(Answer { done: true, ..Answer::default() }))));
+        };
+        std::thread::Builder::new().name("redlatch-close".into()).spawn(close)?;
+        Ok(())
     }
 
     /// Asks the server for a sign of life.

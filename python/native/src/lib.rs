@@ -2,12 +2,16 @@
 
 mod client;
 mod completions;
+mod held;
 mod hold;
 mod leaving;
 mod lock;
+mod mailbox;
+mod named;
 mod object;
 mod outcome;
 mod park;
+mod taken;
 
 #[pyo3::pymodule]
 mod _redlatch {
@@ -16,11 +20,17 @@ mod _redlatch {
     #[pymodule_export]
     use crate::completions::Completions;
     #[pymodule_export]
+    use crate::held::Held;
+    #[pymodule_export]
     use crate::hold::Hold;
     #[pymodule_export]
     use crate::leaving::leave;
     #[pymodule_export]
     use crate::lock::Lock;
     #[pymodule_export]
+    use crate::mailbox::Mailbox;
+    #[pymodule_export]
     use crate::object::{Object, Permits};
+    #[pymodule_export]
+    use crate::taken::Taken;
 }

@@ -6,22 +6,20 @@ use std::time::Duration;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use redlatch::{Answer, Op, Request, kinds};
+use redlatch::{Answer, Op, Request};
 
 use crate::client::Client;
 use crate::hold::Hold;
+use crate::named::Named;
+use crate::object::Object;
 use crate::outcome::{self, Outcome};
 use crate::park;
 
-#[pyclass(subclass, frozen, module = "redlatch._redlatch")]
+#[pyclass(extends = Object, subclass, frozen, module = "redlatch._redlatch")]
 pub struct Lock {
-    client: Py<Client>,
-    kind: &'static str,
-    name: String,
     wait: Option<Duration>,
     lease: Option<Duration>,
     owner: Option<i64>,
-    numbers: Vec<i64>,
 }
 
 #[pymethods]
@@ -29,29 +27,21 @@ impl Lock {
     #[new]
     fn new(
         py: Python<'_>,
-        client: Py<Client>,
+        client: &Client,
         what: (String, String),
         times: (Option<f64>, Option<f64>),
         owner: Option<i64>,
         numbers: Vec<i64>,
-    ) -> PyResult<Self> {
-        let (kind, name) = what;
-        let given = || Ok((kinds::name_of(&kind)?, outcome::duration(times.0)?, outcome::duration(times.1)?));
-        match given() {
-            Ok((kind, wait, lease)) => Ok(Lock { client, kind, name, wait, lease, owner, numbers }),
-            Err(error) => Err(outcome::exception(py, &error, &name)),
-        }
-    }
-
-    /// The lock's name, without the client's prefix.
-    #[getter]
-    pub fn name(&self) -> &str {
-        &self.name
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let given = || Ok((outcome::duration(times.0)?, outcome::duration(times.1)?));
+        let (wait, lease) = given().map_err(|error| outcome::exception(py, &error, &what.1))?;
+        let object = Object::of(py, client, what, numbers)?;
+        Ok(PyClassInitializer::from(object).add_subclass(Lock { wait, lease, owner }))
     }
 
     /// Releases the owner's latest hold. Raises NotHeldError if there is none, LockLostError if it was lost.
     fn unlock(slf: &Bound<'_, Self>) -> PyResult<()> {
-        outcome::raised(slf.py(), Lock::_ask(slf, Op::Release as i32)?, slf.get().name())
+        outcome::raised(slf.py(), Lock::_ask(slf, Op::Release as i32)?, &named(slf).name)
     }
 
     /// Is `unlock`, under the name that `threading.RLock` has for it. NotHeldError is a RuntimeError.
@@ -78,7 +68,7 @@ impl Lock {
             let block = entered.get_item(i)?.cast_into::<PyTuple>()?;
             if block.get_item(0)?.is(slf) {
                 entered.del_item(i)?;
-                return block.get_item(1)?.cast::<Hold>()?.get().leave(slf.py(), kind.is_none());
+                return block.get_item(1)?.cast::<Hold>()?.as_super().get().release(slf.py(), kind.is_none());
             }
         }
         Err(PyErr::from_value(slf.call_method0("_not_entered")?))
@@ -87,7 +77,7 @@ impl Lock {
     /// Acquires and puts the hold into `taken`; it stays empty: not in time.
     fn _take(slf: &Bound<'_, Self>, wait: Option<f64>, lease: Option<f64>, taken: &Bound<'_, PyList>) -> PyResult<()> {
         let times = || Ok((outcome::duration(wait)?, outcome::duration(lease)?));
-        let (wait, lease) = times().map_err(|error| outcome::exception(slf.py(), &error, slf.get().name()))?;
+        let (wait, lease) = times().map_err(|error| outcome::exception(slf.py(), &error, &named(slf).name))?;
         if let Some(hold) = slf.get().acquire(slf, wait, lease)? {
             taken.append(hold)?;
         }
@@ -96,23 +86,15 @@ impl Lock {
 
     /// Runs an operation that never waits for others.
     fn _ask(slf: &Bound<'_, Self>, op: i32) -> PyResult<Outcome> {
-        let this = slf.get();
+        let named = named(slf);
         match Op::from_number(op) {
-            Ok(op) => park::run(slf.py(), this.client(), this.request(op, this.caller(slf)?)).map(outcome::from_result),
+            Ok(op) => park::run(slf.py(), &named.client, named.request(op, slf.get().caller(slf)?)).map(outcome::from_result),
             Err(error) => Ok(outcome::from_error(&error)),
         }
     }
 }
 
 impl Lock {
-    pub fn client(&self) -> &redlatch::Client {
-        &self.client.get().core
-    }
-
-    pub fn request(&self, op: Op, owner: i64) -> Request {
-        Request { numbers: self.numbers.clone(), ..Request::new(op, self.kind, self.name.clone(), owner) }
-    }
-
     /// Who asks: the owner that the lock was given, else the thread's.
     fn caller(&self, slf: &Bound<'_, Self>) -> PyResult<i64> {
         match self.owner {
@@ -123,13 +105,17 @@ impl Lock {
 
     fn acquire<'py>(&self, slf: &Bound<'py, Self>, wait: Option<Duration>, lease: Option<Duration>) -> PyResult<Option<Bound<'py, PyAny>>> {
         // Looking these two up may run Python code, so that comes before the acquire.
-        let (py, owner, class) = (slf.py(), self.caller(slf)?, slf.getattr(intern!(slf.py(), "_hold"))?);
-        match park::run(py, self.client(), Request { wait, lease, ..self.request(Op::Acquire, owner) })? {
+        let (py, owner, class, named) = (slf.py(), self.caller(slf)?, slf.getattr(intern!(slf.py(), "_hold"))?, named(slf));
+        match park::run(py, &named.client, Request { wait, lease, ..named.request(Op::Acquire, owner) })? {
             Ok(Answer { done: true, number, items }) => class.call1((slf, owner, number, items.first())).map(Some),
             Ok(_) => Ok(None),
-            Err(error) => Err(outcome::exception(py, &error, &self.name)),
+            Err(error) => Err(outcome::exception(py, &error, &named.name)),
         }
     }
+}
+
+fn named<'a>(lock: &'a Bound<'_, Lock>) -> &'a Named {
+    &lock.as_super().get().named
 }
 
 /// The `with lock` blocks that this thread is in, as `(lock, hold)`.

@@ -1,57 +1,74 @@
-//! The native half of what is asked by name, and mostly held by nobody: semaphores and latches.
+//! The native half of everything that has a name on a server: locks, and what is mostly held by nobody, semaphores and latches.
+
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use redlatch::{Error, Op, Request, kinds};
+use redlatch::{Op, Request, kinds};
 
 use crate::client::Client;
+use crate::mailbox::To;
+use crate::named::Named;
 use crate::outcome;
 use crate::park;
+
+type Times = (Option<f64>, Option<f64>);
 
 /// Something on the server that is asked by name.
 #[pyclass(subclass, frozen, module = "redlatch._redlatch")]
 pub struct Object {
-    client: Py<Client>,
-    kind: &'static str,
-    name: String,
+    pub named: Arc<Named>,
 }
 
 #[pymethods]
 impl Object {
-    /// `what` is its kind and its name.
+    /// `what` is its kind and its name; `numbers` are what its requests take that have none of their own.
     #[new]
-    fn new(py: Python<'_>, client: Py<Client>, what: (String, String)) -> PyResult<Self> {
-        let (kind, name) = what;
-        match kinds::name_of(&kind) {
-            Ok(kind) => Ok(Object { client, kind, name }),
-            Err(error) => Err(outcome::exception(py, &error, &name)),
-        }
+    #[pyo3(signature = (client, what, numbers = Vec::new()))]
+    fn new(py: Python<'_>, client: &Client, what: (String, String), numbers: Vec<i64>) -> PyResult<Self> {
+        Object::of(py, client, what, numbers)
     }
 
     /// Its name, without the client's prefix.
     #[getter]
     fn name(&self) -> &str {
-        &self.name
+        &self.named.name
     }
 
     /// Runs an operation for `owner` and puts its outcome into `done`; `times` are its wait and its lease.
-    fn _run(
-        &self,
-        py: Python<'_>,
-        op: i32,
-        owner: i64,
-        times: (Option<f64>, Option<f64>),
-        numbers: Vec<i64>,
-        done: &Bound<'_, PyList>,
-    ) -> PyResult<()> {
-        let request = || {
-            let request = Request::new(Op::from_number(op)?, self.kind, self.name.clone(), owner);
-            Ok::<_, Error>(Request { wait: outcome::duration(times.0)?, lease: outcome::duration(times.1)?, numbers, ..request })
-        };
-        match request() {
-            Ok(request) => done.append(outcome::from_result(park::run(py, &self.client.get().core, request)?)),
+    fn _run(&self, py: Python<'_>, op: i32, owner: i64, times: Times, numbers: Vec<i64>, done: &Bound<'_, PyList>) -> PyResult<()> {
+        match self.request(op, owner, times, numbers) {
+            Ok(request) => done.append(outcome::from_result(park::run(py, &self.named.client, request)?)),
             Err(error) => done.append(outcome::from_error(&error)),
         }
+    }
+
+    /// Has the same put into the mailbox `to`, under that key, when it has ended; gives what cancels it.
+    fn _submit(&self, py: Python<'_>, to: To<'_>, op: i32, owner: i64, times: Times, numbers: Vec<i64>) -> PyResult<u64> {
+        let submitted = to.0.submit(to.1, &self.named.client, self.request(op, owner, times, numbers));
+        submitted.map_err(|error| outcome::exception(py, &error, &self.named.name))
+    }
+
+    /// Has a request that was submitted end, if it waits.
+    fn _cancel(&self, ticket: u64) {
+        self.named.client.cancel(ticket);
+    }
+}
+
+impl Object {
+    pub fn of(py: Python<'_>, client: &Client, (kind, name): (String, String), numbers: Vec<i64>) -> PyResult<Self> {
+        match kinds::name_of(&kind) {
+            Ok(kind) => Ok(Object { named: Arc::new(Named { client: client.core.clone(), kind, name, numbers }) }),
+            Err(error) => Err(outcome::exception(py, &error, &name)),
+        }
+    }
+
+    fn request(&self, op: i32, owner: i64, times: Times, numbers: Vec<i64>) -> redlatch::Result<Request> {
+        let mut request = self.named.request(Op::from_number(op)?, owner);
+        if !numbers.is_empty() {
+            request.numbers = numbers;
+        }
+        Ok(Request { wait: outcome::duration(times.0)?, lease: outcome::duration(times.1)?, ..request })
     }
 }
 
@@ -62,8 +79,8 @@ pub struct Permits;
 #[pymethods]
 impl Permits {
     #[new]
-    fn new(py: Python<'_>, client: Py<Client>, what: (String, String)) -> PyResult<PyClassInitializer<Self>> {
-        Ok(PyClassInitializer::from(Object::new(py, client, what)?).add_subclass(Permits))
+    fn new(py: Python<'_>, client: &Client, what: (String, String)) -> PyResult<PyClassInitializer<Self>> {
+        Ok(PyClassInitializer::from(Object::of(py, client, what, Vec::new())?).add_subclass(Permits))
     }
 
     /// Takes one permit, and waits as long as that takes.
@@ -80,9 +97,9 @@ impl Permits {
 }
 
 fn run(permits: &Bound<'_, Permits>, op: Op, loud: bool) -> PyResult<()> {
-    let (py, object) = (permits.py(), permits.as_super().get());
+    let (py, named) = (permits.py(), &permits.as_super().get().named);
     let owner = permits.getattr(pyo3::intern!(py, "_this_thread"))?.getattr(pyo3::intern!(py, "owner"))?.extract()?;
-    let request = Request { wait: None, numbers: vec![1], ..Request::new(op, object.kind, object.name.clone(), owner) };
-    let outcome = outcome::from_result(park::run(py, &object.client.get().core, request)?);
-    if loud { outcome::raised(py, outcome, &object.name) } else { Ok(()) }
+    let request = Request { wait: None, numbers: vec![1], ..named.request(op, owner) };
+    let outcome = outcome::from_result(park::run(py, &named.client, request)?);
+    if loud { outcome::raised(py, outcome, &named.name) } else { Ok(()) }
 }

@@ -1,0 +1,111 @@
+//! What is known of one acquire that is not released, and can be asked of it, by whatever means its owner waits.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use redlatch::{Error, Op, Request};
+
+use crate::completions::Completions;
+use crate::mailbox::To;
+use crate::named::Named;
+use crate::object::Object;
+use crate::outcome::{self, Outcome};
+use crate::park;
+
+#[pyclass(subclass, frozen, module = "redlatch._redlatch")]
+pub struct Held {
+    pub named: Arc<Named>,
+    owner: i64,
+    number: u64,
+    token: Option<i64>,
+    /// A forked child has a copy of this object, and a client of its own that numbers its holds anew.
+    process: u32,
+}
+
+#[pymethods]
+impl Held {
+    #[new]
+    pub fn new(object: &Object, owner: i64, number: u64, token: Option<i64>) -> Self {
+        Held { named: object.named.clone(), owner, number, token, process: std::process::id() }
+    }
+
+    /// The lock's name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.named.name
+    }
+
+    /// The number that stands for the owner: one per thread, or what `get_lock` was given.
+    #[getter]
+    fn owner(&self) -> i64 {
+        self.owner
+    }
+
+    /// The fencing token: greater than that of every hold of this lock before; None: this kind of lock has none.
+    #[getter]
+    fn token(&self) -> Option<i64> {
+        self.token
+    }
+
+    /// Raises NotHeldError if this is a copy of another process's hold.
+    fn _refuse_in_a_fork(&self, py: Python<'_>) -> PyResult<()> {
+        match self.request(Op::Watch) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(outcome::exception(py, &error, &self.named.name)),
+        }
+    }
+
+    /// What this process knows of it, without asking Redis: the microseconds that remain, lost, or "not now" for released.
+    fn _look(&self) -> Outcome {
+        match self.request(Op::Watch) {
+            Ok(request) => outcome::from_look(self.named.client.look(request.hold)),
+            Err(error) => outcome::from_error(&error),
+        }
+    }
+
+    /// Puts the outcome of its end into `completions`, under `key`.
+    fn _watch(&self, completions: &Completions, key: u64) {
+        let (client, queue) = (&self.named.client, completions.core.clone());
+        match self.request(Op::Watch) {
+            Ok(request) => client.submit(client.ticket(), request, move |result| queue.push(key, result)),
+            Err(error) => queue.push(key, Err(error)),
+        }
+    }
+
+    /// Has an operation on this hold put into the mailbox `to`, under that key, when it has ended; gives what cancels it.
+    fn _submit(&self, py: Python<'_>, to: To<'_>, op: i32) -> PyResult<u64> {
+        let submitted = to.0.submit(to.1, &self.named.client, Op::from_number(op).and_then(|op| self.request(op)));
+        submitted.map_err(|error| outcome::exception(py, &error, &self.named.name))
+    }
+
+    /// Has a request that was submitted end, if it waits.
+    fn _cancel(&self, ticket: u64) {
+        self.named.client.cancel(ticket);
+    }
+}
+
+impl Held {
+    pub fn release(&self, py: Python<'_>, loud: bool) -> PyResult<()> {
+        let outcome = match self.request(Op::Release) {
+            Ok(request) => outcome::from_result(park::run(py, &self.named.client, request)?),
+            Err(error) => outcome::from_error(&error),
+        };
+        if loud { outcome::raised(py, outcome, &self.named.name) } else { Ok(()) }
+    }
+
+    pub fn watching(&self, wait: Option<f64>) -> redlatch::Result<Request> {
+        Ok(Request { wait: outcome::duration(wait)?, ..self.request(Op::Watch)? })
+    }
+
+    pub fn extending(&self, lease: f64) -> redlatch::Result<Request> {
+        Ok(Request { lease: outcome::duration(Some(lease))?, ..self.request(Op::Extend)? })
+    }
+
+    fn request(&self, op: Op) -> redlatch::Result<Request> {
+        if self.process != std::process::id() {
+            let owner = "this process but by the one that forked it".to_owned();
+            return Err(Error::NotHeld { lock: self.named.name.clone(), owner });
+        }
+        Ok(Request { hold: self.number, ..self.named.request(op, self.owner) })
+    }
+}

@@ -1,0 +1,80 @@
+"""What this process knows of a hold, without asking Redis."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from redlatch import _redlatch, calls, errors
+from redlatch.errors import LockLostError, NotHeldError
+
+if TYPE_CHECKING:
+    from redlatch._redlatch import _Outcome
+
+
+class Held(_redlatch.Held):
+    """What every hold can say of itself at once."""
+
+    @property
+    def lost(self) -> bool:
+        """Whether the hold ended without being released. A released hold is not lost."""
+        return self.lost_reason is not None
+
+    @property
+    def lost_reason(self) -> str | None:
+        """Why it was lost, None if it was not:
+
+        - `expired`: its lease ended before it was released.
+        - `deleted`: its key was deleted (`DEL`, `FLUSHALL`, `force_unlock`) and nobody else has the lock.
+        - `taken over`: somebody else has the lock.
+        - `server lost its data`: the server came back without it.
+        - `partitioned`: no renewal was answered while the lease lasted.
+        - `process was paused`: this process, or its machine, stood still, so that no renewal was sent in time.
+        - `closed`: its client was closed, or the program ended.
+        """
+        try:
+            self._remaining()
+        except LockLostError as loss:
+            return loss.reason
+        except NotHeldError:
+            return None
+        return None
+
+    @property
+    def remaining(self) -> float:
+        """For how many more seconds it is held for certain; 0.0 once it is released or lost. Renewing prolongs it."""
+        try:
+            return self._remaining()
+        except NotHeldError:
+            return 0.0
+
+    @property
+    def deadline(self) -> float:
+        """Until when it is held for certain, on the clock of `time.monotonic`; now, once it is released or lost."""
+        return time.monotonic() + self.remaining
+
+    def ensure(self) -> None:
+        """Returns only if the lock is still held, as far as this process knows.
+
+        Raises LockLostError if it was lost, NotHeldError if it was released.
+        """
+        self._remaining()
+
+    def _remaining(self) -> float:
+        """The seconds that remain; no I/O."""
+        held = calls.answer(self._look(), self.name)
+        if held is None:
+            raise NotHeldError(f"`{self.name}` is not held by this hold, it was released; acquire it again", self.name)
+        return held[0] / 1e6
+
+    def _loss(self, outcome: _Outcome) -> LockLostError | None:
+        """The loss that the end of this hold was; None: it was none."""
+        status, _, _, failure = outcome
+        if status == calls.CLOSED:
+            # A closed client watches nothing any more, but it knows how its holds ended.
+            return self._loss(self._look())
+        loss = errors.error(status, *failure, self.name) if failure is not None else None
+        return loss if isinstance(loss, LockLostError) else None
+
+    def __repr__(self) -> str:
+        return f"<redlatch.Hold of {self.name!r} by owner {self.owner}>"
