@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::command::NAME_MAX;
 use crate::error::{Error, Result};
 use crate::tls::Tls;
 
@@ -47,7 +48,7 @@ impl Config {
     /// From a URL: `redis://[user:password@]host[:port][/database][?option=value…]`, `rediss://…` with TLS, `unix:///path[?db=n]`;
     /// also Redisson's spellings `valkey://`, `valkeys://`, `redis+uds://`, `valkey+uds://`. Options are those of [`Config::set`].
     pub fn from_url(text: &str) -> Result<Self> {
-        let shown = hide_password(text);
+        let shown = short(&hide_password(text));
         let bad = |why: &str| {
             Error::config(format!("the URL `{shown}` {why}; write redis://host:6379, rediss://host:6379 or unix:///path/to/socket"))
         };
@@ -112,6 +113,10 @@ impl Config {
     /// # Errors
     /// `Error::Config` for an option that does not exist, and for a value that it cannot take.
     pub fn set(&mut self, option: &str, value: &str) -> Result<&mut Self> {
+        if value.len() > NAME_MAX {
+            let (start, len) = (short(value), value.len());
+            return Err(Error::config(format!("the {option} `{start}` has {len} bytes, the most is {NAME_MAX}; use a shorter one")));
+        }
         match option {
             "username" => self.username = Some(value.to_owned()).filter(|name| !name.is_empty()),
             "password" => self.password = Some(value.to_owned()).filter(|word| !word.is_empty()),
@@ -125,7 +130,8 @@ impl Config {
             "client_name" => {
                 if value.chars().any(|c| !c.is_ascii_graphic()) {
                     return Err(Error::config(format!(
-                        "the client_name `{value}` has a space or a special character; Redis takes neither"
+                        "the client_name `{}` has a space or a special character; Redis takes neither",
+                        short(value)
                     )));
                 }
                 self.client_name = Some(value.to_owned()).filter(|name| !name.is_empty());
@@ -152,6 +158,14 @@ impl Config {
     /// The address, without user and password.
     pub fn server(&self) -> String {
         self.address.to_string()
+    }
+}
+
+/// As much of a text as a message has room for.
+fn short(text: &str) -> String {
+    match text.char_indices().nth(100) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 

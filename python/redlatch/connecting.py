@@ -9,7 +9,7 @@ from redlatch.client import Client
 from redlatch.durations import Seconds, optional_seconds
 from redlatch.errors import ConfigError
 from redlatch.groups import RedLock
-from redlatch.texts import checked
+from redlatch.texts import checked, each
 from redlatch.tls import Tls
 from redlatch.tls import options as tls_options
 
@@ -70,7 +70,7 @@ def red_lock(
 
     Raises ConfigError for arguments that cannot be used.
     """
-    clients = [connect(url, watchdog=watchdog) for url in urls]
+    clients = [connect(url, watchdog=watchdog) for url in each("urls", urls)]
     if not clients:
         raise ConfigError("there is no server to lock on; give the URLs of three or five")
     return RedLock(clients[0], [client.get_lock(name) for client in clients], wait, lease, owner)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from redlatch import asks
 from redlatch.durations import Seconds, seconds
 from redlatch.locks import Lock
+from redlatch.texts import each
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -29,7 +30,7 @@ class SpinLock(Lock):
         owner: int | None,
         backoff: Sequence[Seconds],
     ) -> Self:
-        delays = [seconds("backoff", delay, "leave it out for 1 to 128 ms") for delay in backoff]
+        delays = [seconds("backoff", delay, "leave it out for 1 to 128 ms") for delay in each("backoff", backoff)]
         return super().__new__(cls, client, name, wait, lease, owner, [max(1, round(delay * 1000)) for delay in delays])
 
 

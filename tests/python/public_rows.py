@@ -1,0 +1,234 @@
+"""A row for each public function: how it is called when nothing is wrong, and what goes for it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Callable
+
+import redlatch
+import redlatch.compat.redis_py
+import redlatch.testing
+from bad_values import IDS, NUMBERS, PATHS
+
+
+class World:
+    """A client and one of everything that it gives; every name begins with `name`."""
+
+    def __init__(self, url: str, name: str) -> None:
+        self.url, self.name = url, name
+        self.client = redlatch.connect(url)
+        self.lock = self.client.get_lock(name)
+        self.fenced = self.client.get_fenced_lock(name)
+        self.held = self.client.get_lock(f"{name}:held", lease=60)
+        self.hold = self.held.lock()
+        self.semaphore = self.client.get_semaphore(f"{name}:semaphore")
+        self.semaphore.try_set_permits(3)
+        self.permits = self.client.get_permit_expirable_semaphore(f"{name}:permits")
+        self.permits.try_set_permits(3)
+        self.permit = self.permits.acquire()
+        self.latch = self.client.get_count_down_latch(f"{name}:latch")
+        self.latch.try_set_count(1)
+        self.theirs = redlatch.compat.redis_py.Lock(self.client, f"{name}:theirs", timeout=60)
+        self.theirs.acquire()
+        self.their_free = redlatch.compat.redis_py.Lock(self.client, name, timeout=60, blocking_timeout=0)
+
+
+@dataclass(frozen=True)
+class Row:
+    #: The function, of a world.
+    call: Callable[[World], Callable[..., object]]
+    #: Arguments with which it does what it is for, and waits for nothing.
+    good: Mapping[str, Any] = field(default_factory=dict)
+    #: Values that this function does not take, where they are not those of the parameter's name.
+    bad: Mapping[str, list[Any]] = field(default_factory=dict)
+    #: The positional arguments that a parameter of many stands for.
+    many: str | None = None
+    #: What else than a RedlatchError it raises for bad values, by the contract that it keeps.
+    raises: tuple[type[Exception], ...] = ()
+    #: Whether it asks the server, and so cannot be called of a closed client.
+    asks: bool = True
+
+
+def _used(hold: object) -> None:
+    if isinstance(hold, redlatch.Hold):
+        hold.release()
+
+
+def _getting(kind: str, then: str = "try_lock") -> Row:
+    """What only makes an object: a name that is too long, or a lease too short, is refused when it is used."""
+
+    def call(world: World) -> Callable[..., object]:
+        return lambda **given: _used(getattr(getattr(world.client, kind)(**given), then)())
+
+    return Row(call, {"name": "free"})
+
+
+def _grouping(kind: str) -> Row:
+    def call(world: World) -> Callable[..., object]:
+        return lambda *locks, **given: _used(getattr(world.client, kind)(*(locks or [world.lock]), **given).try_lock())
+
+    return Row(call, many="locks")
+
+
+def _block(thing: Callable[[World], Any]) -> Row:
+    def call(world: World) -> Callable[..., object]:
+        def enter_and_leave() -> None:
+            with thing(world):
+                pass
+
+        return enter_and_leave
+
+    return Row(call)
+
+
+def _of(name: str, thing: Callable[[World], Any], *, asks: bool = True, **good: Any) -> Row:
+    return Row(lambda world: getattr(thing(world), name), good, asks=asks)
+
+
+def _read_write(world: World) -> Callable[..., object]:
+    return lambda **given: _used(world.client.get_read_write_lock(**given).read_lock.try_lock())
+
+
+def _client(w: World) -> redlatch.Client:
+    return w.client
+
+
+def _lock(w: World) -> redlatch.Lock:
+    return w.lock
+
+
+def _hold(w: World) -> redlatch.Hold:
+    return w.hold
+
+
+def _semaphore(w: World) -> redlatch.Semaphore:
+    return w.semaphore
+
+
+def _permits(w: World) -> redlatch.PermitExpirableSemaphore:
+    return w.permits
+
+
+def _latch(w: World) -> redlatch.CountDownLatch:
+    return w.latch
+
+
+def _theirs(w: World) -> redlatch.compat.redis_py.Lock:
+    return w.theirs
+
+
+def _free(w: World) -> redlatch.compat.redis_py.Lock:
+    return w.their_free
+
+
+_IDS = Row(lambda w: lambda *ids: w.permits.try_release(*(ids or [w.permit])), bad={"permits": IDS}, many="permits")
+_LOCK_MAKER = Row(
+    lambda w: lambda **given: redlatch.compat.redis_py.Lock(**{"redis": w.client, "name": w.name, **given}).locked(),
+    bad={
+        "name": [None, 5, b"\xff", "lone \udc80 surrogate", "", "x" * 10_000_000],
+    },
+)
+
+ROWS: dict[str, Row] = {
+    "Client.get_lock": _getting("get_lock"),
+    "Client.get_spin_lock": _getting("get_spin_lock"),
+    "Client.get_non_reentrant_lock": _getting("get_non_reentrant_lock"),
+    "Client.get_fair_lock": _getting("get_fair_lock"),
+    "Client.get_non_reentrant_fair_lock": _getting("get_non_reentrant_fair_lock"),
+    "Client.get_read_write_lock": Row(_read_write, {"name": "free"}),
+    "Client.get_token_lock": _getting("get_token_lock"),
+    "Client.get_fenced_lock": _getting("get_fenced_lock"),
+    "Client.get_semaphore": _getting("get_semaphore", "available_permits"),
+    "Client.get_permit_expirable_semaphore": _getting("get_permit_expirable_semaphore", "available_permits"),
+    "Client.get_count_down_latch": _getting("get_count_down_latch", "get_count"),
+    "Client.get_multi_lock": _grouping("get_multi_lock"),
+    "Client.get_red_lock": _grouping("get_red_lock"),
+    "Client.ping": _of("ping", _client),
+    "Client.close": _of("close", _client, asks=False),
+    "Client.__enter__": _of("__enter__", _client, asks=False),
+    "Client.__exit__": Row(lambda w: lambda: w.client.__exit__(None, None, None), asks=False),
+    "Lock.lock": _of("lock", _lock, wait=0),
+    "Lock.try_lock": _of("try_lock", _lock),
+    "Lock.unlock": _of("unlock", lambda w: w.held),
+    "Lock.release": _of("release", lambda w: w.held),
+    "Lock.force_unlock": _of("force_unlock", _lock),
+    "Lock.is_locked": _of("is_locked", _lock),
+    "Lock.locked": _of("locked", _lock),
+    "Lock.is_held_by_current_thread": _of("is_held_by_current_thread", _lock),
+    "Lock.hold_count": _of("hold_count", _lock),
+    "Lock.remain_time_to_live": _of("remain_time_to_live", _lock),
+    "Lock.acquire": Row(
+        lambda w: w.lock.acquire,
+        {"blocking": False},
+        {"timeout": [None, 0, -2, float("nan"), float("inf"), "5", True, 5j]},
+        raises=(TypeError, ValueError, OverflowError),
+    ),
+    "Lock.__call__": Row(lambda w: lambda function: w.lock(function), {"function": len}, asks=False),
+    "Lock.__enter__": _block(_lock),
+    "Lock.__exit__": _block(_lock),
+    "FencedLock.get_token": _of("get_token", lambda w: w.fenced),
+    "Hold.on_lost": _of("on_lost", _hold, asks=False, callback=print),
+    "Hold.wait_lost": _of("wait_lost", _hold, asks=False, wait=0),
+    "Hold.ensure": _of("ensure", _hold),
+    "Hold.release": _of("release", _hold),
+    "Hold.__enter__": _of("__enter__", _hold, asks=False),
+    "Hold.__exit__": _block(_hold),
+    "Semaphore.try_set_permits": _of("try_set_permits", _semaphore, permits=5),
+    "Semaphore.add_permits": Row(lambda w: w.semaphore.add_permits, {"permits": 1}, {"permits": NUMBERS}),
+    "Semaphore.available_permits": _of("available_permits", _semaphore),
+    "Semaphore.drain_permits": _of("drain_permits", _semaphore),
+    "Semaphore.acquire": _of("acquire", _semaphore, wait=0),
+    "Semaphore.try_acquire": _of("try_acquire", _semaphore),
+    "Semaphore.release": _of("release", _semaphore),
+    "Semaphore.release_if_exists": _of("release_if_exists", _semaphore),
+    "Semaphore.delete": _of("delete", _semaphore),
+    "Semaphore.__enter__": _block(_semaphore),
+    "Semaphore.__exit__": _block(_semaphore),
+    "PermitExpirableSemaphore.try_set_permits": _of("try_set_permits", _permits, permits=5),
+    "PermitExpirableSemaphore.set_permits": _of("set_permits", _permits, permits=5),
+    "PermitExpirableSemaphore.add_permits": Row(lambda w: w.permits.add_permits, {"permits": 1}, {"permits": NUMBERS}),
+    "PermitExpirableSemaphore.available_permits": _of("available_permits", _permits),
+    "PermitExpirableSemaphore.acquired_permits": _of("acquired_permits", _permits),
+    "PermitExpirableSemaphore.get_permits": _of("get_permits", _permits),
+    "PermitExpirableSemaphore.acquire": _of("acquire", _permits, wait=0),
+    "PermitExpirableSemaphore.acquire_many": _of("acquire_many", _permits, permits=2, wait=0),
+    "PermitExpirableSemaphore.try_acquire": _of("try_acquire", _permits),
+    "PermitExpirableSemaphore.try_acquire_many": _of("try_acquire_many", _permits, permits=2),
+    "PermitExpirableSemaphore.release": _IDS,
+    "PermitExpirableSemaphore.try_release": _IDS,
+    "PermitExpirableSemaphore.update_lease": _of("update_lease", _permits, permit="0" * 32, lease=5),
+    "PermitExpirableSemaphore.lease_time": _of("lease_time", _permits, permit="0" * 32),
+    "PermitExpirableSemaphore.delete": _of("delete", _permits),
+    "Permit.release": _of("release", lambda w: w.permit),
+    "Permit.__enter__": _of("__enter__", lambda w: w.permit, asks=False),
+    "Permit.__exit__": _block(lambda w: w.permit),
+    "CountDownLatch.try_set_count": _of("try_set_count", _latch, count=2),
+    "CountDownLatch.count_down": _of("count_down", _latch),
+    "CountDownLatch.get_count": _of("get_count", _latch),
+    "CountDownLatch.wait": _of("wait", _latch, wait=0),
+    "CountDownLatch.delete": _of("delete", _latch),
+    "Tls.__init__": Row(
+        lambda w: lambda **given: redlatch.connect("rediss://localhost", tls=redlatch.Tls(**given)),
+        bad={"ca": PATHS, "cert": PATHS, "key": PATHS, "verify": [None, 5, "", "half", b"full"]},
+        asks=False,
+    ),
+    "connect": Row(lambda w: redlatch.connect, asks=False),
+    "red_lock": Row(
+        lambda w: lambda **given: _used(redlatch.red_lock(**{"urls": [w.url], "name": w.name, **given}).try_lock()),
+        asks=False,
+    ),
+    "compat.redis_py.Lock.__init__": _LOCK_MAKER,
+    "compat.redis_py.Lock.acquire": Row(lambda w: w.their_free.acquire, bad={"token": ["test", b"test", 5]}),
+    "compat.redis_py.Lock.release": _of("release", _theirs),
+    "compat.redis_py.Lock.extend": _of("extend", _theirs, additional_time=5),
+    "compat.redis_py.Lock.reacquire": _of("reacquire", _theirs),
+    "compat.redis_py.Lock.locked": _of("locked", _free),
+    "compat.redis_py.Lock.owned": _of("owned", _theirs),
+    "compat.redis_py.Lock.__enter__": _block(_free),
+    "compat.redis_py.Lock.__exit__": _block(_free),
+    "testing.server": Row(lambda w: lambda **given: redlatch.testing.server(**given).close(), asks=False),
+    "testing.Server.close": Row(lambda w: redlatch.testing.server().close, asks=False),
+    "testing.Server.__enter__": Row(lambda w: redlatch.testing.server().__enter__, asks=False),
+    "testing.Server.__exit__": Row(lambda w: lambda: redlatch.testing.server().__exit__(None, None, None), asks=False),
+}
