@@ -20,6 +20,7 @@ mod completions;
 mod config;
 mod contend;
 mod dice;
+pub mod document;
 mod error;
 mod events;
 mod gate;

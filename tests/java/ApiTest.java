@@ -20,7 +20,8 @@ class ApiTest {
     private static final Path TEXT = Paths.get("tests/api/java.txt");
     private static final String RENEW = "gradle -Pprofile=ci -PrenewApi junit";
     /** Public only for the sake of the {@code org.redisson} classes. */
-    private static final Set<String> INTERNAL = Set.of("io.redlatch.Answer", "io.redlatch.Core", "io.redlatch.Log",
+    private static final Set<String> INTERNAL = Set.of("io.redlatch.Answer", "io.redlatch.Core", "io.redlatch.Document",
+            "io.redlatch.Log",
             "io.redlatch.Request", "io.redlatch.UserCode", "org.redisson.config.ConfigAccess");
 
     @Test

@@ -4,12 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
@@ -112,5 +115,33 @@ class FutureTest extends LockTest {
             assertTrue(List.of(RLock.class.getMethods()).stream().anyMatch(other -> other.getName().equals(twin)), twin);
         }
         assertEquals(16, RLockAsync.class.getDeclaredMethods().length);
+    }
+
+    @Test
+    @SuppressWarnings("deprecation")
+    void the_methods_of_redisson_3_are_there_and_do_what_they_did() throws Exception {
+        RFuture<Boolean> done = lock.tryLockAsync(ALICE);
+        assertTrue(done.sync() == done && done.await() == done && done.awaitUninterruptibly() == done && done.syncUninterruptibly() == done);
+        assertTrue(done.isSuccess() && done.getNow() && done.join() && done.await(1) && done.awaitUninterruptibly(1, SECONDS));
+        assertNull(done.cause());
+        RFuture<Void> failed = lock.unlockAsync(BOB);
+        assertTrue(failed.await(10, SECONDS) && failed.awaitUninterruptibly(10_000));
+        assertInstanceOf(IllegalMonitorStateException.class, failed.cause());
+        assertFalse(failed.isSuccess());
+        assertThrows(IllegalMonitorStateException.class, failed::sync);
+        assertThrows(IllegalMonitorStateException.class, failed::syncUninterruptibly);
+        assertThrows(CompletionException.class, failed::getNow);
+        RFuture<Void> open = lock.lockAsync(BOB);
+        assertFalse(open.await(1) || open.awaitUninterruptibly(1) || open.isSuccess());
+        assertNull(open.cause());
+        assertNull(open.getNow());
+        Thread.currentThread().interrupt();
+        assertFalse(open.awaitUninterruptibly(10, SECONDS));
+        assertThrows(InterruptedException.class, () -> open.await(10, SECONDS));
+        CompletableFuture<Throwable> told = new CompletableFuture<>();
+        open.onComplete((value, error) -> told.complete(error));
+        open.cancel(true);
+        assertInstanceOf(CancellationException.class, told.get(10, SECONDS));
+        assertInstanceOf(CancellationException.class, open.cause());
     }
 }

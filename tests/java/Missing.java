@@ -3,8 +3,6 @@ enum Missing {
     /** Netty's types are named in these, and Netty is not used. */
     NETTY("config\\.Config|client\\.(Default)?NettyHook|connection\\..*|client\\.codec\\..*|codec\\..*",
             ".*(io\\.netty|org\\.redisson\\.client\\.protocol).*|.*BaseCodec.*|.* copy\\(.*"),
-    /** Configurations are not read from files yet. */
-    YAML("config\\.Config", ".*YAML\\(.*"),
     /** Replicas are not chosen among here. */
     REPLICAS("connection\\.balancer\\..*", ".*ClientConnectionsEntry.*"),
     /** A program has them made by others, and codecs and replicas are no matter of locks. */

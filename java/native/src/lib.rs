@@ -7,6 +7,7 @@
 //! Every method runs inside `with_env`, which stops a panic at the border and makes it a Java exception.
 
 mod clients;
+mod document;
 #[cfg(test)]
 mod numbers;
 mod request;
@@ -33,6 +34,24 @@ pub extern "system" fn Java_io_redlatch_Native_connect<'a>(
     env.with_env(|env| -> Result<jlong> {
         let config = request::config(env, &url, &options)?;
         added(env, config.map(redlatch::Client::with_config))
+    })
+    .resolve::<ThrowRuntimeExAndDefault>()
+}
+
+/// Reads a configuration file, with `name, value, …` for its placeholders, of which the first of a name counts; see [`document`].
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_io_redlatch_Native_document<'a>(
+    mut env: EnvUnowned<'a>,
+    _: JClass<'a>,
+    text: JString<'a>,
+    known: JObjectArray<'a, JString<'a>>,
+) -> JObjectArray<'a, JString<'a>> {
+    env.with_env(|env| match document::read(env, &text, &known)? {
+        Ok(tokens) => document::write(env, &tokens),
+        Err(error) => {
+            env.throw_new(jni_str!("java/lang/IllegalArgumentException"), jni::strings::JNIString::new(error.to_string()))?;
+            Ok(JObjectArray::<JString>::null())
+        }
     })
     .resolve::<ThrowRuntimeExAndDefault>()
 }

@@ -22,17 +22,24 @@ pub struct Fields {
 
 /// Reads a URL and `option, value, …`. The inner error is the caller's, the outer one the JVM's.
 pub fn config(env: &mut Env, url: &JString, options: &JObjectArray<JString>) -> jni::errors::Result<Result<Config>> {
-    let mut texts = vec![url.try_to_string(env)?];
-    for index in 0..options.len(env)? {
-        let text = options.get_element(env, index)?;
-        texts.push(text.try_to_string(env)?);
-    }
-    Ok(Config::from_url(&texts[0]).and_then(|mut config| {
-        for option in texts[1..].chunks_exact(2) {
+    let url = url.try_to_string(env)?;
+    let options = texts(env, options)?;
+    Ok(Config::from_url(&url).and_then(|mut config| {
+        for option in options.chunks_exact(2) {
             config.set(&option[0], &option[1])?;
         }
         Ok(config)
     }))
+}
+
+/// The texts of an array.
+pub fn texts(env: &mut Env, array: &JObjectArray<JString>) -> jni::errors::Result<Vec<String>> {
+    let mut texts = Vec::new();
+    for index in 0..array.len(env)? {
+        // A frame of its own per text: a long array must not fill the caller's table of local references.
+        texts.push(env.with_local_frame(1, |env| array.get_element(env, index)?.try_to_string(env))?);
+    }
+    Ok(texts)
 }
 
 /// Reads the locks of a group. The inner error is the caller's, the outer one the JVM's.

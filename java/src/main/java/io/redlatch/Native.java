@@ -13,6 +13,9 @@ final class Native {
     /** Readies a client without sending anything; {@code options} are name, value, name, value, … */
     static native long connect(String url, String[] options);
 
+    /** Reads a configuration file, see {@link Document}; {@code known} are name, value, name, value, … for its placeholders. */
+    static native String[] document(String text, String[] known);
+
     /** Readies a client whose one lock is these, each a client, a kind and a name: all of them, or with {@code majority} more than half. */
     static native long group(boolean majority, long[] clients, String[] kinds, byte[][] names);
 

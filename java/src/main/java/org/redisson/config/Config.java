@@ -1,15 +1,20 @@
 package org.redisson.config;
 
 import io.redlatch.Options;
-import java.util.Objects;
-import java.util.concurrent.ExecutorService;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.Reader;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.util.function.Supplier;
-import org.redisson.client.DefaultCredentialsResolver;
-import org.redisson.client.codec.Codec;
 import org.redisson.codec.Kryo5Codec;
 
 /** Everything that a client needs to know. A client takes a copy; later changes are without effect. */
-public class Config extends RuntimeSettings<Config> implements Options.Extended {
+public class Config extends ClientSettings<Config> implements Options.Extended {
     private BaseConfig<?> servers;
     private boolean releaseOnShutdown;
 
@@ -90,62 +95,97 @@ public class Config extends RuntimeSettings<Config> implements Options.Extended 
         return servers instanceof SentinelServersConfig;
     }
 
-    /** The user to log in as; none by default. */
-    public Config setUsername(String username) {
-        kept.put("username", username);
-        return this;
-    }
-
-    /** The user to log in as, or null. */
-    public String getUsername() {
-        return kept.get("username", null);
-    }
-
-    /** The password to log in with; none by default. */
-    public Config setPassword(String password) {
-        kept.put("password", password);
-        return this;
-    }
-
-    /** The password to log in with, or null. */
-    public String getPassword() {
-        return kept.get("password", null);
-    }
-
-    /** Where user and password come from where they are not set. It is asked once, by {@code Redisson.create}. */
-    public Config setCredentialsResolver(CredentialsResolver credentialsResolver) {
-        kept.put("credentialsResolver", credentialsResolver);
-        return this;
-    }
-
-    /** Where user and password come from; by default a resolver that names nobody. */
-    public CredentialsResolver getCredentialsResolver() {
-        return kept.get("credentialsResolver", new DefaultCredentialsResolver());
-    }
-
     /**
-     * The lease, in ms, of holds that are renewed until release; 30000 by default, 100 at least. They are renewed every third of it, and
-     * end this long after the death of their process.
+     * A configuration out of YAML, or JSON, which YAML contains: the names are those of the setters, {@code singleServerConfig} and the
+     * like hold those of the servers, and a tag names the class of a value, as in {@code retryDelay:
+     * !<org.redisson.config.ConstantDelay> {delay: PT1S}}. First, everywhere in the text, {@code ${NAME}} and {@code ${NAME:-default}}
+     * become the system property of that name, else the variable of the environment, else the default. Names that are not known are
+     * passed over.
+     *
+     * @throws IllegalArgumentException for what cannot be read, with its line, or a value that a setting cannot take, with its name
      */
-    public Config setLockWatchdogTimeout(long lockWatchdogTimeout) {
-        kept.put("lockWatchdogTimeout", lockWatchdogTimeout);
-        return this;
+    public static Config fromYAML(String content) {
+        return ConfigReader.read(content, null);
     }
 
-    /** The lease of holds that are renewed, in ms. */
-    public long getLockWatchdogTimeout() {
-        return kept.get("lockWatchdogTimeout", 30000L);
+    /** As {@link #fromYAML(String)}, in UTF-8; the stream is not closed. */
+    public static Config fromYAML(InputStream inputStream) {
+        try {
+            return fromYAML(new String(inputStream.readAllBytes(), StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
-    /** Whether the first call connects, and not {@code Redisson.create}; false by default. */
-    public Config setLazyInitialization(boolean lazyInitialization) {
-        kept.put("lazyInitialization", lazyInitialization);
-        return this;
+    /** As {@link #fromYAML(String)}, in UTF-8. */
+    public static Config fromYAML(File file) throws IOException {
+        return fromYAML(file, null);
     }
 
-    /** Whether the first call connects. */
-    public boolean isLazyInitialization() {
-        return kept.get("lazyInitialization", false);
+    /** As {@link #fromYAML(File)}, with classes from {@code classLoader}. */
+    public static Config fromYAML(File file, ClassLoader classLoader) throws IOException {
+        return ConfigReader.read(Files.readString(file.toPath()), classLoader);
+    }
+
+    /** As {@link #fromYAML(String)}, in UTF-8. */
+    public static Config fromYAML(URL url) throws IOException {
+        try (InputStream in = url.openStream()) {
+            return fromYAML(in);
+        }
+    }
+
+    /** As {@link #fromYAML(String)}; the reader is not closed. */
+    public static Config fromYAML(Reader reader) throws IOException {
+        StringWriter content = new StringWriter();
+        reader.transferTo(content);
+        return fromYAML(content.toString());
+    }
+
+    /** What {@link #fromYAML(String)} reads: every setting but those that are null, passwords as well. */
+    public String toYAML() throws IOException {
+        return ConfigWriter.yaml(this);
+    }
+
+    /** @deprecated as {@link #fromYAML(String)}, which reads JSON as well */
+    @Deprecated
+    public static Config fromJSON(String content) throws IOException {
+        return fromYAML(content);
+    }
+
+    /** @deprecated as {@link #fromYAML(InputStream)}, which reads JSON as well */
+    @Deprecated
+    public static Config fromJSON(InputStream inputStream) throws IOException {
+        return fromYAML(inputStream);
+    }
+
+    /** @deprecated as {@link #fromYAML(File)}, which reads JSON as well */
+    @Deprecated
+    public static Config fromJSON(File file) throws IOException {
+        return fromYAML(file);
+    }
+
+    /** @deprecated as {@link #fromYAML(File, ClassLoader)}, which reads JSON as well */
+    @Deprecated
+    public static Config fromJSON(File file, ClassLoader classLoader) throws IOException {
+        return fromYAML(file, classLoader);
+    }
+
+    /** @deprecated as {@link #fromYAML(URL)}, which reads JSON as well */
+    @Deprecated
+    public static Config fromJSON(URL url) throws IOException {
+        return fromYAML(url);
+    }
+
+    /** @deprecated as {@link #fromYAML(Reader)}, which reads JSON as well */
+    @Deprecated
+    public static Config fromJSON(Reader reader) throws IOException {
+        return fromYAML(reader);
+    }
+
+    /** @deprecated use {@link #toYAML} */
+    @Deprecated
+    public String toJSON() throws IOException {
+        return ConfigWriter.json(this);
     }
 
     @Override
@@ -156,53 +196,5 @@ public class Config extends RuntimeSettings<Config> implements Options.Extended 
     /** Whether clients give back what they hold when they are shut down, see {@link Options}; false by default. */
     public boolean isReleaseOnShutdown() {
         return releaseOnShutdown;
-    }
-
-    /** What names are on the server; as they are by default. It goes before that of the server's configuration. */
-    public Config setNameMapper(NameMapper nameMapper) {
-        kept.put("nameMapper", Objects.requireNonNull(nameMapper, "nameMapper can't be null"));
-        return this;
-    }
-
-    /** What names are on the server. */
-    public NameMapper getNameMapper() {
-        return kept.get("nameMapper", NameMapper.direct());
-    }
-
-    /**
-     * Only the default can be had: scripts name their commands.
-     *
-     * @throws UnsupportedOperationException for anything else
-     */
-    public Config setCommandMapper(CommandMapper commandMapper) {
-        Unsupported.unlessDirect(commandMapper);
-        return this;
-    }
-
-    /** One that leaves names as they are. */
-    public CommandMapper getCommandMapper() {
-        return CommandMapper.direct();
-    }
-
-    /** Where listeners and the continuations of futures run; on threads of the library by default. It is not shut down with the client. */
-    public Config setExecutor(ExecutorService executor) {
-        kept.put("executor", executor);
-        return this;
-    }
-
-    /** Where listeners and the continuations of futures run, or null. */
-    public ExecutorService getExecutor() {
-        return kept.get("executor", null);
-    }
-
-    /** How the values of a multi lock by group become bytes; null, the default, is {@link Kryo5Codec}. Locks by name encode nothing. */
-    public Config setCodec(Codec codec) {
-        kept.put("codec", codec);
-        return this;
-    }
-
-    /** What was set, or null; in the configuration of a client never null. */
-    public Codec getCodec() {
-        return kept.get("codec", null);
     }
 }

@@ -1,0 +1,120 @@
+package org.redisson.config;
+
+import java.util.Objects;
+import java.util.concurrent.ExecutorService;
+import org.redisson.client.DefaultCredentialsResolver;
+import org.redisson.client.codec.Codec;
+import org.redisson.codec.Kryo5Codec;
+
+/**
+ * The part of {@link Config} about what a client does.
+ *
+ * @param <T> the configuration itself, for chaining
+ */
+abstract class ClientSettings<T extends Config> extends RuntimeSettings<T> {
+    /** The user to log in as; none by default. */
+    public T setUsername(String username) {
+        kept.put("username", username);
+        return self();
+    }
+
+    /** The user to log in as, or null. */
+    public String getUsername() {
+        return kept.get("username", null);
+    }
+
+    /** The password to log in with; none by default. */
+    public T setPassword(String password) {
+        kept.put("password", password);
+        return self();
+    }
+
+    /** The password to log in with, or null. */
+    public String getPassword() {
+        return kept.get("password", null);
+    }
+
+    /** Where user and password come from where they are not set. It is asked once, by {@code Redisson.create}. */
+    public T setCredentialsResolver(CredentialsResolver credentialsResolver) {
+        kept.put("credentialsResolver", credentialsResolver);
+        return self();
+    }
+
+    /** Where user and password come from; by default a resolver that names nobody. */
+    public CredentialsResolver getCredentialsResolver() {
+        return kept.get("credentialsResolver", new DefaultCredentialsResolver());
+    }
+
+    /**
+     * The lease, in ms, of holds that are renewed until release; 30000 by default, 100 at least. They are renewed every third of it, and
+     * end this long after the death of their process.
+     */
+    public T setLockWatchdogTimeout(long lockWatchdogTimeout) {
+        kept.put("lockWatchdogTimeout", lockWatchdogTimeout);
+        return self();
+    }
+
+    /** The lease of holds that are renewed, in ms. */
+    public long getLockWatchdogTimeout() {
+        return kept.get("lockWatchdogTimeout", 30000L);
+    }
+
+    /** Whether the first call connects, and not {@code Redisson.create}; false by default. */
+    public T setLazyInitialization(boolean lazyInitialization) {
+        kept.put("lazyInitialization", lazyInitialization);
+        return self();
+    }
+
+    /** Whether the first call connects. */
+    public boolean isLazyInitialization() {
+        return kept.get("lazyInitialization", false);
+    }
+
+    /** What names are on the server; as they are by default. It goes before that of the server's configuration. */
+    public T setNameMapper(NameMapper nameMapper) {
+        kept.put("nameMapper", Objects.requireNonNull(nameMapper, "nameMapper can't be null"));
+        return self();
+    }
+
+    /** What names are on the server. */
+    public NameMapper getNameMapper() {
+        return kept.get("nameMapper", NameMapper.direct());
+    }
+
+    /**
+     * Only the default can be had: scripts name their commands.
+     *
+     * @throws UnsupportedOperationException for anything else
+     */
+    public T setCommandMapper(CommandMapper commandMapper) {
+        Unsupported.unlessDirect(commandMapper);
+        return self();
+    }
+
+    /** One that leaves names as they are. */
+    public CommandMapper getCommandMapper() {
+        return CommandMapper.direct();
+    }
+
+    /** Where listeners and the continuations of futures run; on threads of the library by default. It is not shut down with the client. */
+    public T setExecutor(ExecutorService executor) {
+        kept.put("executor", executor);
+        return self();
+    }
+
+    /** Where listeners and the continuations of futures run, or null. */
+    public ExecutorService getExecutor() {
+        return kept.get("executor", null);
+    }
+
+    /** How the values of a multi lock by group become bytes; null, the default, is {@link Kryo5Codec}. Locks by name encode nothing. */
+    public T setCodec(Codec codec) {
+        kept.put("codec", codec);
+        return self();
+    }
+
+    /** What was set, or null; in the configuration of a client never null. */
+    public Codec getCodec() {
+        return kept.get("codec", null);
+    }
+}
