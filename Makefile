@@ -42,11 +42,12 @@ lint: setup-tests target/made/python
 	$(call heading,rustfmt and clippy)
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets --profile ci -- -D warnings
-	$(call heading,ruff and mypy and stubtest)
+	$(call heading,ruff and mypy and pyright and stubtest)
 	$(VENV)/ruff check python tests examples bench
 	$(VENV)/ruff format --check python tests examples bench
 	$(VENV)/mypy
 	cd examples/demo && ../../$(VENV)/mypy --config-file ../../pyproject.toml .
+	$(VENV)/pyright
 	$(VENV)/python -m mypy.stubtest redlatch
 	$(call heading,the defects of tests/mutants fit)
 	git apply --check tests/mutants/*.patch
