@@ -63,7 +63,10 @@ fn an_alias_stands_for_its_anchor_and_a_merge_for_what_is_missing() {
 #[test]
 fn a_placeholder_is_filled_in_before_anything_is_read() {
     let known = |name: &str| (name == "REDIS.HOST_1").then(|| "db, more: yes".to_owned());
-    let filled = read("a: {${REDIS.HOST_1}}\nb: ${OTHER:-redis://h:1}/${OTHER:-}\nc: ${OTHER}\nd: $${${RED-IS:-x}\ne: '${'\nf: '${OTHER:-\n '", known);
+    let filled = read(
+        "a: {${REDIS.HOST_1}}\nb: ${OTHER:-redis://h:1}/${OTHER:-}\nc: ${OTHER}\nd: $${${RED-IS:-x}\ne: '${'\nf: '${OTHER:-\n '",
+        known,
+    );
     let expected = map([
         ("a", map([("db", plain("")), ("more", plain("yes"))])),
         ("b", plain("redis://h:1/")),
