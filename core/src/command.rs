@@ -68,6 +68,10 @@ pub enum Op {
     /// How long the permit lasts whose id is `Request::numbers`, in two halves. `Answer::number` is that in ms, −1 without end; not `done`: it is
     /// not out any more.
     Lease = 18,
+    /// Of keys of whatever kind, `Request::numbers[0]` says what: 0 count them all, 1 whether `Request::name` is there, 2 delete it, 3 the same while
+    /// the server frees its memory later, 4 touch it, 5 empty the database, 6 all databases, 7 and 8 the same with the memory freed later, 9 and
+    /// 10 as 2 and 3 of all that match the pattern `Request::name`. `Answer::number` is the count of them.
+    Keys = 19,
 }
 
 impl Op {
@@ -92,6 +96,7 @@ impl Op {
             16 => Op::LiveFor,
             17 => Op::Set,
             18 => Op::Lease,
+            19 => Op::Keys,
             _ => {
                 return Err(Error::config(format!(
                     "operation {number} is unknown to this native library; use the one of the same release"
@@ -144,7 +149,7 @@ impl Request {
 
     /// Refuses names and times that no server could take.
     pub(crate) fn check(&self) -> Result<()> {
-        if self.op == Op::Ping {
+        if self.op == Op::Ping || self.op == Op::Keys && self.name.is_empty() {
             return Ok(());
         }
         if self.name.is_empty() {

@@ -23,7 +23,7 @@ pub fn start(live: &Arc<Live>, ticket: u64, request: Request, done: Done) -> Opt
         Op::Acquire => acquire::start(Waiting::new(target, ticket, &request, done)),
         Op::Release if target.row.0.held => release(target, ticket, request.hold, done),
         Op::Extend if !target.row.0.held => ask(target, ticket, Op::Extend, done),
-        Op::ForceRelease | Op::Extend | Op::Ping | Op::Watch | Op::Expiry | Op::Deletion => {
+        Op::ForceRelease | Op::Extend | Op::Ping | Op::Keys | Op::Watch | Op::Expiry | Op::Deletion => {
             submit(live, ticket, request, done);
             None
         }
@@ -43,6 +43,7 @@ pub fn submit(live: &Arc<Live>, ticket: u64, request: Request, done: Done) {
         Op::ForceRelease => spawn(live, ticket, done, async move { target.force_release().await }),
         Op::Extend if target.row.0.held => spawn(live, ticket, done, async move { target.extend(request.hold).await }),
         Op::Ping => spawn(live, ticket, done, async move { target.ping().await }),
+        Op::Keys => spawn(live, ticket, done, async move { target.keys().await }),
         Op::Watch => live.watch(request.hold, ticket, done),
         Op::Expiry | Op::Deletion => match (request.hold, request.wait) {
             (0, _) => spawn(live, ticket, done, events::subscribe(target, request.op)),

@@ -19,6 +19,7 @@ use crate::slot::Slot;
 
 mod ask;
 mod extend;
+mod keys;
 mod release;
 mod waiting;
 

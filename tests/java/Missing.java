@@ -15,6 +15,11 @@ enum Missing {
             ".* (copy|copyAndReplace|move|rename|renamenx|migrate|dump|restore|restoreAndReplace|touch|sizeInMemory"
                     + "|get(AccessFrequency|ReferenceCount|IdleTime|InternalEncoding|Codec|ExpireTime)|expire(At|If\\w+))(Async)?\\(.*"
                     + "|.* expire(Async)?\\(long, .*"),
+    /** To list and move keys is for a client of everything that Redis has. */
+    LISTS("api\\.RKeys(Async)?", ".* (getKeys\\w*|getType|getSlot|randomKey|move|migrate|copy|expire|expireAt|clearExpire|rename|renamenx"
+            + "|remainTimeToLive|swapdb|addListener|removeListener)(Async)?\\(.*"),
+    /** RxJava and Reactor are not served yet. */
+    STREAMS("api\\.Redisson(Rx|Reactive)Client", ".*"),
     /** Classes that programs test for, and seldom call: what they have beside their interfaces is the inside of Redisson. */
     INSIDE("Redisson(?!MultiLock|RedLock|ShutdownException)\\w+", ".*");
 

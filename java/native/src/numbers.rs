@@ -51,6 +51,7 @@ fn java_has_the_cores_number_of_every_operation() {
         ("LIVE_FOR", Op::LiveFor),
         ("SET", Op::Set),
         ("LEASE", Op::Lease),
+        ("KEYS", Op::Keys),
     ] {
         assert_eq!(constant(REQUEST, name), operation as i32, "{name}");
     }

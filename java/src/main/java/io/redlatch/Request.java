@@ -20,6 +20,7 @@ public final class Request {
     public static final int LIVE_FOR = 16;
     public static final int SET = 17;
     public static final int LEASE = 18;
+    static final int KEYS = 19;
 
     private static final byte[] NO_NAME = {};
     private static final long[] NO_ARGUMENTS = {};
@@ -128,6 +129,16 @@ public final class Request {
             default:
                 return null;
         }
+    }
+
+    /**
+     * About keys of whatever kind. The answer's number is the count of them.
+     *
+     * @param action its number in the core
+     * @param name the key's name, or a pattern, in UTF-8; empty for all keys
+     */
+    public static Request keys(int action, byte[] name) {
+        return of(KEYS, "plain", name, 0, 0, action);
     }
 
     /** Asks the server for a sign of life. */

@@ -11,11 +11,14 @@ import java.util.concurrent.TimeUnit;
 import org.redisson.api.LockOptions;
 import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RFencedLock;
+import org.redisson.api.RKeys;
 import org.redisson.api.RLock;
 import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RReadWriteLock;
 import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
+import org.redisson.api.RedissonReactiveClient;
+import org.redisson.api.RedissonRxClient;
 import org.redisson.api.options.CommonOptions;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.config.Config;
@@ -178,6 +181,21 @@ public final class Redisson implements RedissonClient, Options.Extended, TokenLo
     @Deprecated
     public RLock getRedLock(RLock... locks) {
         return new RedissonRedLock(locks);
+    }
+
+    @Override
+    public RKeys getKeys() {
+        return new RedissonKeys(core, Settings.nameMapper(config));
+    }
+
+    @Override
+    public RedissonRxClient rxJava() {
+        throw new UnsupportedOperationException("rxJava() is not served yet; use the asynchronous methods, as lock.tryLockAsync()");
+    }
+
+    @Override
+    public RedissonReactiveClient reactive() {
+        throw new UnsupportedOperationException("reactive() is not served yet; use the asynchronous methods, as lock.tryLockAsync()");
     }
 
     @Override

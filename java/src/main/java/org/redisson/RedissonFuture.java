@@ -4,6 +4,7 @@ import io.redlatch.Answer;
 import io.redlatch.Core;
 import io.redlatch.Request;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 import org.redisson.api.RFuture;
 
@@ -34,6 +35,20 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
     static <V> RFuture<V> completed(V value) {
         RedissonFuture<V> future = new RedissonFuture<>();
         future.complete(value);
+        return future;
+    }
+
+    /** A future of this API that becomes what another one does. */
+    static <V> RFuture<V> of(CompletableFuture<V> other) {
+        RedissonFuture<V> future = new RedissonFuture<>();
+        future.answered = true;
+        other.whenComplete((value, error) -> {
+            if (error == null) {
+                future.complete(value);
+            } else {
+                future.completeExceptionally(error instanceof CompletionException ? error.getCause() : error);
+            }
+        });
         return future;
     }
 

@@ -101,6 +101,23 @@ public interface RedissonClient {
     @Deprecated
     RLock getRedLock(RLock... locks);
 
+    /** The keys of the database, of whatever kind. */
+    RKeys getKeys();
+
+    /**
+     * Not to be had.
+     *
+     * @throws UnsupportedOperationException always; use the asynchronous methods of the objects
+     */
+    RedissonRxClient rxJava();
+
+    /**
+     * Not to be had.
+     *
+     * @throws UnsupportedOperationException always; use the asynchronous methods of the objects
+     */
+    RedissonReactiveClient reactive();
+
     /** The uuid under which this client holds locks. */
     String getId();
 

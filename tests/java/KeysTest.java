@@ -1,0 +1,127 @@
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.redisson.Redisson;
+import org.redisson.RedissonShutdownException;
+import org.redisson.api.RKeys;
+import org.redisson.api.RSemaphore;
+import org.redisson.api.RedissonClient;
+
+/** Keys of whatever kind, on a server of their own: it is emptied. */
+class KeysTest {
+    private static TestServer server;
+
+    private RedissonClient client;
+    private RKeys keys;
+
+    @BeforeAll
+    static void start() throws Exception {
+        server = TestServer.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @BeforeEach
+    void connect() throws Exception {
+        server.call("FLUSHALL");
+        client = server.connect();
+        keys = client.getKeys();
+    }
+
+    @AfterEach
+    void disconnect() {
+        client.shutdown();
+    }
+
+    @Test
+    void keys_are_counted_touched_and_deleted_by_name() throws Exception {
+        set("a", "b", "c");
+        client.getLock("lock").lock();
+        RSemaphore semaphore = client.getSemaphore("permits");
+        semaphore.trySetPermits(3);
+        assertEquals(5, keys.count());
+        assertEquals(5, keys.countAsync().get(10, SECONDS));
+        assertEquals(3, keys.countExists("a", "lock", "permits", "none"));
+        assertEquals(1, keys.countExistsAsync("a", "none").get(10, SECONDS));
+        assertEquals(2, keys.touch("b", "c", "none"));
+        assertEquals(2, keys.delete("a", "lock", "none"));
+        assertFalse(client.getLock("lock").isLocked());
+        assertEquals(1, keys.delete(semaphore));
+        assertEquals(1, keys.unlink("b"));
+        assertEquals(1, keys.deleteAsync("c", "none").get(10, SECONDS));
+        assertEquals(0, keys.countExists());
+        assertEquals(0, keys.count());
+    }
+
+    @Test
+    void keys_are_deleted_by_pattern_however_many_there_are() throws Exception {
+        try (Resp resp = new Resp(server.port())) {
+            resp.call("EVAL", "for i = 1, 3000 do redis.call('SET', 'job:' .. i, 1); redis.call('SET', 'other:' .. i, 1) end return 1", "0");
+        }
+        assertEquals(0, keys.deleteByPattern("none*"));
+        assertEquals(2000, keys.deleteByPattern("job:[12]???"));
+        assertEquals(1000, keys.unlinkByPatternAsync("job:*").get(10, SECONDS));
+        assertEquals(3000, keys.count());
+    }
+
+    @Test
+    void a_database_is_emptied_and_all_of_them() throws Exception {
+        try (Resp resp = new Resp(server.port())) {
+            resp.call("SELECT", "3");
+            resp.call("SET", "elsewhere", "1");
+            for (Runnable flush : List.<Runnable>of(keys::flushdb, keys::flushdbParallel)) {
+                set("a");
+                flush.run();
+                assertEquals(0, keys.count());
+                assertEquals(1L, resp.call("DBSIZE"));
+            }
+            keys.flushall();
+            assertEquals(0L, resp.call("DBSIZE"));
+            set("a");
+            keys.flushallParallelAsync().get(10, SECONDS);
+            assertEquals(0, keys.count());
+        }
+    }
+
+    @Test
+    void names_and_patterns_go_through_the_name_mapper() throws Exception {
+        RedissonClient mapped = Redisson.create(server.config().setNameMapper(new ShopNames()));
+        set("a", "shop:a", "shop:b");
+        assertEquals(1, mapped.getKeys().delete("a"));
+        assertEquals(1, mapped.getKeys().deleteByPattern("*"));
+        assertEquals(1, keys.countExists("a"));
+        mapped.shutdown();
+    }
+
+    @Test
+    void a_name_that_is_none_and_a_client_that_is_shut_down_are_errors() {
+        assertThrows(IllegalArgumentException.class, () -> keys.delete("a", null));
+        assertThrows(IllegalArgumentException.class, () -> keys.deleteByPattern(""));
+        client.shutdown();
+        assertThrows(RedissonShutdownException.class, keys::count);
+        ExecutionException failed = assertThrows(ExecutionException.class, () -> keys.deleteAsync("a", "b").get(10, SECONDS));
+        assertInstanceOf(RedissonShutdownException.class, failed.getCause());
+        assertTrue(assertThrows(UnsupportedOperationException.class, client::rxJava).getMessage().contains("Async"));
+        assertTrue(assertThrows(UnsupportedOperationException.class, client::reactive).getMessage().contains("Async"));
+    }
+
+    private static void set(String... names) throws Exception {
+        for (String name : names) {
+            server.call("SET", name, "1");
+        }
+    }
+}
