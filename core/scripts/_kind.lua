@@ -6,5 +6,6 @@ local function other_kind(key)
     return {-4, string.find(value, '^%-?%d+$') and 'the number ' .. value or 'a text'}
   end
   if found ~= 'hash' then return {-4, 'a ' .. found} end
-  return {-4, redis.call('HEXISTS', key, 'mode') == 1 and 'a read-write lock' or 'a lock'}
+  if redis.call('HEXISTS', key, 'mode') == 1 then return {-4, 'a read-write lock'} end
+  return {-4, redis.call('HLEN', key) > 1 and 'a group of values' or 'a lock'}
 end

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::kinds::form;
+use crate::kinds::{form, multi::shown};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -53,7 +53,7 @@ pub struct Loss {
 
 impl std::fmt::Display for Loss {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "`{}` is lost to {}: {} (acquired {:.3?} ago, ", self.lock, self.owner, self.reason.name(), self.acquired)?;
+        write!(f, "`{}` is lost to {}: {} (acquired {:.3?} ago, ", shown(&self.lock), self.owner, self.reason.name(), self.acquired)?;
         match self.renewed {
             Some(renewed) => write!(f, "last renewed {renewed:.3?} ago, ")?,
             None => write!(f, "never renewed, ")?,
@@ -67,16 +67,16 @@ impl std::fmt::Display for Loss {
 #[non_exhaustive]
 pub enum Error {
     /// Release without holding.
-    #[error("`{lock}` is not held by {owner}; release only what this owner acquired")]
+    #[error("`{}` is not held by {owner}; release only what this owner acquired", shown(lock))]
     NotHeld { lock: String, owner: String },
     /// The hold ended before it was released.
     #[error("{0}; what it guarded may have been done twice")]
     Lost(Box<Loss>),
     /// The owner asks for more than a lock of this kind gives to one who has it: once more, or to write while it reads.
-    #[error("`{lock}` is already held by {owner}, and cannot be taken once more that way; release it first")]
+    #[error("`{}` is already held by {owner}, and cannot be taken once more that way; release it first", shown(lock))]
     AlreadyHeld { lock: String, owner: String },
     /// The wait ran out. Only from calls that promise a hold.
-    #[error("`{lock}` was not acquired within {waited:?}; {because}")]
+    #[error("`{}` was not acquired within {waited:?}; {because}", shown(lock))]
     NotAcquired { lock: String, waited: Duration, because: &'static str },
     /// Release of a permit by an id that is not out.
     #[error("`{lock}` has no permit {permits} out: it was given back, has ended, or never was; take a new one")]
@@ -111,7 +111,7 @@ impl Error {
         let (found, form) = (found.unwrap_or("something else"), form(kind));
         let message =
             format!("the key has {found}, the kind {kind} keeps {form} there; use another name, or delete the key if it is of no use");
-        Error::Refused { what: format!("`{lock}`"), code: "WRONGTYPE".into(), message }
+        Error::Refused { what: format!("`{}`", shown(lock)), code: "WRONGTYPE".into(), message }
     }
 
     /// The stable name, for logs and bindings.

@@ -9,6 +9,7 @@ use tokio::time::sleep;
 
 use crate::command::{Answer, Op};
 use crate::error::{Error, Result};
+use crate::kinds::multi;
 use crate::lines::Done;
 use crate::live::Live;
 use crate::target::Target;
@@ -47,7 +48,7 @@ pub struct Source {
 pub async fn subscribe(target: Target, op: Op) -> Result<Answer> {
     let (live, limit) = (&target.live, target.retry_for.max(target.response));
     let flags = live.link.notifications(limit).await?;
-    let source = Source::choose(op, flags.as_deref(), live.config.database, &target.slot.name)?;
+    let source = Source::choose(op, flags.as_deref(), live.config.database, multi::group(&target.slot.name))?;
     let (channel, (kept, end)) = (source.channel.clone(), oneshot::channel());
     let listener = live.wakes.join(&channel);
     let number = live.wakes.events.add(source, kept);

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use crate::command::Look;
 use crate::error::{Loss, LostReason};
+use crate::kinds;
 use crate::owner::OwnerField;
 use crate::slot::Slot;
 
@@ -41,12 +42,19 @@ pub struct Holds {
     /// By keys that are used again; neighbours in time are neighbours in memory.
     owned: Slab<Owned>,
     slots: HashMap<Slot, usize, RandomState>,
+    /// By each name by which the server may tell of a change.
     names: HashMap<Arc<str>, SmallVec<[usize; 2]>, RandomState>,
     numbers: HashMap<u64, usize, RandomState>,
     /// When each owner wants to be looked at.
     due: Timetable,
     ended: Vec<Ended>,
     next: u64,
+}
+
+/// What the server calls that whose change may be a loss.
+fn names(slot: &Slot) -> impl Iterator<Item = Arc<str>> {
+    let shared = kinds::find(slot.kind).and_then(|row| row.1.shared_key(&slot.name));
+    std::iter::once(slot.name.clone()).chain(shared.map(Arc::from))
 }
 
 /// A hold that is over.
@@ -74,8 +82,8 @@ impl Holds {
 
     /// Whether another owner of this client has it.
     pub fn is_near(&self, slot: &Slot, now: Instant) -> bool {
-        let has =
-            |other: &Owned| other.slot.kind == slot.kind && other.slot.owner != slot.owner && other.live() > 0 && other.deadline > now;
+        let is_other = |other: &Slot| (other.kind, &other.name) == (slot.kind, &slot.name) && other.owner != slot.owner;
+        let has = |other: &Owned| is_other(&other.slot) && other.live() > 0 && other.deadline > now;
         self.names.get(&slot.name).is_some_and(|keys| keys.iter().any(|key| has(&self.owned[*key])))
     }
 
@@ -91,7 +99,7 @@ impl Holds {
             None => {
                 let key = self.owned.insert(fresh());
                 self.slots.insert(slot.clone(), key);
-                self.names.entry(slot.name.clone()).or_default().push(key);
+                names(slot).for_each(|name| self.names.entry(name).or_default().push(key));
                 key
             }
         };

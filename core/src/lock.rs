@@ -41,8 +41,12 @@ impl LockBuilder {
         let group = locks.into_iter().map(member).collect::<Result<_>>().and_then(|members| Client::group(rule, members));
         match group {
             Ok(group) => LockBuilder::new(&group, "plain", &group.group_name()),
-            Err(error) => LockBuilder { broken: Some(error), ..LockBuilder::new(client, "plain", "") },
+            Err(error) => LockBuilder::broken(client, error),
         }
+    }
+
+    pub(crate) fn broken(client: &Client, error: Error) -> Self {
+        LockBuilder { broken: Some(error), ..LockBuilder::new(client, "plain", "") }
     }
 
     /// Waits at most this long; without it, for ever.

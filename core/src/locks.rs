@@ -2,6 +2,7 @@
 
 use crate::client::Client;
 use crate::group::Rule;
+use crate::kinds::multi;
 use crate::lock::LockBuilder;
 
 /// In Rust each acquire is an owner of its own unless [`LockBuilder::owner`] is given: nothing is reentrant by accident.
@@ -55,6 +56,16 @@ impl Client {
     /// `getMultiLock`.
     pub fn multi_lock(&self, locks: impl IntoIterator<Item = LockBuilder>) -> LockBuilder {
         LockBuilder::group(self, Rule::All, locks)
+    }
+
+    /// One lock of all of these values of a group: taken in one call, all or none, and excluding whoever wants one of them. `acquire` fails
+    /// with `Config` if there are none, and with `AlreadyHeld` if its owner holds some of them together with others. Redisson's
+    /// `getMultiLock(group, values)` with its `StringCodec`.
+    pub fn multi_lock_group(&self, group: &str, values: &[impl AsRef<str>]) -> LockBuilder {
+        match multi::name(group, values) {
+            Ok(name) => LockBuilder::new(self, "multi", &name),
+            Err(error) => LockBuilder::broken(self, error),
+        }
     }
 }
 

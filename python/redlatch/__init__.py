@@ -20,7 +20,7 @@ from redlatch.errors import (
     UnavailableError,
     UnsupportedError,
 )
-from redlatch.groups import MultiLock, RedLock
+from redlatch.groups import FasterMultiLock, MultiLock, RedLock
 from redlatch.hold import Hold
 from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
 from redlatch.locks import Lock
@@ -38,6 +38,7 @@ __all__ = [
     "ConfigError",
     "CountDownLatch",
     "FairLock",
+    "FasterMultiLock",
     "FencedLock",
     "Hold",
     "Lock",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 from redlatch import _redlatch, calls, leaving
 from redlatch.durations import Seconds
-from redlatch.groups import MultiLock, RedLock
+from redlatch.errors import ConfigError
+from redlatch.groups import FasterMultiLock, MultiLock, RedLock
 from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
 from redlatch.locks import Lock
 from redlatch.permit_semaphore import PermitExpirableSemaphore
@@ -125,15 +126,50 @@ class Client:
         """Returns the reentrant lock whose every hold has a `token`; all else is as with `get_lock`."""
         return FencedLock(self, name, wait, lease, owner)
 
+    @overload
     def get_multi_lock(
-        self, *locks: Lock, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None
-    ) -> MultiLock:
+        self,
+        *locks: Lock,
+        values: None = None,
+        wait: Seconds | None = None,
+        lease: Seconds | None = None,
+        owner: int | None = None,
+    ) -> MultiLock: ...
+
+    @overload
+    def get_multi_lock(
+        self,
+        group: str,
+        /,
+        *,
+        values: Iterable[str],
+        wait: Seconds | None = None,
+        lease: Seconds | None = None,
+        owner: int | None = None,
+    ) -> FasterMultiLock: ...
+
+    def get_multi_lock(
+        self,
+        *locks: Any,
+        values: Iterable[str] | None = None,
+        wait: Seconds | None = None,
+        lease: Seconds | None = None,
+        owner: int | None = None,
+    ) -> MultiLock | FasterMultiLock:
         """Returns one lock of all of these, of this client and of others: an acquire takes all of them or none.
 
         They are taken one after the other, in an order that is the same everywhere, and none is kept for long while
         another one is waited for. `wait`, `lease` and `owner` are as with `get_lock`; what the locks themselves say of
         them does not matter. Raises ConfigError if there is no lock, or one of them twice.
+
+        `get_multi_lock(group, values=[…])` is one lock of all these values of a group, taken in one call: it excludes
+        whoever wants one of them, in whatever set. One owner may hold several sets that have no value in common; for
+        one that has, AlreadyHeldError is raised. A Redisson with its StringCodec shares the group.
         """
+        if values is not None:
+            if len(locks) != 1:
+                raise ConfigError(f"values={values!r} belong to one group, and {len(locks)} are given; give its name")
+            return FasterMultiLock(self, locks[0], values, wait, lease, owner)
         return MultiLock(self, locks, wait, lease, owner)
 
     def get_red_lock(

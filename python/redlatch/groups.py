@@ -1,4 +1,4 @@
-"""One lock of several: all of them, or a majority of them."""
+"""One lock of several: all of them, or a majority of them; and one of several values."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from redlatch import _redlatch, calls
 from redlatch.durations import Seconds
 from redlatch.errors import ConfigError
 from redlatch.locks import Lock
+from redlatch.texts import checked as checked_text
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -46,6 +47,27 @@ class MultiLock(Lock):
     def _renamed(self, rename: Rename) -> Self:
         members = [member._renamed(rename) for member in self._members]
         return MultiLock.__new__(type(self), self._client, members, self._wait, self._lease, self._owner)
+
+
+class FasterMultiLock(Lock):
+    """One lock of several values of a group, which is its `name`; see `Client.get_multi_lock`."""
+
+    _kind: ClassVar[str] = "multi"
+
+    def __new__(
+        cls,
+        client: Client,
+        group: str,
+        values: Iterable[str],
+        wait: Seconds | None,
+        lease: Seconds | None,
+        owner: int | None,
+    ) -> Self:
+        group = checked_text("the group of a multi lock", group)
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise ConfigError(f"the values of `{group}` are {values!r}; give a list of texts", group)
+        texts = [checked_text(f"a value of `{group}`", value) for value in values]
+        return super().__new__(cls, client, _redlatch.multi_name(group, texts), wait, lease, owner)
 
 
 class RedLock(MultiLock):

@@ -7,6 +7,11 @@ import threading
 
 import redlatch
 
+
+def three(client, name):
+    return [client.get_lock(name + letter) for letter in "abc"]
+
+
 KINDS = {
     "plain": redlatch.Client.get_lock,
     "spin": redlatch.Client.get_spin_lock,
@@ -16,6 +21,9 @@ KINDS = {
     "read": lambda client, name, **how: client.get_read_write_lock(name, **how).read_lock,
     "write": lambda client, name, **how: client.get_read_write_lock(name, **how).write_lock,
     "token": redlatch.Client.get_token_lock,
+    "all": lambda client, name, **how: client.get_multi_lock(*three(client, name), **how),
+    "majority": lambda client, name, **how: client.get_red_lock(*three(client, name), **how),
+    "multi": lambda client, name, **how: client.get_multi_lock(name, values=["one", "zwölf"], **how),
     "fenced": redlatch.Client.get_fenced_lock,
 }
 

@@ -3,7 +3,7 @@
 use std::io::BufRead;
 use std::time::Duration;
 
-use redlatch::{Client, Op, PermitId, PermitSemaphore, Request, kinds};
+use redlatch::{Client, Member, Op, PermitId, PermitSemaphore, Request, Rule, kinds};
 use serde_json::{Value, json};
 
 fn main() {
@@ -27,11 +27,20 @@ fn main() {
 
 async fn run(client: &Client, command: &Value) -> redlatch::Result<Value> {
     let ms = |key: &str| command[key].as_u64().map(Duration::from_millis);
-    let kind = kinds::name_of(command["kind"].as_str().unwrap_or("plain"))?;
+    let (client, kind) = match command["kind"].as_str().unwrap_or("plain") {
+        "all" => (&three(client, Rule::All, command)?, "plain"),
+        "majority" => (&three(client, Rule::Majority, command)?, "plain"),
+        kind => (client, kinds::name_of(kind)?),
+    };
+    let name = match command["name"].as_str().unwrap_or_default() {
+        group if kind == "multi" && group.starts_with("kryo") => format!("{group}\0\u{1}one\0\u{1}zwölf"),
+        group if kind == "multi" => kinds::multi::name(group, &["one", "zwölf"])?,
+        name => name.to_owned(),
+    };
     let request = |op| Request {
         wait: Some(ms("wait").unwrap_or_default()),
         lease: ms("lease"),
-        ..Request::new(op, kind, command["name"].as_str().unwrap_or_default(), command["owner"].as_i64().unwrap_or_default())
+        ..Request::new(op, kind, &name, command["owner"].as_i64().unwrap_or_default())
     };
     let what = command["do"].as_str().unwrap_or_default();
     let ids = command["ids"].as_str().unwrap_or_default().split(',').filter(|id| !id.is_empty());
@@ -61,6 +70,13 @@ async fn run(client: &Client, command: &Value) -> redlatch::Result<Value> {
         "ttl" => client.run(request(Op::Inspect)).await?.number.into(),
         _ => return Err(redlatch::Error::config(format!("no command `{what}`"))),
     })
+}
+
+/// One lock of three.
+fn three(client: &Client, rule: Rule, command: &Value) -> redlatch::Result<Client> {
+    let name = command["name"].as_str().unwrap_or_default();
+    let member = |letter| Member { client: client.clone(), kind: "plain", name: format!("{name}{letter}") };
+    Client::group(rule, ["a", "b", "c"].map(member).into())
 }
 
 async fn permits(

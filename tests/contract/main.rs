@@ -14,6 +14,7 @@ mod latch;
 mod logs;
 mod lost;
 mod models;
+mod multi;
 mod passing;
 mod permit_semaphore;
 mod permits;

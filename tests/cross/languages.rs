@@ -29,7 +29,8 @@ impl Language {
     pub fn has(&self, kind: &Traits) -> bool {
         match self.age {
             Age::Ours => true,
-            Age::Newest => kind.redisson,
+            // What Redisson's can do of it is in multi.rs.
+            Age::Newest => kind.redisson && kind.name != "multi",
             Age::Older => ["plain", "fair", "read", "write", "semaphore"].contains(&kind.name),
         }
     }

@@ -18,6 +18,8 @@ const OWNER: i64 = 7;
 pub struct Party<'a> {
     agent: &'a Agent,
     pub kind: Kind,
+    /// What the agent is told the kind is.
+    asked: &'static str,
     name: String,
 }
 
@@ -26,13 +28,27 @@ impl<'a> Party<'a> {
     /// When the agent is missing: a language that cannot be tested is a failure.
     pub fn new(agent: &'a Result<Agent, String>, kind: Kind, name: &str) -> Self {
         let agent = agent.as_ref().unwrap_or_else(|missing| panic!("{missing}"));
-        Party { agent, kind, name: name.to_owned() }
+        Party { agent, kind, asked: kind.0.name, name: name.to_owned() }
+    }
+
+    /// The same owner with one lock of the three whose names end with `a`, `b` and `c`: `all` of them, or the `majority`.
+    pub fn of_three(&self, rule: &'static str) -> Party<'a> {
+        Party { agent: self.agent, kind: self.kind, asked: rule, name: self.name.clone() }
+    }
+
+    pub fn asked(&self) -> &'static str {
+        self.asked
+    }
+
+    /// The same owner with one of those three.
+    pub fn of_one(&self, letter: &str) -> Party<'a> {
+        Party { agent: self.agent, kind: self.kind, asked: self.kind.0.name, name: format!("{}{letter}", self.name) }
     }
 
     /// The same owner with the lock of the same name of another kind.
     pub fn of_kind(&self, name: &str) -> Party<'a> {
         let kind = kinds(|kind| kind.name == name).next().expect("it is in the table");
-        Party { agent: self.agent, kind, name: self.name.clone() }
+        Party { agent: self.agent, kind, asked: kind.0.name, name: self.name.clone() }
     }
 
     /// The lock's name.
@@ -67,15 +83,14 @@ impl<'a> Party<'a> {
     pub fn begin_lock(&self, lease: Option<Duration>) -> Pending {
         self.agent.ask(
             "lock",
-            json!({ "kind": self.kind.0.name, "name": self.name, "owner": OWNER, "lease": lease.map(|time| time.as_millis() as u64) }),
+            json!({ "kind": self.asked, "name": self.name, "owner": OWNER, "lease": lease.map(|time| time.as_millis() as u64) }),
         )
     }
 
     /// Tries once, or until `wait` has passed.
     pub fn try_lock(&self, wait: Duration) -> bool {
         self.yes(
-            self.agent
-                .ask("try_lock", json!({ "kind": self.kind.0.name, "name": self.name, "owner": OWNER, "wait": wait.as_millis() as u64 })),
+            self.agent.ask("try_lock", json!({ "kind": self.asked, "name": self.name, "owner": OWNER, "wait": wait.as_millis() as u64 })),
         )
     }
 
@@ -125,7 +140,7 @@ impl<'a> Party<'a> {
     /// Runs an operation of a semaphore or a latch, of `n`; without `wait` it waits for ever, if it waits.
     pub fn begin(&self, what: &str, n: i64, wait: Option<Duration>) -> Pending {
         let wait = wait.map(|time| time.as_millis() as u64);
-        self.agent.ask(what, json!({ "kind": self.kind.0.name, "name": self.name, "owner": OWNER, "n": n, "wait": wait }))
+        self.agent.ask(what, json!({ "kind": self.asked, "name": self.name, "owner": OWNER, "n": n, "wait": wait }))
     }
 
     /// The same, of what is answered with yes or no.
@@ -141,7 +156,7 @@ impl<'a> Party<'a> {
     /// Begins to take so many permits with ids; without `wait` it waits for ever, without `lease` they have no end.
     pub fn begin_take(&self, n: i64, wait: Option<Duration>, lease: Option<Duration>) -> Pending {
         let ms = |time: Option<Duration>| time.map(|time| time.as_millis() as u64);
-        self.agent.ask("take", json!({ "kind": self.kind.0.name, "name": self.name, "n": n, "wait": ms(wait), "lease": ms(lease) }))
+        self.agent.ask("take", json!({ "kind": self.asked, "name": self.name, "n": n, "wait": ms(wait), "lease": ms(lease) }))
     }
 
     /// Takes so many permits with ids, at once, and gives the ids; none: they are not there.
@@ -168,7 +183,7 @@ impl<'a> Party<'a> {
 
     fn by_ids(&self, what: &str, ids: &[String], lease: Option<Duration>) -> Pending {
         let lease = lease.map(|time| time.as_millis() as u64);
-        self.agent.ask(what, json!({ "kind": self.kind.0.name, "name": self.name, "ids": ids.join(","), "lease": lease }))
+        self.agent.ask(what, json!({ "kind": self.asked, "name": self.name, "ids": ids.join(","), "lease": lease }))
     }
 
     /// The fencing token that was given out last.
@@ -189,7 +204,7 @@ impl<'a> Party<'a> {
     }
 
     fn simple(&self, what: &str) -> Pending {
-        self.agent.ask(what, json!({ "kind": self.kind.0.name, "name": self.name, "owner": OWNER }))
+        self.agent.ask(what, json!({ "kind": self.asked, "name": self.name, "owner": OWNER }))
     }
 
     fn yes(&self, pending: Pending) -> bool {

@@ -49,9 +49,9 @@ class CompatibilityTest {
     @Test
     void every_factory_of_locks_is_here() throws Exception {
         Set<String> wanted = Loaded.calls(Loaded.redissons("org.redisson.api.RedissonClient"));
-        wanted.removeIf(call -> !call.matches(".* (get(|Spin|NonReentrant|Fair|NonReentrantFair|ReadWrite|Fenced)Lock|getSemaphore"
+        wanted.removeIf(call -> !call.matches(".* (get(|Spin|NonReentrant|Fair|NonReentrantFair|ReadWrite|Fenced|Multi|Red)Lock|getSemaphore"
                 + "|getPermitExpirableSemaphore|getCountDownLatch|getId|getConfig|isShutdown|isShuttingDown|shutdown|shutdownAsync)\\(.*"));
-        assertEquals(28, wanted.size());
+        assertEquals(31, wanted.size());
         wanted.removeAll(Loaded.calls(Loaded.ours("org.redisson.api.RedissonClient")));
         assertEquals(Set.of(), wanted);
     }

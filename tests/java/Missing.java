@@ -9,7 +9,7 @@ enum Missing {
     MADE_BY_OTHERS("config\\.BaseMasterSlaveServersConfig|api\\.options\\.CommonParams", "new\\(\\)|.*[cC]odec\\(.*|.*[rR]eadMode\\(.*"),
     /** Objects other than locks are for a client of everything that Redis has. */
     OBJECTS("api\\.RedissonClient|Redisson",
-            "(?!.*Lock\\((?!java.lang.String, java.util.Coll)|.*CountDownLatch|.*Semaphore).* (get|create|execute|reactive|rxJava|is)\\w*\\(.*"),
+            "(?!.*Lock\\(|.*CountDownLatch|.*Semaphore).* (get|create|execute|reactive|rxJava|is)\\w*\\(.*"),
     /** Moving, copying and measuring keys, and ends under a condition, are for a client of everything that Redis has. */
     KEYS("api\\.R(Object|Expirable|Semaphore|PermitExpirableSemaphore|CountDownLatch)(Async)?",
             ".* (copy|copyAndReplace|move|rename|renamenx|migrate|dump|restore|restoreAndReplace|touch|sizeInMemory"

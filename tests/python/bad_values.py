@@ -69,6 +69,7 @@ BAD: dict[str, list[Any]] = {
     "tls": [5, "ca.pem", {"ca": "ca.pem"}, object()],
     "ttl": SECONDS,
     "url": [*TEXTS, "", "localhost", "http://localhost", "redis://", "x" * 10_000_000],
+    "values": [5, "name", object(), [], [5], [None], [b"x"], ["a\0b"]],
     "urls": [None, 5, object(), [], [5], [None], [b"redis://localhost"], "redis://localhost", ["nowhere"]],
     "username": TEXTS,
     "wait": SECONDS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -104,3 +105,36 @@ def test_a_majority_is_enough(servers: list[Server], name: str) -> None:
 def test_no_server_is_an_error_that_says_what_to_give() -> None:
     with pytest.raises(redlatch.ConfigError, match="three or five"):
         redlatch.red_lock([], "n")
+
+
+def test_values_of_a_group_exclude_whoever_wants_one_of_them(
+    client: redlatch.Client, stranger: redlatch.Client, name: str
+) -> None:
+    with client.get_multi_lock(name, values=["x", "y"]) as hold:
+        assert hold.name == name
+        assert stranger.get_multi_lock(name, values=["y", "z"]).try_lock() is None
+        beside = stranger.get_multi_lock(name, values=iter(["z"])).lock()
+        with pytest.raises(redlatch.AlreadyHeldError, match=f"{name}: v, y"):
+            client.get_multi_lock(name, values=["y", "v"]).lock()
+        with client.get_multi_lock(name, values=["y", "x", "x"]) as inner:
+            inner.ensure()
+        hold.ensure()
+        beside.release()
+    assert not stranger.get_multi_lock(name, values=["x", "y", "z"]).is_locked()
+
+
+def test_values_that_are_no_list_of_texts_are_refused(client: redlatch.Client, name: str) -> None:
+    bad: list[tuple[Any, str]] = [
+        ("xy", "give a list"),
+        (5, "give a list"),
+        ([], "has no values"),
+        ([1], "must be a str"),
+        (["\0"], "U\\+0000"),
+    ]
+    for values, says in bad:
+        with pytest.raises(redlatch.ConfigError, match=says):
+            client.get_multi_lock(name, values=values)
+    with pytest.raises(redlatch.ConfigError, match="one group"):
+        client.get_multi_lock(client.get_lock(name), client.get_lock(name), values=["x"])  # type: ignore[call-overload]
+    with pytest.raises(redlatch.ConfigError, match="must be a str"):
+        client.get_multi_lock(client.get_lock(name), values=["x"])  # type: ignore[call-overload]

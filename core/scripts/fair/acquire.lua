@@ -36,7 +36,7 @@ end
 if type(held) == 'table' then return other_kind(lock) end
 local ttl = redis.call('PTTL', lock)
 if tonumber(want) > 1 then return {-1, ttl == -2 and 0 or 1} end
-if ttl ~= -2 and redis.call('HEXISTS', lock, 'mode') == 1 then return other_kind(lock) end
+if ttl ~= -2 and redis.call('HLEN', lock) > 1 then return other_kind(lock) end
 
 local now = now_ms()
 if stands == '1' then show(seen, owner, now) end

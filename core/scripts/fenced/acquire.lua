@@ -27,7 +27,7 @@ if type(count) == 'table' then return other_kind(lock) end
 if not count then
   local ttl = redis.call('PTTL', lock)
   if tonumber(want) > 1 then return {-1, ttl == -2 and 0 or 1} end
-  if ttl ~= -2 then return redis.call('HEXISTS', lock, 'mode') == 1 and other_kind(lock) or {0, ttl} end
+  if ttl ~= -2 then return redis.call('HLEN', lock) > 1 and other_kind(lock) or {0, ttl} end
 end
 local repeated = resent == '1' and count == want
 redis.call('HSET', lock, owner, want)

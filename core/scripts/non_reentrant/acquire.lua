@@ -28,7 +28,7 @@ end
 if type(held) == 'table' then return other_kind(lock) end
 local ttl = redis.call('PTTL', lock)
 if tonumber(want) > 1 then return {-1, ttl == -2 and 0 or 1} end
-if ttl ~= -2 then return redis.call('HEXISTS', lock, 'mode') == 1 and other_kind(lock) or {0, ttl} end
+if ttl ~= -2 then return redis.call('HLEN', lock) > 1 and other_kind(lock) or {0, ttl} end
 redis.call('HSET', lock, owner, 1)
 redis.call('PEXPIRE', lock, lease)
 return {1}

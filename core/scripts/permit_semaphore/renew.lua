@@ -6,6 +6,7 @@
 --   ids        from the third argument on the permit's id for each key
 -- Replies
 --   {1, states}  a character for each key: 1 it is out, - it is not
+-- Each key is read after it is written: only so does the server tell this connection of the next change.
 -- Redisson: nothing renews its permits; to it this is updateLeaseTime
 local leases = KEYS
 local lease, not_after, ids = ARGV[1], ARGV[2], ARGV
@@ -14,12 +15,14 @@ local refusal = late(not_after)
 if refusal then return refusal end
 
 local states, time, lives = {}, now(), tonumber(lease)
+-- A key that somebody has made into something else is an error here, and must not end the others' renewal.
+local function is_out(key, id)
+  local score = redis.pcall('ZSCORE', key, id)
+  return type(score) == 'string' and tonumber(score) > time
+end
 for i, key in ipairs(leases) do
   local id = ids[i + 2]
-  -- A key that somebody has made into something else is an error here, and must not end the others' renewal.
-  local score = redis.pcall('ZSCORE', key, id)
-  local is_out = type(score) == 'string' and tonumber(score) > time
-  if is_out and lives > 0 then redis.call('ZADD', key, time + lives, id) end
-  states[i] = is_out and '1' or '-'
+  if lives > 0 and is_out(key, id) then redis.call('ZADD', key, time + lives, id) end
+  states[i] = is_out(key, id) and '1' or '-'
 end
 return {1, table.concat(states)}

@@ -27,7 +27,8 @@ if type(held) == 'table' then return other_kind(lock) end
 local ttl = redis.call('PTTL', lock)
 if ttl ~= -2 then
   if tonumber(want) > 1 then return {-1, 1} end
-  if redis.call('HEXISTS', lock, 'mode') == 1 then return other_kind(lock) end
+  -- A lock has one field; a read-write lock and a group have more.
+  if redis.call('HLEN', lock) > 1 then return other_kind(lock) end
   return {0, ttl}
 end
 if tonumber(want) > 1 then return {-1, 0} end

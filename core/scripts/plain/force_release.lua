@@ -17,13 +17,12 @@ local holder, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-local is_read_write = redis.pcall('HEXISTS', lock, 'mode')
-if is_read_write ~= 0 then return other_kind(lock) end
+local fields = redis.pcall('HKEYS', lock)
+if fields.err or fields[2] then return other_kind(lock) end
 if redis.call('HDEL', lock, holder) == 1 then
   redis.call('DEL', lock)
   if channel ~= '' then redis.call(publish, channel, '0') end
   return {1}
 end
-local fields = redis.call('HKEYS', lock)
 if fields[1] then return {0, fields[1]} end
 return {-1}

@@ -2,11 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Holds, REMEMBER, believed};
+use super::{Holds, REMEMBER, STEP, believed, names};
 use crate::slot::Slot;
 
 /// How many neighbours are renewed together: fewer and fuller batches, of what lies together in memory.
 const TOGETHER: usize = 32;
+
+/// A key that many share changes all the time: it is looked at once in so long.
+const SHARED: Duration = Duration::from_secs(1);
 
 /// An owner to ask the server about.
 #[derive(Clone, Copy)]
@@ -20,17 +23,23 @@ pub struct Ask {
 impl Holds {
     /// The server says that these keys have changed, or `None`: that it cannot tell any more of any.
     pub fn suspect(&mut self, names: Option<&[String]>, now: Instant) {
-        let keys: Vec<usize> = match names {
-            Some(names) => names.iter().filter_map(|name| self.names.get(name.as_str())).flatten().copied().collect(),
-            None => self.owned.iter().map(|(key, _)| key).collect(),
+        let Some(names) = names else {
+            let told: Vec<usize> = self.owned.iter().filter(|(_, owned)| owned.check_at.is_none()).map(|(key, _)| key).collect();
+            return told.into_iter().for_each(|key| self.check(key, now, now));
         };
-        for key in keys {
-            let owned = &mut self.owned[key];
-            if names.is_some() || owned.check_at.is_none() {
-                owned.check_at = Some(now);
-                self.plan(key, now);
+        let later = self.stepped(now + SHARED, STEP);
+        for name in names {
+            for key in self.names.get(name.as_str()).cloned().unwrap_or_default() {
+                let is_own = *self.owned[key].slot.name == **name;
+                self.check(key, if is_own { now } else { later }, now);
             }
         }
+    }
+
+    fn check(&mut self, key: usize, at: Instant, now: Instant) {
+        let before = &mut self.owned[key].check_at;
+        *before = Some(before.map_or(at, |before| before.min(at)));
+        self.plan(key, now);
     }
 
     /// When the next owner wants to be looked at.
@@ -102,8 +111,8 @@ impl Holds {
 
     /// Very many holds are spread over most of the time until then, each some of them together.
     pub(super) fn first_renewal(&self, key: usize, now: Instant) -> Instant {
-        let third = self.watchdog / 3;
-        self.stepped(now + third - third.mul_f64((key / TOGETHER * 61 % 128) as f64 / 142.0), self.step)
+        let (third, later) = (self.watchdog / 3, self.watchdog / 3 - self.step);
+        self.stepped(now + third - later.mul_f64((key / TOGETHER * 61 % 128) as f64 / 128.0), self.step)
     }
 
     fn next_renewal(&self, now: Instant) -> Instant {
@@ -140,10 +149,12 @@ impl Holds {
     fn drop_owner(&mut self, key: usize) {
         let owned = self.owned.remove(key);
         self.slots.remove(&owned.slot);
-        if let Some(keys) = self.names.get_mut(&owned.slot.name) {
-            keys.retain(|other| *other != key);
-            if keys.is_empty() {
-                self.names.remove(&owned.slot.name);
+        for name in names(&owned.slot) {
+            if let Some(keys) = self.names.get_mut(&name) {
+                keys.retain(|other| *other != key);
+                if keys.is_empty() {
+                    self.names.remove(&name);
+                }
             }
         }
     }

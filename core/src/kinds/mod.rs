@@ -10,6 +10,7 @@ use crate::script::{Call, Script};
 mod fair;
 mod fenced;
 mod latch;
+pub mod multi;
 mod non_reentrant;
 mod permit_semaphore;
 mod plain;
@@ -46,6 +47,10 @@ pub trait Kind: Send + Sync {
     }
     fn renew_also(&self, call: &mut Call, _client: &str, name: &str, owner: i64) {
         call.also("locks…", name, "owners…", itoa::Buffer::new().format(owner).as_bytes());
+    }
+    /// The key that says whether a hold lasts, where that is another than its name; holds of other names may share it.
+    fn shared_key(&self, _name: &str) -> Option<String> {
+        None
     }
     /// How a waiter hears of a release. `owner` as in [`Cx::owner`].
     fn wake(&self, name: &str, owner: &str) -> Wake;
@@ -95,6 +100,7 @@ pub static ALL: &[(Traits, &dyn Kind)] = &[
     (Traits { name: "read", exclusive: false, queue: Queue::Alone, ..PLAIN }, &read_write::Read),
     (Traits { name: "write", ..PLAIN }, &read_write::Write),
     (Traits { name: "token", reentrant: false, redisson: false, ..PLAIN }, &token::Token),
+    (Traits { name: "multi", queue: Queue::Line, ..PLAIN }, &multi::Multi),
     (PERMITS, &semaphore::Semaphore),
     (Traits { name: "latch", queue: Queue::Alone, ..PERMITS }, &latch::Latch),
     (Traits { name: "permit_semaphore", ..PERMITS }, &permit_semaphore::Permits),
@@ -138,6 +144,7 @@ pub(crate) fn form(kind: &str) -> &'static str {
     match kind {
         "read" | "write" => "a read-write lock",
         "token" => "a text with an end",
+        "multi" => "a group of values",
         "latch" => "a number, zero or more",
         "semaphore" | "permit_semaphore" | "permit" => "a number",
         _ => "a lock",

@@ -120,6 +120,10 @@ impl Kind for Permit {
         PermitId::of(owner).halves().to_vec()
     }
 
+    fn shared_key(&self, name: &str) -> Option<String> {
+        Some(leases(name))
+    }
+
     fn renew(&self, _: &str, lease_ms: u64) -> Option<Call> {
         Some(Call::new(&RENEW).arg("lease", lease_ms).not_after())
     }

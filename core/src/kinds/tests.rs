@@ -3,7 +3,7 @@
 use super::*;
 
 fn cx() -> Cx<'static> {
-    let (name, owner, holder, publish, next, request) = ("n", "u:1", "u:2", "PUBLISH", ("", 0), String::new());
+    let (name, owner, holder, publish, next, request) = ("n\0v", "u:1", "u:2", "PUBLISH", ("", 0), String::new());
     let (waits, forever, want, leave, lease_ms, keep_ms) = (true, true, 1, 0, 1, 1);
     Cx { name, owner, lease_ms, waits, forever, want, leave, next, holder, publish, numbers: &[], request, keep_ms }
 }
@@ -25,7 +25,7 @@ fn every_call_names_its_inputs_as_its_script_does() {
         let mut renewal = kind.renew("u", 1);
         assert_eq!(renewal.is_some(), traits.renewed);
         if let Some(call) = &mut renewal {
-            for (name, owner) in [("a", 1), ("b", 2)] {
+            for (name, owner) in [("a\0v", 1), ("b\0v", 2)] {
                 kind.renew_also(call, "u", name, owner);
             }
             call.assert_names_agree();

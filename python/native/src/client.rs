@@ -47,6 +47,12 @@ pub fn group(majority: bool, members: Vec<(Py<Client>, String, String)>) -> Conn
     members.and_then(|members| redlatch::Client::group(rule, members)).into()
 }
 
+/// What the lock of several values of a group is called.
+#[pyfunction]
+pub fn multi_name(py: Python<'_>, group: &str, values: Vec<String>) -> PyResult<String> {
+    kinds::multi::name(group, &values).map_err(|error| outcome::exception(py, &error, group))
+}
+
 fn configure(url: Option<&str>, options: &[(String, String)]) -> redlatch::Result<Config> {
     let mut config = url.map_or_else(Config::from_env, Config::from_url)?;
     for (option, value) in options {

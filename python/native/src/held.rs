@@ -32,7 +32,7 @@ impl Held {
     /// The lock's name.
     #[getter]
     fn name(&self) -> &str {
-        &self.named.name
+        self.named.shown()
     }
 
     /// The number that stands for the owner: one per thread, or what `get_lock` was given.
@@ -51,7 +51,7 @@ impl Held {
     fn _refuse_in_a_fork(&self, py: Python<'_>) -> PyResult<()> {
         match self.request(Op::Watch) {
             Ok(_) => Ok(()),
-            Err(error) => Err(outcome::exception(py, &error, &self.named.name)),
+            Err(error) => Err(outcome::exception(py, &error, self.named.shown())),
         }
     }
 
@@ -75,7 +75,7 @@ impl Held {
     /// Has an operation on this hold put into the mailbox `to`, under that key, when it has ended; gives what cancels it.
     fn _submit(&self, py: Python<'_>, to: To<'_>, op: i32) -> PyResult<u64> {
         let submitted = to.0.submit(to.1, &self.named.client, Op::from_number(op).and_then(|op| self.request(op)));
-        submitted.map_err(|error| outcome::exception(py, &error, &self.named.name))
+        submitted.map_err(|error| outcome::exception(py, &error, self.named.shown()))
     }
 
     /// Has a request that was submitted end, if it waits.
@@ -90,7 +90,7 @@ impl Held {
             Ok(request) => outcome::from_result(park::run(py, &self.named.client, request)?),
             Err(error) => outcome::from_error(&error),
         };
-        if loud { outcome::raised(py, outcome, &self.named.name) } else { Ok(()) }
+        if loud { outcome::raised(py, outcome, self.named.shown()) } else { Ok(()) }
     }
 
     pub fn watching(&self, wait: Option<f64>) -> redlatch::Result<Request> {

@@ -16,7 +16,7 @@ mod taken;
 #[pyo3::pymodule]
 mod _redlatch {
     #[pymodule_export]
-    use crate::client::{Client, close, connect, group};
+    use crate::client::{Client, close, connect, group, multi_name};
     #[pymodule_export]
     use crate::completions::Completions;
     #[pymodule_export]

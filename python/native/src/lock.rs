@@ -109,7 +109,7 @@ impl Lock {
         match park::run(py, &named.client, Request { wait, lease, ..named.request(Op::Acquire, owner) })? {
             Ok(Answer { done: true, number, items }) => class.call1((slf, owner, number, items.first())).map(Some),
             Ok(_) => Ok(None),
-            Err(error) => Err(outcome::exception(py, &error, &named.name)),
+            Err(error) => Err(outcome::exception(py, &error, named.shown())),
         }
     }
 }

@@ -32,7 +32,7 @@ impl Object {
     /// Its name, without the client's prefix.
     #[getter]
     fn name(&self) -> &str {
-        &self.named.name
+        self.named.shown()
     }
 
     /// Runs an operation for `owner` and puts its outcome into `done`; `times` are its wait and its lease.
@@ -46,7 +46,7 @@ impl Object {
     /// Has the same put into the mailbox `to`, under that key, when it has ended; gives what cancels it.
     fn _submit(&self, py: Python<'_>, to: To<'_>, op: i32, owner: i64, times: Times, numbers: Vec<i64>) -> PyResult<u64> {
         let submitted = to.0.submit(to.1, &self.named.client, self.request(op, owner, times, numbers));
-        submitted.map_err(|error| outcome::exception(py, &error, &self.named.name))
+        submitted.map_err(|error| outcome::exception(py, &error, self.named.shown()))
     }
 
     /// Has a request that was submitted end, if it waits.
@@ -101,5 +101,5 @@ fn run(permits: &Bound<'_, Permits>, op: Op, loud: bool) -> PyResult<()> {
     let owner = permits.getattr(pyo3::intern!(py, "_this_thread"))?.getattr(pyo3::intern!(py, "owner"))?.extract()?;
     let request = Request { wait: None, numbers: vec![1], ..named.request(op, owner) };
     let outcome = outcome::from_result(park::run(py, &named.client, request)?);
-    if loud { outcome::raised(py, outcome, &named.name) } else { Ok(()) }
+    if loud { outcome::raised(py, outcome, named.shown()) } else { Ok(()) }
 }

@@ -23,21 +23,26 @@ import org.redisson.api.RLock;
 import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
 public class Agent {
     private static final Pattern FIELD = Pattern.compile("\"(\\w+)\"\\s*:\\s*(?:\"((?:[^\"\\\\]|\\\\.)*)\"|(-?\\d+)|null)");
 
     private final RedissonClient client;
+    private final RedissonClient kryo;
 
-    Agent(RedissonClient client) {
+    /** @param kryo has the codec that is the default */
+    Agent(RedissonClient client, RedissonClient kryo) {
         this.client = client;
+        this.kryo = kryo;
     }
 
     public static void main(String[] args) throws Exception {
         Config config = new Config();
         config.useSingleServer().setAddress(args[0]);
-        Agent agent = new Agent(Redisson.create(config));
+        RedissonClient kryo = Redisson.create(config);
+        Agent agent = new Agent(Redisson.create(config.setCodec(StringCodec.INSTANCE)), kryo);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             agent.take(fields(line));
@@ -152,6 +157,7 @@ public class Agent {
         }
     }
 
+    @SuppressWarnings("deprecation") // Redisson's red lock is
     private RLock lock(String kind, String name) {
         switch (kind) {
             case "plain": return client.getLock(name);
@@ -162,9 +168,16 @@ public class Agent {
             case "read": return client.getReadWriteLock(name).readLock();
             case "write": return client.getReadWriteLock(name).writeLock();
             case "token": return tokenLock(name);
+            case "all": return client.getMultiLock(three(name));
+            case "majority": return client.getRedLock(three(name));
+            case "multi": return (name.startsWith("kryo") ? kryo : client).getMultiLock(name, Arrays.asList("one", "zwölf"));
             case "fenced": return client.getFencedLock(name);
             default: throw new IllegalArgumentException("no kind `" + kind + "`");
         }
+    }
+
+    private RLock[] three(String name) {
+        return new RLock[] {client.getLock(name + "a"), client.getLock(name + "b"), client.getLock(name + "c")};
     }
 
     /** By reflection: Redisson has no such lock. */

@@ -27,13 +27,14 @@ fn a_renewed_permit_lasts_as_long_as_it_is_held_and_no_longer() {
 
 #[test]
 fn a_renewed_permit_that_somebody_else_gives_back_is_lost_and_that_is_told() {
-    let (server, a, _) = pair();
-    let client = Client::connect(&format!("{}?watchdog=0.6", server.url())).expect("a good URL");
-    let one = set(&a, 2);
+    let (server, a, client) = pair();
+    let (one, mut view) = (set(&a, 2), server.view());
     let permit = client.permit_semaphore("n").acquire_renewed().blocking().expect("available");
+    eventually(|| view.calls().contains_key("client|caching"));
     one.release(permit.id()).blocking().expect("it is out");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let loss = runtime.block_on(async { tokio::time::timeout(secs(20), permit.lost()).await }).expect("it is told in time");
+    let loss = runtime.block_on(async { tokio::time::timeout(secs(8), permit.lost()).await });
+    let loss = loss.expect("long before the next renewal");
     assert_eq!(loss.map(|loss| loss.reason), Some(LostReason::Deleted));
     assert!(matches!(permit.release_blocking(), Err(Error::Lost(_))));
     assert_eq!(counts(&one), [2, 0, 2], "its own release took nothing away");

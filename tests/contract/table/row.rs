@@ -20,8 +20,8 @@ pub struct Row {
     waiting: Mutex<BTreeSet<(Option<String>, String)>>,
 }
 
-/// Of everything in a row.
-const NAME: &str = "n";
+/// Where everything in a row is.
+const KEY: &str = "n";
 
 impl Row {
     pub fn new(traits: &'static Traits, kind: &'static dyn Kind) -> Self {
@@ -36,7 +36,12 @@ impl Row {
 
     /// Where the lock is.
     pub fn key(&self) -> &'static str {
-        NAME
+        KEY
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &'static str {
+        if self.traits.name == "multi" { "n\0one\0two" } else { KEY }
     }
 
     /// A client that renews every third of `seconds`.
@@ -45,7 +50,7 @@ impl Row {
     }
 
     pub fn request(&self, op: Op, owner: i64) -> Request {
-        Request::new(op, self.traits.name, NAME, owner)
+        Request::new(op, self.traits.name, self.name(), owner)
     }
 
     /// Takes it, which must be possible at once.
@@ -90,7 +95,7 @@ impl Row {
         let (sender, answer) = mpsc::channel();
         let mut view = self.view();
         let (before, ticket) = (scripts(&mut view), client.ticket());
-        let channel = self.kind.wake(NAME, &format!("{}:{owner}", client.id())).channel;
+        let channel = self.kind.wake(self.name(), &format!("{}:{owner}", client.id())).channel;
         client.submit(ticket, Request { wait, ..self.request(Op::Acquire, owner) }, move |result| drop(sender.send(result)));
         let mut waiting = self.waiting.lock().expect("nothing panics while it is held");
         // Who waits behind others of the same client is in line when `submit` returns; the first of each client listens, or asks.

@@ -1,3 +1,4 @@
+import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
@@ -17,6 +18,7 @@ public final class Main {
             charge(client.getLock("orders:42"), "the first worker");
             other.join();
             chargeUnlessBusy(client.getLock("orders:42"));
+            book(client.getMultiLock("show", Arrays.asList("A1", "A2")));
         } finally {
             client.shutdown();
         }
@@ -37,6 +39,16 @@ public final class Main {
             System.out.println(worker + " charges under " + lock.getName());
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Under one lock of several values, taken in one call: whoever wants one of them waits, who wants others does not. */
+    private static void book(RLock seats) {
+        seats.lock();
+        try {
+            System.out.println("two seats of the " + seats.getName() + " are booked");
+        } finally {
+            seats.unlock();
         }
     }
 

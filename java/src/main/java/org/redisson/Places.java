@@ -4,6 +4,7 @@ import io.redlatch.Core;
 import java.util.Objects;
 import org.redisson.api.options.CommonOptions;
 import org.redisson.api.options.CommonParams;
+import org.redisson.client.codec.Codec;
 import org.redisson.config.Config;
 import org.redisson.config.NameMapper;
 
@@ -23,6 +24,16 @@ final class Places {
 
     Place of(String name) {
         return new Place(core, listeners, name, rawName(name), Limits.OF_CLIENT);
+    }
+
+    /** @param values what comes behind the group's name */
+    Place of(String group, String values) {
+        return new Place(core, listeners, group, rawName(group) + values, Limits.OF_CLIENT);
+    }
+
+    /** The codec that Redisson would have. */
+    Codec codec() {
+        return config.getCodec();
     }
 
     Place of(CommonOptions options) {

@@ -5,6 +5,7 @@ import io.redlatch.Core;
 import io.redlatch.Options;
 import io.redlatch.TokenLock;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -175,6 +176,11 @@ public final class Redisson implements RedissonClient, Options.Extended, TokenLo
     @Override
     public RLock getMultiLock(RLock... locks) {
         return new RedissonMultiLock(locks);
+    }
+
+    @Override
+    public RLock getMultiLock(String group, Collection<Object> values) {
+        return new RedissonFasterMultiLock(places, group, values);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package org.redisson.api;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.redisson.api.options.CommonOptions;
@@ -92,6 +93,13 @@ public interface RedissonClient {
      * @throws IllegalArgumentException if there is none, one of them twice, or one that is not of this library
      */
     RLock getMultiLock(RLock... locks);
+
+    /**
+     * One lock of all these values of a group; see {@link org.redisson.RedissonFasterMultiLock}.
+     *
+     * @throws IllegalArgumentException if there is none, or one that the configured codec cannot have here
+     */
+    RLock getMultiLock(String group, Collection<Object> values);
 
     /**
      * One lock of a majority of these, each on a server of its own; see {@link org.redisson.RedissonRedLock}.

@@ -1,0 +1,35 @@
+-- A group is one hash. The field of a value names its owner; two more of that owner have when that ends, in server ms, and how often it
+-- holds the value.
+local function now()
+  local clock = redis.call('TIME')
+  return clock[1] * 1000 + math.floor(clock[2] / 1000)
+end
+
+-- Whether the key is a group, or free: a lock's hash has one field.
+local function is_group(group)
+  local fields = redis.pcall('HLEN', group)
+  return fields == 0 or type(fields) == 'number' and fields > 1 and redis.call('HEXISTS', group, 'mode') == 0
+end
+
+-- Who holds a value, and until when; nil: nobody. It must bear a key that somebody has made into something else.
+local function holder_of(group, value, time)
+  local holder = redis.pcall('HGET', group, value)
+  if type(holder) ~= 'string' then return nil end
+  local ends = tonumber(redis.call('HGET', group, value .. ':' .. holder .. ':expire_time') or 0)
+  if ends > time then return holder, ends end
+end
+
+local function hold(group, value, owner, ends, count)
+  local stem = value .. ':' .. owner
+  redis.call('HSET', group, value, owner, stem .. ':expire_time', ends, stem .. ':lock_count', count)
+end
+
+local function clear(group, value, owner)
+  local stem = value .. ':' .. owner
+  redis.call('HDEL', group, value, stem .. ':expire_time', stem .. ':lock_count')
+end
+
+-- The key lives for so many ms at least: it is only to go some time after its last value.
+local function live(group, ms)
+  if redis.call('PTTL', group) < tonumber(ms) then redis.call('PEXPIRE', group, ms) end
+end

@@ -1,0 +1,46 @@
+-- Takes several values of a group, or one more hold of them: all or none.
+--
+-- Inputs
+--   lease      ms that they are held from now on; own values keep a longer time that they already have
+--   owner      <client uuid>:<number>:<these values>
+--   want       the count that each gets: written, not added, so that a repeat changes nothing
+--   stem       <client uuid>:<number>:, with which every owner begins that this one would wait for in vain
+--   not_after  see _late.lua
+--   values     from the sixth argument on
+-- Replies
+--   {1}          held
+--   {0, ms}      others hold some of them, the longest for so many ms more
+--   {-1, n}      the outer holds that `want` builds on are gone; nothing was changed; n is 1 if somebody else holds one of them
+--   {-3}         the owner holds some of them together with others
+--   {-4, found}  the key is something else, see _kind.lua
+-- Redisson: the acquire of RedissonFasterMultiLock, whose owner has no values in it
+local group = KEYS[1]
+local lease, owner, want, stem, not_after, values = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV
+
+local refusal = late(not_after)
+if refusal then return refusal end
+if not is_group(group) then return other_kind(group) end
+
+local time, busy, mine = now(), 0, 0
+for i = 6, #values do
+  local holder, ends = holder_of(group, values[i], time)
+  if holder == owner then
+    mine = mine + 1
+  elseif holder then
+    if string.sub(holder, 1, #stem) == stem then return {-3} end
+    busy = math.max(busy, ends - time)
+  end
+end
+if tonumber(want) > 1 and mine < #values - 5 then return {-1, busy > 0 and 1 or 0} end
+if busy > 0 then return {0, busy} end
+
+for i = 6, #values do
+  local before, ends = holder_of(group, values[i], 0)
+  if before and before ~= owner then
+    clear(group, values[i], before)
+    ends = 0
+  end
+  hold(group, values[i], owner, math.max(ends or 0, time + lease), want)
+end
+live(group, lease)
+return {1}

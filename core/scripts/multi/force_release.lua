@@ -1,0 +1,36 @@
+-- Takes the values away from the holders that the caller names: a late copy evicts nobody else.
+--
+-- Inputs
+--   holder     the owners to evict, with blanks between them; empty: only tell who they are
+--   publish    PUBLISH or SPUBLISH
+--   channel    where waiters listen
+--   not_after  see _late.lua
+--   values     from the fifth argument on
+-- Replies
+--   {1}           evicted
+--   {0, holders}  these hold some of them
+--   {-1}          nobody holds any
+--   {-4, found}   the key is something else, see _kind.lua
+-- Redisson: the forced unlock of RedissonFasterMultiLock
+local group = KEYS[1]
+local holder, publish, channel, not_after, values = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV
+
+local refusal = late(not_after)
+if refusal then return refusal end
+if not is_group(group) then return other_kind(group) end
+
+local time, holders, evicted = now(), {}, false
+for i = 5, #values do
+  local other = holder_of(group, values[i], time)
+  if other and string.find(' ' .. holder .. ' ', ' ' .. other .. ' ', 1, true) then
+    clear(group, values[i], other)
+    evicted = true
+  elseif other then
+    holders[#holders + 1] = other
+  end
+end
+if evicted then
+  redis.call(publish, channel, '0')
+  return {1}
+end
+return #holders > 0 and {0, table.concat(holders, ' ')} or {-1}
