@@ -121,6 +121,8 @@ fn marks(server: usize, view: &mut View) -> Vec<Mark> {
             // A reader's hold, a call that is remembered; or a count, of which no name is told.
             "string" if key.contains(":rwlock_timeout:") => (vec![key.clone()], false),
             "string" if key.starts_with("redlatch_request:") => (vec![key.clone()], true),
+            // A token, or a number of permits.
+            "string" => (view.try_command(&["GET", &key]).ok().filter(|value: &String| value.contains(':')).into_iter().collect(), false),
             _ => (Vec::new(), false),
         };
         let owners = owners.into_iter().filter(|owner| owner != "mode");

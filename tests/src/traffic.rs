@@ -19,13 +19,16 @@ pub enum Kind {
     Multi,
     /// A majority of the servers that are there for this alone.
     Red,
+    Token,
+    /// Several values of one group, see [`covers`] and [`value`].
+    Values,
 }
 
 impl Kind {
     /// Every kind; the first ones more often, because they are the quickest and the most used.
-    pub const ALL: [Kind; 13] = {
-        use Kind::{Fair, Fenced, Multi, Plain, ReadWrite, Red, Semaphore};
-        [Plain, Plain, Plain, Plain, Fenced, Fenced, Fenced, Fenced, Fair, ReadWrite, Semaphore, Multi, Red]
+    pub const ALL: [Kind; 16] = {
+        use Kind::{Fair, Fenced, Multi, Plain, ReadWrite, Red, Semaphore, Token, Values};
+        [Plain, Plain, Plain, Plain, Plain, Fenced, Fenced, Fenced, Fenced, Fair, ReadWrite, Semaphore, Multi, Red, Token, Values]
     };
 
     /// The kinds with these names, which have commas between them; `all`: [`Kind::ALL`].
@@ -50,6 +53,8 @@ impl Kind {
             Kind::Semaphore => &[40],
             Kind::Multi => &[50, 50, 52, 53],
             Kind::Red => &[60],
+            Kind::Token => &[70],
+            Kind::Values => &[80, 80, 82, 83],
         }
     }
 
@@ -63,6 +68,8 @@ impl Kind {
             Kind::Semaphore => &[41],
             Kind::Multi => &[51, 51, 54],
             Kind::Red => &[61],
+            Kind::Token => &[71],
+            Kind::Values => &[81, 81, 84],
         }
     }
 
@@ -73,6 +80,8 @@ impl Kind {
             40..50 => Kind::Semaphore,
             50 | 51 => Kind::Multi,
             60..70 => Kind::Red,
+            70..80 => Kind::Token,
+            80..90 => Kind::Values,
             _ if key % 2 == 1 => Kind::Fenced,
             _ => Kind::Plain,
         }
@@ -84,6 +93,8 @@ pub fn covers(key: u32) -> Vec<u32> {
     match key {
         50 => vec![52, 53],
         51 => vec![54, 53],
+        80 => vec![82, 83],
+        81 => vec![84, 83],
         _ => vec![key],
     }
 }
@@ -100,9 +111,14 @@ pub const LONGEST_LEASE: Duration = Duration::from_secs(5);
 /// The same of a red lock: a server that lost what it had may come back after that.
 pub const LONGEST_RED_LEASE: Duration = Duration::from_millis(1500);
 
-/// The name of a lock.
+/// The name of a lock, or the group of a value.
 pub fn name(key: u32) -> String {
-    format!("k{key}")
+    format!("k{}", if Kind::of(key) == Kind::Values { 80 } else { key })
+}
+
+/// What a lock of a group is called in it.
+pub fn value(key: u32) -> String {
+    format!("v{key}")
 }
 
 /// One counter for each lock, in files, with nothing to protect them.

@@ -1,7 +1,7 @@
 //! What lanes take their locks of: a client of the server, and the servers that only red locks have.
 
 use redlatch::{Client, LockBuilder, RedLock, Semaphore};
-use redlatch_tests::traffic::{Kind, LONGEST_RED_LEASE, covers, name};
+use redlatch_tests::traffic::{Kind, LONGEST_RED_LEASE, covers, name, value};
 
 use crate::plan::Plan;
 
@@ -40,6 +40,8 @@ impl Clients {
             Kind::ReadWrite => self.main.read_write_lock(&name).write(),
             Kind::Multi => self.main.multi_lock(covers(key).into_iter().map(|part| self.plainly(part, 1))),
             Kind::Red => self.red.lock(&name),
+            Kind::Token => self.main.token_lock(&name),
+            Kind::Values => self.main.multi_lock_group(&name, &covers(key).into_iter().map(value).collect::<Vec<_>>()),
             Kind::Semaphore => unreachable!("nobody holds permits"),
         }
     }

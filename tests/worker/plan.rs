@@ -75,7 +75,7 @@ impl Plan {
             (Temper::Slow, 6..=8) => dice.between(ms(20), ms(300)),
             (Temper::Slow, _) => dice.between(ms(300), ms(2500)),
         };
-        let inner = dice.percent(if fast { 5 } else { 20 });
+        let inner = dice.percent(if fast { 5 } else { 20 }) && kind != Kind::Token;
         let (reads, downgrade, takes) = (dice.percent(70), dice.percent(30), dice.below(2) + 1);
         let takes = match kind {
             Kind::ReadWrite => u64::from(!reads),
@@ -89,8 +89,13 @@ impl Plan {
         let pause = dice.between(ms(0), ms(5));
         let (count, drop_guard) = (dice.percent(if fast && key < OWN_KEYS { 5 } else { 50 }), dice.percent(10));
         let count = count && matches!(kind, Kind::Plain | Kind::Fenced | Kind::Fair);
-        // What the same owner has left to be released in the background would be counted too, and who reads cannot ask to write.
-        let owner = if count || writes || dice.percent(50) { (u64::from(lane) + 1) << 20 | attempt & 0xf_ffff } else { lane.into() };
+        // What the same owner has left to be released in the background would be counted too, and who reads cannot ask to write, nor who
+        // has a value for a set with that value, nor who has a token for another one.
+        let owner = if count || writes || matches!(kind, Kind::Token | Kind::Values) || dice.percent(50) {
+            (u64::from(lane) + 1) << 20 | attempt & 0xf_ffff
+        } else {
+            lane.into()
+        };
         let downgrade = downgrade && writes;
         Plan { key, owner, wait, lease, stay, pause, inner, count, drop_acquire, drop_release, drop_guard, takes, downgrade }
     }

@@ -73,7 +73,7 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
 
 /// Not where one may have a part of what another waits for.
 fn is_handed_over(key: u32) -> bool {
-    let several = Kind::Multi.fast_keys().contains(&key) || Kind::Multi.slow_keys().contains(&key);
+    let several = [Kind::Multi, Kind::Values].iter().any(|kind| kind.fast_keys().contains(&key) || kind.slow_keys().contains(&key));
     !several && Kind::of(key) != Kind::Semaphore
 }
 
