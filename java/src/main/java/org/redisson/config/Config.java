@@ -75,7 +75,7 @@ public class Config extends ClientSettings<Config> implements Options.Extended {
             servers = made.get();
         }
         if (!mode.isInstance(servers)) {
-            throw new IllegalStateException(servers.mode() + " config already used! Make another Config for another mode");
+            throw new IllegalStateException(servers.mode() + " config already used!");
         }
         return mode.cast(servers);
     }
