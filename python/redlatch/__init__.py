@@ -5,6 +5,10 @@ with client.get_lock("orders:42", wait=5) as hold:
     ...
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from redlatch.client import Client
 from redlatch.connecting import connect, red_lock
 from redlatch.durations import UNSET, Seconds
@@ -66,3 +70,16 @@ __all__ = [
     "connect",
     "red_lock",
 ]
+
+
+if TYPE_CHECKING:
+    from redlatch import aio as aio
+else:
+
+    def __getattr__(name: str) -> Any:
+        """`redlatch.aio` once somebody asks for it: `asyncio` takes longer to import than all the rest."""
+        if name == "aio":
+            import importlib
+
+            return importlib.import_module("redlatch.aio")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

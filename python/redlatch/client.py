@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from redlatch import _redlatch, calls, leaving
 from redlatch.durations import Seconds
-from redlatch.errors import ConfigError
-from redlatch.groups import FasterMultiLock, MultiLock, RedLock
+from redlatch.groups import FasterMultiLock, MultiLock, RedLock, one_group
 from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
 from redlatch.locks import Lock
 from redlatch.permit_semaphore import PermitExpirableSemaphore
@@ -167,9 +166,7 @@ class Client:
         one that has, AlreadyHeldError is raised. A Redisson with its StringCodec shares the group.
         """
         if values is not None:
-            if len(locks) != 1:
-                raise ConfigError(f"values={values!r} belong to one group, and {len(locks)} are given; give its name")
-            return FasterMultiLock(self, locks[0], values, wait, lease, owner)
+            return FasterMultiLock(self, one_group(locks, values), values, wait, lease, owner)
         return MultiLock(self, locks, wait, lease, owner)
 
     def get_red_lock(

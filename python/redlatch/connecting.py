@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from redlatch import _redlatch, calls
 from redlatch.client import Client
@@ -12,6 +13,8 @@ from redlatch.groups import RedLock
 from redlatch.texts import checked, each
 from redlatch.tls import Tls
 from redlatch.tls import options as tls_options
+
+C = TypeVar("C")
 
 
 def connect(
@@ -42,13 +45,9 @@ def connect(
 
     Raises ConfigError for a URL, an option or a file that cannot be used.
     """
-    remedy = "leave it out for the default"
     times = {"watchdog": watchdog, "response_timeout": response_timeout, "connect_timeout": connect_timeout}
     texts = {"prefix": prefix, "client_name": client_name, "username": username, "password": password}
-    texts.update(tls_options(tls))
-    options = [(name, str(optional_seconds(name, time, remedy))) for name, time in times.items() if time is not None]
-    options += [(name, checked(name, text)) for name, text in texts.items() if text is not None]
-    return Client(calls.client(_redlatch.connect(None if url is None else checked("url", url), options)))
+    return Client(connected(url, times, texts, tls))
 
 
 def red_lock(
@@ -70,7 +69,23 @@ def red_lock(
 
     Raises ConfigError for arguments that cannot be used.
     """
-    clients = [connect(url, watchdog=watchdog) for url in each("urls", urls)]
+    clients = some([connect(url, watchdog=watchdog) for url in each("urls", urls)])
+    return RedLock(clients[0], [client.get_lock(name) for client in clients], wait, lease, owner)
+
+
+def connected(
+    url: str | None, times: Mapping[str, Seconds | None], texts: Mapping[str, str | None], tls: Tls | None
+) -> _redlatch.Client:
+    """The core's client with options by their names, checked; None leaves one out."""
+    remedy = "leave it out for the default"
+    options = [(name, str(optional_seconds(name, time, remedy))) for name, time in times.items() if time is not None]
+    every = {**texts, **tls_options(tls)}
+    options += [(name, checked(name, text)) for name, text in every.items() if text is not None]
+    return calls.client(_redlatch.connect(None if url is None else checked("url", url), options))
+
+
+def some(clients: list[C]) -> list[C]:
+    """Refuses none at all."""
     if not clients:
         raise ConfigError("there is no server to lock on; give the URLs of three or five")
-    return RedLock(clients[0], [client.get_lock(name) for client in clients], wait, lease, owner)
+    return clients

@@ -36,10 +36,15 @@ def decorated(lock: Lock, function: F) -> F:
 
 def check(name: str, function: Callable[..., Any]) -> None:
     """Refuses what no lock can guard."""
-    if isinstance(function, type) or not callable(function):
-        raise ConfigError(f"`{name}` decorates functions, not {function!r}; put it right above a def", name)
+    check_function(name, function)
     if lazy.is_lazy(function):
         raise _unlocked(name, function)
+
+
+def check_function(name: str, function: Any) -> None:
+    """Refuses what is none."""
+    if isinstance(function, type) or not callable(function):
+        raise ConfigError(f"`{name}` decorates functions, not {function!r}; put it right above a def", name)
 
 
 def _unlocked(name: str, function: object) -> UnsupportedError:

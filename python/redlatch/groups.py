@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from redlatch import _redlatch, calls
 from redlatch.durations import Seconds
@@ -32,11 +32,7 @@ class MultiLock(Lock):
         cls, client: Client, locks: Iterable[Lock], wait: Seconds | None, lease: Seconds | None, owner: int | None
     ) -> Self:
         members = tuple(locks)
-        for lock in members:
-            if not isinstance(lock, Lock):
-                raise ConfigError(f"a lock of several locks has {lock!r} among them; give it what `get_lock` returns")
-        of = [(lock._native, lock._kind, lock.name) for lock in members]
-        native = calls.client(_redlatch.group(cls._majority, of))
+        native = grouped(cls._majority, members, Lock)
         group = super().__new__(cls, client, native.group_name, wait, lease, owner, (), native)
         group._members = members
         return group
@@ -53,6 +49,7 @@ class FasterMultiLock(Lock):
     """One lock of several values of a group, which is its `name`; see `Client.get_multi_lock`."""
 
     _kind: ClassVar[str] = "multi"
+    _values: list[str]
 
     def __new__(
         cls,
@@ -63,11 +60,38 @@ class FasterMultiLock(Lock):
         lease: Seconds | None,
         owner: int | None,
     ) -> Self:
-        group = checked_text("the group of a multi lock", group)
-        if isinstance(values, str) or not isinstance(values, Iterable):
-            raise ConfigError(f"the values of `{group}` are {values!r}; give a list of texts", group)
-        texts = [checked_text(f"a value of `{group}`", value) for value in values]
-        return super().__new__(cls, client, _redlatch.multi_name(group, texts), wait, lease, owner)
+        texts = values_of(group, values)
+        lock = super().__new__(cls, client, _redlatch.multi_name(group, texts), wait, lease, owner)
+        lock._values = texts
+        return lock
+
+    def _renamed(self, rename: Rename) -> Self:
+        return FasterMultiLock.__new__(
+            type(self), self._client, rename(self.name), self._values, self._wait, self._lease, self._owner
+        )
+
+
+def one_group(groups: Sequence[Any], values: Iterable[str]) -> Any:
+    """The one group that the values belong to."""
+    if len(groups) != 1:
+        raise ConfigError(f"values={values!r} belong to one group, and {len(groups)} are given; give its name")
+    return groups[0]
+
+
+def values_of(group: str, values: Iterable[str]) -> list[str]:
+    """The values of a group, checked."""
+    group = checked_text("the group of a multi lock", group)
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ConfigError(f"the values of `{group}` are {values!r}; give a list of texts", group)
+    return [checked_text(f"a value of `{group}`", value) for value in values]
+
+
+def grouped(majority: bool, members: Sequence[Any], of: type) -> _redlatch.Client:
+    """What stands for several locks as one: all of them, or a majority."""
+    for lock in members:
+        if not isinstance(lock, of):
+            raise ConfigError(f"a lock of several locks has {lock!r} among them; give it what `get_lock` returns")
+    return calls.client(_redlatch.group(majority, [(lock._native, lock._kind, lock.name) for lock in members]))
 
 
 class RedLock(MultiLock):

@@ -75,6 +75,3 @@ class Held(_redlatch.Held):
             return self._loss(self._look())
         loss = errors.error(status, *failure, self.name) if failure is not None else None
         return loss if isinstance(loss, LockLostError) else None
-
-    def __repr__(self) -> str:
-        return f"<redlatch.Hold of {self.name!r} by owner {self.owner}>"

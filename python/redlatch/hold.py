@@ -45,3 +45,6 @@ class Hold(Held, _redlatch.Hold):
         self._refuse_in_a_fork()
         outcome = self._wait(optional_seconds("wait", wait, "None waits as long as it is held"))
         return self._loss(outcome) is not None
+
+    def __repr__(self) -> str:
+        return f"<redlatch.Hold of {self.name!r} by owner {self.owner}>"

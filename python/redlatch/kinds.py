@@ -30,8 +30,13 @@ class SpinLock(Lock):
         owner: int | None,
         backoff: Sequence[Seconds],
     ) -> Self:
-        delays = [seconds("backoff", delay, "leave it out for 1 to 128 ms") for delay in each("backoff", backoff)]
-        return super().__new__(cls, client, name, wait, lease, owner, [max(1, round(delay * 1000)) for delay in delays])
+        return super().__new__(cls, client, name, wait, lease, owner, delays(backoff))
+
+
+def delays(backoff: Sequence[Seconds]) -> list[int]:
+    """The ms between two tries."""
+    given = [seconds("backoff", delay, "leave it out for 1 to 128 ms") for delay in each("backoff", backoff)]
+    return [max(1, round(delay * 1000)) for delay in given]
 
 
 class NonReentrantLock(Lock):

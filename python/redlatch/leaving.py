@@ -21,6 +21,11 @@ def opened(native: _redlatch.Client) -> None:
 def close(native: _redlatch.Client) -> None:
     """Closes a client before the end."""
     _redlatch.close([native])
+    closed(native)
+
+
+def closed(native: _redlatch.Client) -> None:
+    """A client that is closed before the end."""
     _open.pop(id(native), None)
 
 

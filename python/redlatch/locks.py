@@ -85,7 +85,7 @@ class Lock(_redlatch.Lock):
         waited = self._wait if wait is UNSET else optional_seconds("wait", wait, FOR_EVER)
         hold = self._acquire(waited, lease)
         if hold is None:
-            raise self._not_acquired(waited)
+            raise not_acquired(self.name, waited)
         return hold
 
     def try_lock(self, *, wait: Seconds | None = 0, lease: Seconds | Unset | None = UNSET) -> Hold | None:
@@ -117,7 +117,7 @@ class Lock(_redlatch.Lock):
 
         `timeout` is in seconds, -1 waits for ever. Raises ValueError, OverflowError and TypeError as RLock does.
         """
-        return self._acquire(_rlock_wait(blocking, timeout), UNSET)
+        return self._acquire(rlock_wait(blocking, timeout), UNSET)
 
     def locked(self) -> bool:
         """Is `is_locked`, under the name that `threading.RLock` has for it."""
@@ -164,22 +164,30 @@ class Lock(_redlatch.Lock):
         return ask.answer(self._ask(ask.op), self.name)
 
     def _not_acquired(self, waited: float | None) -> NotAcquiredError:
-        return NotAcquiredError(
-            f"`{self.name}` was not acquired within {waited} s: another owner holds it; wait longer or try later",
-            self.name,
-        )
+        return not_acquired(self.name, waited)
 
     def _not_entered(self) -> NotHeldError:
-        return NotHeldError(
-            f"`{self.name}`: this thread did not enter the block that ends; use `with lock.lock()` to end it elsewhere",
-            self.name,
-        )
+        return not_entered(self.name, "thread", "with")
 
     def __repr__(self) -> str:
         return f"<redlatch.{type(self).__name__} {self.name!r} of {self._client!r}>"
 
 
-def _rlock_wait(blocking: bool, timeout: float) -> float | None:
+def not_acquired(name: str, waited: float | None) -> NotAcquiredError:
+    """The error of an acquire whose wait has ended."""
+    return NotAcquiredError(
+        f"`{name}` was not acquired within {waited} s: another owner holds it; wait longer or try later", name
+    )
+
+
+def not_entered(name: str, who: str, block: str) -> NotHeldError:
+    """The error of the end of a block that `who` is not in."""
+    return NotHeldError(
+        f"`{name}`: this {who} did not enter the block that ends; use `{block} lock.lock()` to end it elsewhere", name
+    )
+
+
+def rlock_wait(blocking: bool, timeout: float) -> float | None:
     """How long `acquire(blocking, timeout)` waits; its errors are those of `threading.RLock`."""
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
         raise TypeError(f"timeout is {timeout!r}, it must be seconds as int or float; -1 waits for ever")

@@ -45,11 +45,7 @@ class Permit(str):
         if self._hold is not None:
             self._hold.release()
         elif self._process != os.getpid():
-            raise NotHeldError(
-                f"{self} of `{self._semaphore.name}` was taken by the process that forked this one; "
-                "give it back by semaphore.release(permit) if that is meant",
-                self._semaphore.name,
-            )
+            raise taken_before_fork(self, self._semaphore.name)
         else:
             self._semaphore.release(self)
 
@@ -73,3 +69,12 @@ class Renewed(_redlatch.Lock):
 
     def __new__(cls, native: _redlatch.Client, name: str, owner: int) -> Self:
         return super().__new__(cls, native, ("permit", name), (None, None), owner, [])
+
+
+def taken_before_fork(permit: str, name: str) -> NotHeldError:
+    """The error of a forked child that releases a permit of `name` that is its parent's."""
+    return NotHeldError(
+        f"{permit} of `{name}` was taken by the process that forked this one; "
+        "give it back by semaphore.release(permit) if that is meant",
+        name,
+    )

@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+import inspect
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import cast
 
 import pytest
 
+import loops
 import redlatch
+from loops import LOOPS, Loop
+from redlatch import aio
 from servers import Server
 from view import View
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Runs a test that is a coroutine function, in the loop of the fixture `every_loop` where it asks for that."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    given = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
+    loop = cast("Loop", pyfuncitem.funcargs.get("every_loop", LOOPS["asyncio"]))
+    loops.run(pyfuncitem.obj(**given), loop)
+    return True
+
+
+@pytest.fixture(params=list(LOOPS))
+def every_loop(request: pytest.FixtureRequest) -> Loop:
+    """Has the test run in a loop of asyncio's own and in one of uvloop's."""
+    return LOOPS[request.param]
 
 
 @pytest.fixture(scope="session")
@@ -45,6 +67,14 @@ def stranger(server: Server) -> Iterator[redlatch.Client]:
     """Another client of the same server, as another process would have."""
     with redlatch.connect(server.url) as client:
         yield client
+
+
+@pytest.fixture
+def aio_client(server: Server) -> Iterator[aio.AsyncClient]:
+    """One for asyncio, which is another client, too."""
+    client = aio.connect(server.url)
+    yield client
+    loops.run(client.close())
 
 
 @pytest.fixture

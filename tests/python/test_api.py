@@ -9,8 +9,10 @@ import os
 import typing
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import redlatch
+from redlatch import aio
 
 TEXT = Path(__file__).parents[1] / "api" / "python.txt"
 RENEW = "REDLATCH_RENEW_API=1 target/venv/bin/pytest tests/python/test_api.py"
@@ -22,8 +24,11 @@ def signature(function: object) -> str:
     return str(inspect.signature(function)).replace("'", "").replace('"', "")
 
 
+PUBLIC = [getattr(package, name) for package in (redlatch, aio) for name in package.__all__]
+
+
 def is_hidden(of: type) -> bool:
-    return of not in (getattr(redlatch, name) for name in redlatch.__all__) and of.__module__.startswith("redlatch.")
+    return of not in PUBLIC and of.__module__.startswith("redlatch.")
 
 
 def hidden(of: type) -> Iterator[type]:
@@ -35,7 +40,8 @@ def hidden(of: type) -> Iterator[type]:
 
 def members(of: type) -> Iterator[str]:
     # Only records are made by their class; a client, a lock and a hold come from a call.
-    shown = ("__enter__", "__exit__", "__call__", "__bool__", *(["__init__"] if dataclasses.is_dataclass(of) else []))
+    shown = ["__enter__", "__exit__", "__aenter__", "__aexit__", "__call__", "__bool__"]
+    shown += ["__init__"] if dataclasses.is_dataclass(of) else []
     # What a native half has is as public as the rest.
     all_members = {name: member for half in (*hidden(of), of) for name, member in vars(half).items()}
     for name, member in sorted(all_members.items()):
@@ -49,14 +55,14 @@ def members(of: type) -> Iterator[str]:
         elif isinstance(member, (classmethod, staticmethod)):
             yield f"    {name}{signature(member.__func__)}  # {type(member).__name__}"
         elif callable(member):
-            yield f"    def {name}{signature(member)}"
+            yield f"    {'async ' if inspect.iscoroutinefunction(member) else ''}def {name}{signature(member)}"
         else:
             yield f"    {name}"
 
 
-def api() -> Iterator[str]:
-    for name in sorted(redlatch.__all__):
-        value = getattr(redlatch, name)
+def api(package: ModuleType) -> Iterator[str]:
+    for name in sorted(package.__all__):
+        value = getattr(package, name)
         if inspect.isclass(value):
             bases = [base.__name__ for base in value.__bases__ if not is_hidden(base)]
             yield f"class {name}({', '.join(bases) or 'object'})"
@@ -70,7 +76,7 @@ def api() -> Iterator[str]:
 
 
 def test_the_public_api_is_the_one_under_review() -> None:
-    now = "\n".join(api()) + "\n"
+    now = "\n".join([*api(redlatch), "", "# redlatch.aio", *api(aio)]) + "\n"
     if os.environ.get("REDLATCH_RENEW_API"):
         TEXT.write_text(now)
     reviewed = TEXT.read_text()

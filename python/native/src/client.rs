@@ -85,7 +85,7 @@ impl Client {
         self.core.is_closed()
     }
 
-    /// Has every hold given back and the client closed, on a thread of its own, and says so in the mailbox `to`, under that key,.
+    /// Has every hold given back and the client closed, on a thread of its own, and then says so in the mailbox `to`, under that key.
     fn _close(&self, py: Python<'_>, to: To<'_>) -> PyResult<()> {
         let (core, told) = (self.core.clone(), to.0.opening(to.1).map_err(|error| outcome::exception(py, &error, ""))?);
         let close = move || {
@@ -94,6 +94,17 @@ impl Client {
         };
         std::thread::Builder::new().name("redlatch-close".into()).spawn(close)?;
         Ok(())
+    }
+
+    /// Has an operation of the client itself put into the mailbox `to`, under that key, when it has ended; gives what cancels it.
+    fn _submit(&self, py: Python<'_>, to: To<'_>, op: i32) -> PyResult<u64> {
+        let request = Op::from_number(op).map(|op| Request::new(op, "plain", "", 0));
+        to.0.submit(to.1, &self.core, request).map_err(|error| outcome::exception(py, &error, ""))
+    }
+
+    /// Has a request that was submitted end, if it waits.
+    fn _cancel(&self, ticket: u64) {
+        self.core.cancel(ticket);
     }
 
     /// Asks the server for a sign of life.

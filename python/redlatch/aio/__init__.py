@@ -1,0 +1,46 @@
+"""Distributed locks over Redis for asyncio: what `redlatch` has, under the same names, as coroutines.
+
+client = redlatch.aio.connect("redis://localhost:6379")
+async with client.get_lock("orders:42", wait=5) as hold:
+    ...
+
+The owner of a lock is the task that acquires it, unless `get_lock` was given one. Cancelling a call at any moment
+leaves nothing behind. A client may be used in several loops, one after the other or in several threads at once. Needs
+asyncio, or what runs on it (uvloop, anyio's asyncio backend); under trio every call raises UnsupportedError. Errors,
+`Seconds`, `Tls` and `UNSET` are those of `redlatch`.
+"""
+
+from redlatch.aio.client import AsyncClient
+from redlatch.aio.connecting import connect, red_lock
+from redlatch.aio.groups import FasterMultiLock, MultiLock, RedLock
+from redlatch.aio.hold import Hold
+from redlatch.aio.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
+from redlatch.aio.locks import Lock
+from redlatch.aio.permit import Permit
+from redlatch.aio.permit_semaphore import PermitExpirableSemaphore
+from redlatch.aio.permits import CountDownLatch, Semaphore
+from redlatch.aio.read_write import ReadLock, ReadWriteLock, WriteLock
+
+__all__ = [
+    "AsyncClient",
+    "CountDownLatch",
+    "FairLock",
+    "FasterMultiLock",
+    "FencedLock",
+    "Hold",
+    "Lock",
+    "MultiLock",
+    "NonReentrantFairLock",
+    "NonReentrantLock",
+    "Permit",
+    "PermitExpirableSemaphore",
+    "ReadLock",
+    "ReadWriteLock",
+    "RedLock",
+    "Semaphore",
+    "SpinLock",
+    "TokenLock",
+    "WriteLock",
+    "connect",
+    "red_lock",
+]

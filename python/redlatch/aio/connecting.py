@@ -1,0 +1,68 @@
+"""Connecting to a server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from redlatch.aio.client import AsyncClient
+from redlatch.aio.groups import RedLock
+from redlatch.connecting import connected, some
+from redlatch.durations import Seconds
+from redlatch.texts import each
+from redlatch.tls import Tls
+
+
+def connect(
+    url: str | None = None,
+    *,
+    watchdog: Seconds | None = None,
+    prefix: str | None = None,
+    client_name: str | None = None,
+    response_timeout: Seconds | None = None,
+    connect_timeout: Seconds | None = None,
+    username: str | None = None,
+    password: str | None = None,
+    tls: Tls | None = None,
+) -> AsyncClient:
+    """Returns a client of a Redis or Valkey server, at once; it connects at its first call (`await ping()` makes one).
+
+    `url` is `redis://[user:password@]host[:port][/database]`, `rediss://…` for TLS or `unix:///path/to/socket`; without
+    it the environment's `REDLATCH_URL` is taken, then `REDIS_URL`, then `redis://localhost:6379`. What is left out
+    comes from the URL's query (`?watchdog=10`), or is as follows; times are seconds or `timedelta`:
+
+    - `watchdog` (30): the lease of holds without one of their own; they are renewed every third of it.
+    - `prefix` (none): put before the name of every lock.
+    - `client_name` (none): what `CLIENT LIST` calls the connections.
+    - `response_timeout` (3): how long one call may stay unanswered.
+    - `connect_timeout` (10): how long connecting may take.
+    - `username`, `password` (none).
+    - `tls` (the authorities that the system trusts): what `rediss://` trusts and shows, see `redlatch.Tls`.
+
+    Raises ConfigError for a URL, an option or a file that cannot be used. It needs no running loop; every call does.
+    """
+    times = {"watchdog": watchdog, "response_timeout": response_timeout, "connect_timeout": connect_timeout}
+    texts = {"prefix": prefix, "client_name": client_name, "username": username, "password": password}
+    return AsyncClient(connected(url, times, texts, tls))
+
+
+def red_lock(
+    urls: Iterable[str],
+    name: str,
+    *,
+    wait: Seconds | None = None,
+    lease: Seconds | None = None,
+    owner: int | None = None,
+    watchdog: Seconds | None = None,
+) -> RedLock:
+    """Returns the lock called `name` of a majority of independent servers, of which a minority may fail.
+
+    `urls` are the servers, three or five, without replication between them; each gets a client that lives until the
+    program ends. Every server is asked at once, and has a hundredth of the lease (50 to 500 ms) to answer. The other
+    arguments are as with `AsyncClient.get_lock` and `connect`.
+
+    A majority makes no lease safe against a holder that stands still: what it guards should compare fencing tokens.
+
+    Raises ConfigError for arguments that cannot be used.
+    """
+    clients = some([connect(url, watchdog=watchdog) for url in each("urls", urls)])
+    return RedLock(clients[0], [client.get_lock(name) for client in clients], wait, lease, owner)

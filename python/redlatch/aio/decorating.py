@@ -1,0 +1,35 @@
+"""Locks as decorators of coroutine functions: one lock, for each call."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
+
+from redlatch import templates
+from redlatch.decorating import check_function
+from redlatch.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from redlatch.aio.locks import Lock
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def decorated(lock: Lock, function: F) -> F:
+    """The function, each call of which runs under the lock; see `Lock.__call__`."""
+    check_function(lock.name, function)
+    if not any(inspect.iscoroutinefunction(called) for called in (function, type(function).__call__)):
+        raise UnsupportedError(
+            f"`{lock.name}` cannot decorate {function!r}, which is no coroutine function; "
+            "use `async with` inside it, or for plain functions a lock of redlatch.connect",
+            lock.name,
+        )
+    template = templates.of(function, lock._names())
+
+    @functools.wraps(function)
+    async def locked(*args: Any, **kwargs: Any) -> Any:
+        async with lock if template is None else lock._renamed(template.rename(args, kwargs)):
+            return await function(*args, **kwargs)
+
+    return cast("F", locked)

@@ -1,0 +1,79 @@
+"""One lock of several: all of them, or a majority of them; and one of several values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from redlatch import _redlatch
+from redlatch.aio.locks import Lock
+from redlatch.durations import Seconds
+from redlatch.groups import grouped, values_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from redlatch.aio.client import AsyncClient
+    from redlatch.templates import Rename
+
+
+class MultiLock(Lock):
+    """One lock of several, which may belong to clients of other servers; see `AsyncClient.get_multi_lock`.
+
+    It is held while every one of them is, and lost with the first that is lost. What it is asked it asks of all: it is
+    locked if all are, for the shortest time of any; `force_unlock` takes all away.
+    """
+
+    _majority: ClassVar[bool] = False
+    _members: tuple[Lock, ...]
+
+    def __new__(
+        cls, client: AsyncClient, locks: Iterable[Lock], wait: Seconds | None, lease: Seconds | None, owner: int | None
+    ) -> Self:
+        members = tuple(locks)
+        native = grouped(cls._majority, members, Lock)
+        group = super().__new__(cls, client, native.group_name, wait, lease, owner, (), native)
+        group._members = members
+        return group
+
+    def _names(self) -> tuple[str, ...]:
+        return tuple(name for member in self._members for name in member._names())
+
+    def _renamed(self, rename: Rename) -> Self:
+        members = [member._renamed(rename) for member in self._members]
+        return MultiLock.__new__(type(self), self._client, members, self._wait, self._lease, self._owner)
+
+
+class FasterMultiLock(Lock):
+    """One lock of several values of a group, which is its `name`; see `AsyncClient.get_multi_lock`."""
+
+    _kind: ClassVar[str] = "multi"
+    _values: list[str]
+
+    def __new__(
+        cls,
+        client: AsyncClient,
+        group: str,
+        values: Iterable[str],
+        wait: Seconds | None,
+        lease: Seconds | None,
+        owner: int | None,
+    ) -> Self:
+        texts = values_of(group, values)
+        lock = super().__new__(cls, client, _redlatch.multi_name(group, texts), wait, lease, owner)
+        lock._values = texts
+        return lock
+
+    def _renamed(self, rename: Rename) -> Self:
+        return FasterMultiLock.__new__(
+            type(self), self._client, rename(self.name), self._values, self._wait, self._lease, self._owner
+        )
+
+
+class RedLock(MultiLock):
+    """One lock of a majority of several, each on a server of its own; see `redlatch.aio.red_lock`.
+
+    It is held while more than half of them are; those that are missing are asked again at every renewal.
+    """
+
+    _majority: ClassVar[bool] = True

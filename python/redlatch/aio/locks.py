@@ -1,0 +1,187 @@
+"""The lock: Redisson's methods, `async with`, `@lock`, and those of `threading.RLock` as coroutines."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, TypeVar
+
+from redlatch import _redlatch, asks, calls
+from redlatch.aio.asking import asked
+from redlatch.aio.hold import Hold
+from redlatch.aio.loops import run
+from redlatch.aio.tasks import this_task
+from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
+from redlatch.locks import FOR_EVER, RENEWED, not_acquired, not_entered, rlock_wait
+from redlatch.owners import checked as checked_owner
+from redlatch.texts import checked as checked_text
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from redlatch.aio.client import AsyncClient
+    from redlatch.templates import Rename
+
+F = TypeVar("F", bound=Callable[..., Coroutine[Any, Any, Any]])
+T = TypeVar("T")
+
+
+class Lock(_redlatch.Object):
+    """A reentrant lock of one name, held by one owner at a time among all processes that share the server.
+
+    Make it with `AsyncClient.get_lock`; any number of objects stand for the same lock. The owner is the calling task,
+    unless `get_lock` was given one. Every acquire makes a hold of its own: a lock acquired twice is free after two
+    releases.
+
+    Times are seconds or `timedelta`; UNSET means what `get_lock` was given. Every method may raise UnavailableError
+    (the server cannot be reached in time), RefusedError (it said no: a key of that name is no lock, memory is full, …),
+    ClosedError, and ConfigError for arguments that cannot be used. Cancelling ends waiting at once and leaves nothing
+    held: what was on its way goes back.
+
+    Until Python 3.12 `asyncio.wait_for` runs what it is given as another task, which is another owner: use `wait=`.
+    """
+
+    _kind: ClassVar[str] = "plain"
+
+    _client: AsyncClient
+    _native: _redlatch.Client
+    _wait: float | None
+    _lease: float | None
+    _owner: int | None
+    _numbers: Sequence[int]
+
+    def __new__(
+        cls,
+        client: AsyncClient,
+        name: str,
+        wait: Seconds | None,
+        lease: Seconds | None,
+        owner: int | None,
+        numbers: Sequence[int] = (),
+        native: _redlatch.Client | None = None,
+    ) -> Self:
+        native = native or client._native
+        name, owner = checked_text("the name of a lock", name), checked_owner(owner)
+        waiting, lasting = optional_seconds("wait", wait, FOR_EVER), optional_seconds("lease", lease, RENEWED)
+        lock = super().__new__(cls, native, (cls._kind, name), list(numbers))
+        lock._client = client
+        lock._native = native
+        lock._wait = waiting
+        lock._lease = lasting
+        lock._owner = owner
+        lock._numbers = numbers
+        return lock
+
+    @property
+    def client(self) -> AsyncClient:
+        """The client that it came from."""
+        return self._client
+
+    async def lock(self, *, lease: Seconds | Unset | None = UNSET, wait: Seconds | Unset | None = UNSET) -> Hold:
+        """Acquires the lock and returns the hold. Raises NotAcquiredError when `wait` ends."""
+        waited = self._wait if wait is UNSET else optional_seconds("wait", wait, FOR_EVER)
+        hold = await self._acquire(waited, lease)
+        if hold is None:
+            raise not_acquired(self.name, waited)
+        return hold
+
+    async def try_lock(self, *, wait: Seconds | None = 0, lease: Seconds | Unset | None = UNSET) -> Hold | None:
+        """Acquires the lock if that succeeds within `wait` (0: at the first try) and returns the hold, else None."""
+        return await self._acquire(optional_seconds("wait", wait, FOR_EVER), lease)
+
+    async def unlock(self) -> None:
+        """Releases the owner's latest hold. Raises NotHeldError if there is none, LockLostError if it was lost."""
+        await self._asked(asks.UNLOCK)
+
+    async def release(self) -> None:
+        """Is `unlock`, under the name that `threading.RLock` has for it. NotHeldError is a RuntimeError."""
+        await self._asked(asks.UNLOCK)
+
+    async def __aenter__(self) -> Hold:
+        """Acquires as `lock()` does: the block is never entered without the lock."""
+        hold = await self.lock()
+        this_task().entered.append((self, hold))
+        return hold
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        """Releases the hold that this block began with; its errors, LockLostError too, only if the body succeeded."""
+        entered = this_task().entered
+        # Blocks of generators may end in another order than they began, so this one is not always the last.
+        for i in reversed(range(len(entered))):
+            if entered[i][0] is self:
+                return await entered.pop(i)[1].__aexit__(kind, error, at)
+        raise not_entered(self.name, "task", "async with await")
+
+    async def force_unlock(self) -> bool:
+        """Takes the lock away from whoever holds it, all holds at once, and returns whether somebody did."""
+        return await self._asked(asks.FORCE_UNLOCK)
+
+    async def is_locked(self) -> bool:
+        """Whether anybody holds it."""
+        return await self._asked(asks.IS_LOCKED)
+
+    async def is_held_by_current_thread(self) -> bool:
+        """Whether the owner holds it: the calling task, or the owner that `get_lock` was given."""
+        return await self.hold_count() > 0
+
+    async def hold_count(self) -> int:
+        """How many holds the owner has."""
+        return await self._asked(asks.HOLD_COUNT)
+
+    async def remain_time_to_live(self) -> float | None:
+        """In how many seconds it ends if nobody renews it: None if it is free, `math.inf` if it has no end."""
+        return await self._asked(asks.REMAIN_TIME_TO_LIVE)
+
+    async def acquire(self, blocking: bool = True, timeout: float = -1) -> Hold | None:
+        """Acquires as `threading.RLock.acquire` does, and returns the hold or None.
+
+        `timeout` is in seconds, -1 waits for ever. Raises ValueError, OverflowError and TypeError as RLock does.
+        """
+        return await self._acquire(rlock_wait(blocking, timeout), UNSET)
+
+    async def locked(self) -> bool:
+        """Is `is_locked`, under the name that `threading.RLock` has for it."""
+        return await self.is_locked()
+
+    def __call__(self, function: F) -> F:
+        """Decorates a coroutine function: each call runs under the lock, as in an `async with` block.
+
+        The name may ask for arguments of the function, as `str.format` writes them: `order:{order_id}`; then each call
+        takes the lock of its own arguments, defaults included, and `{{` stands for a brace.
+
+        Raises ConfigError for an argument that the function does not take, UnsupportedError for other functions and
+        async generators, which would run when the lock is free again. A call raises ConfigError for an argument that
+        it does not have, or that has no text.
+        """
+        from redlatch.aio import decorating
+
+        return decorating.decorated(self, function)
+
+    async def _acquire(self, wait: float | None, lease: Seconds | Unset | None) -> Hold | None:
+        lasting = self._lease if lease is UNSET else optional_seconds("lease", lease, RENEWED)
+        owner = self._asking()
+        taken = calls.answer(await run(self, calls.ACQUIRE, owner, (wait, lasting), []), self.name)
+        return None if taken is None else Hold(self, owner, taken[0], taken[1][0] if taken[1] else None)
+
+    async def _asked(self, ask: asks.Ask[T]) -> T:
+        """Asks what has an answer at once, whoever holds the lock."""
+        return await asked(self, ask, owner=self._asking())
+
+    def _asking(self) -> int:
+        """Who asks: the owner that the lock was given, else the task."""
+        return this_task().owner if self._owner is None else self._owner
+
+    def _names(self) -> tuple[str, ...]:
+        """The names of all locks that this one is made of."""
+        return (self.name,)
+
+    def _renamed(self, rename: Rename) -> Self:
+        """The same lock under another name."""
+        return Lock.__new__(
+            type(self), self._client, rename(self.name), self._wait, self._lease, self._owner, self._numbers
+        )
+
+    def __repr__(self) -> str:
+        return f"<redlatch.aio.{type(self).__name__} {self.name!r} of {self._client!r}>"

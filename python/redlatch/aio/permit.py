@@ -1,0 +1,66 @@
+"""One permit of a semaphore that gives each an id."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from redlatch.errors import RedlatchError
+from redlatch.permit import taken_before_fork
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from redlatch.aio.hold import Hold
+    from redlatch.aio.permit_semaphore import PermitExpirableSemaphore
+
+
+class Permit(str):
+    """The id of a permit, 32 hexadecimal digits, by which anybody can give it back.
+
+    As an async context manager it gives itself back at the end of the block.
+    Pickled or stored, it is a plain str: what else it knows is about the process that took it.
+    """
+
+    _semaphore: PermitExpirableSemaphore
+    _hold: Hold | None
+    _process: int
+
+    def __new__(cls, semaphore: PermitExpirableSemaphore, id: str, hold: Hold | None) -> Self:
+        permit = super().__new__(cls, id)
+        permit._semaphore = semaphore
+        permit._hold = hold
+        permit._process = os.getpid()
+        return permit
+
+    @property
+    def hold(self) -> Hold | None:
+        """What tells of its loss, if it was acquired with `renew=True`; else None."""
+        return self._hold
+
+    async def release(self) -> None:
+        """Gives it back. Raises NotHeldError if it is not out any more, LockLostError if it was renewed and lost."""
+        if self._hold is not None:
+            await self._hold.release()
+        elif self._process != os.getpid():
+            raise taken_before_fork(self, self._semaphore.name)
+        else:
+            await self._semaphore.release(self)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        """Gives it back. Its errors are raised only if the body succeeded: they must not hide the body's own."""
+        if kind is None:
+            await self.release()
+        else:
+            with suppress(RedlatchError):
+                await self.release()
+
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        return str, (str(self),)

@@ -1,0 +1,55 @@
+"""The lock that many may hold for reading, or one for writing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from redlatch.aio.locks import Lock
+
+if TYPE_CHECKING:
+    from redlatch.aio.client import AsyncClient
+    from redlatch.durations import Seconds
+
+
+class ReadLock(Lock):
+    """The half that any number of owners hold at once, as long as nobody else writes."""
+
+    _kind: ClassVar[str] = "read"
+
+
+class WriteLock(Lock):
+    """The half that one owner holds while nobody else reads or writes."""
+
+    _kind: ClassVar[str] = "write"
+
+
+class ReadWriteLock:
+    """Two locks of one name: many owners may read, or one may write. Make it with `AsyncClient.get_read_write_lock`.
+
+    Who writes may read as well, and goes on reading when it releases the other. Who reads must not ask to write:
+    without an end that raises AlreadyHeldError, since it would wait for itself.
+    """
+
+    def __init__(
+        self, client: AsyncClient, name: str, wait: Seconds | None, lease: Seconds | None, owner: int | None
+    ) -> None:
+        self._read_lock = ReadLock(client, name, wait, lease, owner)
+        self._write_lock = WriteLock(client, name, wait, lease, owner)
+
+    @property
+    def name(self) -> str:
+        """The name of both."""
+        return self._read_lock.name
+
+    @property
+    def read_lock(self) -> ReadLock:
+        """The lock for reading."""
+        return self._read_lock
+
+    @property
+    def write_lock(self) -> WriteLock:
+        """The lock for writing."""
+        return self._write_lock
+
+    def __repr__(self) -> str:
+        return f"<redlatch.aio.ReadWriteLock {self.name!r} of {self._read_lock.client!r}>"

@@ -1,0 +1,199 @@
+"""Cancelling a call at any moment leaves nothing behind: no lock, no permit, no place in line, no subscription."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from contextlib import suppress
+from typing import Any, Callable, cast
+
+import pytest
+
+import redlatch
+from loops import until
+from redlatch import aio
+from redlatch.aio import AsyncClient
+from servers import Server
+from view import View
+
+pytestmark = pytest.mark.usefixtures("every_loop")
+
+ROUNDS = 400
+
+
+async def cancel_at_random(works: list[Callable[[], Any]]) -> int:
+    """Starts each work again and again and cancels it at a random moment; returns how many ended before that."""
+    ended = 0
+    for _ in range(ROUNDS):
+        task = asyncio.create_task(random.choice(works)())
+        if random.random() < 0.5:
+            for _ in range(random.randrange(8)):
+                await asyncio.sleep(0)
+        else:
+            await asyncio.sleep(random.uniform(0, 0.002))
+        ended += not task.cancel()
+        with suppress(asyncio.CancelledError, redlatch.NotAcquiredError):
+            await task
+    return ended
+
+
+def ways(lock: aio.Lock) -> list[Callable[[], Any]]:
+    """The ways to have a lock for a while."""
+
+    async def enter() -> None:
+        async with lock:
+            await asyncio.sleep(0)
+
+    async def enter_a_hold() -> None:
+        async with await lock.lock(wait=0.01):
+            pass
+
+    async def give_up() -> None:
+        if hold := await lock.try_lock(wait=0.001):
+            await hold.release()
+
+    async def twice() -> None:
+        async with lock, lock:
+            pass
+
+    @lock
+    async def decorated() -> None: ...
+
+    return [enter, enter_a_hold, give_up, twice, decorated]
+
+
+LOCKS = ["get_lock", "get_fair_lock", "get_fenced_lock", "get_spin_lock", "get_token_lock"]
+
+
+@pytest.mark.parametrize("contended", [False, True], ids=["alone", "in line"])
+@pytest.mark.parametrize("get", LOCKS)
+async def test_a_lock(own_server: Server, name: str, get: str, contended: bool) -> None:
+    stop = False
+
+    async def contend(lock: aio.Lock) -> None:
+        while not stop:
+            if hold := await lock.try_lock(wait=0.2):
+                await asyncio.sleep(0)
+                await hold.release()
+
+    async with aio.connect(own_server.url) as client, aio.connect(own_server.url) as stranger:
+        lock: aio.Lock = getattr(client, get)(name)
+        works = ways(lock) if get != "get_token_lock" else ways(lock)[:3]
+        rivals = [asyncio.create_task(contend(getattr(of, get)(name))) for of in (client, stranger) if contended]
+        await cancel_at_random(works)
+        stop = True
+        await asyncio.gather(*rivals)
+        # The clients live, and renew what they hold.
+        with own_server.view() as view:
+
+            async def is_empty() -> bool:
+                # Tokens grow for ever.
+                left = [key for key in cast("list[str]", view("KEYS", f"*{name}*")) if "token" not in key]
+                return not left and view.listeners(name) == 0
+
+            await until(is_empty, "a server without a trace")
+            await lock.lock(wait=0)
+
+
+async def test_permits(aio_client: AsyncClient, name: str) -> None:
+    semaphore, with_ids = aio_client.get_semaphore(name), aio_client.get_permit_expirable_semaphore(f"{name}:ids")
+    await semaphore.try_set_permits(2)
+    await with_ids.try_set_permits(2)
+
+    async def take() -> None:
+        async with semaphore:
+            await semaphore.acquire(wait=0.01)
+            await semaphore.release()
+
+    async def take_by_id() -> None:
+        async with await with_ids.acquire(wait=0.01):
+            await asyncio.sleep(0)
+
+    async def take_renewed() -> None:
+        async with await with_ids.acquire(renew=True):
+            await asyncio.sleep(0)
+
+    await cancel_at_random([take, take_by_id, take_renewed])
+
+    async def are_all_there() -> bool:
+        return await semaphore.available_permits() == 2 and await with_ids.available_permits() == 2
+
+    await until(are_all_there, "all permits")
+
+
+async def test_locks_of_several(aio_client: AsyncClient, name: str) -> None:
+    locks = [aio_client.get_lock(f"{name}{i}") for i in range(3)]
+
+    async def all_of_them() -> None:
+        async with aio_client.get_multi_lock(*locks):
+            await asyncio.sleep(0)
+
+    await cancel_at_random([all_of_them, *ways(locks[1])])
+
+    async def are_free() -> bool:
+        return not any([await lock.is_locked() for lock in locks])
+
+    await until(are_free, "locks that are free")
+
+
+async def test_a_cancelled_waiter_gives_up_its_place_at_once(aio_client: AsyncClient, view: View, name: str) -> None:
+    lock = aio_client.get_fair_lock(name)
+    async with lock:
+        waiting = [asyncio.create_task(lock.lock()) for _ in range(3)]
+
+        async def are_in_line() -> bool:
+            return view("LLEN", f"redisson_lock_queue:{{{name}}}") == len(waiting)
+
+        await until(are_in_line, "waiters in line")
+        before = asyncio.get_running_loop().time()
+        waiting[0].cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting.pop(0)
+        assert asyncio.get_running_loop().time() - before < 2
+        await until(are_in_line, "one waiter less")
+    for task in waiting:
+        await (await task).release()
+
+
+async def test_cancelling_does_not_wait_for_a_server_that_is_silent(own_server: Server, name: str) -> None:
+    async with aio.connect(own_server.url) as client:
+        await client.ping()
+        own_server.pause()
+        try:
+            task = asyncio.create_task(client.get_lock(name).lock())
+            await asyncio.sleep(0.01)
+            task.cancel()
+            done, _ = await asyncio.wait([task], timeout=2)
+            assert done == {task}
+        finally:
+            own_server.resume()
+        assert task.cancelled()
+        lock = client.get_lock(name)
+
+        async def is_free() -> bool:
+            return not await lock.is_locked()
+
+        await until(is_free, "the lock given back")
+
+
+async def test_a_release_that_is_cancelled_is_carried_out(aio_client: AsyncClient, name: str) -> None:
+    lock = aio_client.get_lock(name)
+    for _ in range(50):
+        hold = await lock.lock()
+        releasing = asyncio.create_task(hold.release())
+        await asyncio.sleep(0)
+        releasing.cancel()
+        await asyncio.gather(releasing, return_exceptions=True)
+
+        async def is_free() -> bool:
+            return not await lock.is_locked()
+
+        await until(is_free, "a lock that is free")
+
+
+async def test_a_time_out_of_asyncio_leaves_nothing(aio_client: AsyncClient, name: str) -> None:
+    async with aio_client.get_lock(name):
+        for limit in (0, 0.001, 0.02):
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(aio_client.get_lock(name, owner=7).lock(), limit)
+    assert await aio_client.get_lock(name).try_lock()

@@ -1,0 +1,109 @@
+"""What `redlatch` has, `redlatch.aio` has as well: the same names in the same order, with the same words."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+import redlatch
+from redlatch import aio
+
+# What is the same for both, and only in `redlatch`.
+SHARED = {"UNSET", "Seconds", "Tls", *(name for name in redlatch.__all__ if name.endswith("Error"))}
+# Whatever asks Redis is a coroutine function; the rest is not.
+AT_ONCE = {"client", "name", "id", "closed", "ensure", "on_lost", "__call__", "read_lock", "write_lock", "hold"}
+WORDS = [
+    (r"\b(Async|async |await )|\.aio\b", ""),
+    (r"\b(A|a)n?\b", r"\1"),
+    (r"\bthreads?\b|\btasks?\b", "task"),
+    (r"Ctrl-C|[Cc]ancelling", "cancelling"),
+    (r"[\s`]+", " "),
+    (r"; see", ". See"),
+    (r"__a(enter|exit)__", r"__\1__"),
+]
+
+
+def of_aio(name: str) -> Any:
+    return getattr(aio, "AsyncClient" if name == "Client" else name)
+
+
+def is_ours(of: type) -> bool:
+    return of.__module__.startswith("redlatch")
+
+
+def members(of: type) -> dict[str, Any]:
+    """What is public of a class and of its halves, by the names that it has without asyncio, in its order."""
+    shown = ("__enter__", "__exit__", "__call__", "__aenter__", "__aexit__")
+    found: dict[str, Any] = {}
+    for half in of.__mro__:
+        if is_ours(half):
+            for name, member in vars(half).items():
+                if not name.startswith("_") or name in shown:
+                    found.setdefault(name.replace("__a", "__", 1), member)
+    return found
+
+
+def plain(text: str | None) -> str:
+    text = text or ""
+    for pattern, word in WORDS:
+        text = re.sub(pattern, word, text)
+    return text.strip()
+
+
+CLASSES = [name for name in redlatch.__all__ if inspect.isclass(getattr(redlatch, name)) and name not in SHARED]
+
+
+def without_a(names: Iterable[str]) -> list[str]:
+    return [name.replace("__a", "__", 1) for name in names]
+
+
+def test_the_names_are_the_same() -> None:
+    ours = ["Client" if name == "AsyncClient" else name for name in aio.__all__]
+    assert sorted(ours) == sorted(name for name in redlatch.__all__ if name not in SHARED)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_the_methods_are_the_same(name: str) -> None:
+    theirs, ours = members(getattr(redlatch, name)), members(of_aio(name))
+    assert set(ours) == set(theirs)
+    own = vars(getattr(redlatch, name)), vars(of_aio(name))
+    # Some are native where signals are heard, and so in another file.
+    both = [[name for name in without_a(names) if name in theirs] for names in own]
+    common = set(both[0]) & set(both[1])
+    assert [name for name in both[0] if name in common] == [name for name in both[1] if name in common]
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_the_arguments_are_the_same_and_what_asks_redis_is_a_coroutine_function(name: str) -> None:
+    theirs, ours = members(getattr(redlatch, name)), members(of_aio(name))
+    for member, function in ours.items():
+        if inspect.isfunction(function):
+            here, there = inspect.signature(function), inspect.signature(theirs[member])
+            if theirs[member].__class__ is function.__class__:
+                assert plain(str(here)) == plain(str(there)), member
+            else:
+                assert list(here.parameters) == list(there.parameters), member
+            asks = not (member in AT_ONCE or (member.startswith("get_") and name == "Client"))
+            assert inspect.iscoroutinefunction(function) == asks, member
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_the_words_are_the_same(name: str) -> None:
+    of = getattr(redlatch, name), of_aio(name)
+    theirs, ours = members(of[0]), members(of[1])
+    different = {"Client": ["close"], "Lock": ["__call__"], "Hold": ["on_lost"]}.get(name, [])
+    for member in set(vars(of[1])) & set(ours) - set(different):
+        assert plain(ours[member].__doc__) == plain(theirs[member].__doc__), member
+    if name not in ("Client", "Lock"):
+        assert plain(of[1].__doc__) == plain(of[0].__doc__)
+
+
+@pytest.mark.parametrize("function", ["connect", "red_lock"])
+def test_functions_are_the_same(function: str) -> None:
+    theirs, ours = getattr(redlatch, function), getattr(aio, function)
+    assert plain(str(inspect.signature(ours))) == plain(str(inspect.signature(theirs)))
+    assert function == "connect" or plain(ours.__doc__) == plain(theirs.__doc__)
