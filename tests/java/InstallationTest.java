@@ -65,6 +65,13 @@ class InstallationTest {
     }
 
     @Test
+    void a_jvm_on_musl_is_told_from_one_on_glibc() throws Exception {
+        Path musl = Files.writeString(directory.resolve("ld-musl-x86_64.so.1"), "what a JVM on musl has in its memory");
+        String output = new Child().run(LockOnce.class, TestServer.shared().url(), "1", musl.toString());
+        assertTrue(output.contains("io.redlatch.NativeLibraryError") && output.contains("linux-musl-"), output);
+    }
+
+    @Test
     void redisson_on_the_same_class_path_is_an_error_that_names_both_places() throws Exception {
         String output = run(new Child().behind(Loaded.redissonsJar()), 1);
         assertTrue(output.contains("io.redlatch.ClassPathConflictException"), output);

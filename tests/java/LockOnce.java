@@ -1,3 +1,6 @@
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Paths;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.config.Config;
@@ -6,8 +9,13 @@ import org.redisson.config.Config;
 public final class LockOnce {
     private LockOnce() {}
 
-    /** @param arguments an address, and how many times to try */
-    public static void main(String[] arguments) {
+    /** @param arguments an address, how many times to try, and a file that the JVM is to have in its memory, if any */
+    public static void main(String... arguments) throws IOException {
+        if (arguments.length > 2) {
+            try (FileChannel file = FileChannel.open(Paths.get(arguments[2]))) {
+                file.map(FileChannel.MapMode.READ_ONLY, 0, file.size()); // stays mapped after the end of this block
+            }
+        }
         Config config = new Config();
         config.useSingleServer().setAddress(arguments[0]);
         for (int left = Integer.parseInt(arguments[1]); left > 0; left--) {

@@ -2,6 +2,7 @@ package io.redlatch;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
@@ -18,6 +19,7 @@ final class NativeLibrary {
     private static final String FILE = System.mapLibraryName("redlatch_jni");
     private static final Map<String, String> ARCHITECTURES = Map.of("amd64", "x86_64", "arm64", "aarch64");
     private static final String REMEDY = "build it with `cargo build --release -p redlatch-jni` and name it with -D" + PATH_PROPERTY + "=<file>";
+    private static final String PLATFORM = findPlatform();
 
     private static boolean loaded;
 
@@ -50,12 +52,26 @@ final class NativeLibrary {
         }
     }
 
-    /** The platform in the words of the jar, as in {@code linux-x86_64}. */
+    /** The platform in the words of the jar, as in {@code linux-x86_64} and {@code linux-musl-x86_64}. */
     static String platform() {
+        return PLATFORM;
+    }
+
+    private static String findPlatform() {
         String os = System.getProperty("os.name").toLowerCase(Locale.ROOT);
-        String system = os.startsWith("linux") ? "linux" : os.startsWith("mac") ? "macos" : os.startsWith("windows") ? "windows" : os;
+        String system = os.startsWith("linux") ? isMusl() ? "linux-musl" : "linux" : os.startsWith("mac") ? "macos"
+                : os.startsWith("windows") ? "windows" : os;
         String architecture = System.getProperty("os.arch");
         return system + "-" + ARCHITECTURES.getOrDefault(architecture, architecture);
+    }
+
+    /** Whether this JVM runs on the other C library that Linux may have, as Alpine does: what is built for one does not load with the other. */
+    private static boolean isMusl() {
+        try {
+            return Files.readString(Paths.get("/proc/self/maps"), StandardCharsets.ISO_8859_1).contains("/ld-musl-");
+        } catch (IOException e) {
+            return false; // the loader will say what is wrong
+        }
     }
 
     private static byte[] fromJar(String suffix) {
