@@ -1,0 +1,103 @@
+package io.redlatch;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.redisson.api.RLock;
+
+/**
+ * A hold that ends with a block:
+ *
+ * <pre>{@code
+ * try (Lease lease = Lease.lock(client.getLock("orders:42"))) {
+ *     charge(order);
+ * } // LockLostException if the lock was lost meanwhile and the block did not fail by itself
+ * }</pre>
+ */
+public final class Lease implements AutoCloseable {
+    private static final long RENEWED = -1;
+
+    private final RLock lock;
+    private final long owner = Thread.currentThread().getId();
+    private final Hold hold;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    private Lease(RLock lock) {
+        this.lock = lock;
+        this.hold = Holds.of(lock, owner);
+    }
+
+    /** Waits for the lock as long as it takes, and has the hold renewed until it is closed. */
+    public static Lease lock(RLock lock) {
+        lock.lock();
+        return new Lease(lock);
+    }
+
+    /**
+     * Waits for the lock as long as it takes, and holds it for {@code lease} at most.
+     *
+     * @throws IllegalArgumentException unless {@code lease} is above zero
+     */
+    public static Lease lock(RLock lock, Duration lease) {
+        lock.lock(ms(lease), TimeUnit.MILLISECONDS);
+        return new Lease(lock);
+    }
+
+    /** Waits for the lock for {@code wait} at most; empty if it was in vain. The hold is renewed until it is closed. */
+    public static Optional<Lease> tryLock(RLock lock, Duration wait) throws InterruptedException {
+        return taken(lock, lock.tryLock(Math.max(0, saturated(wait)), RENEWED, TimeUnit.MILLISECONDS));
+    }
+
+    /**
+     * Waits for the lock for {@code wait} at most, and holds it for {@code lease} at most; empty if it was in vain.
+     *
+     * @throws IllegalArgumentException unless {@code lease} is above zero
+     */
+    public static Optional<Lease> tryLock(RLock lock, Duration wait, Duration lease) throws InterruptedException {
+        return taken(lock, lock.tryLock(Math.max(0, saturated(wait)), ms(lease), TimeUnit.MILLISECONDS));
+    }
+
+    /** What is known of it: whether it is lost, its deadline, and news of its loss. */
+    public Hold hold() {
+        return hold;
+    }
+
+    /**
+     * Gives the lock back; the second time does nothing. Any thread may do it.
+     *
+     * @throws LockLostException if it was lost before
+     */
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            lock.unlockAsync(owner).toCompletableFuture().join();
+        } catch (CompletionException e) {
+            Throwable error = e.getCause();
+            throw error.getCause() instanceof LockLostException ? (LockLostException) error.getCause()
+                    : error instanceof RuntimeException ? (RuntimeException) error : e;
+        }
+    }
+
+    private static Optional<Lease> taken(RLock lock, boolean taken) {
+        return taken ? Optional.of(new Lease(lock)) : Optional.empty();
+    }
+
+    private static long ms(Duration lease) {
+        long ms = saturated(lease);
+        if (ms <= 0) {
+            throw new IllegalArgumentException("the lease is " + lease + ", it must be above zero; leave it out to have it renewed");
+        }
+        return ms;
+    }
+
+    /** Rounded up, so that a short time is not none at all. */
+    private static long saturated(Duration time) {
+        boolean fits = time.compareTo(Duration.ofMillis(Long.MAX_VALUE - 1)) < 0 && time.compareTo(Duration.ofMillis(Long.MIN_VALUE + 1)) > 0;
+        return fits ? time.plusNanos(999_999).toMillis() : time.isNegative() ? Long.MIN_VALUE : Long.MAX_VALUE;
+    }
+}

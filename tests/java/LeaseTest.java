@@ -1,0 +1,78 @@
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.redlatch.Lease;
+import io.redlatch.LockLostException;
+import io.redlatch.LostReason;
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Holds that end with a block. */
+@SuppressWarnings("try") // that a block does not name its lease is what it is for
+class LeaseTest extends LockTest {
+    @Test
+    void the_end_of_a_block_gives_the_lock_back() throws Exception {
+        try (Lease lease = Lease.lock(lock)) {
+            assertTrue(lock.isHeldByCurrentThread() && lock.remainTimeToLive() > 20_000);
+            assertFalse(lease.hold().isLost());
+        }
+        assertFalse(lock.isLocked());
+    }
+
+    @Test
+    void any_thread_may_give_it_back_and_the_second_time_does_nothing() throws Exception {
+        Lease lease = Lease.lock(lock, Duration.ofSeconds(9));
+        long left = lock.remainTimeToLive();
+        assertTrue(left > 5_000 && left <= 9_000, left + " ms");
+        Worker.elsewhere(() -> {
+            lease.close();
+            return true;
+        });
+        assertFalse(lock.isLocked());
+        lock.lock();
+        lease.close();
+        assertTrue(lock.isHeldByCurrentThread());
+    }
+
+    @Test
+    void a_wait_in_vain_is_empty_and_one_in_time_is_not() throws Exception {
+        try (Lease lease = Lease.tryLock(lock, Duration.ZERO).orElseThrow()) {
+            assertEquals(Optional.empty(), Worker.elsewhere(() -> Lease.tryLock(lock, Duration.ofNanos(1))));
+            assertEquals(Optional.empty(), Worker.elsewhere(() -> Lease.tryLock(lock, Duration.ofMillis(20), Duration.ofSeconds(1))));
+            assertEquals(Optional.empty(), Worker.elsewhere(() -> Lease.tryLock(lock, Duration.ofSeconds(-1), Duration.ofSeconds(1))));
+        }
+        try (Lease lease = Lease.tryLock(lock, Duration.ofSeconds(Long.MAX_VALUE), Duration.ofNanos(1)).orElseThrow()) {
+            assertFalse(lease.hold().remaining().compareTo(Duration.ofMillis(1)) > 0);
+        } catch (LockLostException e) {
+            assertEquals(LostReason.EXPIRED, e.reason());
+        }
+    }
+
+    @Test
+    void a_loss_shows_at_the_end_of_a_block_that_did_not_fail_by_itself() throws Exception {
+        assertThrows(LockLostException.class, () -> {
+            try (Lease lease = Lease.lock(lock)) {
+                server.call("DEL", name);
+            }
+        });
+        IllegalStateException own = new IllegalStateException("own");
+        assertSame(own, assertThrows(IllegalStateException.class, () -> {
+            try (Lease lease = Lease.lock(lock)) {
+                server.call("DEL", name);
+                throw own;
+            }
+        }));
+        assertEquals(1, own.getSuppressed().length);
+    }
+
+    @Test
+    void a_lease_is_above_zero() {
+        assertThrows(IllegalArgumentException.class, () -> Lease.lock(lock, Duration.ZERO));
+        assertThrows(IllegalArgumentException.class, () -> Lease.tryLock(lock, Duration.ZERO, Duration.ofSeconds(-1)));
+        assertFalse(lock.isLocked());
+    }
+}
