@@ -12,9 +12,8 @@ enum Missing {
             "(?!.*Lock\\(|.*CountDownLatch|.*Semaphore).* (get|create|execute|reactive|rxJava|is)\\w*\\(.*"),
     /** Moving, copying and measuring keys, and ends under a condition, are for a client of everything that Redis has. */
     KEYS("api\\.R(Object|Expirable|Semaphore|PermitExpirableSemaphore|CountDownLatch)(Async)?",
-            ".* (copy|copyAndReplace|move|rename|renamenx|migrate|dump|restore|restoreAndReplace|touch|sizeInMemory"
-                    + "|get(AccessFrequency|ReferenceCount|IdleTime|InternalEncoding|Codec|ExpireTime)|expire(At|If\\w+))(Async)?\\(.*"
-                    + "|.* expire(Async)?\\(long, .*"),
+            ".* (copy|copyAndReplace|move|rename|renamenx|migrate|dump|restore|restoreAndReplace|sizeInMemory"
+                    + "|get(AccessFrequency|ReferenceCount|IdleTime|InternalEncoding|Codec|ExpireTime)|expireIf\\w+)(Async)?\\(.*"),
     /** To list and move keys is for a client of everything that Redis has. */
     LISTS("api\\.RKeys(Async)?", ".* (getKeys\\w*|getType|getSlot|randomKey|move|migrate|copy|expire|expireAt|clearExpire|rename|renamenx"
             + "|remainTimeToLive|swapdb|addListener|removeListener)(Async)?\\(.*"),

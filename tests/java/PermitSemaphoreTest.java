@@ -170,7 +170,7 @@ class PermitSemaphoreTest extends LockTest {
     void the_semaphore_may_have_an_end_and_its_permits_go_with_it() throws Exception {
         semaphore.trySetPermits(1);
         semaphore.acquire();
-        assertTrue(semaphore.expire(Duration.ofSeconds(50)));
+        assertTrue(semaphore.expire(Duration.ofSeconds(50)) && semaphore.touch() && semaphore.touchAsync().get(10, SECONDS));
         String leases = "{" + name + "}:timeout";
         assertTrue(Long.parseLong(server.call("PTTL", leases).toString()) > 40_000);
         assertTrue(semaphore.clearExpire());

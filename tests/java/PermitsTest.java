@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Date;
+import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RCountDownLatch;
@@ -110,6 +113,21 @@ class PermitsTest extends LockTest {
         assertEquals(-1, semaphore.remainTimeToLive());
         assertEquals(name, semaphore.getName());
         assertTrue(semaphore.unlink());
+    }
+
+    @Test
+    @SuppressWarnings("deprecation")
+    void an_end_may_be_given_as_redisson_3_did() throws Exception {
+        RSemaphore semaphore = client.getSemaphore(name);
+        semaphore.trySetPermits(1);
+        long soon = System.currentTimeMillis() + 20_000;
+        for (Callable<Boolean> expire : List.<Callable<Boolean>>of(() -> semaphore.expire(20, SECONDS),
+                () -> semaphore.expireAsync(20, SECONDS).get(), () -> semaphore.expireAt(soon), () -> semaphore.expireAtAsync(soon).get(),
+                () -> semaphore.expireAt(new Date(soon)), () -> semaphore.expireAtAsync(new Date(soon)).get())) {
+            semaphore.clearExpire();
+            assertTrue(expire.call());
+            assertTrue(semaphore.remainTimeToLive() > 5_000 && semaphore.remainTimeToLive() <= 20_000);
+        }
     }
 
     @Test

@@ -21,7 +21,7 @@ final class RedissonKeys implements RKeys {
     private static final int EXISTS = 1;
     private static final int DELETE = 2;
     private static final int UNLINK = 3;
-    private static final int TOUCH = 4;
+    static final int TOUCH = 4;
     private static final int FLUSHDB = 5;
     private static final int FLUSHALL = 6;
     private static final int FLUSHDB_LATER = 7;

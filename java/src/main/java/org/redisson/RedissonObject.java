@@ -6,6 +6,8 @@ import io.redlatch.Request;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Date;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.redisson.api.ObjectListener;
 import org.redisson.api.RFuture;
@@ -68,12 +70,26 @@ abstract class RedissonObject implements RObject {
         return submit(ask(Request.INSPECT), RedissonObject::isThere);
     }
 
+    @Override
+    public boolean touch() {
+        return isOne(run(touching()));
+    }
+
+    @Override
+    public RFuture<Boolean> touchAsync() {
+        return submit(touching(), RedissonObject::isOne);
+    }
+
+    private Request touching() {
+        return limits.on(Request.keys(RedissonKeys.TOUCH, key));
+    }
+
     public boolean expire(Duration duration) {
-        return isOne(run(ask(Request.LIVE_FOR, Math.max(1, duration.toMillis()))));
+        return isOne(run(ask(Request.LIVE_FOR, Times.toLive(duration))));
     }
 
     public RFuture<Boolean> expireAsync(Duration duration) {
-        return submit(ask(Request.LIVE_FOR, Math.max(1, duration.toMillis())), RedissonObject::isOne);
+        return submit(ask(Request.LIVE_FOR, Times.toLive(duration)), RedissonObject::isOne);
     }
 
     public boolean expire(Instant time) {
@@ -82,6 +98,36 @@ abstract class RedissonObject implements RObject {
 
     public RFuture<Boolean> expireAsync(Instant time) {
         return expireAsync(Duration.between(Instant.now(), time));
+    }
+
+    @Deprecated
+    public boolean expire(long timeToLive, TimeUnit timeUnit) {
+        return expire(Duration.ofMillis(timeUnit.toMillis(timeToLive)));
+    }
+
+    @Deprecated
+    public RFuture<Boolean> expireAsync(long timeToLive, TimeUnit timeUnit) {
+        return expireAsync(Duration.ofMillis(timeUnit.toMillis(timeToLive)));
+    }
+
+    @Deprecated
+    public boolean expireAt(Date timestamp) {
+        return expire(timestamp.toInstant());
+    }
+
+    @Deprecated
+    public RFuture<Boolean> expireAtAsync(Date timestamp) {
+        return expireAsync(timestamp.toInstant());
+    }
+
+    @Deprecated
+    public boolean expireAt(long timestamp) {
+        return expire(Instant.ofEpochMilli(timestamp));
+    }
+
+    @Deprecated
+    public RFuture<Boolean> expireAtAsync(long timestamp) {
+        return expireAsync(Instant.ofEpochMilli(timestamp));
     }
 
     public boolean clearExpire() {

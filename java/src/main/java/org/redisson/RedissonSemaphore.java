@@ -166,12 +166,12 @@ public class RedissonSemaphore extends RedissonObject implements RSemaphore {
 
     @Override
     public boolean trySetPermits(int permits, Duration ttl) {
-        return isOne(run(ask(Request.TRY_SET, permits, Math.max(1, ttl.toMillis()))));
+        return isOne(run(ask(Request.TRY_SET, permits, Times.toLive(ttl))));
     }
 
     @Override
     public RFuture<Boolean> trySetPermitsAsync(int permits, Duration ttl) {
-        return submit(ask(Request.TRY_SET, permits, Math.max(1, ttl.toMillis())), RedissonObject::isOne);
+        return submit(ask(Request.TRY_SET, permits, Times.toLive(ttl)), RedissonObject::isOne);
     }
 
     @Override

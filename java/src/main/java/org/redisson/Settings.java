@@ -61,7 +61,7 @@ final class Settings {
     private static long retryFor(int attempts, DelayStrategy delays) {
         long sum = 0;
         for (int attempt = 0; attempt < attempts && sum < MOST_MS; attempt++) {
-            long delay = Objects.requireNonNull(delays.calcDelay(attempt), "retryDelay gives null").toMillis();
+            long delay = Times.ms(Objects.requireNonNull(delays.calcDelay(attempt), "retryDelay gives null"));
             boolean settled = attempt == MOST_DELAYS; // it is the same from here on; a number of attempts may be as good as endless
             sum += settled ? Math.min(delay, MOST_MS / attempts) * (attempts - attempt) : delay;
             if (settled) {

@@ -10,6 +10,7 @@ final class Times {
     static final long RENEWED = 0;
 
     private static final long CENTURY_MS = TimeUnit.DAYS.toMillis(100 * 365);
+    private static final Duration CENTURY = Duration.ofMillis(CENTURY_MS);
 
     private Times() {}
 
@@ -22,6 +23,17 @@ final class Times {
     /** 0 or less is renewed until release. */
     static long toLease(long time, TimeUnit unit) {
         return roundUp(time, unit);
+    }
+
+    /** At least one ms, at most a hundred years: the server refuses more. */
+    static long toLive(Duration duration) {
+        return Math.max(1, ms(duration));
+    }
+
+    /** From minus a hundred years to a hundred years. */
+    static long ms(Duration duration) {
+        boolean fits = duration.compareTo(CENTURY) < 0 && duration.compareTo(CENTURY.negated()) > 0;
+        return fits ? duration.toMillis() : duration.isNegative() ? -CENTURY_MS : CENTURY_MS;
     }
 
     /** Saturates. */

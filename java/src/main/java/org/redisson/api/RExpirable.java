@@ -2,6 +2,8 @@ package org.redisson.api;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Date;
+import java.util.concurrent.TimeUnit;
 
 /** What may have an end. */
 public interface RExpirable extends RObject, RExpirableAsync {
@@ -10,6 +12,18 @@ public interface RExpirable extends RObject, RExpirableAsync {
 
     /** Has it expire at that time. False if it is not there. */
     boolean expire(Instant time);
+
+    /** @deprecated use {@link #expire(Duration)} */
+    @Deprecated
+    boolean expire(long timeToLive, TimeUnit timeUnit);
+
+    /** @deprecated use {@link #expire(Instant)} */
+    @Deprecated
+    boolean expireAt(Date timestamp);
+
+    /** @deprecated use {@link #expire(Instant)}; in ms since 1970 */
+    @Deprecated
+    boolean expireAt(long timestamp);
 
     /** Has it never expire. False if it is not there, or had no end. */
     boolean clearExpire();

@@ -14,6 +14,9 @@ public interface RObject extends RObjectAsync {
     /** Whether it is there. */
     boolean isExists();
 
+    /** Notes an access to it. True if it is there. */
+    boolean touch();
+
     /**
      * Has the listener called when its key expires ({@link ExpiredObjectListener}) or is deleted ({@link DeletedObjectListener}).
      *

@@ -11,6 +11,9 @@ public interface RObjectAsync {
     /** As {@link RObject#isExists()}. */
     RFuture<Boolean> isExistsAsync();
 
+    /** As {@link RObject#touch()}. */
+    RFuture<Boolean> touchAsync();
+
     /** As {@link RObject#addListener}. */
     RFuture<Integer> addListenerAsync(ObjectListener listener);
 

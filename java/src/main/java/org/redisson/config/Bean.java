@@ -1,6 +1,5 @@
 package org.redisson.config;
 
-import java.beans.Introspector;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Map;
@@ -29,7 +28,7 @@ final class Bean {
         for (Method method : type.getMethods()) {
             String name = method.getName();
             if (name.length() > prefix.length() && name.startsWith(prefix) && wanted.test(method)) {
-                methods.put(Introspector.decapitalize(name.substring(prefix.length())), method);
+                methods.put(Character.toLowerCase(name.charAt(prefix.length())) + name.substring(prefix.length() + 1), method);
             }
         }
         return methods;

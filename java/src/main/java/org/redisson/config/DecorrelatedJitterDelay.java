@@ -15,7 +15,7 @@ public class DecorrelatedJitterDelay implements DelayStrategy {
     public DecorrelatedJitterDelay(Duration minDelay, Duration maxDelay) {
         this.minDelay = minDelay;
         this.maxDelay = maxDelay;
-        this.lastMs = minDelay.toMillis();
+        this.lastMs = ExponentialDelay.ms(minDelay);
     }
 
     /** The shortest delay. */
@@ -30,7 +30,7 @@ public class DecorrelatedJitterDelay implements DelayStrategy {
 
     @Override
     public Duration calcDelay(int attempt) {
-        Duration delay = ExponentialDelay.between(minDelay.toMillis(), Math.min(maxDelay.toMillis(), 3 * lastMs));
+        Duration delay = ExponentialDelay.between(ExponentialDelay.ms(minDelay), Math.min(ExponentialDelay.ms(maxDelay), 3 * lastMs));
         lastMs = delay.toMillis();
         return delay;
     }

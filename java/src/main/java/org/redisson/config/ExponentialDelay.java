@@ -6,6 +6,7 @@ import java.util.concurrent.ThreadLocalRandom;
 /** What the delays that double with every attempt have in common: where they start and where they end. */
 abstract class ExponentialDelay implements DelayStrategy {
     private static final int MOST_DOUBLINGS = 30;
+    private static final Duration LONGEST = Duration.ofDays(365);
 
     private final Duration baseDelay;
     private final Duration maxDelay;
@@ -27,8 +28,13 @@ abstract class ExponentialDelay implements DelayStrategy {
 
     /** The base doubled {@code attempt} times, at most the maximum, in ms. */
     long ceiling(int attempt) {
-        double doubled = baseDelay.toMillis() * Math.pow(2, Math.min(attempt, MOST_DOUBLINGS));
-        return (long) Math.min(doubled, maxDelay.toMillis());
+        double doubled = ms(baseDelay) * Math.pow(2, Math.min(attempt, MOST_DOUBLINGS));
+        return (long) Math.min(doubled, ms(maxDelay));
+    }
+
+    /** At most a year. */
+    static long ms(Duration delay) {
+        return delay.compareTo(LONGEST) > 0 ? LONGEST.toMillis() : delay.toMillis();
     }
 
     static Duration between(long leastMs, long mostMs) {

@@ -7,6 +7,8 @@ import org.redisson.config.DelayStrategy;
 
 /** What was set in {@link CommonOptions}. */
 public final class CommonParams implements CommonOptions {
+    private static final Duration LONGEST = Duration.ofMillis(Integer.MAX_VALUE);
+
     private final String name;
     private Duration timeout;
     private Integer retryAttempts;
@@ -18,7 +20,7 @@ public final class CommonParams implements CommonOptions {
 
     @Override
     public CommonOptions timeout(Duration timeout) {
-        if (timeout.toMillis() < 1) {
+        if (timeout.compareTo(Duration.ofMillis(1)) < 0) {
             throw new IllegalArgumentException("the timeout of `" + name + "` is " + timeout + ", it must be 1 ms at least");
         }
         this.timeout = timeout;
@@ -54,7 +56,7 @@ public final class CommonParams implements CommonOptions {
 
     /** How long one call may stay unanswered, in ms; 0 if it is not set. */
     public int getTimeout() {
-        return timeout == null ? 0 : (int) Math.min(timeout.toMillis(), Integer.MAX_VALUE);
+        return timeout == null ? 0 : timeout.compareTo(LONGEST) > 0 ? Integer.MAX_VALUE : (int) timeout.toMillis();
     }
 
     /** How many further attempts a call gets; −1 if it is not set. */
