@@ -4,18 +4,28 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.redisson.Redisson;
+import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /** Virtual threads, on a JDK that has them. */
 class VirtualThreadTest extends LockTest {
     private static final int MORE_THAN_CARRIERS = 500;
+    private static final int THOUSAND = 1000;
 
     private Method start;
 
@@ -86,6 +96,46 @@ class VirtualThreadTest extends LockTest {
             slow.call("CLIENT", "UNPAUSE");
             assertTrue(answered.await(20, SECONDS), answered.getCount() + " still wait");
             patient.shutdown();
+        }
+    }
+
+    @Test
+    void no_virtual_thread_is_ever_pinned() throws Exception {
+        try (DelayProxy slow = new DelayProxy(server.port()); Recording recording = new Recording()) {
+            Config config = server.config();
+            config.useSingleServer().setAddress(slow.url()).setTimeout(10_000);
+            RedissonClient far = Redisson.create(config);
+            recording.enable("jdk.VirtualThreadPinned").withThreshold(Duration.ZERO).withStackTrace();
+            recording.start();
+            CountDownLatch done = new CountDownLatch(THOUSAND);
+            for (int i = 0; i < THOUSAND; i++) {
+                RLock own = far.getLock(name + i);
+                start(() -> {
+                    own.lock();
+                    own.unlock();
+                    done.countDown();
+                });
+            }
+            assertTrue(done.await(30, SECONDS), done.getCount() + " have not ended");
+            start(() -> assertTrue(PinnedOnPurpose.LONG > 0)).join(10_000);
+            recording.stop();
+            Path file = Files.createTempFile("redlatch", ".jfr");
+            recording.dump(file);
+            List<RecordedEvent> pinned = RecordingFile.readAllEvents(file);
+            Files.delete(file);
+            assertTrue(pinned.removeIf(event -> String.valueOf(event.getStackTrace()).contains("PinnedOnPurpose")), "those that are are seen");
+            pinned.removeIf(event -> !String.valueOf(event.getStackTrace()).contains("redlatch"));
+            assertEquals(List.of(), pinned);
+            far.shutdown();
+        }
+    }
+
+    /** A virtual thread that parks in an initializer keeps its carrier. */
+    private static final class PinnedOnPurpose {
+        static final long LONG = System.nanoTime();
+
+        static {
+            LockSupport.parkNanos(1_000_000);
         }
     }
 

@@ -47,6 +47,6 @@ public class RedissonFasterMultiLock extends RedissonLock {
             return KRYO + text;
         }
         throw new IllegalArgumentException("the value " + value + " of a multi lock is a " + value.getClass().getName() + ", the codec "
-                + codec.getClass().getName() + "; give a String with Kryo5Codec, or use StringCodec in UTF-8 for all of them");
+                + codec + "; give a String with Kryo5Codec, or use StringCodec in UTF-8 for all of them");
     }
 }
