@@ -1,0 +1,75 @@
+"""Interpreters beside the main one: those that share its GIL, as mod_wsgi's do, work; others refuse."""
+
+from __future__ import annotations
+
+import sys
+
+from program import run
+from servers import Server
+from view import View
+
+PROGRAM = """
+import sys
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+
+def new(isolated):
+    try:
+        return interpreters.create("isolated" if isolated else "legacy")
+    except TypeError:
+        return interpreters.create(isolated=isolated)
+
+WORK = '''
+import redlatch
+client = redlatch.connect(%r)
+name = %r
+with client.get_fair_lock(name) as hold:
+    hold.ensure()
+lost = client.get_lock(name + ":lost").lock()
+client.get_lock(name + ":lost").force_unlock()
+assert lost.wait_lost(20)
+try:
+    lost.release()
+except redlatch.LockLostError:
+    print("worked", flush=True)
+if %r != "main":
+    client.get_lock(name + ":forgotten").lock()
+'''
+
+for how in sys.argv[3:]:
+    work = WORK % (sys.argv[1], sys.argv[2], how)
+    if how == "main":
+        exec(work)
+        continue
+    interpreter = new(isolated=how == "isolated")
+    try:
+        failed = interpreters.run_string(interpreter, work)
+    except interpreters.RunFailedError as e:
+        failed = e
+    if failed is not None:
+        print(failed if isinstance(failed, Exception) else failed.formatted, flush=True)
+    interpreters.destroy(interpreter)
+"""
+
+
+def test_interpreters_of_one_gil_each_work_in_any_order(server: Server, view: View, name: str) -> None:
+    for order in (("main", "legacy", "legacy", "main"), ("legacy", "main", "legacy")):
+        ended = run(PROGRAM, server.url, name, *order)
+        assert ended.stderr == ""
+        assert ended.stdout == "worked\n" * len(order)
+        # What each forgot to release it gave back at its own end, or the next one would wait for ever.
+        assert view("KEYS", f"{name}*") == []
+
+
+def test_an_interpreter_with_a_gil_of_its_own_works_or_is_refused_in_a_sentence(
+    server: Server, view: View, name: str
+) -> None:
+    ended = run(PROGRAM, server.url, name, "main", "isolated", "main")
+    assert ended.stderr == ""
+    first, refused, last = ended.stdout.splitlines()
+    assert first == last == "worked"
+    # Before Python 3.12 every interpreter shares the GIL.
+    assert "does not support loading in subinterpreters" in refused or sys.version_info < (3, 12)
+    assert view("KEYS", f"{name}*") == []
