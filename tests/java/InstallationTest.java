@@ -1,16 +1,20 @@
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
+import java.lang.ref.WeakReference;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.redisson.Redisson;
 
 /** The jar on a machine: its native library, its class path, and the end of the JVM. */
 class InstallationTest {
@@ -40,6 +44,7 @@ class InstallationTest {
         File library = directory.toFile().listFiles()[0].listFiles()[0];
         Files.writeString(library.toPath(), "nonsense");
         assertTrue(run(new Child().option("-Djava.io.tmpdir=" + directory), 1).contains("locked"));
+        assertEquals(1, library.getParentFile().list().length, "the copy in its place is gone");
     }
 
     @Test
@@ -81,17 +86,39 @@ class InstallationTest {
 
     @Test
     void two_class_loaders_of_one_jvm_have_a_library_each() throws Exception {
-        URL[] jar = {Paths.get(Child.jar()).toUri().toURL(), LockOnce.class.getProtectionDomain().getCodeSource().getLocation()};
-        for (int i = 0; i < 2; i++) {
-            try (URLClassLoader loader = new URLClassLoader(jar, ClassLoader.getPlatformClassLoader())) {
-                Class<?> config = loader.loadClass("org.redisson.config.Config");
-                Object made = config.getConstructor().newInstance();
-                Object single = config.getMethod("useSingleServer").invoke(made);
-                single.getClass().getMethod("setAddress", String.class).invoke(single, TestServer.shared().url());
-                Object client = loader.loadClass("org.redisson.Redisson").getMethod("create", config).invoke(null, made);
-                loader.loadClass("org.redisson.api.RedissonClient").getMethod("shutdown").invoke(client);
+        try (URLClassLoader one = loader(); URLClassLoader other = loader()) {
+            Class<?> first = deploy(one);
+            assertNotSame(first, deploy(other));
+            assertSame(first, deploy(one), "and each of them works on");
+        }
+    }
+
+    @Test
+    void an_application_that_was_taken_out_leaves_nothing_behind() throws Exception {
+        List<WeakReference<ClassLoader>> gone = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            try (URLClassLoader loader = loader()) {
+                deploy(loader);
+                gone.add(new WeakReference<>(loader));
             }
         }
+        Wait.until("the class loaders are gone", () -> {
+            System.gc();
+            return gone.stream().allMatch(each -> each.get() == null);
+        });
+        assertTrue(Thread.getAllStackTraces().size() > 0, "the JVM lives");
+    }
+
+    private static URLClassLoader loader() throws Exception {
+        URL[] jar = {Paths.get(Child.jar()).toUri().toURL(), LockOnce.class.getProtectionDomain().getCodeSource().getLocation()};
+        return new URLClassLoader(jar, ClassLoader.getPlatformClassLoader());
+    }
+
+    /** What an application does that is put into a server and taken out again. */
+    private static Class<?> deploy(ClassLoader loader) throws Exception {
+        Class<?> application = loader.loadClass("Deployed");
+        assertEquals("locked", application.getMethod("run", String.class).invoke(null, TestServer.shared().url()));
+        return application;
     }
 
     private static String run(Child child, int times) throws Exception {

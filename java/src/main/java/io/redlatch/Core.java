@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 
@@ -23,6 +24,8 @@ public final class Core {
     private final Executor executor;
     /** Those that somebody has asked for, until they end: they are watched once, however often they are asked for. */
     private final ConcurrentHashMap<Long, Hold> holds = new ConcurrentHashMap<>();
+
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     private Core(long client, Executor executor) {
         this.client = client;
@@ -42,7 +45,9 @@ public final class Core {
         NativeLibrary.load();
         List<String> flat = new ArrayList<>();
         options.forEach((name, value) -> Collections.addAll(flat, name, value));
-        return new Core(Native.connect(url, flat.toArray(new String[0])), executor);
+        Core core = new Core(Native.connect(url, flat.toArray(new String[0])), executor);
+        Completions.opened();
+        return core;
     }
 
     /**
@@ -160,6 +165,9 @@ public final class Core {
      */
     public void close(boolean release) {
         Native.close(client, release);
+        if (closed.compareAndSet(false, true)) {
+            Completions.closed();
+        }
     }
 
     private Waiting start(Request request) {

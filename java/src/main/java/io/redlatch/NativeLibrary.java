@@ -48,7 +48,12 @@ final class NativeLibrary {
             loadFile(Extracted.once(fromJar(".sha256"), FILE, () -> fromJar("")), remedy);
         } catch (NativeLibraryError e) {
             // The JVM loads a file for one class loader only, so a second web application needs a copy; a damaged file is mended too.
-            loadFile(Extracted.again(fromJar(""), FILE), remedy);
+            Path copy = Extracted.again(fromJar(""), FILE);
+            try {
+                loadFile(copy, remedy);
+            } finally {
+                copy.toFile().delete(); // it is in memory now; Windows keeps it until the JVM ends
+            }
         }
     }
 
