@@ -98,6 +98,8 @@ test-python: build
 test-java: build
 	$(call heading,tests: Java)
 	gradle --console=plain --quiet -Pprofile=ci junit junit25
+	$(call heading,the published jar in a Gradle and a Maven project)
+	timeout 600 tests/consumers/run
 
 test-examples: build target/made/demo
 	$(call heading,examples)
