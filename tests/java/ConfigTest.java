@@ -88,6 +88,33 @@ class ConfigTest {
     }
 
     @Test
+    @SuppressWarnings("deprecation")
+    void the_mappers_of_redisson_3_are_mappers_of_4() {
+        org.redisson.api.NameMapper names = new org.redisson.api.NameMapper() {
+            @Override
+            public String map(String name) {
+                return "shop:" + name;
+            }
+
+            @Override
+            public String unmap(String name) {
+                return name.substring(5);
+            }
+        };
+        Config config = new Config();
+        config.useSingleServer().setNameMapper(names).setRetryInterval(700).setPassword("sesame").setKeepAlive(true);
+        assertEquals("shop:a", config.useSingleServer().getNameMapper().map("a"));
+        assertEquals(700, config.useSingleServer().getRetryDelay().calcDelay(5).toMillis());
+        assertEquals("a", org.redisson.api.NameMapper.direct().map("a"));
+        org.redisson.api.HostNatMapper hosts = new org.redisson.api.HostNatMapper();
+        hosts.setHostsMap(Map.of("inside", "outside"));
+        Config cluster = new Config();
+        cluster.useClusterServers().setNatMapper(hosts);
+        assertEquals("redis://outside:1", cluster.useClusterServers().getNatMapper().map(new RedisURI("redis://inside:1")).toString());
+        assertEquals("redis://b:2", org.redisson.api.NatMapper.direct().map(new RedisURI("redis://b:2")).toString());
+    }
+
+    @Test
     void a_setting_without_meaning_is_told_of_once_at_debug() throws Exception {
         String logging = System.getProperty("logging.classpath");
         Child child = new Child().option("-Dorg.slf4j.simpleLogger.defaultLogLevel=debug");
