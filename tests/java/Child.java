@@ -11,6 +11,8 @@ import org.redisson.Redisson;
 
 /** A JVM of its own, for what a running one cannot try twice. */
 final class Child {
+    private static final int PATIENCE_S = 120;
+
     private final List<String> command = new ArrayList<>(List.of(Paths.get(System.getProperty("java.home"), "bin", "java").toString()));
     private String classPath;
 
@@ -44,7 +46,7 @@ final class Child {
         command.addAll(Arrays.asList(arguments));
         File output = File.createTempFile("redlatch-child", null);
         Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output).start();
-        boolean ended = process.waitFor(30, TimeUnit.SECONDS);
+        boolean ended = process.waitFor(PATIENCE_S, TimeUnit.SECONDS);
         process.destroyForcibly().waitFor();
         String text = Files.readString(output.toPath());
         output.delete();

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -21,6 +22,7 @@ class ProgramsTest {
     Path directory;
 
     @Test
+    @Timeout(300)
     void programs_show_the_same_compiled_with_either_and_run_with_it() throws Exception {
         try (TestServer server = TestServer.start()) {
             List<String> redissons = shown("redisson", Loaded.CLASS_PATH, server);
