@@ -58,10 +58,19 @@ class Window:
 
 def solo(bench: Bench, peer: str, mode: str, seconds: float) -> Figures:
     """One caller locks and unlocks; nobody else asks."""
+    return alone(bench, peer, mode, seconds, "solo")
+
+
+def tasks(bench: Bench, peer: str, mode: str, seconds: float) -> Figures:
+    """A hundred tasks lock and unlock, each its own lock."""
+    return alone(bench, peer, mode, seconds, "tasks", tasks=100)
+
+
+def alone(bench: Bench, peer: str, mode: str, seconds: float, order: str, **values: object) -> Figures:
     (program,) = bench.fleet.take(peer)
     with Window(bench.server, [program], mode) as window:
         start = time.monotonic_ns() + LEAD
-        program.tell("solo", name=fresh(), **{"from": start}, until=start + int(seconds * 1e9))
+        program.tell(order, name=fresh(), **values, **{"from": start}, until=start + int(seconds * 1e9))
         answer = program.hear(seconds + PATIENCE)
     pairs = answer["pairs"][0]
     times = {"p50": answer["p50"][0] / 1e3, "p99": answer["p99"][0] / 1e3, "rate": pairs / seconds}
