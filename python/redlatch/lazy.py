@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import Any, Callable
 
 
+def is_coroutine_function(function: Callable[..., Any]) -> bool:
+    """Whether its calls are to be awaited."""
+    import inspect
+
+    return any(inspect.iscoroutinefunction(called) for called in (function, type(function).__call__))
+
+
 def is_lazy(function: Callable[..., Any]) -> bool:
     """Whether it is a coroutine function or a generator."""
     import inspect  # a quarter of the time that `import redlatch` takes, and few programs need it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -92,6 +93,12 @@ async def test_what_a_callback_raises_goes_to_the_loop(aio_client: AsyncClient, 
     hold.on_lost(fail)
     view("DEL", name)
     assert isinstance(await asyncio.wait_for(raised.get(), 20), KeyError)
+
+    def generator(*_: object) -> Iterator[None]:
+        yield
+
+    with pytest.raises(redlatch.UnsupportedError, match="give a plain function"):
+        hold.on_lost(generator)
     with pytest.raises(redlatch.ConfigError, match="is 5; give a function"):
         hold.on_lost(5)  # type: ignore[arg-type]
 

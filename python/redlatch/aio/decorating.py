@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
-from redlatch import templates
+from redlatch import lazy, templates
 from redlatch.decorating import check_function
 from redlatch.errors import UnsupportedError
 
@@ -19,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def decorated(lock: Lock, function: F) -> F:
     """The function, each call of which runs under the lock; see `Lock.__call__`."""
     check_function(lock.name, function)
-    if not any(inspect.iscoroutinefunction(called) for called in (function, type(function).__call__)):
+    if not lazy.is_coroutine_function(function):
         raise UnsupportedError(
             f"`{lock.name}` cannot decorate {function!r}, which is no coroutine function; "
             "use `async with` inside it, or for plain functions a lock of redlatch.connect",

@@ -8,10 +8,10 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Union
 
-from redlatch import calls
+from redlatch import calls, lazy
 from redlatch.aio.loops import claim, here, run
 from redlatch.durations import Seconds, optional_seconds
-from redlatch.errors import ConfigError, LockLostError, RedlatchError
+from redlatch.errors import ConfigError, LockLostError, RedlatchError, UnsupportedError
 from redlatch.held import Held
 
 if TYPE_CHECKING:
@@ -60,10 +60,12 @@ class Hold(Held):
         if it is released. It may be a coroutine function, which runs as a task of its own. What it raises goes to the
         loop's exception handler.
 
-        Raises NotHeldError in a forked child of the process that acquired it.
+        Raises NotHeldError in a forked child of the process that acquired it, UnsupportedError for generators.
         """
         if not callable(callback):
             raise ConfigError(f"on_lost of `{self.name}` is {callback!r}; give a function of hold and error", self.name)
+        if lazy.is_lazy(callback) and not lazy.is_coroutine_function(callback):
+            raise UnsupportedError(f"{callback!r} would not run when it is called; give a plain function", self.name)
         self._refuse_in_a_fork()
         watching, _ = here().begin(self, calls.WATCH)
         watching.add_done_callback(lambda ended: self._tell(callback, ended))
