@@ -17,7 +17,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def decorated(lock: Lock, function: F) -> F:
     """The function, each call of which runs under the lock; see `Lock.__call__`."""
-    check(lock.name, function)
+    check_function(lock.name, function)
+    if lazy.is_coroutine_function(function):
+        from redlatch.aio import twins
+
+        return twins.twin(lock)(function)
+    if lazy.is_lazy(function):
+        raise _unlocked(lock.name, function)
     from redlatch import templates  # needs `inspect`, a quarter of the time that `import redlatch` takes
 
     template = templates.of(function, lock._names())
@@ -32,13 +38,6 @@ def decorated(lock: Lock, function: F) -> F:
             return result
 
     return cast("F", locked)
-
-
-def check(name: str, function: Callable[..., Any]) -> None:
-    """Refuses what no lock can guard."""
-    check_function(name, function)
-    if lazy.is_lazy(function):
-        raise _unlocked(name, function)
 
 
 def check_function(name: str, function: Any) -> None:

@@ -129,9 +129,12 @@ class Lock(_redlatch.Lock):
         The name may ask for arguments of the function, as `str.format` writes them: `order:{order_id}`; then each call
         takes the lock of its own arguments, defaults included, and `{{` stands for a brace.
 
-        Raises ConfigError for an argument that the function does not take, UnsupportedError for coroutine functions and
-        generators, which would run when the lock is free again. A call raises ConfigError for an argument that it does
-        not have, or that has no text.
+        A coroutine function holds the same lock as a task, by `redlatch.aio`: no loop waits for it, and calls of other
+        tasks exclude each other.
+
+        Raises ConfigError for an argument that the function does not take, UnsupportedError for generators, which would
+        run when the lock is free again. A call raises ConfigError for an argument that it does not have, or that has no
+        text.
         """
         from redlatch import decorating
 
