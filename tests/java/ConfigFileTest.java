@@ -14,6 +14,7 @@ import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
@@ -131,6 +132,18 @@ class ConfigFileTest {
         assertEquals(json, Config.fromJSON(json).toJSON());
         assertEquals(yaml, Config.fromJSON(json).toYAML());
         assertFalse(yaml.contains("retryInterval") || yaml.contains("null"), yaml);
+    }
+
+    @Test
+    void redisson_reads_what_is_written() throws Exception {
+        List<String> files = new ArrayList<>();
+        for (String name : List.of("single.yaml", "cluster.yaml", "sentinel.yaml")) {
+            files.add(Files.writeString(directory.resolve(name), Config.fromYAML(new File(DIRECTORY, name)).toYAML()).toString());
+        }
+        Path classes = Path.of(ReadYaml.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        String seen = new Child(Loaded.CLASS_PATH, classes).run(ReadYaml.class, files.toArray(new String[0]));
+        assertTrue(seen.endsWith("read true false false 12000 STRICT\nread false true false 30000 STRICT\n"
+                + "read false false true 30000 CA_ONLY\nended by itself"), seen);
     }
 
     @Test
