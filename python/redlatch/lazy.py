@@ -19,10 +19,3 @@ def is_lazy(function: Callable[..., Any]) -> bool:
     lazy = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
     called = type(function).__call__  # what runs for an object that is no function itself
     return any(is_one(function) or is_one(called) for is_one in lazy)
-
-
-def is_coroutine_function(function: Callable[..., Any]) -> bool:
-    """Whether it returns a coroutine, as an `async def` does."""
-    import inspect
-
-    return any(inspect.iscoroutinefunction(called) for called in (function, type(function).__call__))
