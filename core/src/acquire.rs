@@ -111,7 +111,7 @@ fn go_on(waiting: Waiting, first: Option<(Turn, Call, Tryout)>) {
     let (target, ticket) = (waiting.target.clone(), waiting.ticket);
     target.live.lines().begin(ticket);
     let live = target.live.clone();
-    live.io().spawn(async move {
+    live.spawn(async move {
         let tried = target.acquire(waiting.watched, target.tries(waiting.patience.deadline()), first).await;
         let late = waiting.is_late(Instant::now());
         match tried {

@@ -174,7 +174,7 @@ impl Client {
         let held = live.tell_closed();
         if live.is_started() {
             let (done, closed) = std::sync::mpsc::sync_channel(1);
-            live.io().spawn(live.clone().wind_up(if release { held } else { Vec::new() }, release, done));
+            live.spawn(live.clone().wind_up(if release { held } else { Vec::new() }, release, done));
             // An error is the end of the I/O thread, which is an end as well.
             let _ = closed.recv();
         }

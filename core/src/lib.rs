@@ -27,6 +27,7 @@ mod gate;
 mod group;
 mod guard;
 mod holds;
+mod inbox;
 pub mod kinds;
 mod lines;
 mod link;

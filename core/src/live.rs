@@ -14,6 +14,7 @@ use crate::error::{Error, LostReason, Result};
 use crate::gate::Gates;
 use crate::group::Holding;
 use crate::holds::Holds;
+use crate::inbox::Inbox;
 use crate::kinds;
 use crate::lines::{self, Done, Lines};
 use crate::link::Link;
@@ -36,6 +37,7 @@ pub struct Live {
     lines: Mutex<Lines>,
     groups: Mutex<Holding>,
     io: OnceLock<Handle>,
+    inbox: Inbox,
     pub stop: Notify,
     /// Tells the watchdog that something is due earlier than it sleeps.
     pub earlier: Notify,
@@ -58,6 +60,7 @@ impl Live {
             lines: Mutex::default(),
             groups: Mutex::default(),
             io: OnceLock::new(),
+            inbox: Inbox::default(),
             stop: Notify::new(),
             earlier: Notify::new(),
             asleep_until: Mutex::new(None),
@@ -110,9 +113,12 @@ impl Live {
             let handle = runtime.handle().clone();
             let live = self.clone();
             let run = move || {
+                let dealing = live.clone();
+                runtime.spawn(async move { dealing.inbox.deal_out().await });
                 // As a task: each waking of what is blocked on costs a system call more. A panic has been told of by then.
                 let _ = runtime.block_on(runtime.spawn(crate::watchdog::run(live.clone())));
                 drop(runtime);
+                live.inbox.close();
                 let waiting = live.lines().take_all();
                 drop(waiting);
                 live.watchers.end(|| live.closed_error());
@@ -121,6 +127,12 @@ impl Live {
             std::thread::Builder::new().name("redlatch-io".into()).spawn(run).expect("the system gives a thread");
             handle
         })
+    }
+
+    /// Has something done on the I/O thread.
+    pub fn spawn(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
+        self.io();
+        self.inbox.put(work);
     }
 
     /// Called whenever something may be due earlier than before.

@@ -68,7 +68,7 @@ fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Resul
     match live.link.run_direct(&releasing.call, limits) {
         Some(Outcome::Reply(reply)) => Some(target.released(releasing, reply, sent, false)),
         outcome => {
-            let first = (releasing, outcome.map(|outcome| (outcome, sent)));
+            let first = Box::new((releasing, outcome.map(|outcome| (outcome, sent))));
             spawn(&live, ticket, done, async move { target.release(number, Some(first)).await });
             None
         }
@@ -105,7 +105,9 @@ fn ask(target: Target, ticket: u64, op: Op, done: Done) -> Option<Result<Answer>
 pub fn spawn(live: &Arc<Live>, ticket: u64, done: Done, operation: impl Future<Output = Result<Answer>> + Send + 'static) {
     let mut end = End { live: live.clone(), ticket, done: Some(done) };
     live.lines().begin(ticket);
-    live.io().spawn(async move { end.tell(operation.await) });
+    // It is big, and would be twice in the task.
+    let operation = Box::pin(operation);
+    live.spawn(async move { end.tell(operation.await) });
 }
 
 /// Calls `done` exactly once, also when the task dies with its runtime.

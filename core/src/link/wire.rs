@@ -76,7 +76,16 @@ impl Wire {
     }
 
     /// Waits for the answer to what `question` sends over [`Wire::con`].
-    pub async fn ask<T>(&self, question: impl Future<Output = T>, limit: Duration) -> Result<T, Silence> {
+    pub fn ask<'a, T: 'a>(
+        &'a self,
+        question: impl Future<Output = T> + Send + 'a,
+        limit: Duration,
+    ) -> impl Future<Output = Result<T, Silence>> + Send + 'a {
+        // Futures keep what they are given beside what they make of it, and those around them likewise: a call would be tens of KB.
+        self.answer(Box::pin(question), limit)
+    }
+
+    async fn answer<T>(&self, question: impl Future<Output = T> + Unpin, limit: Duration) -> Result<T, Silence> {
         let mut over = self.state.over.subscribe();
         let _open = Open::new(&self.state);
         tokio::select! {

@@ -23,6 +23,9 @@ pub struct Releasing {
     heard: u64,
 }
 
+/// One that the caller's thread has made ready, and what came of it there. Big, and hardly ever there.
+pub type First = Box<(Releasing, Option<Tryout>)>;
+
 impl Target {
     pub(super) fn not_held(&self) -> Error {
         Error::NotHeld { lock: self.slot.name.to_string(), owner: self.owner.clone() }
@@ -77,7 +80,7 @@ impl Target {
         Err(lost.err().map_or_else(|| self.not_held(), Error::Lost))
     }
 
-    pub async fn release(&self, number: u64, first: Option<(Releasing, Option<Tryout>)>) -> Result<Answer> {
+    pub async fn release(&self, number: u64, first: Option<First>) -> Result<Answer> {
         match self.release_by(self.tries(None), number, first).await {
             Err(None) => {
                 // An earlier call is still in the way, but the caller has let go: it is released when it can be.
@@ -93,14 +96,9 @@ impl Target {
     }
 
     /// `Err(None)`: an earlier call of the owner is not over.
-    async fn release_by(
-        &self,
-        tries: Tries,
-        number: u64,
-        first: Option<(Releasing, Option<Tryout>)>,
-    ) -> std::result::Result<Answer, Option<Error>> {
+    async fn release_by(&self, tries: Tries, number: u64, first: Option<First>) -> std::result::Result<Answer, Option<Error>> {
         let (releasing, sent) = match first {
-            Some(first) => first,
+            Some(first) => *first,
             None => (self.releasing(number, self.turn(tries).await.map_err(|_| None)?)?, None),
         };
         match settle(&self.live, &releasing.call, tries, sent).await {
