@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 import threading
 from collections.abc import Iterator
@@ -164,9 +165,13 @@ def test_tls_is_taken_over(tmp_path: Path) -> None:
         assert "rediss://" in repr(client_of(theirs))
 
 
+async def of_asyncio() -> object:
+    return redis.asyncio.Redis()
+
+
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "text": (lambda: "redis://localhost", "give a redis.Redis"),
-    "asyncio": (lambda: redis.asyncio.Redis(), "give a redis.Redis"),
+    "asyncio": (lambda: asyncio.run(of_asyncio()), "give a redis.Redis"),
     "sentinel": (
         lambda: redis.sentinel.Sentinel([("localhost", 1)]).master_for("shop"),  # type: ignore[no-untyped-call]
         "SentinelManagedConnection",

@@ -16,6 +16,7 @@ from eventually import until_true
 from forks import in_a_fork
 from program import run
 from redlatch import testing
+from redlatch.testing import programs
 
 
 def serves(port: int) -> bool:
@@ -81,9 +82,12 @@ def test_the_environment_names_the_program(monkeypatch: pytest.MonkeyPatch, tmp_
 def test_an_installed_server_is_found_and_not_imported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, package: str, file: str
 ) -> None:
-    program = tmp_path / package / file
+    # Under a name that nothing has which is installed here.
+    own = f"own_{package}"
+    program = tmp_path / own / file
     program.parent.mkdir(parents=True)
-    (tmp_path / package / "__init__.py").write_text("raise RuntimeError('nobody is to import this')")
+    (tmp_path / own / "__init__.py").write_text("raise RuntimeError('nobody is to import this')")
+    monkeypatch.setattr(programs, "_PACKAGES", {own: programs._PACKAGES[package]})
     program.write_text("#!/bin/sh\nexit 1\n")
     program.chmod(0o755)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -97,6 +101,7 @@ def test_where_there_is_no_server_the_error_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(programs, "_PACKAGES", {})
     monkeypatch.delenv("REDLATCH_TEST_SERVER", raising=False)
     with pytest.raises(redlatch.UnsupportedError, match=r"pip install redlatch\[server\]"):
         testing.server()

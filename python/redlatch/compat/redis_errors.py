@@ -33,6 +33,7 @@ class LockError(RedlatchError, TheirLockError):
 
     def __init__(self, message: str, name: str | None = None, reason: str | None = None) -> None:
         super().__init__(message, name, reason)
+        self.args = (message,)  # redis-py before 8 leaves them as they were given
         #: The lock that it is about, as redis-py calls it.
         self.lock_name = name
 
