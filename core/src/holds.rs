@@ -165,7 +165,10 @@ impl Holds {
         }
         let slot = owned.slot.clone();
         let loss = self.loss(&self.owned[key], (reason, now), now);
-        tracing::warn!(target: "redlatch::lost", "{loss}");
+        match reason {
+            LostReason::Closed => tracing::debug!(target: "redlatch::lost", "{loss}"), // whoever closes a client knows
+            _ => tracing::warn!(target: "redlatch::lost", "{loss}"),
+        }
         self.ended.extend(numbers.into_iter().map(|number| Ended { number, slot: slot.clone(), loss: Some(loss.clone()) }));
         self.plan(key, now);
     }

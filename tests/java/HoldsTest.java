@@ -13,13 +13,18 @@ import io.redlatch.Hold;
 import io.redlatch.Holds;
 import io.redlatch.LockLostException;
 import io.redlatch.LostReason;
+import java.io.File;
 import java.lang.reflect.Proxy;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.redisson.Redisson;
 import org.redisson.RedissonShutdownException;
 import org.redisson.api.RLock;
@@ -198,5 +203,19 @@ class HoldsTest extends LockTest {
         assertEquals(LostReason.CLOSED, hold.lost().get(5, SECONDS).reason());
         assertTrue(hold.isLost());
         assertThrows(RedissonShutdownException.class, () -> Holds.of(held));
+    }
+
+    @Test
+    void a_loss_is_logged_once_and_the_end_of_a_client_is_not(@TempDir Path directory) throws Exception {
+        Path log = directory.resolve("log");
+        Child child = new Child().option("-Dorg.slf4j.simpleLogger.logFile=" + log);
+        for (String path : System.getProperty("logging.classpath").split(File.pathSeparator)) {
+            child.behind(path);
+        }
+        String output = child.run(LoseOnce.class, server.url(), String.valueOf(server.port()), log.toString());
+        assertTrue(output.endsWith("shut down\nended by itself"), output);
+        List<String> lines = Files.readAllLines(log);
+        assertEquals(1, lines.size(), lines.toString());
+        assertTrue(lines.get(0).contains("WARN org.redisson - `lost-once` is lost to ") && lines.get(0).contains("deleted"), lines.get(0));
     }
 }

@@ -8,6 +8,7 @@
 
 mod clients;
 mod document;
+mod log;
 #[cfg(test)]
 mod numbers;
 mod request;
@@ -32,6 +33,7 @@ pub extern "system" fn Java_io_redlatch_Native_connect<'a>(
     options: JObjectArray<'a, JString<'a>>,
 ) -> jlong {
     env.with_env(|env| -> Result<jlong> {
+        log::begin();
         let config = request::config(env, &url, &options)?;
         added(env, config.map(redlatch::Client::with_config))
     })

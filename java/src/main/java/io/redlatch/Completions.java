@@ -6,14 +6,16 @@ import java.util.function.Consumer;
 /**
  * Fetches finished requests and hands them over, on the one thread {@code redlatch-completions}.
  *
- * <p>The thread is Java's own and sits in {@link Native#drain}, so that no native thread ever attaches to the JVM. It lives as long as there
- * are open clients or requests whose answers are still to come: a thread that stayed would keep the class loader of an application that was
- * taken out of its server.
+ * <p>The thread is Java's own and sits in {@link Native#drain}, so that no native thread ever attaches to the JVM. It lives as long as
+ * there are open clients or requests whose answers are still to come: a thread that stayed would keep the class loader of an
+ * application that was taken out of its server.
  */
 final class Completions {
     private static final int BATCH = 256;
     /** No client, and no request: their answers only wake the thread. */
     private static final long NOBODY = 0;
+    /** The ticket of what is to be logged. */
+    private static final long WARNING = -1;
     private static final ConcurrentHashMap<Long, Consumer<Answer>> EXPECTED = new ConcurrentHashMap<>();
 
     private static volatile boolean running;
@@ -68,7 +70,13 @@ final class Completions {
         while (isWanted()) {
             int rows = Native.drain(numbers, texts);
             for (int row = 0; row < rows; row++) {
-                Consumer<Answer> handOver = EXPECTED.remove(numbers[row * Answer.NUMBERS]);
+                long ticket = numbers[row * Answer.NUMBERS];
+                if (ticket == WARNING) {
+                    String warning = Answer.read(numbers, texts, row).message();
+                    Core.Callbacks.POOL.execute(() -> Log.warn(warning)); // where a log goes may block
+                    continue;
+                }
+                Consumer<Answer> handOver = EXPECTED.remove(ticket);
                 if (handOver != null) { // nobody's: its start failed at the border, and its caller knows
                     handOver.accept(Answer.read(numbers, texts, row));
                 }

@@ -226,8 +226,8 @@ public final class Core {
         static final Cleaner CLEANER = Cleaner.create();
     }
 
-    /** Where the continuations of futures run; it starts with the first of them. */
-    private static final class Callbacks {
+    /** Where the continuations of futures run, and logs are written; it starts with the first of them. */
+    static final class Callbacks {
         // A pool of our own and not the common one: that has a single worker on two CPUs or none at all, and an application's long
         // tasks would hold up locks. Fork/join, because a continuation that waits on a future then gets a spare thread beside it.
         static final ForkJoinPool POOL = new ForkJoinPool(Math.max(2, Runtime.getRuntime().availableProcessors()),

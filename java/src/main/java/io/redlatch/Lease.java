@@ -97,7 +97,8 @@ public final class Lease implements AutoCloseable {
 
     /** Rounded up, so that a short time is not none at all. */
     private static long saturated(Duration time) {
-        boolean fits = time.compareTo(Duration.ofMillis(Long.MAX_VALUE - 1)) < 0 && time.compareTo(Duration.ofMillis(Long.MIN_VALUE + 1)) > 0;
+        boolean fits = time.compareTo(Duration.ofMillis(Long.MAX_VALUE - 1)) < 0
+                && time.compareTo(Duration.ofMillis(Long.MIN_VALUE + 1)) > 0;
         return fits ? time.plusNanos(999_999).toMillis() : time.isNegative() ? Long.MIN_VALUE : Long.MAX_VALUE;
     }
 }

@@ -70,7 +70,7 @@ final class NativeLibrary {
         return system + "-" + ARCHITECTURES.getOrDefault(architecture, architecture);
     }
 
-    /** Whether this JVM runs on the other C library that Linux may have, as Alpine does: what is built for one does not load with the other. */
+    /** Whether this JVM runs on Linux's other C library, as Alpine does: what is built for one does not load with the other. */
     private static boolean isMusl() {
         try {
             return Files.readString(Paths.get("/proc/self/maps"), StandardCharsets.ISO_8859_1).contains("/ld-musl-");

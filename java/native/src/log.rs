@@ -1,0 +1,60 @@
+//! What the core warns of, on its way to Java's log: rows whose ticket is nobody's.
+
+use std::fmt::{Debug, Write};
+use std::sync::Once;
+
+use redlatch::Error;
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+use crate::FINISHED;
+
+/// The ticket of such a row, −1 in Java.
+pub const TICKET: u64 = u64::MAX;
+
+/// From now on, unless somebody else in this library's process listens already.
+pub fn begin() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| drop(tracing::subscriber::set_global_default(Warnings)));
+}
+
+struct Warnings;
+
+impl Subscriber for Warnings {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() <= Level::WARN && metadata.target().starts_with("redlatch")
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(LevelFilter::WARN)
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut text = Text::default();
+        event.record(&mut text);
+        FINISHED.push(TICKET, Err(Error::config(text.0)));
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+#[derive(Default)]
+struct Text(String);
+
+impl Visit for Text {
+    fn record_debug(&mut self, _: &Field, value: &dyn Debug) {
+        write!(self.0, "{value:?}").expect("memory takes everything");
+    }
+}
