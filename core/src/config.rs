@@ -4,28 +4,18 @@ use std::time::Duration;
 
 use crate::command::NAME_MAX;
 use crate::error::{Error, Result};
+use crate::servers::{self, Servers, decode};
 use crate::tls::Tls;
 
-/// Where the server is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Address {
-    Tcp { host: String, port: u16, tls: bool },
-    Unix(String),
-}
-
-impl std::fmt::Display for Address {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Address::Tcp { host, port, tls } => write!(f, "{}://{host}:{port}", if *tls { "rediss" } else { "redis" }),
-            Address::Unix(path) => write!(f, "unix://{path}"),
-        }
-    }
-}
+pub use crate::servers::Address;
 
 /// Everything a client needs to know. Set fields by [`Config::set`]; connecting takes a copy.
 #[derive(Clone)]
 pub struct Config {
-    pub(crate) address: Address,
+    pub(crate) servers: Servers,
+    /// What sentinels want to be told, if it is not what the servers are.
+    pub(crate) sentinel_username: Option<String>,
+    pub(crate) sentinel_password: Option<String>,
     pub(crate) username: Option<String>,
     pub(crate) password: Option<String>,
     pub(crate) database: i64,
@@ -42,36 +32,28 @@ pub struct Config {
 }
 
 const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, watchdog, \
-                       tls_ca, tls_cert, tls_key, tls_verify";
+                       sentinel_username, sentinel_password, tls_ca, tls_cert, tls_key, tls_verify";
 
 impl Config {
     /// From a URL: `redis://[user:password@]host[:port][/database][?option=value…]`, `rediss://…` with TLS, `unix:///path[?db=n]`;
-    /// also Redisson's spellings `valkey://`, `valkeys://`, `redis+uds://`, `valkey+uds://`. Options are those of [`Config::set`].
+    /// also Redisson's spellings `valkey://`, `valkeys://`, `redis+uds://`, `valkey+uds://`. Several servers, with commas between them:
+    /// `redis+cluster://…` (some of a cluster), `redis+sentinel://…/master[/database]` (sentinels), `redis+replicated://…[/database]` (a
+    /// master and replicas); `rediss+…` with TLS. Options are those of [`Config::set`].
     pub fn from_url(text: &str) -> Result<Self> {
         let shown = short(&hide_password(text));
         let bad = |why: &str| {
-            Error::config(format!("the URL `{shown}` {why}; write redis://host:6379, rediss://host:6379 or unix:///path/to/socket"))
+            Error::config(format!(
+                "the URL `{shown}` {why}; write redis://host:6379, rediss://host:6379, unix:///path/to/socket, \
+                 redis+cluster://host1,host2, redis+sentinel://host1,host2/mymaster or redis+replicated://host1,host2"
+            ))
         };
-        let url = url::Url::parse(text).map_err(|e| bad(&format!("cannot be read: {e}")))?;
-        let host = || match url.host() {
-            Some(url::Host::Ipv6(ip)) => Ok(ip.to_string()),
-            Some(host) if !host.to_string().is_empty() => Ok(host.to_string()),
-            _ => Err(bad("names no host")),
-        };
-        let (address, path_is_database) = match url.scheme() {
-            "redis" | "valkey" => (Address::Tcp { host: host()?, port: url.port().unwrap_or(6379), tls: false }, true),
-            "rediss" | "valkeys" => (Address::Tcp { host: host()?, port: url.port().unwrap_or(6379), tls: true }, true),
-            "unix" | "redis+unix" | "redis+uds" | "valkey+uds" => (Address::Unix(decode(url.path())), false),
-            other => return Err(bad(&format!("has the scheme `{other}`"))),
-        };
-        if address == Address::Unix(String::new()) {
-            return Err(bad("names no socket"));
-        }
-        if let Address::Tcp { port: 0, .. } = address {
-            return Err(bad("has port 0"));
-        }
+        let (first, hosts) = servers::split(text).map_err(|_| bad("has no `://`"))?;
+        let url = url::Url::parse(&first).map_err(|e| bad(&format!("cannot be read: {e}")))?;
+        let (servers, database) = Servers::from_url(url.scheme(), &hosts, url.path()).map_err(|why| bad(&why))?;
         let mut config = Config {
-            address,
+            servers,
+            sentinel_username: None,
+            sentinel_password: None,
             username: Some(decode(url.username())).filter(|name| !name.is_empty()),
             password: url.password().map(decode),
             database: 0,
@@ -83,9 +65,8 @@ impl Config {
             watchdog: Duration::from_secs(30),
             tls: Tls::default(),
         };
-        let database = url.path().trim_start_matches('/');
-        if path_is_database && !database.is_empty() {
-            config.set("database", database)?;
+        if let Some(database) = database {
+            config.set("database", &database)?;
         }
         for (option, value) in url.query_pairs() {
             config.set(&option, &value)?;
@@ -136,6 +117,8 @@ impl Config {
                 }
                 self.client_name = Some(value.to_owned()).filter(|name| !name.is_empty());
             }
+            "sentinel_username" => self.sentinel_username = Some(value.to_owned()).filter(|name| !name.is_empty()),
+            "sentinel_password" => self.sentinel_password = Some(value.to_owned()).filter(|word| !word.is_empty()),
             "prefix" => self.prefix = value.to_owned(),
             "response_timeout" => self.response_timeout = seconds(option, value, 0.001)?,
             "retry_for" => self.retry_for = seconds(option, value, 0.0)?,
@@ -152,12 +135,15 @@ impl Config {
     /// # Errors
     /// `Error::Config` for TLS options on an address without TLS, and for a certificate without its key.
     pub fn check(&self) -> Result<()> {
-        self.tls.check(matches!(self.address, Address::Tcp { tls: true, .. }), &self.address)
+        if matches!(self.servers, Servers::Cluster(_)) && self.database != 0 {
+            return Err(Error::config(format!("the database is {}, and a cluster has only 0; leave it out", self.database)));
+        }
+        self.tls.check(self.servers.is_tls(), &self.servers)
     }
 
-    /// The address, without user and password.
+    /// The address or the addresses, without user and password.
     pub fn server(&self) -> String {
-        self.address.to_string()
+        self.servers.to_string()
     }
 }
 
@@ -176,10 +162,6 @@ fn seconds(option: &str, value: &str, least: f64) -> Result<Duration> {
         return Err(bad());
     }
     Ok(Duration::from_secs_f64(number))
-}
-
-fn decode(text: &str) -> String {
-    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 fn hide_password(text: &str) -> String {

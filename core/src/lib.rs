@@ -47,6 +47,7 @@ mod red_lock;
 mod requests;
 mod script;
 mod semaphore;
+mod servers;
 mod settle;
 mod slot;
 mod target;

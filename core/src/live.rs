@@ -177,10 +177,11 @@ impl Live {
         if self.requests.forget(request) {
             let live = self.clone();
             self.io().spawn(async move {
-                let call = live.requests.forgetting();
                 let give_up = Instant::now() + live.config.retry_for;
-                // Without an answer they end by themselves.
-                let _ = settle(&live, &call, Tries { response: live.config.response_timeout, give_up, end: None }, None).await;
+                for call in live.requests.forgetting(|request| live.link.place(request)) {
+                    // Without an answer they end by themselves.
+                    let _ = settle(&live, &call, Tries { response: live.config.response_timeout, give_up, end: None }, None).await;
+                }
             });
         }
     }

@@ -1,5 +1,6 @@
 //! Names for calls that nothing else names, so that a repeat is known for one; each is a key on the server until the call is answered.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
@@ -34,9 +35,12 @@ impl Requests {
         answered.len() == 1
     }
 
-    /// The call that deletes what has been answered.
-    pub fn forgetting(&self) -> Call {
+    /// The calls that delete what has been answered; those keys go into one call that have the same `place`.
+    pub fn forgetting(&self, place: impl Fn(&str) -> u16) -> Vec<Call> {
         let answered = std::mem::take(&mut *self.answered.lock().expect("nothing panics while it is held"));
-        answered.iter().fold(Call::new(&FORGET), |call, request| call.key("requests…", request))
+        let mut places = BTreeMap::<u16, Vec<String>>::new();
+        answered.into_iter().for_each(|request| places.entry(place(&request)).or_default().push(request));
+        let call = |requests: Vec<String>| requests.iter().fold(Call::new(&FORGET), |call, request| call.key("requests…", request));
+        places.into_values().map(call).collect()
     }
 }

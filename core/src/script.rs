@@ -64,6 +64,8 @@ pub struct Call {
     pub(crate) not_after: Option<usize>,
     /// Where it says whether a copy of it may have run before.
     pub(crate) resent: Option<usize>,
+    /// Where it says which command wakes the waiters.
+    pub(crate) publish: Option<usize>,
     /// The key that is to be forgotten once the call is answered.
     pub(crate) remembered: Option<String>,
     #[cfg(test)]
@@ -111,6 +113,7 @@ impl Call {
             args: Texts::default(),
             not_after: None,
             resent: None,
+            publish: None,
             remembered: None,
             #[cfg(test)]
             names: Default::default(),
@@ -155,6 +158,11 @@ impl Call {
         self.arg("not_after", 0)
     }
 
+    pub(crate) fn publish(mut self) -> Self {
+        self.publish = Some(self.args.len());
+        self.arg("publish", "")
+    }
+
     pub(crate) fn resent(mut self) -> Self {
         self.resent = Some(self.args.len());
         self.arg("resent", 0)
@@ -162,6 +170,11 @@ impl Call {
 
     pub(crate) fn remembered(self, key: &str) -> Self {
         Call { remembered: Some(key.to_owned()), ..self }
+    }
+
+    /// Where it wakes the waiters, if it does; empty: nobody.
+    pub(crate) fn channel(&self) -> Option<&[u8]> {
+        self.args.iter().nth(self.publish? + 1)
     }
 
     /// For messages: what was tried, on which lock.

@@ -106,7 +106,6 @@ impl Target {
             leave: 0,
             next: ("", 0),
             holder: "",
-            publish: self.live.link.publish(),
             numbers: &self.numbers,
             request: if self.row.0.held { String::new() } else { self.live.request(name) },
             keep_ms: keep.as_millis() as u64,

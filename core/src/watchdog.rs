@@ -55,6 +55,8 @@ pub async fn run(live: Arc<Live>) {
 struct Batch {
     kind: &'static dyn Kind,
     name: &'static str,
+    /// See [`crate::link::Link::place`].
+    place: u16,
     lease_ms: u64,
     call: Call,
     asks: Vec<Ask>,
@@ -65,7 +67,7 @@ fn ask_about_due(live: &Arc<Live>) -> Option<JoinHandle<()>> {
     let now = Instant::now();
     let mut batches = Vec::<Batch>::new();
     // An owner with a call in flight is left out: that call sets the time, or the next round will.
-    let mut add = |slot: &Slot, ask| add(&mut batches, &live.uuid, slot, ask);
+    let mut add = |slot: &Slot, ask| add(live, &mut batches, slot, ask);
     let (round, asked) = live.holds(|holds| live.gates.round(|enters| holds.due(now, MOST, |slot, ask| enters(slot) && add(slot, ask))));
     let round = Arc::new(round);
     let asking = batches.into_iter().map(|batch| {
@@ -75,14 +77,15 @@ fn ask_about_due(live: &Arc<Live>) -> Option<JoinHandle<()>> {
     asking.last().filter(|_| asked == MOST)
 }
 
-fn add(batches: &mut Vec<Batch>, client: &str, slot: &Slot, ask: Ask) -> bool {
-    let lease_ms = ask.lease.as_millis() as u64;
-    let begun = batches.iter().position(|batch| batch.name == slot.kind && batch.lease_ms == lease_ms);
+fn add(live: &Live, batches: &mut Vec<Batch>, slot: &Slot, ask: Ask) -> bool {
+    let (lease_ms, place, client) = (ask.lease.as_millis() as u64, live.link.place(&slot.name), &*live.uuid);
+    let same = |batch: &Batch| batch.place == place && batch.name == slot.kind && batch.lease_ms == lease_ms;
+    let begun = batches.iter().position(same);
     let at = begun.unwrap_or(batches.len());
     if begun.is_none() {
         let Some((_, kind)) = kinds::find(slot.kind) else { return false };
         let Some(call) = kind.renew(client, lease_ms) else { return false };
-        batches.push(Batch { kind: *kind, name: slot.kind, lease_ms, call, asks: Vec::new() });
+        batches.push(Batch { kind: *kind, name: slot.kind, place, lease_ms, call, asks: Vec::new() });
     }
     let batch = &mut batches[at];
     batch.kind.renew_also(&mut batch.call, client, &slot.name, slot.owner);

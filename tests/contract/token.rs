@@ -37,7 +37,7 @@ fn a_token_of_any_bytes_can_be_taken_away() {
     redis::cmd("SET")
         .arg("n")
         .arg(&bytes[..])
-        .exec(&mut redis::Client::open(server.url()).and_then(|c| c.get_connection()).expect("it runs"))
+        .exec(&mut redis::Client::open(server.direct_url()).and_then(|c| c.get_connection()).expect("it runs"))
         .expect("set");
     assert!(a.token_lock("n").blocking().force_release().expect("answered"));
     assert!(!a.token_lock("n").blocking().force_release().expect("answered"));

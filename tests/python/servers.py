@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from eventually import until
@@ -34,9 +35,12 @@ def free_port() -> int:
 class Server:
     """A running `redis-server` from `PATH`, or the program that `REDLATCH_TEST_SERVER` names."""
 
-    def __init__(self, password: str | None = None, tls: tuple[Path, Path] | None = None) -> None:
-        """`tls`: the files of a certificate and its key; then it also speaks TLS, on `tls_port`."""
+    def __init__(
+        self, password: str | None = None, tls: tuple[Path, Path] | None = None, more: Sequence[str] = ()
+    ) -> None:
+        """`tls`: the files of a certificate and its key; then it also speaks TLS, on `tls_port`. `more`: words."""
         self.password = password
+        self._more = more
         self._tls = tls
         self._folder = tempfile.TemporaryDirectory(prefix="redlatch-python-")
         for _ in range(20):
@@ -81,6 +85,7 @@ class Server:
         # Not every build of a server knows TLS; Debian's does, and it is the client's TLS that is under test.
         program = "redis-server" if self._tls else os.environ.get("REDLATCH_TEST_SERVER", "redis-server")
         options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", self._folder.name]
+        options += self._more
         if self.password is not None:
             options += ["--requirepass", self.password]
         if self._tls is not None:

@@ -7,6 +7,7 @@
 pub mod authority;
 pub mod check;
 pub mod clock;
+pub mod cluster;
 pub mod dice;
 pub mod guarded;
 pub mod history;
@@ -15,16 +16,19 @@ pub mod monitor;
 pub mod ports;
 pub mod process;
 pub mod proxy;
+pub mod sentinels;
 pub mod server;
 pub mod together;
 pub mod traffic;
 pub mod view;
 
 pub use authority::{Authority, Issued};
+pub use cluster::Cluster;
 pub use listener::Listener;
 pub use monitor::Monitor;
 pub use process::Process;
 pub use proxy::{Direction, Proxy};
+pub use sentinels::Sentinels;
 pub use server::{Options, Server, Tls};
 pub use together::all_at_once;
 pub use view::View;

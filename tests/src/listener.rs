@@ -12,10 +12,11 @@ pub struct Listener {
 
 impl Listener {
     pub(crate) fn start(url: &str, channel: &str) -> Self {
-        let view = View::connect(url).unwrap_or_else(|e| panic!("no connection to listen on {channel}: {e}"));
+        let mut view = View::connect(url).unwrap_or_else(|e| panic!("no connection to listen on {channel}: {e}"));
+        let word = if view.shards() { "ssubscribe" } else { "subscribe" };
         let mut listener = Listener { connection: view.connection, channel: channel.to_owned() };
-        listener.send(&["SUBSCRIBE", channel]);
-        while listener.receive()[0] != "subscribe" {}
+        listener.send(&[word, channel]);
+        while listener.receive()[0] != word {}
         listener
     }
 
@@ -26,7 +27,7 @@ impl Listener {
     pub fn hear(&mut self) -> String {
         loop {
             if let [kind, _, payload] = &self.receive()[..]
-                && kind == "message"
+                && kind.ends_with("message")
             {
                 return payload.clone();
             }
@@ -39,7 +40,7 @@ impl Listener {
         self.send(&["PING"]);
         loop {
             match &self.receive()[..] {
-                [kind, _, payload] if kind == "message" => heard.push(payload.clone()),
+                [kind, _, payload] if kind.ends_with("message") => heard.push(payload.clone()),
                 [kind, ..] if kind == "pong" => return heard,
                 _ => {}
             }

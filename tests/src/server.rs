@@ -1,8 +1,8 @@
 //! A real server of the test's own: on a free port, with nothing on disk, gone when it is dropped.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{LazyLock, Mutex};
 
 use crate::authority::Issued;
 use crate::guarded::Guarded;
@@ -78,17 +78,25 @@ impl Server {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// The URL with the password in it.
+    /// The URL for clients, with the password in it.
     pub fn url(&self) -> String {
         self.url_at(self.port)
     }
 
     /// The same for another port, such as a proxy's.
     pub fn url_at(&self, port: u16) -> String {
-        match &self.options.password {
-            Some(password) => format!("redis://:{password}@127.0.0.1:{port}"),
-            None => format!("redis://127.0.0.1:{port}"),
-        }
+        self.url_of(mode(), port)
+    }
+
+    fn url_of(&self, mode: &str, port: u16) -> String {
+        let plus = if mode.is_empty() { "" } else { "+" };
+        let password = self.options.password.iter().map(|password| format!(":{password}@")).collect::<String>();
+        format!("redis{plus}{mode}://{password}127.0.0.1:{port}")
+    }
+
+    /// The URL for who looks into this one server.
+    pub fn direct_url(&self) -> String {
+        self.url_of("", self.port)
     }
 
     /// The URL of the unix socket, without the password.
@@ -98,12 +106,12 @@ impl Server {
 
     /// A fresh connection that looks into the server.
     pub fn view(&self) -> View {
-        View::connect(&self.url()).unwrap_or_else(|e| panic!("no connection to {}: {e}", self.address()))
+        View::connect(&self.direct_url()).unwrap_or_else(|e| panic!("no connection to {}: {e}", self.address()))
     }
 
     /// Hears what is published on `channel` from now on.
     pub fn listen(&self, channel: &str) -> Listener {
-        Listener::start(&self.url(), channel)
+        Listener::start(&self.direct_url(), channel)
     }
 
     /// Sees all that it carries out from now on.
@@ -144,11 +152,14 @@ impl Server {
             if process.ended() {
                 return Some(false);
             }
-            View::connect(&self.url()).ok().and_then(|mut view| view.pid()).map(|pid| pid == process.pid)
+            View::connect(&self.direct_url()).ok().and_then(|mut view| view.pid()).map(|pid| pid == process.pid)
         });
         if !ours {
             let log = std::fs::read_to_string(self.dir.join("log")).unwrap_or_default();
             return Err(log.lines().last().unwrap_or("it said nothing").to_owned());
+        }
+        if mode() == "cluster" {
+            View::connect(&self.direct_url()).map_err(|e| e.to_string())?.take_every_slot();
         }
         *self.process() = Some(process);
         Ok(())
@@ -178,9 +189,18 @@ impl Server {
         if self.options.debugging && needs_leave_to_debug(&command[0]) {
             command.extend(["--enable-debug-command", "local"].map(str::to_owned));
         }
+        if mode() == "cluster" {
+            command.extend(["--cluster-enabled", "yes", "--cluster-require-full-coverage", "no"].map(str::to_owned));
+        }
         command.extend(self.options.args.iter().cloned());
         command
     }
+}
+
+/// What each server is to its clients: `cluster`, of which it is all, or `replicated`, without replicas; empty: itself.
+fn mode() -> &'static str {
+    static MODE: LazyLock<String> = LazyLock::new(|| std::env::var("REDLATCH_TEST_MODE").unwrap_or_default());
+    &MODE
 }
 
 /// Servers before 7 always obey `DEBUG`, and do not know the option.

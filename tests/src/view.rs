@@ -75,6 +75,8 @@ impl View {
     /// The channels that somebody listens on, sorted.
     pub fn channels(&mut self, pattern: &str) -> Vec<String> {
         let mut channels: Vec<String> = self.command(&["PUBSUB", "CHANNELS", pattern]);
+        // Those of the slots of a cluster, where the server knows of that.
+        channels.extend(self.try_command::<Vec<String>>(&["PUBSUB", "SHARDCHANNELS", pattern]).unwrap_or_default());
         channels.sort();
         channels
     }
@@ -82,7 +84,8 @@ impl View {
     /// How many connections listen on a channel.
     pub fn listeners(&mut self, channel: &str) -> u64 {
         let counts: (String, u64) = self.command(&["PUBSUB", "NUMSUB", channel]);
-        counts.1
+        let sharded: Option<(String, u64)> = self.try_command(&["PUBSUB", "SHARDNUMSUB", channel]).ok();
+        counts.1 + sharded.map_or(0, |(_, count)| count)
     }
 
     /// How often each command was called since the start or [`View::forget_calls`], inside scripts too; names in lower case.
@@ -109,6 +112,20 @@ impl View {
 
     pub(crate) fn pid(&mut self) -> Option<u32> {
         self.info_field("server", "process_id")?.parse().ok()
+    }
+
+    /// Whether clients tell each other by the channels of a cluster's slots.
+    pub(crate) fn shards(&mut self) -> bool {
+        self.info_field("cluster", "cluster_enabled").is_some_and(|is| is == "1")
+            && self.try_command::<redis::Value>(&["PUBSUB", "SHARDNUMSUB"]).is_ok()
+    }
+
+    /// Makes it all of a cluster.
+    pub(crate) fn take_every_slot(&mut self) {
+        let slots: Vec<String> = (0..16384).map(|slot| slot.to_string()).collect();
+        let words: Vec<&str> = ["CLUSTER", "ADDSLOTS"].into_iter().chain(slots.iter().map(String::as_str)).collect();
+        self.command::<()>(&words);
+        crate::eventually("a cluster of one", || self.command::<String>(&["CLUSTER", "INFO"]).contains("cluster_state:ok").then_some(()));
     }
 
     fn info(&mut self, section: &str) -> String {

@@ -175,8 +175,6 @@ pub struct Cx<'a> {
     pub next: (&'a str, u64),
     /// Whom a forced release evicts.
     pub holder: &'a str,
-    /// `PUBLISH` or `SPUBLISH`.
-    pub publish: &'static str,
     /// The numbers of the request, see [`Op`].
     pub numbers: &'a [i64],
     /// The key in which a call that nothing else names is remembered, and for how many ms.
@@ -197,7 +195,7 @@ impl Cx<'_> {
 
     /// The same call, which tells those who listen on `channel`; empty: nobody listens.
     pub(crate) fn to_waiters(&self, call: Call, channel: impl Display) -> Call {
-        call.arg("publish", self.publish).arg("channel", channel)
+        call.publish().arg("channel", channel)
     }
 }
 

@@ -3,9 +3,9 @@
 use super::*;
 
 fn cx() -> Cx<'static> {
-    let (name, owner, holder, publish, next, request) = ("n\0v", "u:1", "u:2", "PUBLISH", ("", 0), String::new());
+    let (name, owner, holder, next, request) = ("n\0v", "u:1", "u:2", ("", 0), String::new());
     let (waits, forever, want, leave, lease_ms, keep_ms) = (true, true, 1, 0, 1, 1);
-    Cx { name, owner, lease_ms, waits, forever, want, leave, next, holder, publish, numbers: &[], request, keep_ms }
+    Cx { name, owner, lease_ms, waits, forever, want, leave, next, holder, numbers: &[], request, keep_ms }
 }
 
 #[test]

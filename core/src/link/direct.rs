@@ -9,7 +9,7 @@ use redis::Connection;
 use super::clock::Clock;
 use super::life::Life;
 use super::single::{Greeted, Server, time_ms};
-use super::{Limits, Outcome, Sent, no_script, packed};
+use super::{Elsewhere, Limits, Outcome, Sent, is_half_done, no_script, packed};
 use crate::script::Call;
 
 const MOST: usize = 4;
@@ -49,7 +49,7 @@ impl Direct {
     }
 
     /// `None`: all connections are in use.
-    pub fn run(&self, call: &Call, limits: Limits) -> Option<Outcome> {
+    pub fn run(&self, call: &Call, limits: Limits) -> Option<Result<Outcome, Elsewhere>> {
         let idle = self.idle().pop();
         let mut pooled = match idle {
             Some(pooled) => pooled,
@@ -61,7 +61,7 @@ impl Direct {
                 Ok(pooled) => pooled,
                 Err(outcome) => {
                     self.open.fetch_sub(1, AcqRel);
-                    return Some(outcome);
+                    return Some(Ok(outcome));
                 }
             },
         };
@@ -73,7 +73,7 @@ impl Direct {
             }
             Err(outcome) => {
                 self.open.fetch_sub(1, AcqRel);
-                Some(outcome)
+                Some(Ok(outcome))
             }
         }
     }
@@ -97,12 +97,12 @@ impl Direct {
         let asked = Instant::now();
         let (id, time): Greeted = self.server.greeting().query(&mut con).map_err(opened)?;
         self.clock.learn(time_ms(time.map_err(opened)?), asked);
-        let connection = id.ok().map(|id| (self.life.epoch(), id));
+        let connection = id.ok().map(|id| (self.life.number(), id));
         Ok(Pooled { con, connection, response: limits.response, used: Instant::now() })
     }
 
     /// An `Err` is the end of the connection.
-    fn send(&self, pooled: &mut Pooled, call: &Call, limits: Limits) -> Result<Outcome, Outcome> {
+    fn send(&self, pooled: &mut Pooled, call: &Call, limits: Limits) -> Result<Result<Outcome, Elsewhere>, Outcome> {
         let not_sent = |error| Outcome::Unsent(self.server.broken(&error));
         if pooled.used.elapsed() > FRESH {
             pooled.patience(limits.response.min(SIGN)).map_err(not_sent)?;
@@ -112,18 +112,20 @@ impl Direct {
         let mut whole = false;
         loop {
             let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
-            let packed = packed(call, not_after, whole, false).get_packed_command();
+            let packed = packed(call, not_after, whole, false, &self.server.sharding).get_packed_command();
             pooled.con.send_packed_command(&packed).map_err(not_sent)?;
             match pooled.con.recv_response().and_then(|value| value.extract_error()) {
-                Ok(value) => return Ok(self.server.understood(value, &self.clock, sent)),
+                Ok(value) => return Ok(Ok(self.server.understood(value, &self.clock, sent))),
                 Err(error) if no_script(&error) && !whole => whole = true,
-                Err(error) => match self.server.said_no(&call.what(), &error) {
-                    Some(outcome) => return Ok(outcome),
-                    None => {
-                        let copy = Sent { connection: pooled.connection, over: sent + limits.window + self.clock.error() };
-                        return Err(Outcome::Unknown { error: self.server.broken(&error), copy });
-                    }
-                },
+                Err(error) => {
+                    let copy = Sent { connection: pooled.connection, over: sent + limits.window + self.clock.error() };
+                    return match (self.server.redirection(&error), self.server.said_no(&call.what(), &error)) {
+                        (Some(elsewhere), _) => Ok(Err(elsewhere)),
+                        _ if is_half_done(&error) => Ok(Ok(Outcome::Unknown { error: self.server.moving(), copy })),
+                        (None, Some(outcome)) => Ok(Ok(outcome)),
+                        (None, None) => Err(Outcome::Unknown { error: self.server.broken(&error), copy }),
+                    };
+                }
             }
         }
     }

@@ -1,15 +1,41 @@
-//! Which run of the server this is: after another one began, its data may be gone, and its numbers mean others.
+//! Which run of which server this is: after another one began, its data may be gone, and its numbers mean others.
 
-use std::sync::{Mutex, MutexGuard};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+/// Of all servers of a link.
 #[derive(Default)]
+pub struct Lives {
+    numbers: AtomicU64,
+    restarts: AtomicU64,
+}
+
+/// Of one server.
 pub struct Life {
+    lives: Arc<Lives>,
     now: Mutex<(String, u64)>,
 }
 
+impl Lives {
+    /// Counts what may have lost data.
+    pub fn restarts(&self) -> u64 {
+        self.restarts.load(Relaxed)
+    }
+
+    /// A server came back, or another one has taken its place.
+    pub fn restarted(&self) {
+        self.restarts.fetch_add(1, Relaxed);
+    }
+}
+
 impl Life {
-    /// Counts the runs that were seen.
-    pub fn epoch(&self) -> u64 {
+    pub fn new(lives: &Arc<Lives>) -> Self {
+        let number = lives.numbers.fetch_add(1, Relaxed);
+        Life { lives: lives.clone(), now: Mutex::new((String::new(), number)) }
+    }
+
+    /// The number of this run; no other of any server has it.
+    pub fn number(&self) -> u64 {
         self.now().1
     }
 
@@ -17,7 +43,8 @@ impl Life {
     pub fn note(&self, run: String) {
         let mut now = self.now();
         if !now.0.is_empty() && now.0 != run {
-            now.1 += 1;
+            now.1 = self.lives.numbers.fetch_add(1, Relaxed);
+            self.lives.restarted();
         }
         now.0 = run;
     }

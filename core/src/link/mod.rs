@@ -6,18 +6,28 @@ use std::time::{Duration, Instant};
 use crate::config::Config;
 use crate::error::Error;
 use crate::script::Call;
+use crate::servers::{Address, Servers};
 use crate::wakes::Wakes;
 
 mod clock;
 mod direct;
+mod finding;
+mod keeping;
 mod life;
 mod mux;
+mod node;
 mod pulse;
 mod single;
+mod slots;
 mod tls;
+mod topology;
 mod wire;
 
-use clock::Clock;
+use life::Lives;
+use node::Node;
+use single::Sharding;
+use topology::Topology;
+use wire::How;
 
 /// What a script answered: its code, then integers, or a text where an id must travel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,69 +74,119 @@ pub struct Limits {
     pub window: Duration,
 }
 
+/// Where a server says that a call belongs; `ask`: this once.
+#[derive(Debug)]
+struct Elsewhere {
+    to: Address,
+    ask: bool,
+}
+
 pub struct Link {
-    direct: direct::Direct,
-    mux: Arc<mux::Mux>,
-    life: Arc<life::Life>,
+    way: Way,
+    lives: Arc<Lives>,
+}
+
+enum Way {
+    One(Node),
+    Many(Arc<Topology>),
 }
 
 impl Link {
     /// Opens nothing yet.
     pub fn new(config: &Config, wakes: Arc<Wakes>) -> Result<Self, Error> {
-        let server = Arc::new(single::Server::new(config)?);
-        let (clock, life) = (Arc::new(Clock::new()), Arc::new(life::Life::default()));
-        let direct = direct::Direct::new(server.clone(), clock.clone(), life.clone());
-        Ok(Link { direct, mux: Arc::new(mux::Mux::new(server, clock, life.clone(), wakes)), life })
+        config.check()?;
+        let (lives, sharding) = (Arc::<Lives>::default(), Arc::<Sharding>::default());
+        let way = match &config.servers {
+            Servers::One(address) => Way::One(Node::new(config, address, &lives, &wakes, &sharding)?),
+            _ => Way::Many(Arc::new(Topology::new(config, lives.clone(), wakes, sharding))),
+        };
+        Ok(Link { way, lives })
     }
 
     /// On the caller's thread; `None`: no connection is free, use [`Link::run`].
     pub fn run_direct(&self, call: &Call, limits: Limits) -> Option<Outcome> {
-        self.direct.run(call, limits)
+        match &self.way {
+            Way::One(node) => node.direct.run(call, limits).map(stays),
+            Way::Many(topology) => topology.run_direct(call, limits),
+        }
     }
 
     /// On the I/O thread. `earlier`: copies of it that may be on their way; none of them runs after this one is sent.
     pub async fn run(&self, call: &Call, limits: Limits, earlier: &[Sent]) -> Outcome {
-        self.mux.run(call, limits, earlier, false).await
+        match &self.way {
+            Way::One(node) => stays(node.mux.run(call, limits, earlier, How::Plain).await),
+            // Apart: the future of a call to one server stays small.
+            Way::Many(topology) => Box::pin(topology.run(call, limits, earlier, false)).await,
+        }
     }
 
     /// As [`Link::run`], and from then on the server tells of changes of the keys that the call reads last, where it can.
     pub async fn run_told(&self, call: &Call, limits: Limits) -> Outcome {
-        self.mux.run(call, limits, &[], true).await
+        match &self.way {
+            Way::One(node) => stays(node.mux.run(call, limits, &[], How::Told).await),
+            Way::Many(topology) => Box::pin(topology.run(call, limits, &[], true)).await,
+        }
     }
 
-    /// Counts the lives of the server: another number means that it may have come back without its data.
+    /// Keys with the same number may be in one call.
+    pub fn place(&self, key: &str) -> u16 {
+        match &self.way {
+            Way::One(_) => 0,
+            Way::Many(topology) => topology.place(key),
+        }
+    }
+
+    /// Whether no server has all keys.
+    pub fn is_cluster(&self) -> bool {
+        matches!(&self.way, Way::Many(topology) if topology.is_cluster())
+    }
+
+    /// Counts the lives of the servers: another number means that one may have come back without its data.
     pub fn epoch(&self) -> u64 {
-        self.life.epoch()
+        self.lives.restarts()
     }
 
     /// Subscribes to a channel that [`Wakes`] already counts; returns once the server has confirmed it.
     pub async fn listen(&self, channel: &str, limit: Duration) -> Result<(), Error> {
-        self.mux.listen(channel, limit).await
+        match &self.way {
+            Way::One(node) => node.mux.listen(channel, limit).await,
+            Way::Many(topology) => topology.listen(channel, limit).await,
+        }
     }
 
     /// The server's `notify-keyspace-events`; `None`: it does not say.
     pub async fn notifications(&self, limit: Duration) -> Result<Option<String>, Error> {
-        self.mux.notifications(limit).await
+        match &self.way {
+            Way::One(node) => node.mux.notifications(limit).await,
+            Way::Many(topology) => topology.somebody(limit).await?.mux.notifications(limit).await,
+        }
     }
 
     /// Ends the subscription if nobody has asked for it again meanwhile.
     pub async fn unlisten(&self, channel: &str) {
-        self.mux.unlisten(channel).await;
-    }
-
-    /// Which command wakes the waiters.
-    pub fn publish(&self) -> &'static str {
-        "PUBLISH"
+        match &self.way {
+            Way::One(node) => node.mux.unlisten(channel).await,
+            Way::Many(topology) => topology.unlisten(channel).await,
+        }
     }
 
     pub fn close(&self) {
-        self.direct.close();
-        self.mux.close();
+        match &self.way {
+            Way::One(node) => node.close(),
+            Way::Many(topology) => topology.close(),
+        }
     }
 }
 
+/// What a program that names one server alone is told by it.
+fn stays(outcome: Result<Outcome, Elsewhere>) -> Outcome {
+    outcome.unwrap_or_else(|Elsewhere { to, .. }| {
+        Outcome::Refused(Error::Unsupported(format!("the server is one of a cluster, and sends a call to {to}; write redis+cluster://")))
+    })
+}
+
 /// `resent`: a copy of it may have run before.
-fn packed(call: &Call, not_after: u64, whole: bool, resent: bool) -> redis::Cmd {
+fn packed(call: &Call, not_after: u64, whole: bool, resent: bool, sharding: &Sharding) -> redis::Cmd {
     let size = call.keys.size() + call.args.size() + 80;
     let mut cmd =
         redis::Cmd::with_capacity(call.keys.len() + call.args.len() + 3, if whole { size + call.script.text.len() } else { size });
@@ -138,6 +198,7 @@ fn packed(call: &Call, not_after: u64, whole: bool, resent: bool) -> redis::Cmd 
         match Some(i) {
             at if at == call.not_after => cmd.arg(not_after),
             at if at == call.resent => cmd.arg(u8::from(resent)),
+            at if at == call.publish => cmd.arg(sharding.publish()),
             _ => cmd.arg(arg),
         };
     }
@@ -157,6 +218,11 @@ fn reply(value: redis::Value) -> Option<Reply> {
         }
     }
     Some(reply)
+}
+
+/// In a slot that moves to another server, a script ends where it needs what is there no more, or not yet.
+fn is_half_done(error: &redis::RedisError) -> bool {
+    error.detail().is_some_and(|detail| detail.contains("non local key"))
 }
 
 fn no_script(error: &redis::RedisError) -> bool {

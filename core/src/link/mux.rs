@@ -1,17 +1,18 @@
 //! One connection that everybody who waits for something else shares: waiters, renewals, async calls, messages.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use redis::RedisError;
+use redis::{RedisError, RedisResult};
 use tokio::time::sleep;
 
 use super::clock::Clock;
 use super::life::Life;
 use super::single::Server;
-use super::wire::{Silence, Wire};
-use super::{Limits, Outcome, Sent, no_script, packed};
+use super::wire::{How, Silence, Wire};
+use super::{Elsewhere, Limits, Outcome, Sent, is_half_done, no_script, packed};
 use crate::error::Error;
 use crate::script::Call;
 use crate::wakes::Wakes;
@@ -32,41 +33,51 @@ pub struct Mux {
     opening: tokio::sync::Mutex<()>,
     /// Whether [`pulse::watch`] runs.
     watched: AtomicBool,
+    /// What is to be listened to here, unless nobody wants it any more, and whether the server has confirmed it.
+    channels: Mutex<HashMap<String, bool>>,
+    /// Its channels belong to slots of a cluster, as keys do. Nothing else goes over such a connection.
+    sharded: bool,
 }
 
 impl Mux {
-    pub fn new(server: Arc<Server>, clock: Arc<Clock>, life: Arc<Life>, wakes: Arc<Wakes>) -> Self {
-        let (now, opening) = Default::default();
-        Mux { server, clock, wakes, now, life, opening, watched: AtomicBool::new(false) }
+    pub fn new(server: Arc<Server>, clock: Arc<Clock>, life: Arc<Life>, wakes: Arc<Wakes>, sharded: bool) -> Self {
+        let (now, opening, channels) = Default::default();
+        Mux { server, clock, wakes, now, life, opening, watched: AtomicBool::new(false), channels, sharded }
     }
 
-    /// `earlier`: copies that must not run after this one. `told`: the server is to tell when a key that the call reads last is changed.
-    pub async fn run(self: &Arc<Self>, call: &Call, limits: Limits, earlier: &[Sent], told: bool) -> Outcome {
+    /// `earlier`: copies that must not run after this one.
+    pub async fn run(self: &Arc<Self>, call: &Call, limits: Limits, earlier: &[Sent], how: How) -> Result<Outcome, Elsewhere> {
         let wire = match self.wire(limits.response).await {
             Ok(wire) => wire,
-            Err(outcome) => return outcome,
+            Err(outcome) => return Ok(outcome),
         };
         // Rare, and big: in the future of every call it would be moved and freed with it.
         if !earlier.is_empty() && !Box::pin(self.overtakes(&wire, earlier, limits)).await {
-            return Outcome::Crossing;
+            return Ok(Outcome::Crossing);
         }
         let mut whole = false;
         loop {
             if wire.is_over() {
-                return Outcome::Unsent(self.server.unavailable("closed the connection", false));
+                return Ok(Outcome::Unsent(self.server.unavailable("closed the connection", false)));
             }
             let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
             let copy = Sent { connection: wire.connection, over: sent + limits.window + self.clock.error() };
             let unknown = |error| Outcome::Unknown { error, copy };
-            let cmd = packed(call, not_after, whole, !earlier.is_empty());
-            match wire.ask(wire.send(cmd, told), limits.response).await {
-                Ok(Ok(value)) => return self.server.understood(value, &self.clock, sent),
+            let cmd = packed(call, not_after, whole, !earlier.is_empty(), &self.server.sharding);
+            match wire.ask(wire.send(cmd, how), limits.response).await {
+                Ok(Ok(value)) => return Ok(self.server.understood(value, &self.clock, sent)),
                 Ok(Err(error)) if no_script(&error) && !whole => whole = true,
                 Ok(Err(error)) => {
+                    if let Some(elsewhere) = self.server.redirection(&error) {
+                        return Err(elsewhere);
+                    }
+                    if is_half_done(&error) {
+                        return Ok(unknown(self.server.moving()));
+                    }
                     let said_no = self.server.said_no(&call.what(), &error);
-                    return said_no.unwrap_or_else(|| unknown(self.broken(&wire, &error)));
+                    return Ok(said_no.unwrap_or_else(|| unknown(self.broken(&wire, &error))));
                 }
-                Err(silence) => return unknown(self.silent(silence)),
+                Err(silence) => return Ok(unknown(self.silent(silence))),
             }
         }
     }
@@ -92,25 +103,23 @@ impl Mux {
 
     pub async fn listen(self: &Arc<Self>, channel: &str, limit: Duration) -> Result<(), Error> {
         let end = Instant::now() + limit;
+        self.channels().entry(channel.to_owned()).or_default();
         loop {
             let left = end.saturating_duration_since(Instant::now());
             let error = match self.wire(left).await {
-                Ok(wire) => {
-                    let mut con = wire.con.clone();
-                    match wire.ask(con.subscribe(channel), left).await {
-                        Ok(Ok(())) if wire.is_over() => self.silent(Silence::Over),
-                        Ok(Ok(())) => {
-                            tracing::debug!(target: "redlatch::pubsub", "listens to {channel}");
-                            self.wakes.proven(channel);
-                            return Ok(());
-                        }
-                        Ok(Err(error)) => match self.server.said_no("SUBSCRIBE", &error) {
-                            Some(Outcome::Unsent(error) | Outcome::Refused(error)) => return Err(error),
-                            _ => self.broken(&wire, &error),
-                        },
-                        Err(silence) => self.silent(silence),
+                Ok(wire) => match wire.ask(self.subscribe(&wire, &[channel.to_owned()]), left).await {
+                    Ok(Ok(())) if wire.is_over() => self.silent(Silence::Over),
+                    Ok(Ok(())) => {
+                        tracing::debug!(target: "redlatch::pubsub", "listens to {channel}");
+                        self.confirm(channel);
+                        return Ok(());
                     }
-                }
+                    Ok(Err(error)) => match self.server.said_no("SUBSCRIBE", &error) {
+                        Some(Outcome::Unsent(error) | Outcome::Refused(error)) => return Err(error),
+                        _ => self.broken(&wire, &error),
+                    },
+                    Err(silence) => self.silent(silence),
+                },
                 Err(Outcome::Unsent(error)) => error,
                 Err(Outcome::Refused(error)) => return Err(error),
                 Err(_) => self.server.unavailable("cannot be reached", false),
@@ -124,10 +133,10 @@ impl Mux {
 
     pub async fn unlisten(self: &Arc<Self>, channel: &str) {
         while let Some(wire) = self.now().filter(|_| !self.wakes.is_wanted(channel)) {
-            let mut con = wire.con.clone();
-            let _ = wire.ask(con.unsubscribe(channel), self.server.connect_timeout).await;
+            let _ = wire.ask(self.unsubscribe(&wire, channel), self.server.connect_timeout).await;
             tracing::debug!(target: "redlatch::pubsub", "listens no more to {channel}");
             if !self.wakes.is_wanted(channel) {
+                self.channels().remove(channel);
                 return;
             }
             // Somebody subscribed while the end was on its way, and may have been overtaken by it; and may be gone again after that.
@@ -136,13 +145,43 @@ impl Mux {
         }
     }
 
+    /// Asks the server something that changes nothing.
+    pub async fn ask(self: &Arc<Self>, words: &[&str], limit: Duration) -> Result<redis::Value, Error> {
+        let wire = match self.wire(limit).await {
+            Ok(wire) => wire,
+            Err(Outcome::Unsent(error) | Outcome::Refused(error)) => return Err(error),
+            Err(_) => return Err(self.server.unavailable("cannot be reached", false)),
+        };
+        let mut cmd = redis::cmd(words[0]);
+        cmd.arg(&words[1..]);
+        match wire.ask(wire.send(cmd, How::Plain), limit).await {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(error)) => match self.server.said_no(words[0], &error) {
+                Some(Outcome::Unsent(error) | Outcome::Refused(error)) => Err(error),
+                _ => Err(self.broken(&wire, &error)),
+            },
+            Err(silence) => Err(self.silent(silence)),
+        }
+    }
+
+    /// The server's answer makes no sense.
+    pub fn nonsense(&self, words: &[&str]) -> Error {
+        self.server.unavailable(format!("answers {} in a way that is not known", words.join(" ")), false)
+    }
+
     pub fn close(&self) {
         self.slot().take();
     }
 
+    /// Gives the connection up: another server has taken this one's place.
+    pub fn retire(&self) {
+        let wire = self.slot().take();
+        wire.inspect(|wire| self.lost(wire));
+    }
+
     /// The connection, if somebody waits for an answer or a message on it.
     pub fn waited_for(&self) -> Option<Wire> {
-        self.now().filter(|wire| wire.is_asked() || self.wakes.anybody_listens())
+        self.now().filter(|wire| wire.is_asked() || !self.channels_wanted().is_empty())
     }
 
     /// The end of [`pulse::watch`].
@@ -161,6 +200,52 @@ impl Mux {
             wire.end();
             self.wakes.disconnected();
         }
+    }
+
+    async fn subscribe(&self, wire: &Wire, channels: &[String]) -> RedisResult<()> {
+        let mut con = wire.con.clone();
+        if !self.sharded {
+            return if channels.is_empty() { Ok(()) } else { con.subscribe(channels).await };
+        }
+        for channel in channels {
+            redis::cmd("SSUBSCRIBE").arg(channel).exec_async(&mut con).await?;
+        }
+        Ok(())
+    }
+
+    async fn unsubscribe(&self, wire: &Wire, channel: &str) -> RedisResult<()> {
+        let mut con = wire.con.clone();
+        if self.sharded { redis::cmd("SUNSUBSCRIBE").arg(channel).exec_async(&mut con).await } else { con.unsubscribe(channel).await }
+    }
+
+    /// Whether somebody is to be told of this channel here, and is.
+    pub fn hears(&self, channel: &str) -> bool {
+        self.now().is_some() && self.channels().get(channel).copied().unwrap_or_default()
+    }
+
+    /// Listens to it here no more, whoever wants it: another server tells of it.
+    pub async fn drop_channel(&self, channel: &str) {
+        let dropped = self.channels().remove(channel);
+        if let Some(wire) = self.now().filter(|_| dropped.is_some()) {
+            let _ = wire.ask(self.unsubscribe(&wire, channel), self.server.connect_timeout).await;
+        }
+    }
+
+    /// The server has confirmed a subscription on the connection that now is.
+    fn confirm(&self, channel: &str) {
+        self.channels().insert(channel.to_owned(), true);
+        self.wakes.proven(channel);
+    }
+
+    /// What is listened to here.
+    pub fn channels_wanted(&self) -> Vec<String> {
+        let mut channels = self.channels();
+        channels.retain(|channel, _| self.wakes.is_wanted(channel));
+        channels.keys().cloned().collect()
+    }
+
+    fn channels(&self) -> MutexGuard<'_, HashMap<String, bool>> {
+        self.channels.lock().expect("nothing panics while it is held")
     }
 
     fn now(&self) -> Option<Wire> {

@@ -1,28 +1,52 @@
 //! One server: its address, how a connection to it is opened, and what its errors mean.
 
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use redis::{ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo, RedisError, io::tcp::TcpSettings};
 
 use super::clock::Clock;
-use super::{Outcome, Reply, reply, tls};
+use super::{Elsewhere, Outcome, Reply, reply, tls};
 use crate::config::{Address, Config};
 use crate::error::Error;
 
+/// Whether channels belong to slots of a cluster, as keys do: then messages are sent, and listened to, by other commands.
+#[derive(Default)]
+pub struct Sharding(OnceLock<bool>);
+
+impl Sharding {
+    pub fn decide(&self, on: bool) {
+        let _ = self.0.set(on);
+    }
+
+    pub fn is_known(&self) -> bool {
+        self.0.get().is_some()
+    }
+
+    pub fn is_on(&self) -> bool {
+        self.0.get().copied().unwrap_or_default()
+    }
+
+    /// Which command wakes the waiters.
+    pub fn publish(&self) -> &'static str {
+        if self.is_on() { "SPUBLISH" } else { "PUBLISH" }
+    }
+}
+
 pub struct Server {
+    pub sharding: Arc<Sharding>,
     pub blocking: redis::Client,
     pub pushing: redis::Client,
     pub name: String,
-    pub tls: bool,
+    pub address: Address,
     pub client_name: Option<String>,
     pub connect_timeout: Duration,
 }
 
 impl Server {
-    pub fn new(config: &Config) -> Result<Self, Error> {
-        config.check()?;
+    pub fn new(config: &Config, address: &Address, sharding: Arc<Sharding>) -> Result<Self, Error> {
         let client = |protocol| {
-            let addr = match config.address.clone() {
+            let addr = match address.clone() {
                 Address::Tcp { host, port, tls: false } => ConnectionAddr::Tcp(host, port),
                 Address::Tcp { host, port, tls: true } => ConnectionAddr::TcpTls { host, port, insecure: false, tls_params: None },
                 Address::Unix(path) => ConnectionAddr::Unix(path.into()),
@@ -36,17 +60,15 @@ impl Server {
                 redis = redis.set_password(password);
             }
             let info = addr.into_connection_info()?.set_redis_settings(redis).set_tcp_settings(TcpSettings::default().set_nodelay(true));
-            match config.address {
-                Address::Tcp { tls: true, .. } => tls::client(info, &config.tls),
-                _ => redis::Client::open(info),
-            }
+            if address.is_tls() { tls::client(info, &config.tls) } else { redis::Client::open(info) }
         };
-        let bad = |error: RedisError| Error::config(format!("{} cannot be used: {error}; check the address", config.address));
+        let bad = |error: RedisError| Error::config(format!("{address} cannot be used: {error}; check the address"));
         Ok(Server {
+            sharding,
             blocking: client(redis::ProtocolVersion::RESP2).map_err(bad)?,
             pushing: client(redis::ProtocolVersion::RESP3).map_err(bad)?,
-            name: config.server(),
-            tls: matches!(config.address, Address::Tcp { tls: true, .. }),
+            name: address.to_string(),
+            address: address.clone(),
             client_name: config.client_name.clone(),
             connect_timeout: config.connect_timeout,
         })
@@ -65,6 +87,11 @@ impl Server {
 
     pub fn unavailable(&self, cause: impl Into<String>, timeout: bool) -> Error {
         Error::Unavailable { server: self.name.clone(), cause: cause.into(), timeout }
+    }
+
+    /// The slot of a call is on its way to another server.
+    pub fn moving(&self) -> Error {
+        self.unavailable("is giving the slot to another server", false)
     }
 
     /// An error of the way to the server, in words.
@@ -91,7 +118,7 @@ impl Server {
                 (redis::ErrorKind::RESP3NotSupported, error) => Outcome::Refused(error),
                 (redis::ErrorKind::InvalidClientConfig, _) => Outcome::Refused(Error::config(format!("{}: {error}", self.name))),
                 (_, Error::Unavailable { timeout: true, .. }) => Outcome::Unsent(self.late_to_open()),
-                (_, Error::Unavailable { .. }) if error.is_connection_dropped() && !self.tls => {
+                (_, Error::Unavailable { .. }) if error.is_connection_dropped() && !self.address.is_tls() => {
                     Outcome::Unsent(self.unavailable("closed the connection at once (does its port want TLS? then write rediss://)", false))
                 }
                 (_, error) => Outcome::Unsent(error),
@@ -101,7 +128,7 @@ impl Server {
 
     /// No connection came about in time.
     pub fn late_to_open(&self) -> Error {
-        let hint = if self.tls { " (is its port without TLS? then write redis://)" } else { "" };
+        let hint = if self.address.is_tls() { " (is its port without TLS? then write redis://)" } else { "" };
         self.unavailable(format!("does not answer in time{hint}"), true)
     }
 
@@ -122,6 +149,14 @@ impl Server {
             }
             _ => Outcome::Refused(Error::Refused { what: what.into(), code: code.into(), message }),
         })
+    }
+
+    /// Where the server says that a call belongs; `None`: its error is another one.
+    pub fn redirection(&self, error: &RedisError) -> Option<Elsewhere> {
+        let (to, _) = error.redirect_node()?;
+        let (host, port) = to.rsplit_once(':')?;
+        let to = self.address.near(host, port.parse().ok()?)?;
+        Some(Elsewhere { to, ask: error.code() == Some("ASK") })
     }
 
     /// What a script's value means; a refusal for lateness teaches the clock.

@@ -27,6 +27,16 @@ pub struct State {
     heard: Mutex<Instant>,
 }
 
+/// What goes along with a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    Plain,
+    /// The server is to tell when a key that the call reads last is changed.
+    Told,
+    /// The server is only about to get the slot.
+    Asking,
+}
+
 /// Why a question has no answer.
 pub enum Silence {
     TimedOut,
@@ -54,14 +64,15 @@ impl Wire {
         Wire { con, connection, tells, state }
     }
 
-    /// `told`: the server is to tell when a key that the command reads last is changed.
-    pub async fn send(&self, cmd: redis::Cmd, told: bool) -> redis::RedisResult<redis::Value> {
+    pub async fn send(&self, cmd: redis::Cmd, how: How) -> redis::RedisResult<redis::Value> {
         let mut con = self.con.clone();
-        if !(told && self.tells) {
-            return con.send_packed_command(&cmd).await?.extract_error();
-        }
         let mut pipe = redis::pipe();
-        pipe.cmd("CLIENT").arg("CACHING").arg("YES").add_command(cmd);
+        match how {
+            How::Told if self.tells => pipe.cmd("CLIENT").arg("CACHING").arg("YES"),
+            How::Asking => pipe.cmd("ASKING"),
+            _ => return con.send_packed_command(&cmd).await?.extract_error(),
+        };
+        pipe.add_command(cmd);
         con.send_packed_commands(&pipe, 1, 1).await?.into_iter().next().unwrap_or(redis::Value::Nil).extract_error()
     }
 

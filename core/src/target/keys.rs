@@ -30,6 +30,9 @@ impl Target {
         let number = self.numbers.first().copied().unwrap_or_default();
         let action = usize::try_from(number).ok().and_then(|number| ACTIONS.get(number));
         let (command, on) = action.ok_or_else(|| Error::config(format!("keys have no action {number}; there are 0 to 10")))?;
+        if *on != "key" && self.live.link.is_cluster() {
+            return Err(Error::Unsupported(format!("{command} of all keys is not there for a cluster; ask each server by itself")));
+        }
         match *on {
             "matching" => self.delete_matching(command).await,
             on => {

@@ -67,11 +67,14 @@ impl Mux {
         let mut greeting = self.server.greeting();
         greeting.cmd("CLIENT").arg(&["TRACKING", "ON", "OPTIN", "NOLOOP"]).cmd("INFO").arg("server");
         let (id, time, tells, run): Greeted = greeting.query_async(&mut con).await?;
-        self.clock.learn(time_ms(time?), asked);
+        match time {
+            Err(error) if is_unknown(&error) => {} // a sentinel
+            time => self.clock.learn(time_ms(time?), asked),
+        }
         let run = run.ok().and_then(|info| info.get("run_id"));
         self.life.note(run.unwrap_or_default());
         tracing::debug!(target: "redlatch::link", "connected to {}", self.server.name);
-        let connection = id.ok().map(|id| (self.life.epoch(), id));
+        let connection = id.ok().map(|id| (self.life.number(), id));
         Ok(Wire::new(con, connection, tells.is_ok(), state))
     }
 
@@ -89,13 +92,11 @@ impl Mux {
 
     /// Listens again to every channel that anybody wants, and wakes them all: messages may have been missed.
     async fn take(self: &Arc<Self>, wire: Wire) -> Result<Wire, RedisError> {
-        let channels = self.wakes.wanted();
-        if !channels.is_empty() {
-            wire.con.clone().subscribe(&channels).await?;
-        }
+        let channels = self.channels_wanted();
+        self.subscribe(&wire, &channels).await?;
         *self.slot() = Some(wire.clone());
         for channel in &channels {
-            self.wakes.proven(channel);
+            self.confirm(channel);
             self.wakes.message(channel);
         }
         // Whoever left meanwhile had no connection to say so on.
@@ -113,19 +114,32 @@ impl Mux {
     }
 }
 
+fn is_unknown(error: &RedisError) -> bool {
+    error.detail().is_some_and(|detail| detail.starts_with("unknown command"))
+}
+
 fn pushed(push: PushInfo, wakes: &Wakes, state: &State) {
     match push.kind {
         PushKind::Disconnection => {
             state.end();
             wakes.disconnected();
         }
-        PushKind::Message => {
+        PushKind::Message | PushKind::SMessage => {
             if let Some(Value::BulkString(channel)) = push.data.first() {
                 let channel = String::from_utf8_lossy(channel);
                 wakes.message(&channel);
                 if let Some(Value::BulkString(text)) = push.data.get(1) {
                     wakes.events.message(&channel, text);
                 }
+            }
+        }
+        // Unasked: the slot has gone to another server. What is asked at the same time would take this for its answer.
+        PushKind::SUnsubscribe => {
+            if let Some(Value::BulkString(channel)) = push.data.first()
+                && wakes.is_wanted(&String::from_utf8_lossy(channel))
+            {
+                state.end();
+                wakes.disconnected();
             }
         }
         PushKind::Invalidate => match push.data.into_iter().next() {

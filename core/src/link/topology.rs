@@ -1,0 +1,320 @@
+//! Several servers: which of them a call goes to, where one listens, and how both follow when another server takes over.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
+use std::time::{Duration, Instant};
+
+use tokio::time::{sleep, timeout_at};
+
+use super::finding::Ranges;
+use super::life::Lives;
+use super::node::Node;
+use super::single::Sharding;
+use super::slots::{is_untagged, of_channel, slot};
+use super::wire::How;
+use super::{Elsewhere, Limits, Outcome, Sent};
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::script::Call;
+use crate::servers::{Address, Servers};
+use crate::wakes::Wakes;
+
+/// No call goes by older news of who the master is. A server of a cluster says itself when it is not the one.
+const NEWS: Duration = Duration::from_millis(500);
+/// How often a call is sent elsewhere.
+const HOPS: usize = 8;
+/// How long one server may take to confirm that one listens.
+const LISTEN: Duration = Duration::from_secs(2);
+/// Between two attempts to listen.
+const RETRY: Duration = Duration::from_millis(50);
+
+pub struct Topology {
+    pub(super) config: Config,
+    lives: Arc<Lives>,
+    pub(super) wakes: Arc<Wakes>,
+    pub(super) sharding: Arc<Sharding>,
+    map: RwLock<Arc<Map>>,
+    /// Those that calls go to.
+    nodes: Mutex<Nodes>,
+    /// Those that are asked who the master is.
+    pub(super) askers: Mutex<Nodes>,
+    finding: tokio::sync::Mutex<()>,
+    pub(super) kept: AtomicBool,
+}
+
+pub(super) type Nodes = HashMap<Address, Arc<Node>>;
+
+/// Who answers for which slots.
+#[derive(Default)]
+struct Map {
+    /// The last slot of each range, in order.
+    ranges: Vec<(u16, Arc<Node>)>,
+    /// When that was said; `None`: it is not to be trusted.
+    said: Option<Instant>,
+}
+
+impl Map {
+    fn owner(&self, slot: u16) -> Option<&Arc<Node>> {
+        self.ranges.get(self.ranges.partition_point(|(last, _)| *last < slot)).map(|(_, node)| node)
+    }
+}
+
+impl Topology {
+    /// Opens nothing yet.
+    pub fn new(config: &Config, lives: Arc<Lives>, wakes: Arc<Wakes>, sharding: Arc<Sharding>) -> Self {
+        let (map, nodes, askers, finding, kept) = Default::default();
+        Topology { config: config.clone(), lives, wakes, sharding, map, nodes, askers, finding, kept }
+    }
+
+    pub fn is_cluster(&self) -> bool {
+        matches!(self.config.servers, Servers::Cluster(_))
+    }
+
+    /// Names with the same number may be in one call.
+    pub fn place(&self, name: &str) -> u16 {
+        if self.is_cluster() { slot(name.as_bytes()) } else { 0 }
+    }
+
+    /// `None`: [`Topology::run`] has more to do.
+    pub fn run_direct(&self, call: &Call, limits: Limits) -> Option<Outcome> {
+        self.trusted(0)?;
+        let slot = match self.slot_of(call) {
+            Ok(slot) => slot,
+            Err(error) => return Some(Outcome::Refused(error)),
+        };
+        let node = self.trusted(slot)?;
+        match node.direct.run(call, limits)? {
+            Ok(outcome) => {
+                self.judge(&outcome);
+                Some(outcome)
+            }
+            Err(elsewhere) => {
+                self.told(slot, &elsewhere);
+                None
+            }
+        }
+    }
+
+    pub async fn run(self: &Arc<Self>, call: &Call, limits: Limits, earlier: &[Sent], told: bool) -> Outcome {
+        let end = Instant::now() + limits.response;
+        // What belongs together depends on what the servers know.
+        if let Err(error) = self.owner(0, end).await {
+            return Outcome::Unsent(error);
+        }
+        let slot = match self.slot_of(call) {
+            Ok(slot) => slot,
+            Err(error) => return Outcome::Refused(error),
+        };
+        let mut to = self.owner(slot, end).await;
+        let mut how = if told { How::Told } else { How::Plain };
+        for _ in 0..HOPS {
+            let node = match to {
+                Ok(node) => node,
+                Err(error) => return Outcome::Unsent(error),
+            };
+            let response = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+            match node.mux.run(call, Limits { response, ..limits }, earlier, how).await {
+                Ok(outcome) => {
+                    self.judge(&outcome);
+                    return outcome;
+                }
+                Err(elsewhere) => {
+                    self.told(slot, &elsewhere);
+                    how = if elsewhere.ask { How::Asking } else { How::Plain };
+                    to = self.node(&elsewhere.to);
+                }
+            }
+        }
+        Outcome::Unsent(self.unavailable("send a call to each other in a circle"))
+    }
+
+    pub async fn listen(self: &Arc<Self>, channel: &str, limit: Duration) -> Result<()> {
+        let end = Instant::now() + limit;
+        self.keep();
+        loop {
+            let left = end.saturating_duration_since(Instant::now()).min(LISTEN);
+            let heard =
+                async { self.owner(self.slot_of_channel(channel), end).await?.ear(self.shards(channel)).listen(channel, left).await };
+            match heard.await {
+                Err(_) if Instant::now() + RETRY < end => self.distrust(),
+                heard => return heard,
+            }
+            sleep(RETRY).await;
+        }
+    }
+
+    pub async fn unlisten(&self, channel: &str) {
+        let nodes: Vec<_> = self.nodes().values().cloned().collect();
+        for node in nodes {
+            node.ear(self.shards(channel)).unlisten(channel).await;
+        }
+    }
+
+    /// Listens to every channel where it is told of now, and nowhere else.
+    pub(super) async fn tune(self: &Arc<Self>) {
+        let (map, nodes): (_, Vec<_>) = (self.map(), self.nodes().values().cloned().collect());
+        for channel in self.wakes.wanted() {
+            let (sharded, Some(owner)) = (self.shards(&channel), map.owner(self.slot_of_channel(&channel))) else { continue };
+            for node in nodes.iter().filter(|node| !Arc::ptr_eq(node, owner)) {
+                node.ear(sharded).drop_channel(&channel).await;
+            }
+            let ear = owner.ear(sharded).clone();
+            if ear.hears(&channel) {
+                self.wakes.proven(&channel);
+                continue;
+            }
+            let wakes = self.wakes.clone();
+            tokio::spawn(async move {
+                if ear.listen(&channel, LISTEN).await.is_ok() {
+                    // Messages may have been missed.
+                    wakes.message(&channel);
+                }
+            });
+        }
+    }
+
+    /// Any of them.
+    pub async fn somebody(self: &Arc<Self>, limit: Duration) -> Result<Arc<Node>> {
+        self.owner(0, Instant::now() + limit).await
+    }
+
+    /// Asks who answers for what, unless that was said after `since`.
+    pub(super) async fn refresh(self: &Arc<Self>, since: Instant) -> Result<()> {
+        let _only_me = self.finding.lock().await;
+        if self.map().said.is_some_and(|said| said >= since) {
+            return Ok(());
+        }
+        let said = Instant::now();
+        let ranges = self.found().await?;
+        self.adopt(ranges, said)
+    }
+
+    fn adopt(self: &Arc<Self>, ranges: Ranges, said: Instant) -> Result<()> {
+        let ranges = ranges.into_iter().map(|(last, address)| Ok((last, self.node(&address)?))).collect::<Result<Vec<_>>>()?;
+        let gone: Vec<Arc<Node>> = {
+            let mut nodes = self.nodes();
+            let of_map = |node: &Arc<Node>| ranges.iter().any(|(_, other)| Arc::ptr_eq(node, other));
+            let gone = nodes.values().filter(|node| !of_map(node)).cloned().collect();
+            nodes.retain(|_, node| of_map(node));
+            gone
+        };
+        let changed = !gone.is_empty();
+        *self.map.write().expect("nothing panics while it is held") = Arc::new(Map { ranges, said: Some(said) });
+        if changed {
+            tracing::debug!(target: "redlatch::link", "other servers of {} answer now", self.config.servers);
+            self.lives.restarted();
+            gone.iter().for_each(|node| node.retire());
+            self.wakes.disconnected();
+        }
+        Ok(())
+    }
+
+    async fn owner(self: &Arc<Self>, slot: u16, end: Instant) -> Result<Arc<Node>> {
+        if let Some(node) = self.trusted(slot) {
+            return Ok(node);
+        }
+        let late = |_| self.unavailable("do not say in time who is the master");
+        timeout_at(end.into(), self.refresh(Instant::now())).await.map_err(late)??;
+        self.map().owner(slot).cloned().ok_or_else(|| self.unavailable("have no master for a slot"))
+    }
+
+    fn trusted(&self, slot: u16) -> Option<Arc<Node>> {
+        let map = self.map();
+        let most = if self.is_cluster() { Duration::MAX } else { NEWS };
+        map.said.filter(|said| said.elapsed() <= most).and_then(|_| map.owner(slot).cloned())
+    }
+
+    /// What the outcome of a call says of the map.
+    fn judge(&self, outcome: &Outcome) {
+        let error = match outcome {
+            Outcome::Unsent(error) | Outcome::Unknown { error, .. } => error,
+            _ => return,
+        };
+        tracing::debug!(target: "redlatch::link", "asks anew who answers: {error}");
+        self.distrust();
+    }
+
+    fn told(&self, slot: u16, elsewhere: &Elsewhere) {
+        if !elsewhere.ask {
+            tracing::debug!(target: "redlatch::link", "slot {slot} is at {} now", elsewhere.to);
+            self.distrust();
+        }
+    }
+
+    fn distrust(&self) {
+        let mut map = self.map.write().expect("nothing panics while it is held");
+        *map = Arc::new(Map { ranges: map.ranges.clone(), said: None });
+    }
+
+    fn slot_of(&self, call: &Call) -> Result<u16> {
+        let mut keys = call.keys.iter();
+        let Some(first) = keys.next().filter(|_| self.is_cluster()) else { return Ok(0) };
+        if first.contains(&b'{') && is_untagged(first) {
+            return Err(Error::config(format!(
+                "`{}` has a brace but no {{tag}}, so that its keys are in several slots of the cluster; use a name with a tag, or without",
+                String::from_utf8_lossy(first)
+            )));
+        }
+        let (one, channel) = (slot(first), call.channel().filter(|channel| self.sharding.is_on() && !channel.is_empty()));
+        match keys.chain(channel).find(|key| slot(key) != one) {
+            None => Ok(one),
+            Some(other) => Err(Error::config(format!(
+                "{} needs `{}` and `{}`, which are in two slots of the cluster; use a name with one {{tag}}, or without braces",
+                call.what(),
+                String::from_utf8_lossy(first),
+                String::from_utf8_lossy(other)
+            ))),
+        }
+    }
+
+    fn slot_of_channel(&self, channel: &str) -> u16 {
+        if self.is_cluster() { of_channel(channel) } else { 0 }
+    }
+
+    fn shards(&self, channel: &str) -> bool {
+        self.sharding.is_on() && !channel.starts_with("__key")
+    }
+
+    pub(super) fn node(&self, address: &Address) -> Result<Arc<Node>> {
+        self.node_among(&self.nodes, &self.config, address)
+    }
+
+    pub(super) fn node_among(&self, nodes: &Mutex<Nodes>, config: &Config, address: &Address) -> Result<Arc<Node>> {
+        let mut nodes = nodes.lock().expect("nothing panics while it is held");
+        if let Some(node) = nodes.get(address) {
+            return Ok(node.clone());
+        }
+        let node = Arc::new(Node::new(config, address, &self.lives, &self.wakes, &self.sharding)?);
+        nodes.insert(address.clone(), node.clone());
+        Ok(node)
+    }
+
+    /// Where calls went until now.
+    pub(super) fn known(&self) -> Vec<Address> {
+        self.map().ranges.iter().map(|(_, node)| node.address.clone()).collect()
+    }
+
+    /// Since when the news of who answers is old; `None`: it is not to be trusted.
+    pub(super) fn said(&self) -> Option<Instant> {
+        self.map().said
+    }
+
+    pub fn close(&self) {
+        self.kept.store(true, SeqCst);
+        self.nodes().values().for_each(|node| node.close());
+        self.askers.lock().expect("nothing panics while it is held").values().for_each(|node| node.close());
+    }
+
+    fn unavailable(&self, cause: &str) -> Error {
+        Error::Unavailable { server: self.config.server(), cause: cause.into(), timeout: true }
+    }
+
+    fn map(&self) -> Arc<Map> {
+        self.map.read().expect("nothing panics while it is held").clone()
+    }
+
+    fn nodes(&self) -> MutexGuard<'_, Nodes> {
+        self.nodes.lock().expect("nothing panics while it is held")
+    }
+}

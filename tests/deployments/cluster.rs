@@ -1,0 +1,166 @@
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::time::Instant;
+
+use redlatch::{Client, Error, LostReason};
+use redlatch_tests::{Cluster, eventually, secs};
+
+use super::{SHORT, client, hand_over, use_every_kind};
+
+/// A name of which that server has the slot.
+fn name_at(cluster: &Cluster, place: usize) -> String {
+    (0..).map(|number| format!("n{number}")).find(|name| cluster.owner(name) == place).expect("there are enough names")
+}
+
+fn listeners(cluster: &Cluster, pattern: &str) -> usize {
+    cluster.servers.iter().map(|server| server.view().command::<Vec<String>>(&["PUBSUB", "SHARDCHANNELS", pattern]).len()).sum()
+}
+
+#[test]
+fn every_kind_works_wherever_its_name_belongs() {
+    let cluster = Cluster::start(3, 0);
+    let client = client(&cluster.url());
+    for place in 0..3 {
+        use_every_kind(&client, &name_at(&cluster, place));
+    }
+    for server in &cluster.servers {
+        eventually("nothing but numbers", || {
+            let keys = server.view().keys("*");
+            keys.iter().all(|key| key.contains("semaphore") || key.contains("token")).then_some(())
+        });
+    }
+}
+
+#[test]
+fn a_release_wakes_a_waiter_by_a_message_of_the_slot() {
+    let cluster = Cluster::start(3, 0);
+    let (one, two) = (client(&cluster.url()), client(&cluster.url()));
+    for place in 0..3 {
+        let name = name_at(&cluster, place);
+        hand_over(&one, &two, &name, || {
+            let pattern = format!("redisson_lock__channel:{{{name}}}");
+            eventually("a listener", || (listeners(&cluster, &pattern) == 1).then_some(()));
+        });
+    }
+}
+
+#[test]
+fn holds_are_renewed_wherever_they_are() {
+    let cluster = Cluster::start(3, 0);
+    let client = client(&format!("{}?watchdog=0.6", cluster.url()));
+    let guards: Vec<_> = (0..60).map(|n| client.lock(&format!("renewed{n}")).blocking().acquire().expect("free")).collect();
+    std::thread::sleep(SHORT);
+    for guard in guards {
+        guard.release().expect("still held");
+    }
+}
+
+#[test]
+fn a_slot_that_moves_takes_holds_and_waiters_with_it() {
+    let cluster = Cluster::start(3, 0);
+    let (one, two) = (client(&cluster.url()), client(&cluster.url()));
+    let name = name_at(&cluster, 0);
+    for to in [1, 2, 0] {
+        hand_over(&one, &two, &name, || {
+            let pattern = format!("redisson_lock__channel:{{{name}}}");
+            eventually("a listener", || (listeners(&cluster, &pattern) == 1).then_some(()));
+            cluster.migrate(&name, to);
+        });
+        assert_eq!(cluster.owner(&name), to);
+        use_every_kind(&one, &format!("{{{name}}}:{to}"));
+    }
+}
+
+#[test]
+fn slots_that_move_all_the_time_lose_no_update_and_no_call() {
+    const MOVES: usize = 30;
+    const LANES: usize = 6;
+    let cluster = Cluster::start(3, 0);
+    let name = name_at(&cluster, 0);
+    let (count, ended, longest) = (AtomicU64::new(0), AtomicBool::new(false), AtomicU64::new(0));
+    let clients = [client(&cluster.url()), client(&cluster.url())];
+    let rounds: u64 = std::thread::scope(|scope| {
+        let lane = |lane: usize| {
+            let (client, name, count, ended, longest) = (&clients[lane % 2], &name, &count, &ended, &longest);
+            move || {
+                let mut rounds = 0;
+                while !ended.load(SeqCst) {
+                    let begun = Instant::now();
+                    let lock = if lane < LANES / 2 { client.lock(name) } else { client.fair_lock(&format!("{{{name}}}:fair")) };
+                    let guard = lock.wait(secs(20)).blocking().acquire().expect("no move is an error");
+                    longest.fetch_max(begun.elapsed().as_millis() as u64, SeqCst);
+                    if lane < LANES / 2 {
+                        let seen = count.load(SeqCst);
+                        std::thread::yield_now();
+                        count.store(seen + 1, SeqCst);
+                        rounds += 1;
+                    }
+                    guard.release().expect("no move loses it");
+                }
+                rounds
+            }
+        };
+        let lanes: Vec<_> = (0..LANES).map(|number| scope.spawn(lane(number))).collect();
+        for place in 0..MOVES {
+            cluster.migrate(&name, (place + 1) % 3);
+        }
+        ended.store(true, SeqCst);
+        lanes.into_iter().map(|lane| lane.join().expect("no lane fails")).sum()
+    });
+    assert_eq!(count.into_inner(), rounds, "of what each lane has counted alone");
+    println!("{rounds} rounds during {MOVES} moves, the longest acquire {} ms", longest.into_inner());
+}
+
+#[test]
+fn a_replica_that_takes_over_serves_the_next_call() {
+    let cluster = Cluster::start(3, 1);
+    let client = client(&format!("{}?retry_for=15", cluster.url()));
+    let name = name_at(&cluster, 1);
+    client.lock(&name).blocking().acquire().expect("free").release().expect("held");
+    cluster.fail_over(&name);
+    let guard = client.lock(&name).wait(secs(20)).blocking().acquire().expect("somebody serves it");
+    guard.ensure().expect("held");
+    guard.release().expect("held");
+}
+
+#[test]
+fn a_hold_whose_master_dies_with_it_is_told_of_as_lost() {
+    let cluster = Cluster::start(3, 0);
+    let client = client(&format!("{}?watchdog=2&retry_for=0.5&response_timeout=0.5", cluster.url()));
+    let name = name_at(&cluster, 2);
+    let guard = client.lock(&name).blocking().acquire().expect("free");
+    cluster.servers[2].stop();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("threads");
+    let loss = runtime.block_on(async { tokio::time::timeout(secs(10), guard.lost()).await }).expect("in time").expect("it is lost");
+    assert_eq!(loss.reason, LostReason::Partitioned);
+    let other = name_at(&cluster, 0);
+    client.lock(&other).blocking().acquire().expect("the others go on").release().expect("held");
+}
+
+#[test]
+fn braces_that_part_the_keys_of_a_lock_are_refused_with_the_remedy() {
+    let cluster = Cluster::start(3, 0);
+    let client = client(&cluster.url());
+    let refused = client.fenced_lock("a{b").blocking().acquire().map(drop).expect_err("two slots");
+    assert!(matches!(refused, Error::Config(_)) && refused.to_string().contains("no {tag}"), "{refused}");
+    let refused = client.latch("{a}b").try_set_count(1).blocking().map(drop).expect_err("its channel has braces of its own");
+    assert!(refused.to_string().contains("two slots"), "{refused}");
+    client.fenced_lock("a{b}c").blocking().acquire().expect("one slot").release().expect("held");
+}
+
+#[test]
+fn a_client_of_one_server_is_told_what_to_write_for_a_cluster() {
+    let cluster = Cluster::start(3, 0);
+    let one = client(&cluster.servers[0].url());
+    let refused = one.lock(&name_at(&cluster, 1)).blocking().acquire().map(drop).expect_err("another server's");
+    assert!(matches!(refused, Error::Unsupported(_)) && refused.to_string().contains("redis+cluster://"), "{refused}");
+}
+
+#[test]
+fn servers_that_are_no_cluster_and_databases_of_one_are_refused() {
+    let server = redlatch_tests::Server::start();
+    let refused = client(&format!("redis+cluster://{}?retry_for=0", server.address())).lock("n").blocking().acquire().map(drop);
+    let said = refused.expect_err("no cluster").to_string();
+    assert!(said.contains("CLUSTER") || said.contains("cluster"), "{said}");
+    let error = Client::connect("redis+cluster://a,b/3").map(drop).expect_err("only database 0");
+    assert!(error.to_string().contains("the database is 3"), "{error}");
+}

@@ -1,0 +1,53 @@
+//! What one server keeps, several keep: clusters, sentinels, replicas.
+
+use std::time::Duration;
+
+use redlatch::Client;
+use redlatch_tests::{ms, secs};
+
+mod cluster;
+mod replicated;
+mod sentinel;
+
+fn client(url: &str) -> Client {
+    Client::connect(url).expect("a good URL")
+}
+
+/// Locks and unlocks with every kind that has a name of its own.
+fn use_every_kind(client: &Client, name: &str) {
+    let locks = [
+        client.lock(name),
+        client.spin_lock(&format!("{name}:spin")),
+        client.fair_lock(&format!("{name}:fair")),
+        client.fenced_lock(&format!("{name}:fenced")),
+        client.non_reentrant_lock(&format!("{name}:once")),
+        client.token_lock(&format!("{name}:token")),
+        client.read_write_lock(&format!("{name}:rw")).read(),
+        client.read_write_lock(&format!("{name}:rw")).write(),
+        client.multi_lock_group(&format!("{name}:group"), &["a", "b"]),
+    ];
+    for lock in locks {
+        lock.blocking().acquire().expect("free").release().expect("held");
+    }
+    let semaphore = client.semaphore(&format!("{name}:semaphore"));
+    assert!(semaphore.try_set_permits(2).blocking().expect("answered"));
+    semaphore.acquire(2).blocking().expect("available");
+    semaphore.release(2).blocking().expect("answered");
+    // The channel of a latch has braces of its own.
+    let latch = client.latch(&format!("{name}:latch").replace(['{', '}'], ""));
+    assert!(latch.try_set_count(1).blocking().expect("answered"));
+    latch.count_down().blocking().expect("answered");
+    latch.wait().blocking().expect("open");
+}
+
+/// One client holds, another one waits, and gets it soon after the release.
+fn hand_over(from: &Client, to: &Client, name: &str, meanwhile: impl FnOnce()) {
+    let held = from.lock(name).blocking().acquire().expect("free");
+    let (waiter, name) = (to.clone(), name.to_owned());
+    let waiting = std::thread::spawn(move || waiter.lock(&name).wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
+    meanwhile();
+    held.release().expect("held");
+    waiting.join().expect("no panic").expect("woken").expect("held");
+}
+
+const SHORT: Duration = ms(2000);

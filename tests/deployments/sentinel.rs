@@ -1,0 +1,57 @@
+use redlatch_tests::{Sentinels, eventually, secs};
+
+use super::{client, hand_over, use_every_kind};
+
+#[test]
+fn the_master_that_sentinels_name_is_used() {
+    let sentinels = Sentinels::start();
+    let (one, two) = (client(&sentinels.url()), client(&sentinels.url()));
+    use_every_kind(&one, "n");
+    hand_over(&one, &two, "n", || {
+        eventually("a listener", || (!sentinels.servers[0].view().channels("*").is_empty()).then_some(()));
+    });
+}
+
+#[test]
+fn a_failover_is_followed_and_waiters_are_woken_after_it() {
+    let sentinels = Sentinels::start();
+    let url = format!("{}?retry_for=20&watchdog=30", sentinels.url());
+    let (one, two) = (client(&url), client(&url));
+    one.lock("warm").blocking().acquire().expect("free").release().expect("held");
+    let held = one.lock("n").lease(secs(3)).blocking().acquire().expect("free");
+    let waiting = std::thread::spawn(move || two.lock("n").wait(secs(30)).blocking().acquire().map(|guard| guard.release()));
+    eventually("a listener", || (!sentinels.servers[0].view().channels("*").is_empty()).then_some(()));
+    sentinels.servers[0].stop();
+    sentinels.until_master(1);
+    waiting.join().expect("no panic").expect("it ended").expect("held");
+    drop(held);
+    one.lock("after").wait(secs(10)).blocking().acquire().expect("the new master").release().expect("held");
+    assert!(sentinels.servers[1].view().keys("after").is_empty());
+}
+
+#[test]
+fn one_failover_after_another_is_followed() {
+    let sentinels = Sentinels::start();
+    let client = client(&format!("{}?retry_for=20", sentinels.url()));
+    for round in 0..3 {
+        client.lock("n").wait(secs(20)).blocking().acquire().expect("a master").release().expect("held");
+        let next = 1 - sentinels.master();
+        sentinels.fail_over();
+        sentinels.until_master(next);
+        // The old one serves calls for a while longer; who has heard of the new one soon asks it.
+        eventually("a lock at the new master", || {
+            let guard = client.lock(&format!("after{round}")).wait(secs(20)).blocking().acquire().expect("a master");
+            let there = sentinels.servers[next].view().exists(&format!("after{round}"));
+            guard.release().expect("held");
+            there.then_some(())
+        });
+    }
+}
+
+#[test]
+fn a_master_that_nobody_knows_is_named() {
+    let sentinels = Sentinels::start();
+    let url = sentinels.url().replace("mymaster", "theirs");
+    let said = client(&format!("{url}?retry_for=0")).lock("n").blocking().acquire().map(drop).expect_err("unknown").to_string();
+    assert!(said.contains("theirs") || said.contains("No such master"), "{said}");
+}

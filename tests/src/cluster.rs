@@ -1,0 +1,142 @@
+//! A cluster of the test's own: masters that share the slots, each with replicas if they are wanted.
+
+use crate::eventually;
+use crate::server::{Options, Server};
+use crate::view::View;
+
+/// How long its servers wait for each other before they hold one for dead.
+const PATIENCE_MS: &str = "1000";
+const SLOTS: usize = 16384;
+
+pub struct Cluster {
+    /// Masters first, then the replicas of the first one, of the second one, and so on.
+    pub servers: Vec<Server>,
+    masters: usize,
+}
+
+impl Cluster {
+    /// Starts it, and returns once every server knows every other one and answers.
+    pub fn start(masters: usize, replicas: usize) -> Self {
+        let words = [
+            "--cluster-enabled",
+            "yes",
+            "--cluster-node-timeout",
+            PATIENCE_MS,
+            "--cluster-replica-validity-factor",
+            "0",
+            "--cluster-require-full-coverage",
+            "no",
+        ];
+        let options = || Options { args: words.map(str::to_owned).into(), ..Options::default() };
+        let servers: Vec<_> = (0..masters * (replicas + 1)).map(|_| Server::with(options())).collect();
+        let cluster = Cluster { servers, masters };
+        for (place, server) in cluster.servers.iter().enumerate() {
+            let mut view = server.view();
+            if place < masters {
+                let (first, end) = (SLOTS * place / masters, SLOTS * (place + 1) / masters);
+                let slots: Vec<String> = (first..end).map(|slot| slot.to_string()).collect();
+                let words: Vec<&str> = ["CLUSTER", "ADDSLOTS"].into_iter().chain(slots.iter().map(String::as_str)).collect();
+                view.command::<()>(&words);
+            }
+            view.command::<()>(&["CLUSTER", "MEET", "127.0.0.1", &cluster.servers[0].port().to_string()]);
+        }
+        cluster.until_whole();
+        for place in masters..cluster.servers.len() {
+            let master = cluster.id((place - masters) / replicas);
+            cluster.servers[place].view().command::<()>(&["CLUSTER", "REPLICATE", &master]);
+        }
+        for place in masters..cluster.servers.len() {
+            eventually("a replica with all of its master", || {
+                let says: String = cluster.servers[place].view().command(&["INFO", "replication"]);
+                says.contains("master_link_status:up").then_some(())
+            });
+        }
+        cluster
+    }
+
+    /// Of all of its first servers.
+    pub fn url(&self) -> String {
+        let hosts: Vec<String> = self.servers[..self.masters].iter().map(Server::address).collect();
+        format!("redis+cluster://{}", hosts.join(","))
+    }
+
+    /// The name of a server in the cluster.
+    pub fn id(&self, place: usize) -> String {
+        self.servers[place].view().command(&["CLUSTER", "MYID"])
+    }
+
+    /// Which server has the slot of a key, as the first of those that run says.
+    pub fn owner(&self, key: &str) -> usize {
+        let mut view = self.servers.iter().find_map(|server| View::quick(&server.direct_url()).ok()).expect("one of them runs");
+        let slot: i64 = view.command(&["CLUSTER", "KEYSLOT", key]);
+        let rows: Vec<redis::Value> = view.command(&["CLUSTER", "SLOTS"]);
+        let port = rows.into_iter().find_map(|row| port_of(row, slot)).expect("every slot has an owner");
+        self.servers.iter().position(|server| i64::from(server.port()) == port).expect("it is one of ours")
+    }
+
+    /// Gives the slot of a key to another server, with all that is in it, while everybody goes on.
+    pub fn migrate(&self, key: &str, to: usize) {
+        let from = self.owner(key);
+        if from == to {
+            return;
+        }
+        let (mut source, mut target) = (self.servers[from].view(), self.servers[to].view());
+        let (from_id, to_id, port) = (self.id(from), self.id(to), self.servers[to].port().to_string());
+        let slot = source.command::<i64>(&["CLUSTER", "KEYSLOT", key]).to_string();
+        target.command::<()>(&["CLUSTER", "SETSLOT", &slot, "IMPORTING", &from_id]);
+        source.command::<()>(&["CLUSTER", "SETSLOT", &slot, "MIGRATING", &to_id]);
+        loop {
+            let keys: Vec<String> = source.command(&["CLUSTER", "GETKEYSINSLOT", &slot, "100"]);
+            if keys.is_empty() {
+                break;
+            }
+            let words = ["MIGRATE", "127.0.0.1", &port, "", "0", "5000", "KEYS"].into_iter().chain(keys.iter().map(String::as_str));
+            // A key may have gone meanwhile.
+            source.command::<String>(&words.collect::<Vec<_>>());
+        }
+        // The new owner first: nobody is to send calls to each other in a circle.
+        for view in [&mut target, &mut source] {
+            view.command::<()>(&["CLUSTER", "SETSLOT", &slot, "NODE", &to_id]);
+        }
+        self.until_agreed(key, to);
+    }
+
+    /// Kills a master and returns the place of the replica that has taken over.
+    pub fn fail_over(&self, key: &str) -> usize {
+        let dead = self.owner(key);
+        self.servers[dead].stop();
+        eventually("another owner", || Some(self.owner(key)).filter(|owner| *owner != dead))
+    }
+
+    fn until_agreed(&self, key: &str, owner: usize) {
+        for server in &self.servers {
+            eventually("a server that knows the new owner", || {
+                let mut view = View::quick(&server.direct_url()).ok()?;
+                let slot: i64 = view.try_command(&["CLUSTER", "KEYSLOT", key]).ok()?;
+                let rows: Vec<redis::Value> = view.try_command(&["CLUSTER", "SLOTS"]).ok()?;
+                rows.into_iter().find_map(|row| port_of(row, slot)).filter(|port| *port == i64::from(self.servers[owner].port()))
+            });
+        }
+    }
+
+    fn until_whole(&self) {
+        let all = self.servers.len().to_string();
+        for server in &self.servers {
+            eventually("a cluster that is whole", || {
+                let info: String = server.view().command(&["CLUSTER", "INFO"]);
+                let says = |name: &str, value: &str| info.lines().any(|line| line.trim() == format!("{name}:{value}"));
+                (says("cluster_state", "ok") && says("cluster_known_nodes", &all)).then_some(())
+            });
+        }
+    }
+}
+
+/// The port of the master in a row of `CLUSTER SLOTS`, if the slot is in it.
+fn port_of(row: redis::Value, slot: i64) -> Option<i64> {
+    let redis::Value::Array(parts) = row else { return None };
+    let [redis::Value::Int(first), redis::Value::Int(last), redis::Value::Array(master), ..] = &parts[..] else { return None };
+    match master.get(1) {
+        Some(redis::Value::Int(port)) if (*first..=*last).contains(&slot) => Some(*port),
+        _ => None,
+    }
+}

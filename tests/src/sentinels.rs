@@ -1,0 +1,96 @@
+//! A master and its replica, with sentinels that watch over them.
+
+use std::path::PathBuf;
+
+use crate::guarded::Guarded;
+use crate::server::{Options, Server};
+use crate::view::View;
+use crate::{eventually, ports};
+
+/// How many there are.
+const COUNT: usize = 3;
+/// What they call their master.
+pub const MASTER: &str = "mymaster";
+
+pub struct Sentinels {
+    /// The first master, and its replica.
+    pub servers: [Server; 2],
+    ports: Vec<u16>,
+    processes: Vec<Guarded>,
+}
+
+impl Sentinels {
+    /// Starts all, and returns once the sentinels know each other and the replica.
+    pub fn start() -> Self {
+        let master = Server::start();
+        let args = ["--replicaof", "127.0.0.1", &master.port().to_string()].map(str::to_owned).into();
+        let replica = Server::with(Options { args, ..Options::default() });
+        let mut sentinels = Sentinels { servers: [master, replica], ports: Vec::new(), processes: Vec::new() };
+        for _ in 0..COUNT {
+            sentinels.add();
+        }
+        let known = |view: &mut View| -> Option<()> {
+            let words: Vec<String> = view.try_command(&["SENTINEL", "MASTER", MASTER]).ok()?;
+            let is = |name: &str, value: &str| words.chunks(2).any(|pair| pair[0] == name && pair[1] == value);
+            (is("num-slaves", "1") && is("num-other-sentinels", &(COUNT - 1).to_string())).then_some(())
+        };
+        for port in &sentinels.ports {
+            eventually("a sentinel that knows everybody", || known(&mut View::quick(&format!("redis://127.0.0.1:{port}")).ok()?));
+        }
+        sentinels
+    }
+
+    fn add(&mut self) {
+        let port = ports::free();
+        let dir: PathBuf = std::env::temp_dir().join(format!("redlatch-sentinel-{}-{port}", std::process::id()));
+        std::fs::create_dir_all(&dir).expect("the disk has room");
+        let file = dir.join("sentinel.conf");
+        let lines = [
+            format!("port {port}"),
+            "bind 127.0.0.1".into(),
+            format!("dir {}", dir.display()),
+            format!("sentinel monitor {MASTER} 127.0.0.1 {} 2", self.servers[0].port()),
+            format!("sentinel down-after-milliseconds {MASTER} 500"),
+            format!("sentinel failover-timeout {MASTER} 3000"),
+        ];
+        std::fs::write(&file, lines.join("\n")).expect("the disk has room");
+        let program = std::env::var("REDLATCH_TEST_SERVER").unwrap_or_else(|_| "redis-server".into());
+        let process = Guarded::start(&dir, &[program, file.display().to_string(), "--sentinel".into()]);
+        eventually("a sentinel that answers", || View::quick(&format!("redis://127.0.0.1:{port}")).ok());
+        self.ports.push(port);
+        self.processes.push(process);
+    }
+
+    pub fn url(&self) -> String {
+        let hosts: Vec<String> = self.ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
+        format!("redis+sentinel://{}/{MASTER}", hosts.join(","))
+    }
+
+    /// Which of the two servers most sentinels say is the master.
+    pub fn master(&self) -> usize {
+        let says = |port: &u16| -> Option<String> {
+            let mut view = View::quick(&format!("redis://127.0.0.1:{port}")).ok()?;
+            let words: Vec<String> = view.try_command(&["SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER]).ok()?;
+            words.get(1).cloned()
+        };
+        let second = self.ports.iter().filter_map(says).filter(|port| *port == self.servers[1].port().to_string()).count();
+        usize::from(second * 2 > self.ports.len())
+    }
+
+    /// Has the two change places, once the sentinels can.
+    pub fn fail_over(&self) {
+        eventually("sentinels that change the master", || {
+            let mut view = View::quick(&format!("redis://127.0.0.1:{}", self.ports[0])).ok()?;
+            view.try_command::<()>(&["SENTINEL", "FAILOVER", MASTER]).ok()
+        });
+    }
+
+    /// Returns once that server is the master.
+    pub fn until_master(&self, place: usize) {
+        eventually("another master", || (self.master() == place).then_some(()));
+        eventually("a master that knows it", || {
+            let role: Vec<redis::Value> = View::quick(&self.servers[place].direct_url()).ok()?.try_command(&["ROLE"]).ok()?;
+            matches!(role.first(), Some(redis::Value::BulkString(word)) if word == b"master").then_some(())
+        });
+    }
+}
