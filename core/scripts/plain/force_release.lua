@@ -19,7 +19,7 @@ if refusal then return refusal end
 
 local fields = redis.pcall('HKEYS', lock)
 if fields.err or fields[2] then return other_kind(lock) end
-if redis.call('HDEL', lock, holder) == 1 then
+if fields[1] == holder then
   redis.call('DEL', lock)
   if channel ~= '' then redis.call(publish, channel, '0') end
   return {1}

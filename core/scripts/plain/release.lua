@@ -37,11 +37,15 @@ if tonumber(leave) > 0 then
   return {1, 0}
 end
 local time = redis.call('PTTL', lock)
-redis.call('HDEL', lock, owner)
 local function tell() return channel == '' and 0 or redis.call(publish, channel, '0') end
-if next_owner == '' then return {1, tell()} end
-redis.call('HSET', lock, next_owner, 1)
+if next_owner == '' then
+  redis.call('HDEL', lock, owner)
+  return {1, tell()}
+end
+-- In this order the key is there all the time: in a slot that moves, what is gone is no more to be touched.
 redis.call('PEXPIRE', lock, next_lease)
+redis.call('HSET', lock, next_owner, 1)
+redis.call('HDEL', lock, owner)
 -- Others sleep as long as the lock had to live: they are to look again.
 if time < 0 or tonumber(next_lease) < time then tell() end
 return tokens == '' and {2} or {2, redis.call('INCR', tokens)}
