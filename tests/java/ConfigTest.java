@@ -51,28 +51,15 @@ class ConfigTest {
     }
 
     @Test
-    void a_mode_that_is_not_served_is_refused_by_name() {
+    void each_mode_knows_what_it_is() {
         Config cluster = new Config();
         cluster.useClusterServers().addNodeAddress("redis://127.0.0.1:1", "redis://127.0.0.1:2");
         assertTrue(cluster.isClusterConfig() && !cluster.isSingleConfig());
         assertEquals(List.of("redis://127.0.0.1:1", "redis://127.0.0.1:2"), cluster.useClusterServers().getNodeAddresses());
-        refused(cluster, "cluster servers");
         Config sentinels = new Config();
         sentinels.useSentinelServers().setMasterName("main").addSentinelAddress("redis://127.0.0.1:1");
         assertTrue(sentinels.isSentinelConfig());
-        refused(sentinels, "sentinel servers");
-        Config replicated = new Config();
-        replicated.useReplicatedServers();
-        refused(replicated, "replicated servers");
-        Config masterAndSlaves = new Config();
-        masterAndSlaves.useMasterSlaveServers().setMasterAddress("redis://127.0.0.1:1").addSlaveAddress("redis://127.0.0.1:2");
-        refused(masterAndSlaves, "master/slave servers");
         assertEquals(IllegalArgumentException.class, assertThrows(RuntimeException.class, () -> Redisson.create(new Config())).getClass());
-    }
-
-    private static void refused(Config config, String mode) {
-        Throwable error = assertThrows(UnsupportedOperationException.class, () -> Redisson.create(config));
-        assertTrue(error.getMessage().contains(mode) && error.getMessage().contains("useSingleServer"), error.getMessage());
     }
 
     @Test

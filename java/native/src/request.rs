@@ -28,6 +28,7 @@ pub fn config(env: &mut Env, url: &JString, options: &JObjectArray<JString>) -> 
         for option in options.chunks_exact(2) {
             config.set(&option[0], &option[1])?;
         }
+        config.check()?;
         Ok(config)
     }))
 }

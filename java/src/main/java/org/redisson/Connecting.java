@@ -6,7 +6,6 @@ import io.redlatch.Request;
 import java.util.Map;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.config.Config;
-import org.redisson.config.SingleServerConfig;
 
 /** From a configuration to a server that has answered. */
 final class Connecting {
@@ -14,19 +13,19 @@ final class Connecting {
     }
 
     /** @throws RedisConnectionException see {@link Redisson#create(Config)} */
-    static Core connect(Config config, SingleServerConfig server) {
-        Core core = open(config, server);
+    static Core connect(Config config, Servers servers) {
+        Core core = open(config, servers);
         if (!config.isLazyInitialization()) {
-            check(core, server.getAddress());
+            check(core, servers.url);
         }
         return core;
     }
 
-    private static Core open(Config config, SingleServerConfig server) {
-        Map<String, String> options = Settings.options(config, server);
-        try (Tls tls = new Tls(config, server)) {
+    private static Core open(Config config, Servers servers) {
+        Map<String, String> options = Settings.options(config, servers);
+        try (Tls tls = new Tls(config, servers)) {
             options.putAll(tls.options());
-            return Core.connect(server.getAddress(), options, config.getExecutor());
+            return Core.connect(servers.url, options, config.getExecutor());
         }
     }
 

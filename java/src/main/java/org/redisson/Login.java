@@ -12,7 +12,6 @@ import org.redisson.client.RedisConnectionException;
 import org.redisson.config.Config;
 import org.redisson.config.Credentials;
 import org.redisson.config.CredentialsResolver;
-import org.redisson.config.SingleServerConfig;
 
 /** Who a client is to its server: what the address says, else a resolver, else the client's configuration, else the server's. */
 @SuppressWarnings("deprecation") // a server's own settings hold where the client's are not set
@@ -22,11 +21,11 @@ final class Login {
     final String password;
 
     /** @throws RedisConnectionException if the resolver fails, or does not answer within the time to connect */
-    Login(Config config, SingleServerConfig server) {
-        String[] said = inAddress(server.getAddress());
-        Credentials resolved = resolve(config, server);
-        username = said[0] != null ? null : first(resolved.getUsername(), config.getUsername(), server.getUsername());
-        password = said[1] != null ? null : first(resolved.getPassword(), config.getPassword(), server.getPassword());
+    Login(Config config, Servers servers) {
+        String[] said = inAddress(servers.address);
+        Credentials resolved = resolve(config, servers);
+        username = said[0] != null ? null : first(resolved.getUsername(), config.getUsername(), servers.settings.getUsername());
+        password = said[1] != null ? null : first(resolved.getPassword(), config.getPassword(), servers.settings.getPassword());
     }
 
     private static String[] inAddress(String address) {
@@ -39,18 +38,18 @@ final class Login {
         return new String[] {colon == 0 ? null : "user", colon < 0 ? null : "password"};
     }
 
-    private static Credentials resolve(Config config, SingleServerConfig server) {
+    private static Credentials resolve(Config config, Servers servers) {
         CredentialsResolver resolver = config.getCredentialsResolver();
         if (resolver instanceof DefaultCredentialsResolver) {
-            resolver = server.getCredentialsResolver();
+            resolver = servers.settings.getCredentialsResolver();
         }
         if (resolver == null || resolver instanceof DefaultCredentialsResolver) {
             return new Credentials();
         }
-        String shown = Settings.withoutLogin(server.getAddress());
-        CompletableFuture<Credentials> answer = resolver.resolve(socket(server.getAddress())).toCompletableFuture();
+        String shown = Settings.withoutLogin(servers.address);
+        CompletableFuture<Credentials> answer = resolver.resolve(socket(servers.address)).toCompletableFuture();
         try {
-            Credentials credentials = answer.get(server.getConnectTimeout(), TimeUnit.MILLISECONDS);
+            Credentials credentials = answer.get(servers.settings.getConnectTimeout(), TimeUnit.MILLISECONDS);
             resolver.nextRenewal().thenRun(() -> Log.warn("the credentials for " + shown + " were renewed; this client keeps those of its "
                     + "start, make another one before the server refuses them"));
             return credentials == null ? new Credentials() : credentials;
@@ -58,7 +57,7 @@ final class Login {
             throw new RedisConnectionException("the credentialsResolver failed for " + shown, e.getCause());
         } catch (TimeoutException e) {
             throw new RedisConnectionException("the credentialsResolver did not answer for " + shown + " within "
-                    + server.getConnectTimeout() + " ms, the connectTimeout", e);
+                    + servers.settings.getConnectTimeout() + " ms, the connectTimeout", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new RedisConnectionException("interrupted while the credentialsResolver was asked for " + shown, e);

@@ -6,6 +6,7 @@ import org.redisson.api.options.CommonOptions;
 import org.redisson.api.options.CommonParams;
 import org.redisson.client.codec.Codec;
 import org.redisson.config.Config;
+import org.redisson.config.ConfigAccess;
 import org.redisson.config.NameMapper;
 
 /** Where the objects of one client are. */
@@ -39,7 +40,7 @@ final class Places {
     Place of(CommonOptions options) {
         CommonParams params = (CommonParams) options;
         String name = params.getName();
-        return new Place(core, listeners, name, rawName(name), Settings.limits(params, config.useSingleServer()));
+        return new Place(core, listeners, name, rawName(name), Settings.limits(params, ConfigAccess.servers(config)));
     }
 
     private String rawName(String name) {

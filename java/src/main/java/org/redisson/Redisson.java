@@ -23,8 +23,6 @@ import org.redisson.api.RedissonRxClient;
 import org.redisson.api.options.CommonOptions;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.config.Config;
-import org.redisson.config.ConfigAccess;
-import org.redisson.config.SingleServerConfig;
 
 /** Makes clients, and is one. */
 public final class Redisson implements RedissonClient, Options.Extended, TokenLock.Source {
@@ -52,20 +50,19 @@ public final class Redisson implements RedissonClient, Options.Extended, TokenLo
     }
 
     /**
-     * Connects to the server of {@code config}, of which it takes a copy.
+     * Connects to the servers of {@code config}, of which it takes a copy.
      *
      * @throws RedisConnectionException if the server cannot be reached, does not answer, or refuses the login; its cause says
      *         which. Not thrown with {@code lazyInitialization}: then the first call connects
      * @throws IllegalArgumentException for a configuration that cannot be used
-     * @throws UnsupportedOperationException for modes other than that of {@code useSingleServer}, which are not served yet
+     * @throws UnsupportedOperationException for settings that cannot be had, by name
      * @throws io.redlatch.NativeLibraryError if there is no native library for this platform
      * @throws ClassPathConflictException if Redisson itself is on the class path as well
      */
     public static RedissonClient create(Config config) {
         ClassPathConflictException.check(Redisson.class);
         Config copy = new Config(config);
-        SingleServerConfig server = ConfigAccess.server(copy);
-        return new Redisson(Connecting.connect(copy, server), copy);
+        return new Redisson(Connecting.connect(copy, Servers.of(copy)), copy);
     }
 
     @Override

@@ -5,11 +5,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.redisson.api.options.CommonParams;
+import org.redisson.config.BaseConfig;
 import org.redisson.config.Config;
+import org.redisson.config.ConfigAccess;
 import org.redisson.config.DefaultNameMapper;
 import org.redisson.config.DelayStrategy;
 import org.redisson.config.NameMapper;
-import org.redisson.config.SingleServerConfig;
 
 /** A {@link Config} as the core's URL and options. */
 final class Settings {
@@ -19,14 +20,15 @@ final class Settings {
     private Settings() {}
 
     /** The core's options by name. */
-    static Map<String, String> options(Config config, SingleServerConfig server) {
-        Map<String, String> options = new LinkedHashMap<>();
-        Login login = new Login(config, server);
+    static Map<String, String> options(Config config, Servers servers) {
+        BaseConfig<?> server = servers.settings;
+        Map<String, String> options = new LinkedHashMap<>(servers.options);
+        Login login = new Login(config, servers);
         put(options, "username", login.username);
         put(options, "password", login.password);
         put(options, "client_name", server.getClientName());
-        if (server.getDatabase() != 0) { // else the URL's
-            options.put("database", String.valueOf(server.getDatabase()));
+        if (servers.database != 0) { // else the URL's
+            options.put("database", String.valueOf(servers.database));
         }
         options.put("response_timeout", seconds("timeout", server.getTimeout(), 1));
         options.put("connect_timeout", seconds("connectTimeout", server.getConnectTimeout(), 1));
@@ -35,15 +37,15 @@ final class Settings {
         return options;
     }
 
-    /** That of the {@code Config}, unless it is the default one: then that of the server. */
+    /** That of the {@code Config}, unless it is the default one: then that of the servers. */
     @SuppressWarnings("deprecation")
     static NameMapper nameMapper(Config config) {
         NameMapper mapper = config.getNameMapper();
-        return mapper instanceof DefaultNameMapper ? config.useSingleServer().getNameMapper() : mapper;
+        return mapper instanceof DefaultNameMapper ? ConfigAccess.servers(config).getNameMapper() : mapper;
     }
 
-    /** Of what {@code params} does not say, that of the server's configuration. */
-    static Limits limits(CommonParams params, SingleServerConfig server) {
+    /** Of what {@code params} does not say, that of the servers' configuration. */
+    static Limits limits(CommonParams params, BaseConfig<?> server) {
         boolean retries = params.getRetryAttempts() >= 0 || params.getRetryDelay() != null;
         int attempts = params.getRetryAttempts() >= 0 ? params.getRetryAttempts() : server.getRetryAttempts();
         DelayStrategy delays = params.getRetryDelay() != null ? params.getRetryDelay() : server.getRetryDelay();

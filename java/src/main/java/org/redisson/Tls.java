@@ -16,8 +16,8 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.redisson.config.BaseConfig;
 import org.redisson.config.Config;
-import org.redisson.config.SingleServerConfig;
 import org.redisson.config.SslVerificationMode;
 
 /**
@@ -32,8 +32,9 @@ final class Tls implements AutoCloseable {
     private final List<Path> files = new ArrayList<>();
 
     /** @throws IllegalArgumentException for a key store that cannot be used */
-    Tls(Config config, SingleServerConfig server) {
-        if (!server.getAddress().matches("(rediss|valkeys)://.*")) {
+    Tls(Config config, Servers servers) {
+        BaseConfig<?> server = servers.settings;
+        if (!servers.address.matches("(rediss|valkeys)://.*")) {
             return;
         }
         boolean strict = config.getSslVerificationMode() == SslVerificationMode.STRICT;

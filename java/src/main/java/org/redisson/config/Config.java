@@ -50,22 +50,22 @@ public class Config extends ClientSettings<Config> implements Options.Extended {
         return use(SingleServerConfig.class, SingleServerConfig::new);
     }
 
-    /** A cluster. {@code Redisson.create} refuses it: it is not served yet. */
+    /** A cluster. */
     public ClusterServersConfig useClusterServers() {
         return use(ClusterServersConfig.class, ClusterServersConfig::new);
     }
 
-    /** A master with replicas, as sentinels have it. {@code Redisson.create} refuses it: it is not served yet. */
+    /** A master with replicas, as sentinels have it. */
     public SentinelServersConfig useSentinelServers() {
         return use(SentinelServersConfig.class, SentinelServersConfig::new);
     }
 
-    /** Servers one of which is the master. {@code Redisson.create} refuses it: it is not served yet. */
+    /** Servers one of which is the master: whichever says so itself. */
     public ReplicatedServersConfig useReplicatedServers() {
         return use(ReplicatedServersConfig.class, ReplicatedServersConfig::new);
     }
 
-    /** A master and replicas that never change. {@code Redisson.create} refuses it: it is not served yet. */
+    /** A master and replicas that never change; locks are the master's alone. */
     public MasterSlaveServersConfig useMasterSlaveServers() {
         return use(MasterSlaveServersConfig.class, MasterSlaveServersConfig::new);
     }

@@ -5,21 +5,15 @@ public final class ConfigAccess {
     private ConfigAccess() {}
 
     /**
-     * The server of a configuration.
+     * The servers of a configuration, of whatever mode.
      *
-     * @throws IllegalArgumentException if none is named
-     * @throws UnsupportedOperationException for modes that are not served, by name
+     * @throws IllegalArgumentException if none is configured
      */
-    public static SingleServerConfig server(Config config) {
-        BaseConfig<?> servers = config.servers();
-        if (servers != null && !(servers instanceof SingleServerConfig)) {
-            throw new UnsupportedOperationException("the mode \"" + servers.mode() + "\" (" + servers.getClass().getSimpleName()
-                    + ") is not served yet; name one server with config.useSingleServer().setAddress(\"redis://host:6379\")");
-        }
-        if (servers == null || config.useSingleServer().getAddress() == null) {
+    public static BaseConfig<?> servers(Config config) {
+        if (config.servers() == null) {
             throw new IllegalArgumentException(
                     "no server address is configured; call config.useSingleServer().setAddress(\"redis://host:6379\")");
         }
-        return config.useSingleServer();
+        return config.servers();
     }
 }

@@ -103,7 +103,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return kept.get("protocol", Protocol.RESP2);
     }
 
-    /** Without meaning here: there is one server to talk to; default none. */
+    /** Without meaning here; default none. */
     public T setValkeyCapabilities(Set<ValkeyCapability> valkeyCapabilities) {
         kept.idle("valkeyCapabilities", valkeyCapabilities);
         return self();
@@ -201,7 +201,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return kept.get("reliableTopicWatchdogTimeout", 600000L);
     }
 
-    /** Without meaning here: one server has no replicas that could confirm; default true. */
+    /** Without effect yet: no replica is asked to confirm a lock; default true. */
     public T setCheckLockSyncedSlaves(boolean checkLockSyncedSlaves) {
         kept.idle("checkLockSyncedSlaves", checkLockSyncedSlaves);
         return self();
@@ -212,7 +212,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return kept.get("checkLockSyncedSlaves", true);
     }
 
-    /** Without meaning here: one server has no replicas that could confirm; default 1000. */
+    /** Without effect yet: no replica is asked to confirm a lock; default 1000. */
     public T setSlavesSyncTimeout(long slavesSyncTimeout) {
         kept.idle("slavesSyncTimeout", slavesSyncTimeout);
         return self();

@@ -1,0 +1,131 @@
+package org.redisson;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.redisson.config.BaseConfig;
+import org.redisson.config.ClusterServersConfig;
+import org.redisson.config.ConfigAccess;
+import org.redisson.config.Config;
+import org.redisson.config.DefaultNatMapper;
+import org.redisson.config.MasterSlaveServersConfig;
+import org.redisson.config.NatMapper;
+import org.redisson.config.ReplicatedServersConfig;
+import org.redisson.config.SentinelServersConfig;
+import org.redisson.config.ShardedSubscriptionMode;
+import org.redisson.config.SingleServerConfig;
+
+/** The servers of a configuration, of whatever mode, in the words of the core. */
+final class Servers {
+    /** What every mode can set. */
+    final BaseConfig<?> settings;
+    /** One of them, as it was configured; with the login, if the address has one. */
+    final String address;
+    /** All of them. */
+    final String url;
+    final int database;
+    /** What only this mode has, as options of the core. */
+    final Map<String, String> options = new LinkedHashMap<>();
+
+    private Servers(BaseConfig<?> settings, String mode, List<String> addresses, String path, int database) {
+        if (addresses.isEmpty() || addresses.contains(null)) {
+            throw new IllegalArgumentException("no server address is configured; call " + hint(settings) + "(\"redis://host:6379\")");
+        }
+        this.settings = settings;
+        this.address = addresses.get(0);
+        this.url = mode.isEmpty() ? address : joined(mode, addresses) + path;
+        this.database = database;
+    }
+
+    /**
+     * @throws IllegalArgumentException if none is named, or addresses that do not go together
+     * @throws UnsupportedOperationException for a setting of a mode that changes what is used and cannot be had
+     */
+    static Servers of(Config config) {
+        BaseConfig<?> settings = ConfigAccess.servers(config);
+        if (settings instanceof ClusterServersConfig) {
+            ClusterServersConfig cluster = (ClusterServersConfig) settings;
+            unlessDirect(cluster.getNatMapper());
+            if (cluster.getShardedSubscriptionMode() != ShardedSubscriptionMode.AUTO) {
+                throw new UnsupportedOperationException("the setting shardedSubscriptionMode cannot be "
+                        + cluster.getShardedSubscriptionMode() + ": it is decided by what the servers have; leave it out");
+            }
+            return new Servers(cluster, "cluster", cluster.getNodeAddresses(), "", cluster.getDatabase());
+        }
+        if (settings instanceof SentinelServersConfig) {
+            return of((SentinelServersConfig) settings);
+        }
+        if (settings instanceof ReplicatedServersConfig) {
+            ReplicatedServersConfig replicated = (ReplicatedServersConfig) settings;
+            unlessDirect(replicated.getNatMapper());
+            return new Servers(replicated, "replicated", replicated.getNodeAddresses(), "", replicated.getDatabase());
+        }
+        if (settings instanceof MasterSlaveServersConfig) {
+            // Locks are the master's; its replicas are read by nobody here.
+            MasterSlaveServersConfig fixed = (MasterSlaveServersConfig) settings;
+            return new Servers(fixed, "", Collections.singletonList(fixed.getMasterAddress()), "", fixed.getDatabase());
+        }
+        SingleServerConfig single = (SingleServerConfig) settings;
+        return new Servers(single, "", Collections.singletonList(single.getAddress()), "", single.getDatabase());
+    }
+
+    private static Servers of(SentinelServersConfig sentinels) {
+        unlessDirect(sentinels.getNatMapper());
+        if (sentinels.getMasterName() == null) {
+            throw new IllegalArgumentException("no masterName is configured; call config.useSentinelServers().setMasterName(\"mymaster\")");
+        }
+        List<String> addresses = sentinels.getSentinelAddresses();
+        Servers servers = new Servers(sentinels, "sentinel", addresses, "/" + sentinels.getMasterName(), sentinels.getDatabase());
+        put(servers.options, "sentinel_username", sentinels.getSentinelUsername());
+        put(servers.options, "sentinel_password", sentinels.getSentinelPassword());
+        return servers;
+    }
+
+    private static void put(Map<String, String> options, String name, String value) {
+        if (value != null) {
+            options.put(name, value);
+        }
+    }
+
+    private static void unlessDirect(NatMapper mapper) {
+        if (!(mapper instanceof DefaultNatMapper)) {
+            throw new UnsupportedOperationException("the setting natMapper cannot be " + mapper
+                    + ": servers are where they say they are; leave it out");
+        }
+    }
+
+    /** {@code redis://a:1} and {@code redis://b:2} are {@code redis+mode://a:1,b:2}; a login is that of the first. */
+    private static String joined(String mode, List<String> addresses) {
+        String first = addresses.get(0);
+        String scheme = first.substring(0, Math.max(first.indexOf("://"), 0));
+        for (String address : addresses) {
+            if (scheme.isEmpty() || !address.startsWith(scheme + "://")) {
+                throw new IllegalArgumentException("the address " + Settings.withoutLogin(address)
+                        + " has no scheme, or another one than the first; write redis://host:6379, or rediss:// for all");
+            }
+        }
+        String others = addresses.stream().skip(1).map(address -> "," + host(address)).collect(Collectors.joining());
+        return scheme + "+" + mode + first.substring(scheme.length()).replaceAll("/+$", "") + others;
+    }
+
+    private static String host(String address) {
+        String shown = Settings.withoutLogin(address);
+        return shown.substring(shown.indexOf("://") + 3).replaceAll("/+$", "");
+    }
+
+    private static String hint(BaseConfig<?> settings) {
+        if (settings instanceof ClusterServersConfig) {
+            return "config.useClusterServers().addNodeAddress";
+        }
+        if (settings instanceof SentinelServersConfig) {
+            return "config.useSentinelServers().addSentinelAddress";
+        }
+        if (settings instanceof ReplicatedServersConfig) {
+            return "config.useReplicatedServers().addNodeAddress";
+        }
+        return settings instanceof MasterSlaveServersConfig
+                ? "config.useMasterSlaveServers().setMasterAddress" : "config.useSingleServer().setAddress";
+    }
+}
