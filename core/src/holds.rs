@@ -10,7 +10,6 @@ use smallvec::SmallVec;
 
 use crate::command::Look;
 use crate::error::{Loss, LostReason};
-use crate::kinds;
 use crate::owner::OwnerField;
 use crate::slot::Slot;
 
@@ -49,12 +48,6 @@ pub struct Holds {
     due: Timetable,
     ended: Vec<Ended>,
     next: u64,
-}
-
-/// What the server calls that whose change may be a loss.
-fn names(slot: &Slot) -> impl Iterator<Item = Arc<str>> {
-    let shared = kinds::find(slot.kind).and_then(|row| row.1.shared_key(&slot.name));
-    std::iter::once(slot.name.clone()).chain(shared.map(Arc::from))
 }
 
 /// A hold that is over.
@@ -99,7 +92,7 @@ impl Holds {
             None => {
                 let key = self.owned.insert(fresh());
                 self.slots.insert(slot.clone(), key);
-                names(slot).for_each(|name| self.names.entry(name).or_default().push(key));
+                slot.names().for_each(|name| self.names.entry(name).or_default().push(key));
                 key
             }
         };

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Holds, REMEMBER, STEP, believed, names};
+use super::{Holds, REMEMBER, STEP, believed};
 use crate::slot::Slot;
 
 /// How many neighbours are renewed together: fewer and fuller batches, of what lies together in memory.
@@ -149,7 +149,7 @@ impl Holds {
     fn drop_owner(&mut self, key: usize) {
         let owned = self.owned.remove(key);
         self.slots.remove(&owned.slot);
-        for name in names(&owned.slot) {
+        for name in owned.slot.names() {
             if let Some(keys) = self.names.get_mut(&name) {
                 keys.retain(|other| *other != key);
                 if keys.is_empty() {

@@ -14,6 +14,7 @@ mod direct;
 mod finding;
 mod keeping;
 mod life;
+mod map;
 mod mux;
 mod node;
 mod pulse;
@@ -21,6 +22,7 @@ mod single;
 mod slots;
 mod tls;
 mod topology;
+mod tuning;
 mod wire;
 
 use life::Lives;

@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use redis::{RedisError, RedisResult};
-use tokio::time::sleep;
+use redis::RedisError;
 
 use super::clock::Clock;
 use super::life::Life;
@@ -17,11 +16,9 @@ use crate::error::Error;
 use crate::script::Call;
 use crate::wakes::Wakes;
 
+mod listening;
 mod notifications;
 mod opening;
-
-/// Between two attempts to listen while the server cannot be reached.
-const RETRY: Duration = Duration::from_millis(50);
 
 pub struct Mux {
     server: Arc<Server>,
@@ -101,50 +98,6 @@ impl Mux {
         true
     }
 
-    pub async fn listen(self: &Arc<Self>, channel: &str, limit: Duration) -> Result<(), Error> {
-        let end = Instant::now() + limit;
-        self.channels().entry(channel.to_owned()).or_default();
-        loop {
-            let left = end.saturating_duration_since(Instant::now());
-            let error = match self.wire(left).await {
-                Ok(wire) => match wire.ask(self.subscribe(&wire, &[channel.to_owned()]), left).await {
-                    Ok(Ok(())) if wire.is_over() => self.silent(Silence::Over),
-                    Ok(Ok(())) => {
-                        tracing::debug!(target: "redlatch::pubsub", "listens to {channel}");
-                        self.confirm(channel);
-                        return Ok(());
-                    }
-                    Ok(Err(error)) => match self.server.said_no("SUBSCRIBE", &error) {
-                        Some(Outcome::Unsent(error) | Outcome::Refused(error)) => return Err(error),
-                        _ => self.broken(&wire, &error),
-                    },
-                    Err(silence) => self.silent(silence),
-                },
-                Err(Outcome::Unsent(error)) => error,
-                Err(Outcome::Refused(error)) => return Err(error),
-                Err(_) => self.server.unavailable("cannot be reached", false),
-            };
-            if Instant::now() + RETRY >= end {
-                return Err(error);
-            }
-            sleep(RETRY).await;
-        }
-    }
-
-    pub async fn unlisten(self: &Arc<Self>, channel: &str) {
-        while let Some(wire) = self.now().filter(|_| !self.wakes.is_wanted(channel)) {
-            let _ = wire.ask(self.unsubscribe(&wire, channel), self.server.connect_timeout).await;
-            tracing::debug!(target: "redlatch::pubsub", "listens no more to {channel}");
-            if !self.wakes.is_wanted(channel) {
-                self.channels().remove(channel);
-                return;
-            }
-            // Somebody subscribed while the end was on its way, and may have been overtaken by it; and may be gone again after that.
-            let _ = self.listen(channel, self.server.connect_timeout).await;
-            self.wakes.message(channel);
-        }
-    }
-
     /// Asks the server something that changes nothing.
     pub async fn ask(self: &Arc<Self>, words: &[&str], limit: Duration) -> Result<redis::Value, Error> {
         let wire = match self.wire(limit).await {
@@ -200,52 +153,6 @@ impl Mux {
             wire.end();
             self.wakes.disconnected();
         }
-    }
-
-    async fn subscribe(&self, wire: &Wire, channels: &[String]) -> RedisResult<()> {
-        let mut con = wire.con.clone();
-        if !self.sharded {
-            return if channels.is_empty() { Ok(()) } else { con.subscribe(channels).await };
-        }
-        for channel in channels {
-            redis::cmd("SSUBSCRIBE").arg(channel).exec_async(&mut con).await?;
-        }
-        Ok(())
-    }
-
-    async fn unsubscribe(&self, wire: &Wire, channel: &str) -> RedisResult<()> {
-        let mut con = wire.con.clone();
-        if self.sharded { redis::cmd("SUNSUBSCRIBE").arg(channel).exec_async(&mut con).await } else { con.unsubscribe(channel).await }
-    }
-
-    /// Whether somebody is to be told of this channel here, and is.
-    pub fn hears(&self, channel: &str) -> bool {
-        self.now().is_some() && self.channels().get(channel).copied().unwrap_or_default()
-    }
-
-    /// Listens to it here no more, whoever wants it: another server tells of it.
-    pub async fn drop_channel(&self, channel: &str) {
-        let dropped = self.channels().remove(channel);
-        if let Some(wire) = self.now().filter(|_| dropped.is_some()) {
-            let _ = wire.ask(self.unsubscribe(&wire, channel), self.server.connect_timeout).await;
-        }
-    }
-
-    /// The server has confirmed a subscription on the connection that now is.
-    fn confirm(&self, channel: &str) {
-        self.channels().insert(channel.to_owned(), true);
-        self.wakes.proven(channel);
-    }
-
-    /// What is listened to here.
-    pub fn channels_wanted(&self) -> Vec<String> {
-        let mut channels = self.channels();
-        channels.retain(|channel, _| self.wakes.is_wanted(channel));
-        channels.keys().cloned().collect()
-    }
-
-    fn channels(&self) -> MutexGuard<'_, HashMap<String, bool>> {
-        self.channels.lock().expect("nothing panics while it is held")
     }
 
     fn now(&self) -> Option<Wire> {

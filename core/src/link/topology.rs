@@ -1,17 +1,18 @@
-//! Several servers: which of them a call goes to, where one listens, and how both follow when another server takes over.
+//! Several servers: which of them a call goes to, and how it follows when another server takes over.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::{Duration, Instant};
 
-use tokio::time::{sleep, timeout_at};
+use tokio::time::timeout_at;
 
 use super::finding::Ranges;
 use super::life::Lives;
+use super::map::Map;
 use super::node::Node;
 use super::single::Sharding;
-use super::slots::{is_untagged, of_channel, slot};
+use super::slots::{is_untagged, slot};
 use super::wire::How;
 use super::{Elsewhere, Limits, Outcome, Sent};
 use crate::config::Config;
@@ -24,10 +25,6 @@ use crate::wakes::Wakes;
 const NEWS: Duration = Duration::from_millis(500);
 /// How often a call is sent elsewhere.
 const HOPS: usize = 8;
-/// How long one server may take to confirm that one listens.
-const LISTEN: Duration = Duration::from_secs(2);
-/// Between two attempts to listen.
-const RETRY: Duration = Duration::from_millis(50);
 
 pub struct Topology {
     pub(super) config: Config,
@@ -44,21 +41,6 @@ pub struct Topology {
 }
 
 pub(super) type Nodes = HashMap<Address, Arc<Node>>;
-
-/// Who answers for which slots.
-#[derive(Default)]
-struct Map {
-    /// The last slot of each range, in order.
-    ranges: Vec<(u16, Arc<Node>)>,
-    /// When that was said; `None`: it is not to be trusted.
-    said: Option<Instant>,
-}
-
-impl Map {
-    fn owner(&self, slot: u16) -> Option<&Arc<Node>> {
-        self.ranges.get(self.ranges.partition_point(|(last, _)| *last < slot)).map(|(_, node)| node)
-    }
-}
 
 impl Topology {
     /// Opens nothing yet.
@@ -129,51 +111,6 @@ impl Topology {
         Outcome::Unsent(self.unavailable("send a call to each other in a circle"))
     }
 
-    pub async fn listen(self: &Arc<Self>, channel: &str, limit: Duration) -> Result<()> {
-        let end = Instant::now() + limit;
-        self.keep();
-        loop {
-            let left = end.saturating_duration_since(Instant::now()).min(LISTEN);
-            let heard =
-                async { self.owner(self.slot_of_channel(channel), end).await?.ear(self.shards(channel)).listen(channel, left).await };
-            match heard.await {
-                Err(_) if Instant::now() + RETRY < end => self.distrust(),
-                heard => return heard,
-            }
-            sleep(RETRY).await;
-        }
-    }
-
-    pub async fn unlisten(&self, channel: &str) {
-        let nodes: Vec<_> = self.nodes().values().cloned().collect();
-        for node in nodes {
-            node.ear(self.shards(channel)).unlisten(channel).await;
-        }
-    }
-
-    /// Listens to every channel where it is told of now, and nowhere else.
-    pub(super) async fn tune(self: &Arc<Self>) {
-        let (map, nodes): (_, Vec<_>) = (self.map(), self.nodes().values().cloned().collect());
-        for channel in self.wakes.wanted() {
-            let (sharded, Some(owner)) = (self.shards(&channel), map.owner(self.slot_of_channel(&channel))) else { continue };
-            for node in nodes.iter().filter(|node| !Arc::ptr_eq(node, owner)) {
-                node.ear(sharded).drop_channel(&channel).await;
-            }
-            let ear = owner.ear(sharded).clone();
-            if ear.hears(&channel) {
-                self.wakes.proven(&channel);
-                continue;
-            }
-            let wakes = self.wakes.clone();
-            tokio::spawn(async move {
-                if ear.listen(&channel, LISTEN).await.is_ok() {
-                    // Messages may have been missed.
-                    wakes.message(&channel);
-                }
-            });
-        }
-    }
-
     /// Any of them.
     pub async fn somebody(self: &Arc<Self>, limit: Duration) -> Result<Arc<Node>> {
         self.owner(0, Instant::now() + limit).await
@@ -210,7 +147,7 @@ impl Topology {
         Ok(())
     }
 
-    async fn owner(self: &Arc<Self>, slot: u16, end: Instant) -> Result<Arc<Node>> {
+    pub(super) async fn owner(self: &Arc<Self>, slot: u16, end: Instant) -> Result<Arc<Node>> {
         if let Some(node) = self.trusted(slot) {
             return Ok(node);
         }
@@ -242,7 +179,7 @@ impl Topology {
         }
     }
 
-    fn distrust(&self) {
+    pub(super) fn distrust(&self) {
         let mut map = self.map.write().expect("nothing panics while it is held");
         *map = Arc::new(Map { ranges: map.ranges.clone(), said: None });
     }
@@ -266,14 +203,6 @@ impl Topology {
                 String::from_utf8_lossy(other)
             ))),
         }
-    }
-
-    fn slot_of_channel(&self, channel: &str) -> u16 {
-        if self.is_cluster() { of_channel(channel) } else { 0 }
-    }
-
-    fn shards(&self, channel: &str) -> bool {
-        self.sharding.is_on() && !channel.starts_with("__key")
     }
 
     pub(super) fn node(&self, address: &Address) -> Result<Arc<Node>> {
@@ -310,11 +239,11 @@ impl Topology {
         Error::Unavailable { server: self.config.server(), cause: cause.into(), timeout: true }
     }
 
-    fn map(&self) -> Arc<Map> {
+    pub(super) fn map(&self) -> Arc<Map> {
         self.map.read().expect("nothing panics while it is held").clone()
     }
 
-    fn nodes(&self) -> MutexGuard<'_, Nodes> {
+    pub(super) fn nodes(&self) -> MutexGuard<'_, Nodes> {
         self.nodes.lock().expect("nothing panics while it is held")
     }
 }

@@ -1,0 +1,20 @@
+//! Who answers for which slots.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::node::Node;
+
+#[derive(Default)]
+pub struct Map {
+    /// The last slot of each range, in order.
+    pub ranges: Vec<(u16, Arc<Node>)>,
+    /// When that was said; `None`: it is not to be trusted.
+    pub said: Option<Instant>,
+}
+
+impl Map {
+    pub fn owner(&self, slot: u16) -> Option<&Arc<Node>> {
+        self.ranges.get(self.ranges.partition_point(|(last, _)| *last < slot)).map(|(_, node)| node)
+    }
+}

@@ -1,0 +1,70 @@
+//! Where one listens to several servers: at the one that tells of a channel now.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::time::sleep;
+
+use super::slots::of_channel;
+use super::topology::Topology;
+use crate::error::Result;
+
+/// How long one server may take to confirm that one listens.
+const LISTEN: Duration = Duration::from_secs(2);
+/// Between two attempts to listen.
+const RETRY: Duration = Duration::from_millis(50);
+
+impl Topology {
+    pub async fn listen(self: &Arc<Self>, channel: &str, limit: Duration) -> Result<()> {
+        let end = Instant::now() + limit;
+        self.keep();
+        loop {
+            let left = end.saturating_duration_since(Instant::now()).min(LISTEN);
+            let heard =
+                async { self.owner(self.slot_of_channel(channel), end).await?.ear(self.shards(channel)).listen(channel, left).await };
+            match heard.await {
+                Err(_) if Instant::now() + RETRY < end => self.distrust(),
+                heard => return heard,
+            }
+            sleep(RETRY).await;
+        }
+    }
+
+    pub async fn unlisten(&self, channel: &str) {
+        let nodes: Vec<_> = self.nodes().values().cloned().collect();
+        for node in nodes {
+            node.ear(self.shards(channel)).unlisten(channel).await;
+        }
+    }
+
+    /// Listens to every channel where it is told of now, and nowhere else.
+    pub(super) async fn tune(self: &Arc<Self>) {
+        let (map, nodes): (_, Vec<_>) = (self.map(), self.nodes().values().cloned().collect());
+        for channel in self.wakes.wanted() {
+            let (sharded, Some(owner)) = (self.shards(&channel), map.owner(self.slot_of_channel(&channel))) else { continue };
+            for node in nodes.iter().filter(|node| !Arc::ptr_eq(node, owner)) {
+                node.ear(sharded).drop_channel(&channel).await;
+            }
+            let ear = owner.ear(sharded).clone();
+            if ear.hears(&channel) {
+                self.wakes.proven(&channel);
+                continue;
+            }
+            let wakes = self.wakes.clone();
+            tokio::spawn(async move {
+                if ear.listen(&channel, LISTEN).await.is_ok() {
+                    // Messages may have been missed.
+                    wakes.message(&channel);
+                }
+            });
+        }
+    }
+
+    fn slot_of_channel(&self, channel: &str) -> u16 {
+        if self.is_cluster() { of_channel(channel) } else { 0 }
+    }
+
+    fn shards(&self, channel: &str) -> bool {
+        self.sharding.is_on() && !channel.starts_with("__key")
+    }
+}
