@@ -1,8 +1,8 @@
 //! What is left in the servers when everybody rests: in the end nothing but counts, and nothing of the living for long.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use redlatch_tests::check::Census;
 use redlatch_tests::traffic::{self, Kind, LONGEST_LEASE};
@@ -109,13 +109,24 @@ pub fn set_permits(view: &mut View, anew: bool) {
     }
 }
 
+/// Its fields, but those of a group's values whose time is over: they keep nobody out, and go with the group, or when they are taken again.
+fn in_hash(fields: &BTreeMap<String, String>) -> Vec<String> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is long after 1970").as_millis();
+    let is_over = |field: &str| {
+        let stem = field.strip_suffix(":expire_time").or_else(|| field.strip_suffix(":lock_count"));
+        let end = stem.and_then(|stem| fields.get(&format!("{stem}:expire_time"))?.parse().ok());
+        end.is_some_and(|end: u128| end <= now)
+    };
+    fields.keys().filter(|field| !is_over(field)).cloned().collect()
+}
+
 /// Everything with an owner's name. A key may go while it is looked at.
 fn marks(server: usize, view: &mut View) -> Vec<Mark> {
     let mut marks = Vec::new();
     let keys = view.keys("*");
     for key in keys {
         let (owners, trace): (Vec<String>, bool) = match view.kind(&key).as_str() {
-            "hash" => (view.try_command(&["HKEYS", &key]).unwrap_or_default(), false),
+            "hash" => (in_hash(&view.try_command(&["HGETALL", &key]).unwrap_or_default()), false),
             "list" => (view.try_command(&["LRANGE", &key, "0", "-1"]).unwrap_or_default(), true),
             "zset" => (view.try_command(&["ZRANGE", &key, "0", "-1"]).unwrap_or_default(), true),
             // A reader's hold, a call that is remembered; or a count, of which no name is told.
