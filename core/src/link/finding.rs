@@ -33,21 +33,29 @@ impl Topology {
     }
 
     async fn by_slots(self: &Arc<Self>) -> Result<Ranges> {
-        let mut last = None;
-        for address in self.known().iter().chain(self.config.servers.named()) {
-            let asked = async { Ok::<_, Error>((self.node(address)?.ask::<Value>(&["CLUSTER", "SLOTS"], LIMIT).await?, address)) };
-            match asked.await {
-                Ok((answer, asked)) => match ranges(&answer, asked) {
-                    Some(ranges) if !ranges.is_empty() => {
-                        self.learn_sharding(asked).await?;
-                        return Ok(ranges);
-                    }
-                    _ => last = Some(Error::Unsupported(format!("{address} has no slots yet; is it part of a cluster?"))),
-                },
+        let mut addresses = self.known();
+        let others = self.config.servers.named().iter().filter(|named| !addresses.contains(named)).cloned().collect::<Vec<_>>();
+        addresses.extend(others);
+        let (mut cut_off, mut last) = (None, None);
+        for address in &addresses {
+            match self.slots_said_by(address).await {
+                Ok((ranges, true)) => return Ok(ranges),
+                Ok((ranges, false)) => cut_off = cut_off.or(Some(ranges)),
                 Err(error) => last = Some(error),
             }
         }
-        Err(last.unwrap_or_else(|| Error::config("no server of the cluster is named")))
+        cut_off.ok_or_else(|| last.unwrap_or_else(|| Error::config("no server of the cluster is named")))
+    }
+
+    /// What one server says; and whether it is with the majority, as the others may know better than one who was cut off.
+    async fn slots_said_by(self: &Arc<Self>, address: &Address) -> Result<(Ranges, bool)> {
+        let node = self.node(address)?;
+        let said: Value = node.ask(&["CLUSTER", "SLOTS"], LIMIT).await?;
+        let nothing = || Error::Unsupported(format!("{address} has no slots yet; is it part of a cluster?"));
+        let ranges = ranges(&said, address).filter(|ranges| !ranges.is_empty()).ok_or_else(nothing)?;
+        let state: String = node.ask(&["CLUSTER", "INFO"], LIMIT).await?;
+        self.learn_sharding(address).await?;
+        Ok((ranges, state.contains("cluster_state:ok")))
     }
 
     /// As Redisson decides it: channels belong to slots wherever the servers know of that.

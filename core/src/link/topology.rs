@@ -1,6 +1,6 @@
 //! Several servers: which of them a call goes to, and how it follows when another server takes over.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::{Duration, Instant};
@@ -219,9 +219,10 @@ impl Topology {
         Ok(node)
     }
 
-    /// Where calls went until now.
+    /// Where calls went until now, each once.
     pub(super) fn known(&self) -> Vec<Address> {
-        self.map().ranges.iter().map(|(_, node)| node.address.clone()).collect()
+        let known: HashSet<Address> = self.map().ranges.iter().map(|(_, node)| node.address.clone()).collect();
+        known.into_iter().collect()
     }
 
     /// Since when the news of who answers is old; `None`: it is not to be trusted.
