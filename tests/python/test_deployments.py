@@ -9,13 +9,13 @@ import pytest
 
 import redlatch
 from eventually import until_true
-from servers import Server
+from servers import Server, free_port
 
 
 @pytest.fixture
 def cluster() -> Iterator[str]:
     """The URL of a cluster of one."""
-    server = Server(more=["--cluster-enabled", "yes"])
+    server = Server(more=["--cluster-enabled", "yes", "--cluster-port", str(free_port())])
     try:
         with server.view() as view:
             view("CLUSTER", "ADDSLOTS", *map(str, range(16384)))

@@ -17,17 +17,8 @@ pub struct Cluster {
 impl Cluster {
     /// Starts it, and returns once every server knows every other one and answers.
     pub fn start(masters: usize, replicas: usize) -> Self {
-        let words = [
-            "--cluster-enabled",
-            "yes",
-            "--cluster-node-timeout",
-            PATIENCE_MS,
-            "--cluster-replica-validity-factor",
-            "0",
-            "--cluster-require-full-coverage",
-            "no",
-        ];
-        let options = || Options { args: words.map(str::to_owned).into(), ..Options::default() };
+        let words = ["--cluster-node-timeout", PATIENCE_MS, "--cluster-replica-validity-factor", "0"];
+        let options = || Options { args: words.map(str::to_owned).into(), clustered: true, ..Options::default() };
         let servers: Vec<_> = (0..masters * (replicas + 1)).map(|_| Server::with(options())).collect();
         let cluster = Cluster { servers, masters };
         for (place, server) in cluster.servers.iter().enumerate() {
@@ -38,7 +29,8 @@ impl Cluster {
                 let words: Vec<&str> = ["CLUSTER", "ADDSLOTS"].into_iter().chain(slots.iter().map(String::as_str)).collect();
                 view.command::<()>(&words);
             }
-            view.command::<()>(&["CLUSTER", "MEET", "127.0.0.1", &cluster.servers[0].port().to_string()]);
+            let (port, bus) = (cluster.servers[0].port().to_string(), cluster.servers[0].bus_port().to_string());
+            view.command::<()>(&["CLUSTER", "MEET", "127.0.0.1", &port, &bus]);
         }
         cluster.until_whole();
         for place in masters..cluster.servers.len() {

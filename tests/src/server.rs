@@ -23,6 +23,8 @@ pub struct Options {
     pub tls: Option<Tls>,
     /// Whether it obeys `DEBUG`.
     pub debugging: bool,
+    /// Whether it can be one of a cluster.
+    pub clustered: bool,
 }
 
 /// What a server shows, and asks of its clients, in TLS.
@@ -38,6 +40,7 @@ pub struct Server {
     options: Options,
     port: u16,
     tls_port: u16,
+    bus_port: u16,
     dir: PathBuf,
     process: Mutex<Option<Guarded>>,
 }
@@ -53,9 +56,9 @@ impl Server {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let dir = std::env::temp_dir().join(format!("redlatch-{}-{count}", std::process::id()));
-        let mut server = Server { options, port: 0, tls_port: 0, dir, process: Mutex::new(None) };
+        let mut server = Server { options, port: 0, tls_port: 0, bus_port: 0, dir, process: Mutex::new(None) };
         for _ in 0..20 {
-            (server.port, server.tls_port) = (ports::free(), ports::free());
+            (server.port, server.tls_port, server.bus_port) = (ports::free(), ports::free(), ports::free());
             let started = server.launch();
             if started.is_ok() {
                 return server;
@@ -71,6 +74,11 @@ impl Server {
     /// The port with TLS, see [`Options::tls`].
     pub fn tls_port(&self) -> u16 {
         self.tls_port
+    }
+
+    /// Where it hears the other servers of its cluster. Of its own choice that would be among the ports that connections get.
+    pub fn bus_port(&self) -> u16 {
+        self.bus_port
     }
 
     /// `host:port`, as messages name it.
@@ -189,8 +197,10 @@ impl Server {
         if self.options.debugging && needs_leave_to_debug(&command[0]) {
             command.extend(["--enable-debug-command", "local"].map(str::to_owned));
         }
-        if mode() == "cluster" {
-            command.extend(["--cluster-enabled", "yes", "--cluster-require-full-coverage", "no"].map(str::to_owned));
+        if self.options.clustered || mode() == "cluster" {
+            let bus = self.bus_port.to_string();
+            let words = ["--cluster-enabled", "yes", "--cluster-require-full-coverage", "no", "--cluster-port", &bus];
+            command.extend(words.map(str::to_owned));
         }
         command.extend(self.options.args.iter().cloned());
         command
