@@ -9,7 +9,7 @@ use tokio::time::{sleep_until, timeout};
 
 use crate::gate::Round;
 use crate::holds::Ask;
-use crate::kinds::{self, Kind};
+use crate::kinds::{self, Kind, multi};
 use crate::link::{Limits, Outcome};
 use crate::live::Live;
 use crate::script::Call;
@@ -78,7 +78,7 @@ fn ask_about_due(live: &Arc<Live>) -> Option<JoinHandle<()>> {
 }
 
 fn add(live: &Live, batches: &mut Vec<Batch>, slot: &Slot, ask: Ask) -> bool {
-    let (lease_ms, place, client) = (ask.lease.as_millis() as u64, live.link.place(&slot.name), &*live.uuid);
+    let (lease_ms, place, client) = (ask.lease.as_millis() as u64, live.link.place(multi::group(&slot.name)), &*live.uuid);
     let same = |batch: &Batch| batch.place == place && batch.name == slot.kind && batch.lease_ms == lease_ms;
     let begun = batches.iter().position(same);
     let at = begun.unwrap_or(batches.len());

@@ -1,14 +1,20 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::time::Instant;
 
-use redlatch::{Client, Error, LostReason};
+use redlatch::{Client, Error, LockBuilder, LostReason};
 use redlatch_tests::{Cluster, eventually, secs};
 
-use super::{SHORT, client, hand_over, use_every_kind};
+use super::{client, hand_over, use_every_kind};
 
 /// A name of which that server has the slot.
 fn name_at(cluster: &Cluster, place: usize) -> String {
     (0..).map(|number| format!("n{number}")).find(|name| cluster.owner(name) == place).expect("there are enough names")
+}
+
+/// Nobody else gets it for several times as long as its lease.
+fn stays_taken(lock: &LockBuilder) {
+    let waited = lock.clone().wait(secs(2)).blocking().acquire();
+    assert!(matches!(waited, Err(Error::NotAcquired { .. })));
 }
 
 fn listeners(cluster: &Cluster, pattern: &str) -> usize {
@@ -48,7 +54,24 @@ fn holds_are_renewed_wherever_they_are() {
     let cluster = Cluster::start(3, 0);
     let client = client(&format!("{}?watchdog=0.6", cluster.url()));
     let guards: Vec<_> = (0..60).map(|n| client.lock(&format!("renewed{n}")).blocking().acquire().expect("free")).collect();
-    std::thread::sleep(SHORT);
+    stays_taken(&super::client(&cluster.url()).lock("renewed0"));
+    for guard in guards {
+        guard.release().expect("still held");
+    }
+}
+
+#[test]
+fn groups_are_renewed_where_they_are_and_not_where_their_values_would_be() {
+    let cluster = Cluster::start(3, 0);
+    let client = client(&format!("{}?watchdog=0.6", cluster.url()));
+    let mut view = cluster.servers[0].view();
+    let mut slot = |key: &str| view.command::<i64>(&["CLUSTER", "KEYSLOT", key]);
+    let first = slot("g\0v");
+    let other = (0..).map(|number| format!("g{number}")).find(|group| slot(&format!("{group}\0v")) == first && slot(group) != slot("g"));
+    let groups = ["g".to_owned(), other.expect("there are enough names")];
+    let locks = groups.map(|group| client.multi_lock_group(&group, &["v"]));
+    let guards = locks.map(|lock| lock.blocking().acquire().expect("free"));
+    stays_taken(&super::client(&cluster.url()).multi_lock_group("g", &["v"]));
     for guard in guards {
         guard.release().expect("still held");
     }

@@ -1,9 +1,7 @@
 //! What one server keeps, several keep: clusters, sentinels, replicas.
 
-use std::time::Duration;
-
 use redlatch::Client;
-use redlatch_tests::{ms, secs};
+use redlatch_tests::secs;
 
 mod cluster;
 mod replicated;
@@ -49,5 +47,3 @@ fn hand_over(from: &Client, to: &Client, name: &str, meanwhile: impl FnOnce()) {
     held.release().expect("held");
     waiting.join().expect("no panic").expect("woken").expect("held");
 }
-
-const SHORT: Duration = ms(2000);
