@@ -54,14 +54,14 @@ impl Topology {
         let nothing = || Error::Unsupported(format!("{address} has no slots yet; is it part of a cluster?"));
         let ranges = ranges(&said, address).filter(|ranges| !ranges.is_empty()).ok_or_else(nothing)?;
         let state: String = node.ask(&["CLUSTER", "INFO"], LIMIT).await?;
-        self.learn_sharding(address).await?;
+        self.learn_sharding(&node).await?;
         Ok((ranges, state.contains("cluster_state:ok")))
     }
 
     /// As Redisson decides it: channels belong to slots wherever the servers know of that.
-    async fn learn_sharding(self: &Arc<Self>, address: &Address) -> Result<()> {
+    async fn learn_sharding(&self, node: &Node) -> Result<()> {
         if !self.sharding.is_known() {
-            match self.node(address)?.ask::<Value>(&["PUBSUB", "SHARDNUMSUB"], LIMIT).await {
+            match node.ask::<Value>(&["PUBSUB", "SHARDNUMSUB"], LIMIT).await {
                 Ok(_) => self.sharding.decide(true),
                 Err(Error::Refused { .. }) => self.sharding.decide(false),
                 Err(error) => return Err(error),
@@ -77,18 +77,16 @@ impl Topology {
             let (node, master) = (self.asker(&self.sentinel_config(), address)?, master.to_owned());
             asking.spawn(async move { node.ask::<Value>(&["SENTINEL", "MASTER", &master], LIMIT).await });
         }
-        let (mut best, mut last) = (None, None);
+        let (mut named, mut last) = (Vec::new(), None);
         while let Some(answer) = asking.join_next().await {
             match answer.expect("nothing panics there") {
-                Ok(value) => {
-                    let named = named_master(&value, &self.config.servers.named()[0]);
-                    best = best.max_by_epoch(named);
-                }
+                Ok(value) => named.extend(named_master(&value, &self.config.servers.named()[0])),
                 Err(error) => last = Some(error),
             }
         }
         let nobody = || Error::config(format!("{} know no master `{master}`; check its name", self.config.servers));
-        let (_, address) = best.ok_or_else(|| last.unwrap_or_else(nobody))?;
+        let newest = named.into_iter().rev().max_by_key(|(epoch, _)| *epoch);
+        let (_, address) = newest.ok_or_else(|| last.unwrap_or_else(nobody))?;
         self.is_master(&address).await?;
         Ok(vec![(SLOTS - 1, address)])
     }
@@ -116,9 +114,7 @@ impl Topology {
             _ => Err(Error::Unavailable { server: address.to_string(), cause: "is no master now".into(), timeout: false }),
         }
     }
-}
 
-impl Topology {
     fn asker(&self, config: &Config, address: &Address) -> Result<Arc<Node>> {
         self.node_among(&self.askers, config, address)
     }
@@ -127,19 +123,6 @@ impl Topology {
     fn sentinel_config(&self) -> Config {
         let (username, password) = (self.config.sentinel_username.clone(), self.config.sentinel_password.clone());
         Config { username, password, database: 0, ..self.config.clone() }
-    }
-}
-
-trait Best {
-    fn max_by_epoch(self, other: Self) -> Self;
-}
-
-impl Best for Option<(u64, Address)> {
-    fn max_by_epoch(self, other: Self) -> Self {
-        match (self, other) {
-            (Some(one), Some(two)) => Some(if two.0 > one.0 { two } else { one }),
-            (one, two) => one.or(two),
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::time::sleep;
 
@@ -12,6 +12,7 @@ use super::topology::Topology;
 const LOOK: Duration = Duration::from_secs(1);
 /// A cluster says itself when a call goes wrong.
 const CLUSTER: Duration = Duration::from_secs(5);
+
 impl Topology {
     /// Called whenever somebody begins to listen.
     pub(super) fn keep(self: &Arc<Self>) {
@@ -32,7 +33,7 @@ async fn look(topology: Weak<Topology>) {
         }
         let most = if topology.is_cluster() { CLUSTER } else { LOOK / 4 };
         if topology.said().is_none_or(|said| said.elapsed() > most)
-            && let Err(error) = topology.refresh(std::time::Instant::now()).await
+            && let Err(error) = topology.refresh(Instant::now()).await
         {
             tracing::debug!(target: "redlatch::link", "nobody says who answers: {error}");
         }

@@ -100,11 +100,7 @@ impl Mux {
 
     /// Asks the server something that changes nothing.
     pub async fn ask(self: &Arc<Self>, words: &[&str], limit: Duration) -> Result<redis::Value, Error> {
-        let wire = match self.wire(limit).await {
-            Ok(wire) => wire,
-            Err(Outcome::Unsent(error) | Outcome::Refused(error)) => return Err(error),
-            Err(_) => return Err(self.server.unavailable("cannot be reached", false)),
-        };
+        let wire = self.reached(limit).await?;
         let mut cmd = redis::cmd(words[0]);
         cmd.arg(&words[1..]);
         match wire.ask(wire.send(cmd, How::Plain), limit).await {
@@ -115,6 +111,14 @@ impl Mux {
             },
             Err(silence) => Err(self.silent(silence)),
         }
+    }
+
+    /// The connection, for whom only the error of its opening matters.
+    async fn reached(self: &Arc<Self>, limit: Duration) -> Result<Wire, Error> {
+        self.wire(limit).await.map_err(|outcome| match outcome {
+            Outcome::Unsent(error) | Outcome::Refused(error) => error,
+            _ => self.server.unavailable("cannot be reached", false),
+        })
     }
 
     /// The server's answer makes no sense.

@@ -6,18 +6,13 @@ use std::time::Duration;
 
 use super::Mux;
 use crate::error::Error;
-use crate::link::Outcome;
 
 const SETTING: &str = "notify-keyspace-events";
 
 impl Mux {
     /// The server's `notify-keyspace-events`; `None`: it does not say.
     pub async fn notifications(self: &Arc<Self>, limit: Duration) -> Result<Option<String>, Error> {
-        let wire = match self.wire(limit).await {
-            Ok(wire) => wire,
-            Err(Outcome::Unsent(error) | Outcome::Refused(error)) => return Err(error),
-            Err(_) => return Ok(None),
-        };
+        let wire = self.reached(limit).await?;
         let mut con = wire.con.clone();
         let question = redis::cmd("CONFIG").arg("GET").arg(SETTING).to_owned();
         let answer = wire.ask(question.query_async::<HashMap<String, String>>(&mut con), limit).await;
