@@ -12,6 +12,7 @@ use crate::command::{Answer, Op, Request};
 use crate::dice::dice;
 use crate::error::{Error, Result};
 use crate::guard::Guard;
+use crate::kinds::multi::shown;
 use crate::lines::Done;
 use crate::live::Live;
 use crate::operate;
@@ -200,7 +201,7 @@ impl Group {
 
     /// The names of its first members.
     pub fn name(&self) -> String {
-        let names: Vec<_> = self.members.iter().take(3).map(|member| &*member.name).collect();
+        let names: Vec<_> = self.members.iter().take(3).map(|member| shown(&member.name)).collect();
         let more = self.members.len() - names.len();
         if more == 0 { names.join(", ") } else { format!("{} and {more} more", names.join(", ")) }
     }

@@ -91,7 +91,7 @@ def grouped(majority: bool, members: Sequence[Any], of: type) -> _redlatch.Clien
     for lock in members:
         if not isinstance(lock, of):
             raise ConfigError(f"a lock of several locks has {lock!r} among them; give it what `get_lock` returns")
-    return calls.client(_redlatch.group(majority, [(lock._native, lock._kind, lock.name) for lock in members]))
+    return calls.client(_redlatch.group(majority, list(members)))
 
 
 class RedLock(MultiLock):

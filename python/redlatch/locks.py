@@ -47,7 +47,6 @@ class Lock(_redlatch.Lock):
     _this_thread = this_thread
 
     _client: Client
-    _native: _redlatch.Client
     _wait: float | None
     _lease: float | None
     _owner: int | None
@@ -68,7 +67,6 @@ class Lock(_redlatch.Lock):
         waiting, lasting = optional_seconds("wait", wait, FOR_EVER), optional_seconds("lease", lease, RENEWED)
         lock = super().__new__(cls, native, (cls._kind, name), (waiting, lasting), owner, list(numbers))
         lock._client = client
-        lock._native = native
         lock._wait = waiting
         lock._lease = lasting
         lock._owner = owner

@@ -123,6 +123,18 @@ def test_values_of_a_group_exclude_whoever_wants_one_of_them(
     assert not stranger.get_multi_lock(name, values=["x", "y", "z"]).is_locked()
 
 
+def test_a_lock_of_several_may_have_values_of_a_group_among_them(
+    client: redlatch.Client, stranger: redlatch.Client, name: str
+) -> None:
+    seats, order = client.get_multi_lock(name, values=["x", "y"]), client.get_lock(name + "order")
+    both = client.get_multi_lock(seats, order)
+    assert both.name == f"{name}: x, y, {name}order"
+    with both:
+        assert stranger.get_multi_lock(name, values=["y"]).is_locked()
+        assert order.is_locked()
+    assert not seats.is_locked()
+
+
 def test_values_that_are_no_list_of_texts_are_refused(client: redlatch.Client, name: str) -> None:
     bad: list[tuple[Any, str]] = [
         ("xy", "give a list"),

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use redlatch::{Answer, Config, Member, Op, Request, Rule, kinds};
 
 use crate::mailbox::{Ended, To};
+use crate::object::Object;
 use crate::outcome::{self, Outcome};
 use crate::park;
 
@@ -36,15 +37,15 @@ pub fn connect(url: Option<Cow<'_, str>>, options: Vec<(String, String)>) -> Con
     configure(url.as_deref(), &options).map(redlatch::Client::with_config).into()
 }
 
-/// A client whose one lock is `members`, each a client, a kind and a name: all of them, or with `majority` more than half.
+/// A client whose one lock is `locks`: all of them, or with `majority` more than half.
 #[pyfunction]
-pub fn group(majority: bool, members: Vec<(Py<Client>, String, String)>) -> Connected {
-    let member = |(client, kind, name): (Py<Client>, String, String)| {
-        kinds::name_of(&kind).map(|kind| Member { client: client.get().core.clone(), kind, name })
-    };
+pub fn group(majority: bool, locks: Vec<Py<Object>>) -> Connected {
     let rule = if majority { Rule::Majority } else { Rule::All };
-    let members = members.into_iter().map(member).collect::<redlatch::Result<_>>();
-    members.and_then(|members| redlatch::Client::group(rule, members)).into()
+    let member = |lock: &Py<Object>| {
+        let named = &lock.get().named;
+        Member { client: named.client.clone(), kind: named.kind, name: named.name.clone() }
+    };
+    redlatch::Client::group(rule, locks.iter().map(member).collect()).into()
 }
 
 /// What the lock of several values of a group is called.

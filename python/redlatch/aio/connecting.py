@@ -26,9 +26,11 @@ def connect(
 ) -> AsyncClient:
     """Returns a client of a Redis or Valkey server, at once; it connects at its first call (`await ping()` makes one).
 
-    `url` is `redis://[user:password@]host[:port][/database]`, `rediss://…` for TLS or `unix:///path/to/socket`; without
-    it the environment's `REDLATCH_URL` is taken, then `REDIS_URL`, then `redis://localhost:6379`. What is left out
-    comes from the URL's query (`?watchdog=10`), or is as follows; times are seconds or `timedelta`:
+    `url` is `redis://[user:password@]host[:port][/database]`, `rediss://…` for TLS or `unix:///path/to/socket`, or
+    names several servers: `redis+cluster://host1,host2`, `redis+sentinel://host1,host2/mymaster`, and for a master and
+    its replicas `redis+replicated://host1,host2`. Without it the environment's `REDLATCH_URL` is taken, then
+    `REDIS_URL`, then `redis://localhost:6379`. What is left out comes from the URL's query (`?watchdog=10`), or is as
+    follows; times are seconds or `timedelta`:
 
     - `watchdog` (30): the lease of holds without one of their own; they are renewed every third of it.
     - `prefix` (none): put before the name of every lock.

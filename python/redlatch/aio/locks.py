@@ -44,7 +44,6 @@ class Lock(_redlatch.Object):
     _kind: ClassVar[str] = "plain"
 
     _client: AsyncClient
-    _native: _redlatch.Client
     _wait: float | None
     _lease: float | None
     _owner: int | None
@@ -65,7 +64,6 @@ class Lock(_redlatch.Object):
         waiting, lasting = optional_seconds("wait", wait, FOR_EVER), optional_seconds("lease", lease, RENEWED)
         lock = super().__new__(cls, native, (cls._kind, name), list(numbers))
         lock._client = client
-        lock._native = native
         lock._wait = waiting
         lock._lease = lasting
         lock._owner = owner
