@@ -78,15 +78,9 @@ final class Servers {
         }
         List<String> addresses = sentinels.getSentinelAddresses();
         Servers servers = new Servers(sentinels, "sentinel", addresses, "/" + sentinels.getMasterName(), sentinels.getDatabase());
-        put(servers.options, "sentinel_username", sentinels.getSentinelUsername());
-        put(servers.options, "sentinel_password", sentinels.getSentinelPassword());
+        Settings.put(servers.options, "sentinel_username", sentinels.getSentinelUsername());
+        Settings.put(servers.options, "sentinel_password", sentinels.getSentinelPassword());
         return servers;
-    }
-
-    private static void put(Map<String, String> options, String name, String value) {
-        if (value != null) {
-            options.put(name, value);
-        }
     }
 
     private static void unlessDirect(NatMapper mapper) {

@@ -76,7 +76,8 @@ final class Settings {
         return Math.min(sum, MOST_MS);
     }
 
-    private static void put(Map<String, String> options, String name, String value) {
+    /** Null is left out. */
+    static void put(Map<String, String> options, String name, String value) {
         if (value != null) {
             options.put(name, value);
         }
