@@ -10,6 +10,7 @@ mod permit_semaphore;
 mod permits;
 mod read_write;
 mod stage;
+mod waiting;
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
@@ -17,35 +18,10 @@ use std::time::{Duration, Instant};
 use redlatch::kinds::{self as all_kinds, Traits};
 use redlatch_tests::{View, all_at_once, eventually};
 
-use agent::{Agent, Pending};
+use agent::Agent;
 use party::{Party, SOON};
 use stage::{STAGE, every_pair, kinds};
-
-/// Begins to wait, and returns once the server knows it; whoever only asks now and then is not known.
-fn wait_for(waiter: &Party, view: &mut View) -> Pending {
-    wait_besides(0, waiter, view)
-}
-
-/// The same where so many others listen already.
-fn wait_besides(others: u64, waiter: &Party, view: &mut View) -> Pending {
-    let pending = waiter.begin_lock(None);
-    until_waiting(others, waiter, view);
-    pending
-}
-
-fn until_waiting(others: u64, waiter: &Party, view: &mut View) {
-    if let Some(channel) = waiter.channel() {
-        eventually(&format!("a listener on {channel}"), || (view.listeners(&channel) > others).then_some(()));
-        until_asleep(waiter);
-    }
-}
-
-/// A Redisson's waiter that has seen that there is nothing for it misses the messages that come before it sleeps.
-fn until_asleep(waiter: &Party) {
-    if waiter.is_redisson() {
-        eventually("Redisson's waiter to sleep", || waiter.sleeps().then_some(()));
-    }
-}
+use waiting::{wait_besides, wait_for};
 
 /// Whether its waiters are told of a release.
 fn is_told(traits: &Traits) -> bool {

@@ -8,7 +8,7 @@ use redlatch_tests::View;
 use crate::languages::{ALL, Age};
 use crate::party::{Party, SOON};
 use crate::stage::{STAGE, kinds};
-use crate::until_waiting;
+use crate::waiting::until_waiting;
 
 const LONG: Option<Duration> = Some(Duration::from_secs(60));
 

@@ -9,7 +9,7 @@ use crate::agent::Agent;
 use crate::languages::ALL;
 use crate::party::{Party, SOON, ids};
 use crate::stage::{STAGE, every_pair, kinds};
-use crate::until_asleep;
+use crate::waiting::until_asleep;
 
 const KIND: &str = "permit_semaphore";
 const ENOUGH: Duration = secs(40);

@@ -8,7 +8,7 @@ use redlatch_tests::{all_at_once, eventually};
 use crate::languages::ALL;
 use crate::party::{Party, SOON};
 use crate::stage::{STAGE, every_pair, kinds};
-use crate::until_asleep;
+use crate::waiting::until_asleep;
 
 const ENOUGH: Duration = Duration::from_secs(40);
 

@@ -6,7 +6,7 @@ use redlatch_tests::eventually;
 
 use crate::party::{Party, SOON};
 use crate::stage::{STAGE, every_pair};
-use crate::wait_for;
+use crate::waiting::wait_for;
 
 /// Runs `check` for every ordered pair of languages, each side with its locks for reading and for writing.
 fn every_pair_of_sides(case: &str, check: impl Fn([&Party; 2], [&Party; 2]) + Sync) {

@@ -6,7 +6,7 @@ use crate::view::View;
 
 /// How long its servers wait for each other before they hold one for dead.
 const PATIENCE_MS: &str = "1000";
-const SLOTS: usize = 16384;
+pub(crate) const SLOTS: usize = 16384;
 
 pub struct Cluster {
     /// Masters first, then the replicas of the first one, of the second one, and so on.
@@ -24,10 +24,7 @@ impl Cluster {
         for (place, server) in cluster.servers.iter().enumerate() {
             let mut view = server.view();
             if place < masters {
-                let (first, end) = (SLOTS * place / masters, SLOTS * (place + 1) / masters);
-                let slots: Vec<String> = (first..end).map(|slot| slot.to_string()).collect();
-                let words: Vec<&str> = ["CLUSTER", "ADDSLOTS"].into_iter().chain(slots.iter().map(String::as_str)).collect();
-                view.command::<()>(&words);
+                view.take_slots(SLOTS * place / masters..SLOTS * (place + 1) / masters);
             }
             let (port, bus) = (cluster.servers[0].port().to_string(), cluster.servers[0].bus_port().to_string());
             view.command::<()>(&["CLUSTER", "MEET", "127.0.0.1", &port, &bus]);
@@ -60,9 +57,7 @@ impl Cluster {
     /// Which server has the slot of a key, as the first of those that run says.
     pub fn owner(&self, key: &str) -> usize {
         let mut view = self.servers.iter().find_map(|server| View::quick(&server.direct_url()).ok()).expect("one of them runs");
-        let slot: i64 = view.command(&["CLUSTER", "KEYSLOT", key]);
-        let rows: Vec<redis::Value> = view.command(&["CLUSTER", "SLOTS"]);
-        let port = rows.into_iter().find_map(|row| port_of(row, slot)).expect("every slot has an owner");
+        let port = port_of_owner(&mut view, key).expect("every slot has an owner");
         self.servers.iter().position(|server| i64::from(server.port()) == port).expect("it is one of ours")
     }
 
@@ -103,10 +98,8 @@ impl Cluster {
     fn until_agreed(&self, key: &str, owner: usize) {
         for server in &self.servers {
             eventually("a server that knows the new owner", || {
-                let mut view = View::quick(&server.direct_url()).ok()?;
-                let slot: i64 = view.try_command(&["CLUSTER", "KEYSLOT", key]).ok()?;
-                let rows: Vec<redis::Value> = view.try_command(&["CLUSTER", "SLOTS"]).ok()?;
-                rows.into_iter().find_map(|row| port_of(row, slot)).filter(|port| *port == i64::from(self.servers[owner].port()))
+                let port = port_of_owner(&mut View::quick(&server.direct_url()).ok()?, key);
+                port.filter(|port| *port == i64::from(self.servers[owner].port()))
             });
         }
     }
@@ -121,6 +114,13 @@ impl Cluster {
             });
         }
     }
+}
+
+/// Where the slot of a key is, as one server says.
+fn port_of_owner(view: &mut View, key: &str) -> Option<i64> {
+    let slot: i64 = view.try_command(&["CLUSTER", "KEYSLOT", key]).ok()?;
+    let rows: Vec<redis::Value> = view.try_command(&["CLUSTER", "SLOTS"]).ok()?;
+    rows.into_iter().find_map(|row| port_of(row, slot))
 }
 
 /// The port of the master in a row of `CLUSTER SLOTS`, if the slot is in it.

@@ -1,11 +1,13 @@
 //! What is in a server, asked without any code under test.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::Duration;
 
 use redis::{Connection, FromRedisValue, RedisResult};
 
 use crate::PATIENCE;
+use crate::cluster::SLOTS;
 
 /// A connection that looks. Each has a socket of its own; its commands count in [`View::calls`] like everybody's.
 pub struct View {
@@ -120,11 +122,16 @@ impl View {
             && self.try_command::<redis::Value>(&["PUBSUB", "SHARDNUMSUB"]).is_ok()
     }
 
-    /// Makes it all of a cluster.
-    pub(crate) fn take_every_slot(&mut self) {
-        let slots: Vec<String> = (0..16384).map(|slot| slot.to_string()).collect();
+    /// Gives it slots of a cluster.
+    pub(crate) fn take_slots(&mut self, slots: Range<usize>) {
+        let slots: Vec<String> = slots.map(|slot| slot.to_string()).collect();
         let words: Vec<&str> = ["CLUSTER", "ADDSLOTS"].into_iter().chain(slots.iter().map(String::as_str)).collect();
         self.command::<()>(&words);
+    }
+
+    /// Makes it all of a cluster.
+    pub(crate) fn take_every_slot(&mut self) {
+        self.take_slots(0..SLOTS);
         crate::eventually("a cluster of one", || self.command::<String>(&["CLUSTER", "INFO"]).contains("cluster_state:ok").then_some(()));
     }
 

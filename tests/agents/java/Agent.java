@@ -3,10 +3,8 @@
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
-import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -72,7 +70,7 @@ public class Agent {
             return CompletableFuture.completedFuture(client.getId());
         }
         if (what.equals("sleepers")) {
-            return CompletableFuture.completedFuture(sleepers(object(command.get("kind"), command.get("name")), command.get("name")));
+            return CompletableFuture.completedFuture(Sleepers.of(object(command.get("kind"), command.get("name")), command.get("name")));
         }
         if (command.get("kind").equals("semaphore")) {
             return run(what, client.getSemaphore(command.get("name")), command);
@@ -197,43 +195,6 @@ public class Agent {
             case "latch": return client.getCountDownLatch(name);
             default: return lock(kind, name);
         }
-    }
-
-    /**
-     * How many wait for a message; by reflection, because only Redisson need be asked: its waiters, once they have seen that there is
-     * nothing for them, miss the messages that come before they sleep.
-     */
-    private static int sleepers(Object object, String name) {
-        try {
-            Object messages = messages(object);
-            Map<?, ?> entries = (Map<?, ?>) field(messages.getClass().getSuperclass(), "entries", messages);
-            int count = 0;
-            for (Map.Entry<?, ?> entry : entries.entrySet()) {
-                if (entry.getKey().toString().contains(name)) {
-                    count += ((Collection<?>) field(entry.getValue().getClass(), "listeners", entry.getValue())).size();
-                }
-            }
-            return count;
-        } catch (ReflectiveOperationException e) {
-            throw new IllegalArgumentException("this is no Redisson that has its waiters where 3.27.2 to 4.7.0 have them", e);
-        }
-    }
-
-    private static Object messages(Object object) throws ReflectiveOperationException {
-        for (Class<?> type = object.getClass(); type != null; type = type.getSuperclass()) {
-            for (Field field : type.getDeclaredFields()) {
-                if (field.getName().equals("pubSub") || field.getName().equals("semaphorePubSub")) {
-                    return field(type, field.getName(), object);
-                }
-            }
-        }
-        throw new NoSuchFieldException("pubSub");
-    }
-
-    private static Object field(Class<?> type, String name, Object of) throws ReflectiveOperationException {
-        Field field = type.getDeclaredField(name);
-        field.setAccessible(true);
-        return field.get(of);
     }
 
     private static void fail(String id, Throwable failure) {
