@@ -61,16 +61,18 @@ pub enum Op {
     ReleaseIfExists = 14,
     /// Delete the key of what nobody holds. `Answer::number` is 1 if it was there.
     Delete = 15,
-    /// Have the key of what nobody holds live for `Request::numbers[0]` ms, 0 without end. `Answer::number` is 1 if that was changed.
+    /// Have the key of what nobody holds live for `Request::numbers[0]` ms, 0 without end. `Answer::number` is 1 if that was changed. A second
+    /// number says when: 0 always, 1 if it has no end, 2 if it has one, 3 if it has an earlier one, 4 if it has a later one or none. A third
+    /// one of 1: the ms are since 1970.
     LiveFor = 16,
     /// Set how many permits there are, those that are out among them, to `Request::numbers[0]`. `Answer::number` is what is available then.
     Set = 17,
     /// How long the permit lasts whose id is `Request::numbers`, in two halves. `Answer::number` is that in ms, −1 without end; not `done`: it is
     /// not out any more.
     Lease = 18,
-    /// Of keys of whatever kind, `Request::numbers[0]` says what: 0 count them all, 1 whether `Request::name` is there, 2 delete it, 3 the same while
-    /// the server frees its memory later, 4 touch it, 5 empty the database, 6 all databases, 7 and 8 the same with the memory freed later, 9 and
-    /// 10 as 2 and 3 of all that match the pattern `Request::name`. `Answer::number` is the count of them.
+    /// What can be done with keys of whatever kind: `Request::numbers[0]` is an action of the table in `target/keys.rs`, `Request::texts` are what
+    /// its command takes besides the keys of the object `Request::name`. `Answer::number` is what the command counts, `Answer::texts` is what else
+    /// it says.
     Keys = 19,
 }
 
@@ -124,6 +126,8 @@ pub struct Request {
     pub hold: u64,
     /// What else the operation takes, see [`Op`].
     pub numbers: Vec<i64>,
+    /// The same where it is no number.
+    pub texts: Vec<Vec<u8>>,
     /// How long one call may stay unanswered; `None`: as the client's configuration has it.
     pub response_timeout: Option<Duration>,
     /// How long new attempts are begun; `None`: as the client's configuration has it.
@@ -142,6 +146,7 @@ impl Request {
             lease: None,
             hold: 0,
             numbers: Vec::new(),
+            texts: Vec::new(),
             response_timeout: None,
             retry_for: None,
         }
@@ -152,15 +157,7 @@ impl Request {
         if self.op == Op::Ping || self.op == Op::Keys && self.name.is_empty() {
             return Ok(());
         }
-        if self.name.is_empty() {
-            return Err(Error::config("the name of a lock is empty; give it at least one character"));
-        }
-        if self.name.len() > NAME_MAX {
-            let (start, len) = (self.name.chars().take(20).collect::<String>(), self.name.len());
-            return Err(Error::config(format!(
-                "the name `{start}…` has {len} bytes, the most is {NAME_MAX}; use a shorter one or its hash"
-            )));
-        }
+        check_name(&self.name)?;
         match self.lease {
             Some(lease) if lease < Duration::from_millis(1) || lease > LEASE_MAX => Err(Error::config(format!(
                 "the lease of `{}` is {lease:?}, it must be from 1 ms to 100 years; leave it out to have it renewed",
@@ -171,6 +168,18 @@ impl Request {
     }
 }
 
+/// Refuses a name that is none, or too long.
+pub(crate) fn check_name(name: &str) -> Result<()> {
+    if name.is_empty() {
+        return Err(Error::config("the name of a lock is empty; give it at least one character"));
+    }
+    if name.len() > NAME_MAX {
+        let (start, len) = (name.chars().take(20).collect::<String>(), name.len());
+        return Err(Error::config(format!("the name `{start}…` has {len} bytes, the most is {NAME_MAX}; use a shorter one or its hash")));
+    }
+    Ok(())
+}
+
 /// What came of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
@@ -179,11 +188,13 @@ pub struct Answer {
     /// What the operation counts, see [`Op`].
     pub number: i64,
     pub items: Vec<i64>,
+    /// What is no number.
+    pub texts: Vec<Vec<u8>>,
 }
 
 impl Answer {
     pub(crate) fn done(number: i64) -> Self {
-        Answer { done: true, number, items: Vec::new() }
+        Answer { done: true, number, ..Answer::default() }
     }
 
     pub(crate) fn not_now() -> Self {

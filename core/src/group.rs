@@ -184,7 +184,7 @@ impl Group {
         times.sort_unstable();
         counts.sort_unstable();
         let (time, count) = (times[self.spare()], counts[self.spare()]);
-        Ok(Answer { done: true, number: if time == i64::MAX { -1 } else { time }, items: vec![count] })
+        Ok(Answer { done: true, number: if time == i64::MAX { -1 } else { time }, items: vec![count], ..Answer::default() })
     }
 
     /// The same request to every member.

@@ -60,6 +60,8 @@ pub struct Call {
     pub(crate) script: &'static Script,
     pub(crate) keys: Texts,
     pub(crate) args: Texts,
+    /// Whose server it goes to where it has no keys.
+    pub(crate) slot: u16,
     /// Where `not_after` goes: the link fills it in when it sends.
     pub(crate) not_after: Option<usize>,
     /// Where it says whether a copy of it may have run before.
@@ -111,6 +113,7 @@ impl Call {
             script,
             keys: Texts::default(),
             args: Texts::default(),
+            slot: 0,
             not_after: None,
             resent: None,
             publish: None,
@@ -132,6 +135,11 @@ impl Call {
         #[cfg(test)]
         self.names.1.push(_name.to_owned());
         self
+    }
+
+    /// To the server of that slot; its keys say otherwise, if it has some.
+    pub(crate) fn to(self, slot: u16) -> Self {
+        Call { slot, ..self }
     }
 
     /// An argument that is no text.

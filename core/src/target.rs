@@ -40,8 +40,9 @@ pub struct Target {
     pub retry_for: Duration,
     /// For how long its acquire waits if it must, see [`Request::wait`].
     wait: Option<Duration>,
-    /// The numbers of the request, see [`Op`].
+    /// The numbers and texts of the request, see [`Op`].
     numbers: Arc<[i64]>,
+    texts: Arc<[Vec<u8>]>,
 }
 
 /// What an acquire's call came to.
@@ -63,14 +64,15 @@ impl Target {
         let target = Target::of(live, row, slot, request.lease.unwrap_or(without));
         let target = if row.0.held { target } else { target.of_request(request) };
         let (response, retry_for) = (request.response_timeout.unwrap_or(target.response), request.retry_for.unwrap_or(target.retry_for));
-        Ok(Target { response, retry_for, numbers: request.numbers.clone().into(), wait: request.wait, ..target })
+        let (numbers, texts) = (request.numbers.clone().into(), request.texts.clone().into());
+        Ok(Target { response, retry_for, numbers, texts, wait: request.wait, ..target })
     }
 
     pub fn of(live: &Arc<Live>, row: Row, slot: Slot, lease: Duration) -> Self {
-        let (response, retry_for, numbers) = (live.config.response_timeout, live.config.retry_for, Arc::default());
+        let (response, retry_for, numbers, texts) = (live.config.response_timeout, live.config.retry_for, Arc::default(), Arc::default());
         let owner = OwnerField(&live.uuid, slot.owner).to_string();
         let number = slot.owner;
-        Target { live: live.clone(), row, owner, number, slot, lease, response, retry_for, wait: Some(Duration::ZERO), numbers }
+        Target { live: live.clone(), row, owner, number, slot, lease, response, retry_for, wait: Some(Duration::ZERO), numbers, texts }
     }
 
     /// What nobody holds has its name from the call that takes it, and is given back by that name.
@@ -138,7 +140,7 @@ impl Target {
             1 => Some(self.taken(reply, watched, sent).map_or(Tried::Busy(Some(Duration::ZERO)), Tried::Taken)),
             0 => Some(Tried::Busy(reply.numbers.first().and_then(|ms| u64::try_from(*ms).ok()).map(Duration::from_millis))),
             -3 => return Err(Error::AlreadyHeld { lock: self.slot.name.to_string(), owner: self.owner.clone() }),
-            -4 => return Err(self.wrong_kind(reply.text)),
+            -4 => return Err(self.wrong_kind(&reply)),
             _ => {
                 self.missing(&reply);
                 None
@@ -155,11 +157,12 @@ impl Target {
         let number = self.live.holds(|holds| holds.taken(&self.slot, lease, epoch, sent, now));
         self.live.rearm();
         let named = self.row.1.named(&self.owner);
-        Some(Answer { done: true, number: number as i64, items: if named.is_empty() { reply.numbers } else { named } })
+        let items = if named.is_empty() { reply.numbers } else { named };
+        Some(Answer { done: true, number: number as i64, items, ..Answer::default() })
     }
 
-    fn wrong_kind(&self, found: Option<String>) -> Error {
-        Error::wrong_kind(&self.slot.name, self.slot.kind, found.as_deref())
+    fn wrong_kind(&self, reply: &Reply) -> Error {
+        Error::wrong_kind(&self.slot.name, self.slot.kind, reply.text().as_deref())
     }
 
     fn missing(&self, reply: &Reply) {
@@ -201,10 +204,10 @@ impl Target {
         loop {
             let call = self.call(Op::ForceRelease, &Cx { holder: &holder, ..self.cx() })?;
             let Settled { reply, repeated, .. } = settle(&self.live, &call, tries, None).await.map_err(|unsettled| unsettled.error)?;
-            match (reply.code, reply.text) {
+            match (reply.code, reply.text()) {
                 (1, _) => return Ok(Answer::done(1)),
                 (0, Some(other)) => holder = other,
-                (-4, found) => return Err(self.wrong_kind(found)),
+                (-4, _) => return Err(self.wrong_kind(&reply)),
                 _ => return Ok(Answer::done(i64::from(repeated && !holder.is_empty()))),
             }
         }

@@ -102,7 +102,7 @@ async fn ask_about(live: &Arc<Live>, batch: Batch, _round: Arc<Round>) {
     match live.link.run_told(&batch.call, Limits { response, window: response }).await {
         Outcome::Reply(reply) => {
             tracing::debug!(target: "redlatch::renew", "{} holds are asked about", batch.asks.len());
-            let (states, epoch) = (reply.text.unwrap_or_default(), live.link.epoch());
+            let (states, epoch) = (reply.text().unwrap_or_default(), live.link.epoch());
             live.holds(|holds| holds.answered(&batch.asks, &states, epoch, sent, Instant::now()));
         }
         outcome => tracing::debug!(target: "redlatch::renew", "{} holds are not renewed: {outcome:?}", batch.asks.len()),

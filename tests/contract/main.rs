@@ -9,6 +9,7 @@ use redlatch_tests::*;
 mod arrival;
 mod bad_input;
 mod groups;
+mod keys;
 mod kinds;
 mod latch;
 mod logs;

@@ -1,6 +1,6 @@
 //! Connections cut at every step of an acquire and of a release.
 
-use redlatch::BlockingGuard;
+use redlatch::{BlockingGuard, Op, Request};
 
 use super::every_packet::{Run, at_every_packet};
 use super::*;
@@ -129,5 +129,19 @@ fn permits_with_ids_taken_and_given_back_with_a_cut_anywhere_count_once_and_leav
         renewed.release_blocking().expect("it is held");
         assert_eq!(counts(), [5, 0]);
         assert!(seen.delete().blocking().expect("answered"));
+    });
+}
+
+#[test]
+fn a_renaming_cut_anywhere_is_answered_as_done() {
+    at_every_packet("renaming", |run| {
+        let client = connect(&run.url());
+        let to = format!("{}:to", run.name);
+        run.server.view().command::<()>(&["SET", &run.name, "1"]);
+        run.cut();
+        let texts = vec![b"RENAME".to_vec(), to.clone().into_bytes()];
+        let renamed = client.run_blocking(Request { texts, ..Request::new(Op::Keys, "semaphore", &*run.name, 1) });
+        assert_eq!(renamed.expect("it was there").number, 1);
+        assert!(run.server.view().exists(&to) && !run.server.view().exists(&run.name));
     });
 }

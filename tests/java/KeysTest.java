@@ -5,8 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -16,7 +21,9 @@ import org.redisson.Redisson;
 import org.redisson.RedissonShutdownException;
 import org.redisson.api.RKeys;
 import org.redisson.api.RSemaphore;
+import org.redisson.api.RType;
 import org.redisson.api.RedissonClient;
+import org.redisson.api.options.KeysScanOptions;
 
 /** Keys of whatever kind, on a server of their own: it is emptied. */
 class KeysTest {
@@ -79,6 +86,31 @@ class KeysTest {
     }
 
     @Test
+    void keys_are_listed_page_by_page_and_deleted_on_the_way() throws Exception {
+        try (Resp resp = new Resp(server.port())) {
+            resp.call("EVAL", "for i = 1, 3000 do redis.call('SET', 'job:' .. i, 1) end return 1", "0");
+        }
+        set("other");
+        assertEquals(3001, new HashSet<>(keys.getKeysStream().collect(Collectors.toList())).size());
+        Iterator<String> jobs = keys.getKeys(KeysScanOptions.defaults().pattern("job:*").chunkSize(100)).iterator();
+        assertThrows(IllegalStateException.class, jobs::remove);
+        for (int i = 0; i < 250; i++) {
+            jobs.next();
+            jobs.remove();
+        }
+        assertThrows(IllegalStateException.class, jobs::remove);
+        assertEquals(2751, keys.count());
+        assertEquals(7, keys.getKeysStream(KeysScanOptions.defaults().limit(7)).count());
+        Iterator<String> none = keys.getKeys(KeysScanOptions.defaults().type(RType.ZSET)).iterator();
+        assertFalse(none.hasNext());
+        assertThrows(NoSuchElementException.class, none::next);
+        CompletableFuture<String> behind = keys.getKeysAsync(KeysScanOptions.defaults().pattern("none")).next().toCompletableFuture();
+        assertInstanceOf(NoSuchElementException.class,
+                assertThrows(ExecutionException.class, () -> behind.get(10, SECONDS)).getCause());
+        assertEquals(12739, keys.getSlot("123456789"));
+    }
+
+    @Test
     void a_database_is_emptied_and_all_of_them() throws Exception {
         try (Resp resp = new Resp(server.port())) {
             resp.call("SELECT", "3");
@@ -102,6 +134,9 @@ class KeysTest {
         RedissonClient mapped = Redisson.create(server.config().setNameMapper(new ShopNames()));
         set("a", "shop:a", "shop:b");
         assertEquals(1, mapped.getKeys().delete("a"));
+        assertEquals(List.of("b"), mapped.getKeys().getKeysStream(KeysScanOptions.defaults().pattern("*")).collect(Collectors.toList()));
+        mapped.getKeys().rename("b", "renamed");
+        assertEquals(1, keys.countExists("shop:renamed"));
         assertEquals(1, mapped.getKeys().deleteByPattern("*"));
         assertEquals(1, keys.countExists("a"));
         mapped.shutdown();

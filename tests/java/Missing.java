@@ -10,13 +10,8 @@ enum Missing {
     /** Objects other than locks are for a client of everything that Redis has. */
     OBJECTS("api\\.RedissonClient|Redisson",
             "(?!.*Lock\\(|.*CountDownLatch|.*Semaphore).* (get|create|execute|reactive|rxJava|is)\\w*\\(.*"),
-    /** Moving, copying and measuring keys, and ends under a condition, are for a client of everything that Redis has. */
-    KEYS("api\\.R(Object|Expirable|Semaphore|PermitExpirableSemaphore|CountDownLatch)(Async)?",
-            ".* (copy|copyAndReplace|move|rename|renamenx|migrate|dump|restore|restoreAndReplace|sizeInMemory"
-                    + "|get(AccessFrequency|ReferenceCount|IdleTime|InternalEncoding|Codec|ExpireTime)|expireIf\\w+)(Async)?\\(.*"),
-    /** To list and move keys is for a client of everything that Redis has. */
-    LISTS("api\\.RKeys(Async)?", ".* (getKeys\\w*|getType|getSlot|randomKey|move|migrate|copy|expire|expireAt|clearExpire|rename|renamenx"
-            + "|remainTimeToLive|swapdb|addListener|removeListener)(Async)?\\(.*"),
+    /** Logins of other servers, and events of any key, are for a client of everything that Redis has. */
+    KEYS("api\\.RKeys(Async)?", ".* (migrate(Async)?\\(.*MigrateArgs|(add|remove)Listener(Async)?\\().*"),
     /** RxJava and Reactor are not served yet. */
     STREAMS("api\\.Redisson(Rx|Reactive)Client", ".*"),
     /** Classes that programs test for, and seldom call: what they have beside their interfaces is the inside of Redisson. */

@@ -13,5 +13,7 @@ local refusal = late(not_after)
 if refusal then return refusal end
 
 local found = redis.call('SCAN', cursor, 'MATCH', pattern, 'COUNT', 500)
-local deleted = #found[2] > 0 and redis.call(command, unpack(found[2])) or 0
+-- Each by itself: in a cluster they are in many slots.
+local deleted = 0
+for _, key in ipairs(found[2]) do deleted = deleted + redis.call(command, key) end
 return {1, deleted, found[1]}

@@ -48,6 +48,10 @@ pub trait Kind: Send + Sync {
     fn renew_also(&self, call: &mut Call, _client: &str, name: &str, owner: i64) {
         call.also("locks…", name, "owners…", itoa::Buffer::new().format(owner).as_bytes());
     }
+    /// Everything that is kept under a name, the key of that name first.
+    fn keys(&self, name: &str) -> Vec<String> {
+        vec![name.to_owned()]
+    }
     /// The key that says whether a hold lasts, where that is another than its name; holds of other names may share it.
     fn shared_key(&self, _name: &str) -> Option<String> {
         None

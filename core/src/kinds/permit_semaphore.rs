@@ -2,7 +2,7 @@
 //!
 //! [`Permits`] are anybody's who knows the id; a [`Permit`] is held by one owner, and renewed. To the server they are the same.
 
-use super::semaphore::{RELEASE as ADD, TRY_SET, channel, to_waiters};
+use super::semaphore::{RELEASE as ADD, TRY_SET, channel, live_for, to_waiters};
 use super::{Cx, Kind, PERMITS_AT_ONCE, Wake, at_least};
 use crate::command::{Op, Request};
 use crate::error::{Error, Result};
@@ -16,7 +16,6 @@ static RENEW: Script = script!("permit_semaphore/renew", "permit_semaphore/_perm
 static LEASE: Script = script!("permit_semaphore/lease", "permit_semaphore/_permits");
 static INSPECT: Script = script!("permit_semaphore/inspect", "_kind", "_number", "permit_semaphore/_permits");
 static SET: Script = script!("permit_semaphore/set", "_kind", "_number", "permit_semaphore/_permits");
-static LIVE_FOR: Script = script!("permit_semaphore/live_for");
 static DELETE: Script = script!("permit_semaphore/delete");
 
 /// The permits that are out.
@@ -55,7 +54,7 @@ fn ask(op: Op, cx: &Cx) -> Option<Call> {
         }
         Op::Set => to_waiters(of(&SET, cx).arg("count", cx.number(0)), cx).not_after(),
         Op::Inspect => of(&INSPECT, cx),
-        Op::LiveFor => of(&LIVE_FOR, cx).arg("ttl", cx.number(0)).not_after(),
+        Op::LiveFor => live_for(&Permits, cx),
         Op::Delete => of(&DELETE, cx).not_after(),
         _ => return None,
     })
@@ -93,6 +92,10 @@ impl Kind for Permits {
 
     fn undo(&self, cx: &Cx) -> Option<Call> {
         Some(release(cx, own(cx)))
+    }
+
+    fn keys(&self, name: &str) -> Vec<String> {
+        vec![name.to_owned(), leases(name)]
     }
 
     fn named(&self, owner: &str) -> Vec<i64> {

@@ -11,7 +11,7 @@ static UNDO: Script = script!("semaphore/undo");
 static DRAIN: Script = script!("semaphore/drain", "_kind", "_number", "_once");
 pub static TRY_SET: Script = script!("semaphore/try_set", "_kind", "_number", "_once");
 pub static INSPECT: Script = script!("semaphore/inspect", "_kind", "_number");
-pub static LIVE_FOR: Script = script!("semaphore/live_for");
+static LIVE_FOR: Script = script!("live_for", "_ends");
 pub static DELETE: Script = script!("semaphore/delete");
 
 pub fn channel(name: &str) -> String {
@@ -20,6 +20,12 @@ pub fn channel(name: &str) -> String {
 
 pub fn to_waiters(call: Call, cx: &Cx) -> Call {
     cx.to_waiters(call, channel(cx.name))
+}
+
+/// The call that gives what nobody holds an end, see [`Op::LiveFor`].
+pub fn live_for(kind: &dyn Kind, cx: &Cx) -> Call {
+    let call = kind.keys(cx.name).iter().fold(Call::new(&LIVE_FOR), |call, key| call.key("keys…", key));
+    call.arg("ttl", cx.number(0)).arg("when", cx.number(1)).arg("since", cx.number(2)).not_after()
 }
 
 /// `existing`: only if there is such a semaphore.
@@ -50,7 +56,7 @@ impl Kind for Semaphore {
                 to_waiters(call, cx).arg("keep", cx.keep_ms).not_after()
             }
             Op::Inspect => Call::new(&INSPECT).key("count", cx.name),
-            Op::LiveFor => Call::new(&LIVE_FOR).key("count", cx.name).arg("ttl", cx.number(0)).not_after(),
+            Op::LiveFor => live_for(self, cx),
             Op::Delete => to_waiters(Call::new(&DELETE).key("count", cx.name).arg("message", ""), cx).not_after(),
             _ => return None,
         })

@@ -1,5 +1,6 @@
 //! Who answers for which slots.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -14,6 +15,12 @@ pub struct Map {
 }
 
 impl Map {
+    /// A slot of each server, in order.
+    pub fn parts(&self) -> Vec<u16> {
+        let mut seen = HashSet::new();
+        self.ranges.iter().filter(|(_, node)| seen.insert(&node.address)).map(|(last, _)| *last).collect()
+    }
+
     pub fn owner(&self, slot: u16) -> Option<&Arc<Node>> {
         self.ranges.get(self.ranges.partition_point(|(last, _)| *last < slot)).map(|(_, node)| node)
     }

@@ -28,15 +28,23 @@ mod wire;
 use life::Lives;
 use node::Node;
 use single::Sharding;
+pub use slots::slot;
 use topology::Topology;
 use wire::How;
 
-/// What a script answered: its code, then integers, or a text where an id must travel.
+/// What a script answered: its code, then integers, and texts where an id or what is in a key must travel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     pub code: i64,
     pub numbers: Vec<i64>,
-    pub text: Option<String>,
+    pub texts: Vec<Vec<u8>>,
+}
+
+impl Reply {
+    /// The first of the texts.
+    pub fn text(&self) -> Option<String> {
+        self.texts.first().map(|text| String::from_utf8_lossy(text).into_owned())
+    }
 }
 
 /// What became of one sending of a call.
@@ -138,9 +146,12 @@ impl Link {
         }
     }
 
-    /// Whether no server has all keys.
-    pub fn is_cluster(&self) -> bool {
-        matches!(&self.way, Way::Many(topology) if topology.is_cluster())
+    /// Slots of which each server that has keys has one, in order.
+    pub async fn parts(&self, limit: Duration) -> Result<Vec<u16>, Error> {
+        match &self.way {
+            Way::Many(topology) if topology.is_cluster() => topology.parts(limit).await,
+            _ => Ok(vec![0]),
+        }
     }
 
     /// Counts the lives of the servers: another number means that one may have come back without its data.
@@ -215,7 +226,7 @@ fn reply(value: redis::Value) -> Option<Reply> {
     for item in items {
         match item {
             redis::Value::Int(number) => reply.numbers.push(number),
-            redis::Value::BulkString(bytes) => reply.text = Some(String::from_utf8_lossy(&bytes).into_owned()),
+            redis::Value::BulkString(bytes) => reply.texts.push(bytes),
             _ => return None,
         }
     }

@@ -116,6 +116,12 @@ impl Topology {
         self.owner(0, Instant::now() + limit).await
     }
 
+    /// A slot of each master, in order.
+    pub async fn parts(self: &Arc<Self>, limit: Duration) -> Result<Vec<u16>> {
+        self.owner(0, Instant::now() + limit).await?;
+        Ok(self.map().parts())
+    }
+
     /// Asks who answers for what, unless that was said after `since`.
     pub(super) async fn refresh(self: &Arc<Self>, since: Instant) -> Result<()> {
         let _only_me = self.finding.lock().await;
@@ -186,7 +192,7 @@ impl Topology {
 
     fn slot_of(&self, call: &Call) -> Result<u16> {
         let mut keys = call.keys.iter();
-        let Some(first) = keys.next().filter(|_| self.is_cluster()) else { return Ok(0) };
+        let Some(first) = keys.next().filter(|_| self.is_cluster()) else { return Ok(call.slot) };
         if first.contains(&b'{') && is_untagged(first) {
             return Err(Error::config(format!(
                 "`{}` has a brace but no {{tag}}, so that its keys are in several slots of the cluster; use a name with a tag, or without",

@@ -18,10 +18,12 @@ impl Target {
     /// What the reply to such a call means.
     pub fn told(&self, call: &Call, reply: Reply) -> Result<Answer> {
         self.forget(call);
-        let mut numbers = reply.numbers.into_iter();
+        let mut numbers = reply.numbers.iter().copied();
         match reply.code {
-            code @ (0 | 1) => Ok(Answer { done: code == 1, number: numbers.next().unwrap_or_default(), items: numbers.collect() }),
-            _ => Err(self.wrong_kind(reply.text)),
+            code @ (0 | 1) => {
+                Ok(Answer { done: code == 1, number: numbers.next().unwrap_or_default(), items: numbers.collect(), texts: reply.texts })
+            }
+            _ => Err(self.wrong_kind(&reply)),
         }
     }
 

@@ -20,7 +20,7 @@ impl Target {
         self.live.holds(|holds| holds.shorten(&self.slot, self.lease, Instant::now()));
         let Settled { reply, sent, .. } = settle(&self.live, &call, tries, None).await.map_err(|unsettled| unsettled.error)?;
         let (epoch, now) = (self.live.link.epoch(), Instant::now());
-        self.live.holds(|holds| match reply.text.as_deref() {
+        self.live.holds(|holds| match reply.text().as_deref() {
             Some("1") => holds.lengthen(&self.slot, self.lease, sent, now),
             other => holds.missing(&self.slot, other == Some("0"), epoch, now),
         });

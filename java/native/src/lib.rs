@@ -11,6 +11,7 @@ mod document;
 mod log;
 #[cfg(test)]
 mod numbers;
+mod packed;
 mod request;
 mod rows;
 
@@ -126,12 +127,13 @@ pub extern "system" fn Java_io_redlatch_Native_start<'a>(
     timeout: jlong,
     retry_for: jlong,
     arguments: JLongArray<'a>,
+    given: JByteArray<'a>,
     numbers: JLongArray<'a>,
     texts: JObjectArray<'a, JString<'a>>,
 ) -> jboolean {
     env.with_env(|env| -> Result<jboolean> {
         let fields = request::Fields { operation, owner, wait, lease, hold, timeout, retry_for };
-        let prepared = request::read(env, client, fields, &kind, &name, Some(&arguments))?;
+        let prepared = request::read(env, client, fields, &kind, &name, Some((&arguments, &given)))?;
         let outcome = match prepared {
             Ok((client, request)) => client.start(ticket as u64, request, move |outcome| FINISHED.push(ticket as u64, outcome)),
             Err(error) => Some(Err(error)),
@@ -160,11 +162,12 @@ pub extern "system" fn Java_io_redlatch_Native_submit<'a>(
     timeout: jlong,
     retry_for: jlong,
     arguments: JLongArray<'a>,
+    given: JByteArray<'a>,
 ) {
     env.with_env(|env| -> Result<()> {
         let fields = request::Fields { operation, owner, wait, lease, hold, timeout, retry_for };
         let done = move |outcome| FINISHED.push(ticket as u64, outcome);
-        match request::read(env, client, fields, &kind, &name, Some(&arguments))? {
+        match request::read(env, client, fields, &kind, &name, Some((&arguments, &given)))? {
             Ok((client, request)) => client.submit(ticket as u64, request, done),
             Err(error) => done(Err(error)),
         }
@@ -199,7 +202,7 @@ pub extern "system" fn Java_io_redlatch_Native_look<'a>(
 fn look(client: &redlatch::Client, request: redlatch::Request) -> redlatch::Result<(u64, redlatch::Result<redlatch::Answer>)> {
     let latest = || client.latest(request.kind, &request.name, request.owner).unwrap_or_default();
     let hold = if request.hold == 0 { latest() } else { request.hold };
-    let answer = |done, number| redlatch::Answer { done, number, items: Vec::new() };
+    let answer = |done, number| redlatch::Answer { done, number, ..Default::default() };
     Ok(match client.look(hold) {
         redlatch::Look::Held { remaining } => (hold, Ok(answer(true, remaining.as_millis() as i64))),
         redlatch::Look::Lost(loss) => (hold, Err(redlatch::Error::Lost(Box::new(loss)))),

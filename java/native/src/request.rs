@@ -6,7 +6,7 @@ use jni::Env;
 use jni::objects::{JByteArray, JLongArray, JObjectArray, JString};
 use redlatch::{Client, Config, Error, Member, Op, Request, Result, kinds};
 
-use crate::clients;
+use crate::{clients, packed};
 
 /// The plain numbers of a request. Times are ms; `wait` below 0 waits for ever, `lease` 0 is renewed by the watchdog, a `timeout` of 0 and a
 /// `retry_for` below 0 are as the client has them.
@@ -76,19 +76,22 @@ pub fn read(
     fields: Fields,
     kind: &JString,
     name: &JByteArray,
-    numbers: Option<&JLongArray>,
+    more: Option<(&JLongArray, &JByteArray)>,
 ) -> jni::errors::Result<Result<(Client, Request)>> {
     let kind = kind.try_to_string(env)?;
     let name = env.convert_byte_array(name)?;
-    let mut given = Vec::new();
-    if let Some(numbers) = numbers {
-        given.resize(numbers.len(env)?, 0);
-        numbers.get_region(env, 0, &mut given)?;
+    let (mut numbers, mut texts) = (Vec::new(), Vec::new());
+    if let Some((given, packed)) = more {
+        numbers.resize(given.len(env)?, 0);
+        given.get_region(env, 0, &mut numbers)?;
+        if !packed.is_null() {
+            texts = packed::read(&env.convert_byte_array(packed)?);
+        }
     }
-    Ok(build(fields, &kind, name, given).and_then(|request| Ok((clients::get(client)?, request))))
+    Ok(build(fields, &kind, name, numbers, texts).and_then(|request| Ok((clients::get(client)?, request))))
 }
 
-fn build(fields: Fields, kind: &str, name: Vec<u8>, numbers: Vec<i64>) -> Result<Request> {
+fn build(fields: Fields, kind: &str, name: Vec<u8>, numbers: Vec<i64>, texts: Vec<Vec<u8>>) -> Result<Request> {
     Ok(Request {
         op: Op::from_number(fields.operation)?,
         kind: kinds::name_of(kind)?,
@@ -98,6 +101,7 @@ fn build(fields: Fields, kind: &str, name: Vec<u8>, numbers: Vec<i64>) -> Result
         lease: u64::try_from(fields.lease).ok().filter(|ms| *ms > 0).map(Duration::from_millis),
         hold: fields.hold as u64,
         numbers,
+        texts,
         response_timeout: u64::try_from(fields.timeout).ok().filter(|ms| *ms > 0).map(Duration::from_millis),
         retry_for: u64::try_from(fields.retry_for).ok().map(Duration::from_millis),
     })

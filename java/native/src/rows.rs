@@ -5,13 +5,16 @@ use jni::Env;
 use jni::objects::{JLongArray, JObjectArray, JString};
 use redlatch::{Answer, Error, Result};
 
+use crate::packed;
+
 /// Numbers in a row.
 pub const NUMBERS: usize = 5;
-/// Texts in a row; they are written only where there is an error.
+/// Texts in a row; they are written only where there is an error, or an answer with texts, which go into the first ([`packed`]).
 pub const TEXTS: usize = 2;
 
 pub const DONE: i64 = 0;
 pub const NOT_NOW: i64 = 1;
+pub const TOLD: i64 = 2;
 
 /// Writes one row. The word of an error is the server's own (`WRONGTYPE`) where the server refused, else the core's.
 pub fn write(
@@ -24,7 +27,14 @@ pub fn write(
 ) -> jni::errors::Result<()> {
     let values = match outcome {
         Ok(answer) => {
-            let status = if answer.done { DONE } else { NOT_NOW };
+            let status = match (answer.done, answer.texts.is_empty()) {
+                (true, true) => DONE,
+                (true, false) => TOLD,
+                (false, _) => NOT_NOW,
+            };
+            if status == TOLD {
+                put(env, texts, row * TEXTS, &packed::write(&answer.texts))?;
+            }
             let item = |at: usize| answer.items.get(at).copied().unwrap_or_default();
             [ticket, status, answer.number, item(0), item(1)]
         }

@@ -107,7 +107,7 @@ impl Lock {
         // Looking these two up may run Python code, so that comes before the acquire.
         let (py, owner, class, named) = (slf.py(), self.caller(slf)?, slf.getattr(intern!(slf.py(), "_hold"))?, named(slf));
         match park::run(py, &named.client, Request { wait, lease, ..named.request(Op::Acquire, owner) })? {
-            Ok(Answer { done: true, number, items }) => class.call1((slf, owner, number, items.first())).map(Some),
+            Ok(Answer { done: true, number, items, .. }) => class.call1((slf, owner, number, items.first())).map(Some),
             Ok(_) => Ok(None),
             Err(error) => Err(outcome::exception(py, &error, named.shown())),
         }

@@ -10,7 +10,7 @@ pub type Outcome = (i32, i64, Vec<i64>, Option<(String, Option<String>)>);
 
 pub fn from_result(result: redlatch::Result<Answer>) -> Outcome {
     match result {
-        Ok(Answer { done, number, items }) => (i32::from(!done), number, items, None),
+        Ok(Answer { done, number, items, .. }) => (i32::from(!done), number, items, None),
         Err(error) => from_error(&error),
     }
 }

@@ -5,12 +5,12 @@ import org.redisson.config.Config;
 
 /** Runs every small program, one after the other, each with a client of its own; ProgramsTest compares what they show. */
 public final class Programs {
-    private static final List<SmallProgram> ALL = List.of(new AsyncLocks(), new ConfigByYaml(), new CountDown(), new ErrorsOfUsers(),
-            new ExpiringPermits(), new FairTurns(), new FencedTokens(), new Interruption(), new KeysTidied(), new LeaseThatEnds(),
-            new Listeners(), new ManyLocksAtOnce(), new MajorityOfLocks(), new NamesAndMappers(), new NonReentrant(),
-                    new OptionsOfOneLock(),
-            new SemaphoreWithAnEnd(), new ReadersAndWriter(), new ReentrantLock(), new Semaphores(), new ShuttingDown(), new SpinLocks(),
-                    new TriesInTime());
+    private static final List<SmallProgram> ALL = List.of(new AsyncLocks(), new ConfigByYaml(), new CountDown(),
+            new EndsUnderConditions(), new ErrorsOfUsers(), new ExpiringPermits(), new FairTurns(), new FencedTokens(),
+            new Interruption(), new KeysListed(), new KeysTidied(), new LeaseThatEnds(), new Listeners(), new MajorityOfLocks(),
+            new ManyLocksAtOnce(), new NamesAndMappers(), new NonReentrant(), new ObjectsAsKeys(), new OptionsOfOneLock(),
+            new ReadersAndWriter(), new ReentrantLock(), new SemaphoreWithAnEnd(), new Semaphores(), new ShuttingDown(), new SpinLocks(),
+            new TriesInTime());
 
     private Programs() {}
 

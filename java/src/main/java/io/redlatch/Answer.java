@@ -1,12 +1,15 @@
 package io.redlatch;
 
 import java.util.Arrays;
+import java.util.List;
 
 /** What came of a {@link Request}. */
 public final class Answer {
     // The numbers of the core; a test of the native crate compares them.
     public static final int DONE = 0;
     public static final int NOT_NOW = 1;
+    /** Done, and there are texts. */
+    static final int TOLD = 2;
     public static final int NOT_HELD = 10;
     public static final int LOST = 11;
     public static final int UNAVAILABLE = 13;
@@ -20,7 +23,7 @@ public final class Answer {
 
     /** Numbers in a row: ticket, status, number, items. */
     static final int NUMBERS = 5;
-    /** Texts in a row: message, word. They are written only where there is an error. */
+    /** Texts in a row: message, word. They are written only where there is an error, or {@link #TOLD} texts, packed, for the first. */
     static final int TEXTS = 2;
 
     private static final int FIRST_ERROR = NOT_HELD;
@@ -29,14 +32,16 @@ public final class Answer {
     private final int status;
     private final long number;
     private final long[] items;
+    private final List<byte[]> texts;
     private final String message;
     private final String word;
 
-    private Answer(long ticket, int status, long number, long[] items, String message, String word) {
+    private Answer(long ticket, int status, long number, long[] items, List<byte[]> texts, String message, String word) {
         this.ticket = ticket;
         this.status = status;
         this.number = number;
         this.items = items;
+        this.texts = texts;
         this.message = message;
         this.word = word;
     }
@@ -49,7 +54,8 @@ public final class Answer {
         String message = failed ? texts[row * TEXTS] : null;
         String word = failed ? texts[row * TEXTS + 1] : null;
         long[] items = Arrays.copyOfRange(numbers, at + 3, at + NUMBERS);
-        return new Answer(numbers[at], status, numbers[at + 2], items, message, word);
+        List<byte[]> told = status == TOLD ? Packed.read(texts[row * TEXTS]) : List.of();
+        return new Answer(numbers[at], status == TOLD ? DONE : status, numbers[at + 2], items, told, message, word);
     }
 
     /** {@link #DONE}, {@link #NOT_NOW} or one of the errors. */
@@ -80,6 +86,11 @@ public final class Answer {
     /** What the operation answers besides its number, from index 0 on; 0 where there is none. */
     public long item(int index) {
         return items[index];
+    }
+
+    /** What the operation answers that is no number. */
+    public List<byte[]> texts() {
+        return texts;
     }
 
     /** What went wrong and what to do, or null if nothing did. */

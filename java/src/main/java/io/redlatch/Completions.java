@@ -50,7 +50,7 @@ final class Completions {
 
     private static void wakeToEnd() {
         if (clients == 0 && running) {
-            Native.submit(NOBODY, NOBODY, Request.PING, "plain", new byte[0], 0, 0, 0, 0, 0, -1, new long[0]);
+            Native.submit(NOBODY, NOBODY, Request.PING, "plain", new byte[0], 0, 0, 0, 0, 0, -1, new long[0], null);
         }
     }
 

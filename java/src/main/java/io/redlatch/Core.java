@@ -204,7 +204,7 @@ public final class Core {
     private boolean tryNow(long ticket, Request r, long[] numbers, String[] texts) {
         try {
             return Native.start(client, ticket, r.operation, r.kind, r.name, r.owner, r.wait, r.lease, r.hold, r.timeout, r.retryFor,
-                    r.arguments, numbers, texts);
+                    r.arguments, r.given, numbers, texts);
         } catch (RuntimeException | Error e) {
             Completions.forget(ticket);
             throw e;
@@ -214,7 +214,7 @@ public final class Core {
     private void submit(long ticket, Request r) {
         try {
             Native.submit(client, ticket, r.operation, r.kind, r.name, r.owner, r.wait, r.lease, r.hold, r.timeout, r.retryFor,
-                    r.arguments);
+                    r.arguments, r.given);
         } catch (RuntimeException | Error e) {
             Completions.forget(ticket);
             throw e;

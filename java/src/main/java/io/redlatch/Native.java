@@ -4,7 +4,8 @@ package io.redlatch;
  * The native methods, all of them, once {@link NativeLibrary#load} was called. A client is a number; one that was closed is refused, never followed.
  *
  * <p>Times are ms: a {@code wait} below 0 waits for ever, 0 tries once; a {@code lease} of 0 is renewed until release; a {@code timeout}
- * of 0 and a {@code retryFor} below 0 are as the client has them. {@code arguments} are what else the operation takes.
+ * of 0 and a {@code retryFor} below 0 are as the client has them. {@code arguments} are what else the operation takes,
+ * {@code given} the same where it is no number, as {@link Packed} has it, or null.
  * A finished request is a row of numbers and texts, see {@link Answer#read}.
  */
 final class Native {
@@ -27,11 +28,11 @@ final class Native {
 
     /** Tries one bounded round trip on this thread. True: the first row is filled in. False: it comes out of {@code drain}. */
     static native boolean start(long client, long ticket, int operation, String kind, byte[] name, long owner, long wait,
-            long lease, long hold, long timeout, long retryFor, long[] arguments, long[] numbers, String[] texts);
+            long lease, long hold, long timeout, long retryFor, long[] arguments, byte[] given, long[] numbers, String[] texts);
 
     /** Hands a request over without any waiting; it comes out of {@code drain}. */
     static native void submit(long client, long ticket, int operation, String kind, byte[] name, long owner, long wait,
-            long lease, long hold, long timeout, long retryFor, long[] arguments);
+            long lease, long hold, long timeout, long retryFor, long[] arguments, byte[] given);
 
     /**
      * What is known of a hold without asking the server; {@code hold} 0 is the owner's latest. The first row is filled in: its ticket is

@@ -1,5 +1,7 @@
 package io.redlatch;
 
+import java.nio.charset.StandardCharsets;
+
 /** One operation on one lock, as the core takes it. */
 public final class Request {
     public static final int ACQUIRE = 1;
@@ -35,13 +37,15 @@ public final class Request {
     final long timeout;
     final long retryFor;
     final long[] arguments;
+    /** Null: nothing. */
+    final byte[] given;
 
     private Request(int operation, String kind, byte[] name, long owner, long wait, long lease, long hold) {
-        this(operation, kind, name, owner, wait, lease, hold, 0, -1, NO_ARGUMENTS);
+        this(operation, kind, name, owner, wait, lease, hold, 0, -1, NO_ARGUMENTS, null);
     }
 
     private Request(int operation, String kind, byte[] name, long owner, long wait, long lease, long hold, long timeout, long retryFor,
-            long[] arguments) {
+            long[] arguments, byte[] given) {
         this.operation = operation;
         this.kind = kind;
         this.name = name;
@@ -52,6 +56,7 @@ public final class Request {
         this.timeout = timeout;
         this.retryFor = retryFor;
         this.arguments = arguments;
+        this.given = given;
     }
 
     /** Any operation on what nobody holds, by its number, with what it takes. */
@@ -132,13 +137,18 @@ public final class Request {
     }
 
     /**
-     * About keys of whatever kind. The answer's number is the count of them.
+     * About keys of whatever kind. The answer's number is what the command counts, its texts are what else it says.
      *
-     * @param action its number in the core
-     * @param name the key's name, or a pattern, in UTF-8; empty for all keys
+     * @param action one of the core's table
+     * @param kind that of the object that the keys are of; {@code plain} for a key by itself
+     * @param name the object's name, or a pattern, in UTF-8; empty for all keys
+     * @param words what the command takes besides
      */
-    public static Request keys(int action, byte[] name) {
-        return of(KEYS, "plain", name, 0, 0, action);
+    public static Request keys(String action, String kind, byte[] name, byte[]... words) {
+        byte[][] texts = new byte[words.length + 1][];
+        texts[0] = action.getBytes(StandardCharsets.US_ASCII);
+        System.arraycopy(words, 0, texts, 1, words.length);
+        return new Request(KEYS, kind, name, 0, 0, 0, 0, 0, -1, NO_ARGUMENTS, Packed.write(texts));
     }
 
     /** Asks the server for a sign of life. */
@@ -153,21 +163,21 @@ public final class Request {
      * @param retryFor how long new attempts are begun in ms; below 0 as the client has it
      */
     public Request within(long timeout, long retryFor) {
-        return new Request(operation, kind, name, owner, wait, lease, hold, timeout, retryFor, arguments);
+        return new Request(operation, kind, name, owner, wait, lease, hold, timeout, retryFor, arguments, given);
     }
 
     /** The same with what else the operation takes; of an acquire that asks now and then, the ms between two tries. */
     public Request with(long... numbers) {
-        return new Request(operation, kind, name, owner, wait, lease, hold, timeout, retryFor, numbers);
+        return new Request(operation, kind, name, owner, wait, lease, hold, timeout, retryFor, numbers, given);
     }
 
     /** The same with a lease in ms; 0: none. */
     public Request lasting(long lease) {
-        return new Request(operation, kind, name, owner, wait, lease, hold, timeout, retryFor, arguments);
+        return new Request(operation, kind, name, owner, wait, lease, hold, timeout, retryFor, arguments, given);
     }
 
     /** The release of exactly the hold, or the permits, that this acquire brought. */
     private Request giveBack(long acquired) {
-        return new Request(RELEASE, kind, name, owner, 0, 0, acquired, timeout, retryFor, arguments);
+        return new Request(RELEASE, kind, name, owner, 0, 0, acquired, timeout, retryFor, arguments, given);
     }
 }

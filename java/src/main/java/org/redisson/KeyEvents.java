@@ -3,7 +3,6 @@ package org.redisson;
 import io.redlatch.Answer;
 import io.redlatch.Core;
 import io.redlatch.Request;
-import java.nio.charset.StandardCharsets;
 import org.redisson.api.DeletedObjectListener;
 import org.redisson.api.ExpiredObjectListener;
 import org.redisson.api.ObjectListener;
@@ -20,7 +19,7 @@ final class KeyEvents {
         this.place = place;
         this.core = place.core;
         this.kind = kind;
-        this.key = place.rawName.getBytes(StandardCharsets.UTF_8);
+        this.key = place.key;
     }
 
     int add(ObjectListener listener) {

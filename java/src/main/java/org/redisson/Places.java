@@ -24,12 +24,16 @@ final class Places {
     }
 
     Place of(String name) {
-        return new Place(core, listeners, name, rawName(name), Limits.OF_CLIENT);
+        return of(name, Limits.OF_CLIENT);
+    }
+
+    Place of(String name, Limits limits) {
+        return new Place(this, core, listeners, name, rawName(name), limits);
     }
 
     /** @param values what comes behind the group's name */
     Place of(String group, String values) {
-        return new Place(core, listeners, group, rawName(group) + values, Limits.OF_CLIENT);
+        return new Place(this, core, listeners, group, rawName(group) + values, Limits.OF_CLIENT);
     }
 
     /** The codec that Redisson would have. */
@@ -39,8 +43,7 @@ final class Places {
 
     Place of(CommonOptions options) {
         CommonParams params = (CommonParams) options;
-        String name = params.getName();
-        return new Place(core, listeners, name, rawName(name), Settings.limits(params, ConfigAccess.servers(config)));
+        return of(params.getName(), Settings.limits(params, ConfigAccess.servers(config)));
     }
 
     private String rawName(String name) {

@@ -29,7 +29,7 @@ public abstract class RedissonBaseLock implements RLock, Holds.Source {
         this.kind = kind;
         this.name = place.name;
         this.limits = place.limits;
-        this.key = place.rawName.getBytes(StandardCharsets.UTF_8);
+        this.key = place.key;
     }
 
     @Override

@@ -1,35 +1,36 @@
 package org.redisson;
 
+import static org.redisson.RedissonObject.word;
+
 import io.redlatch.Answer;
 import io.redlatch.Core;
 import io.redlatch.Request;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+import org.redisson.api.AsyncIterator;
 import org.redisson.api.RFuture;
 import org.redisson.api.RKeys;
 import org.redisson.api.RObject;
+import org.redisson.api.RType;
+import org.redisson.api.options.KeysScanOptions;
+import org.redisson.api.options.KeysScanParams;
 import org.redisson.config.NameMapper;
 
 /** Keys of whatever kind, over one operation of the core. */
 final class RedissonKeys implements RKeys {
-    // The numbers of the core, where its table of actions has them in this order.
-    private static final int COUNT = 0;
-    private static final int EXISTS = 1;
-    private static final int DELETE = 2;
-    private static final int UNLINK = 3;
-    static final int TOUCH = 4;
-    private static final int FLUSHDB = 5;
-    private static final int FLUSHALL = 6;
-    private static final int FLUSHDB_LATER = 7;
-    private static final int FLUSHALL_LATER = 8;
-    private static final int DELETE_MATCHING = 9;
-    private static final int UNLINK_MATCHING = 10;
-
-    private static final String ALL = "";
+    private static final byte[] ALL = {};
+    private static final String ANY_KIND = "plain";
+    /** Redisson's default. */
+    private static final int CHUNK = 10;
 
     private final Core core;
     private final NameMapper mapper;
@@ -40,33 +41,115 @@ final class RedissonKeys implements RKeys {
     }
 
     @Override
+    public Iterable<String> getKeys() {
+        return getKeys(KeysScanOptions.defaults());
+    }
+
+    @Override
+    public Iterable<String> getKeys(KeysScanOptions options) {
+        return () -> new KeyNames(this, (KeysScanParams) options).blocking();
+    }
+
+    @Override
+    @Deprecated
+    public Iterable<String> getKeys(int count) {
+        return getKeys(KeysScanOptions.defaults().chunkSize(count));
+    }
+
+    @Override
+    @Deprecated
+    public Iterable<String> getKeysByPattern(String pattern) {
+        return getKeysByPattern(pattern, CHUNK);
+    }
+
+    @Override
+    @Deprecated
+    public Iterable<String> getKeysByPattern(String pattern, int count) {
+        return getKeys(KeysScanOptions.defaults().pattern(pattern).chunkSize(count));
+    }
+
+    @Override
+    @Deprecated
+    public Iterable<String> getKeysWithLimit(int limit) {
+        return getKeys(KeysScanOptions.defaults().limit(limit));
+    }
+
+    @Override
+    @Deprecated
+    public Iterable<String> getKeysWithLimit(String pattern, int limit) {
+        return getKeys(KeysScanOptions.defaults().pattern(pattern).limit(limit));
+    }
+
+    @Override
+    public AsyncIterator<String> getKeysAsync() {
+        return getKeysAsync(KeysScanOptions.defaults());
+    }
+
+    @Override
+    public AsyncIterator<String> getKeysAsync(KeysScanOptions options) {
+        return new KeyNames(this, (KeysScanParams) options).asynchronous();
+    }
+
+    @Override
+    public Stream<String> getKeysStream() {
+        return stream(getKeys());
+    }
+
+    @Override
+    public Stream<String> getKeysStream(KeysScanOptions options) {
+        return stream(getKeys(options));
+    }
+
+    @Override
+    @Deprecated
+    public Stream<String> getKeysStream(int count) {
+        return stream(getKeys(count));
+    }
+
+    @Override
+    @Deprecated
+    public Stream<String> getKeysStreamByPattern(String pattern) {
+        return stream(getKeysByPattern(pattern));
+    }
+
+    @Override
+    @Deprecated
+    public Stream<String> getKeysStreamByPattern(String pattern, int count) {
+        return stream(getKeysByPattern(pattern, count));
+    }
+
+    private static Stream<String> stream(Iterable<String> names) {
+        return StreamSupport.stream(names.spliterator(), false);
+    }
+
+    @Override
     public long count() {
-        return run(COUNT, ALL);
+        return run(ofAll("DBSIZE")).number();
     }
 
     @Override
     public RFuture<Long> countAsync() {
-        return submit(COUNT, ALL, Answer::number);
+        return submit(ofAll("DBSIZE"), Answer::number);
     }
 
     @Override
     public long countExists(String... names) {
-        return each(EXISTS, names);
+        return each("EXISTS", names);
     }
 
     @Override
     public RFuture<Long> countExistsAsync(String... names) {
-        return submitEach(EXISTS, names);
+        return eachAsync("EXISTS", names);
     }
 
     @Override
-    public long delete(String... keys) {
-        return each(DELETE, keys);
+    public long delete(String... names) {
+        return each("DEL", names);
     }
 
     @Override
-    public RFuture<Long> deleteAsync(String... keys) {
-        return submitEach(DELETE, keys);
+    public RFuture<Long> deleteAsync(String... names) {
+        return eachAsync("DEL", names);
     }
 
     @Override
@@ -80,132 +163,307 @@ final class RedissonKeys implements RKeys {
     }
 
     @Override
-    public long unlink(String... keys) {
-        return each(UNLINK, keys);
+    public long unlink(String... names) {
+        return each("UNLINK", names);
     }
 
     @Override
-    public RFuture<Long> unlinkAsync(String... keys) {
-        return submitEach(UNLINK, keys);
+    public RFuture<Long> unlinkAsync(String... names) {
+        return eachAsync("UNLINK", names);
     }
 
     @Override
     public long touch(String... names) {
-        return each(TOUCH, names);
+        return each("TOUCH", names);
     }
 
     @Override
     public RFuture<Long> touchAsync(String... names) {
-        return submitEach(TOUCH, names);
+        return eachAsync("TOUCH", names);
     }
 
     @Override
     public long deleteByPattern(String pattern) {
-        return run(DELETE_MATCHING, mapped(pattern));
+        return run(of("DEL MATCHING", pattern)).number();
     }
 
     @Override
     public RFuture<Long> deleteByPatternAsync(String pattern) {
-        return submit(DELETE_MATCHING, mapped(pattern), Answer::number);
+        return submit(of("DEL MATCHING", pattern), Answer::number);
     }
 
     @Override
     public long unlinkByPattern(String pattern) {
-        return run(UNLINK_MATCHING, mapped(pattern));
+        return run(of("UNLINK MATCHING", pattern)).number();
     }
 
     @Override
     public RFuture<Long> unlinkByPatternAsync(String pattern) {
-        return submit(UNLINK_MATCHING, mapped(pattern), Answer::number);
+        return submit(of("UNLINK MATCHING", pattern), Answer::number);
+    }
+
+    @Override
+    public RType getType(String key) {
+        return type(run(of("TYPE", key)));
+    }
+
+    @Override
+    public RFuture<RType> getTypeAsync(String key) {
+        return submit(of("TYPE", key), RedissonKeys::type);
+    }
+
+    @Override
+    public int getSlot(String key) {
+        return (int) run(of("KEYSLOT", key)).number();
+    }
+
+    @Override
+    public RFuture<Integer> getSlotAsync(String key) {
+        return submit(of("KEYSLOT", key), answer -> (int) answer.number());
+    }
+
+    @Override
+    public String randomKey() {
+        return random(run(ofAll("RANDOMKEY")));
+    }
+
+    @Override
+    public RFuture<String> randomKeyAsync() {
+        return submit(ofAll("RANDOMKEY"), this::random);
+    }
+
+    @Override
+    public void rename(String currentName, String newName) {
+        run(of("RENAME", currentName, name(newName)));
+    }
+
+    @Override
+    public RFuture<Void> renameAsync(String currentName, String newName) {
+        return submit(of("RENAME", currentName, name(newName)), answer -> null);
+    }
+
+    @Override
+    public boolean renamenx(String oldName, String newName) {
+        return RedissonObject.isOne(run(of("RENAMENX", oldName, name(newName))));
+    }
+
+    @Override
+    public RFuture<Boolean> renamenxAsync(String oldName, String newName) {
+        return submit(of("RENAMENX", oldName, name(newName)), RedissonObject::isOne);
+    }
+
+    @Override
+    public boolean move(String name, int database) {
+        return RedissonObject.isOne(run(of("MOVE", name, word(database))));
+    }
+
+    @Override
+    public RFuture<Boolean> moveAsync(String name, int database) {
+        return submit(of("MOVE", name, word(database)), RedissonObject::isOne);
+    }
+
+    @Override
+    @Deprecated
+    public void migrate(String name, String host, int port, int database, long timeout) {
+        run(of("MIGRATE", name, word(host), word(port), word(""), word(database), word(timeout)));
+    }
+
+    @Override
+    public RFuture<Void> migrateAsync(String name, String host, int port, int database, long timeout) {
+        return submit(of("MIGRATE", name, word(host), word(port), word(""), word(database), word(timeout)), answer -> null);
+    }
+
+    @Override
+    @Deprecated
+    public void copy(String name, String host, int port, int database, long timeout) {
+        run(of("MIGRATE", name, word(host), word(port), word(""), word(database), word(timeout), word("COPY")));
+    }
+
+    @Override
+    @Deprecated
+    public RFuture<Void> copyAsync(String name, String host, int port, int database, long timeout) {
+        return submit(of("MIGRATE", name, word(host), word(port), word(""), word(database), word(timeout), word("COPY")), answer -> null);
+    }
+
+    @Override
+    @Deprecated
+    public boolean expire(String name, long timeToLive, TimeUnit timeUnit) {
+        return RedissonObject.isOne(run(of("PEXPIRE", name, word(timeUnit.toMillis(timeToLive)))));
+    }
+
+    @Override
+    @Deprecated
+    public RFuture<Boolean> expireAsync(String name, long timeToLive, TimeUnit timeUnit) {
+        return submit(of("PEXPIRE", name, word(timeUnit.toMillis(timeToLive))), RedissonObject::isOne);
+    }
+
+    @Override
+    @Deprecated
+    public boolean expireAt(String name, long timestamp) {
+        return RedissonObject.isOne(run(of("PEXPIREAT", name, word(timestamp))));
+    }
+
+    @Override
+    @Deprecated
+    public RFuture<Boolean> expireAtAsync(String name, long timestamp) {
+        return submit(of("PEXPIREAT", name, word(timestamp)), RedissonObject::isOne);
+    }
+
+    @Override
+    public long expire(Duration duration, String... names) {
+        return each("PEXPIRE", names, word(duration.toMillis()));
+    }
+
+    @Override
+    public RFuture<Long> expireAsync(Duration duration, String... names) {
+        return eachAsync("PEXPIRE", names, word(duration.toMillis()));
+    }
+
+    @Override
+    public long expireAt(Instant instant, String... names) {
+        return each("PEXPIREAT", names, word(instant.toEpochMilli()));
+    }
+
+    @Override
+    public RFuture<Long> expireAtAsync(Instant instant, String... names) {
+        return eachAsync("PEXPIREAT", names, word(instant.toEpochMilli()));
+    }
+
+    @Override
+    public boolean clearExpire(String name) {
+        return RedissonObject.isOne(run(of("PERSIST", name)));
+    }
+
+    @Override
+    public RFuture<Boolean> clearExpireAsync(String name) {
+        return submit(of("PERSIST", name), RedissonObject::isOne);
+    }
+
+    @Override
+    public long remainTimeToLive(String name) {
+        return run(of("PTTL", name)).number();
+    }
+
+    @Override
+    public RFuture<Long> remainTimeToLiveAsync(String name) {
+        return submit(of("PTTL", name), Answer::number);
+    }
+
+    @Override
+    public void swapdb(int db1, int db2) {
+        run(ofAll("SWAPDB", word(db1), word(db2)));
+    }
+
+    @Override
+    public RFuture<Void> swapdbAsync(int db1, int db2) {
+        return submit(ofAll("SWAPDB", word(db1), word(db2)), answer -> null);
     }
 
     @Override
     public void flushdb() {
-        run(FLUSHDB, ALL);
+        run(ofAll("FLUSHDB"));
     }
 
     @Override
     public RFuture<Void> flushdbAsync() {
-        return submit(FLUSHDB, ALL, answer -> null);
+        return submit(ofAll("FLUSHDB"), answer -> null);
     }
 
     @Override
     public void flushdbParallel() {
-        run(FLUSHDB_LATER, ALL);
+        run(ofAll("FLUSHDB", word("ASYNC")));
     }
 
     @Override
     public RFuture<Void> flushdbParallelAsync() {
-        return submit(FLUSHDB_LATER, ALL, answer -> null);
+        return submit(ofAll("FLUSHDB", word("ASYNC")), answer -> null);
     }
 
     @Override
     public void flushall() {
-        run(FLUSHALL, ALL);
+        run(ofAll("FLUSHALL"));
     }
 
     @Override
     public RFuture<Void> flushallAsync() {
-        return submit(FLUSHALL, ALL, answer -> null);
+        return submit(ofAll("FLUSHALL"), answer -> null);
     }
 
     @Override
     public void flushallParallel() {
-        run(FLUSHALL_LATER, ALL);
+        run(ofAll("FLUSHALL", word("ASYNC")));
     }
 
     @Override
     public RFuture<Void> flushallParallelAsync() {
-        return submit(FLUSHALL_LATER, ALL, answer -> null);
+        return submit(ofAll("FLUSHALL", word("ASYNC")), answer -> null);
     }
 
     private static String[] names(RObject... objects) {
         return Arrays.stream(objects).map(RObject::getName).toArray(String[]::new);
     }
 
-    /** All of them, before anything is sent: a name that is none stops the call. */
-    private List<String> mapped(String... names) {
-        return Arrays.stream(names).map(this::mapped).collect(Collectors.toList());
-    }
-
-    private String mapped(String name) {
+    String mapped(String name) {
         if (name == null || name.isEmpty()) {
             throw new IllegalArgumentException("the name or pattern of a key is " + (name == null ? "null" : "empty") + "; give it one");
         }
         return mapper.map(name);
     }
 
-    private long each(int action, String... names) {
-        List<String> mapped = mapped(names);
-        return mapped.stream().mapToLong(name -> run(action, name)).sum();
+    String unmapped(byte[] name) {
+        return mapper.unmap(new String(name, StandardCharsets.UTF_8));
     }
 
-    private long run(int action, String name) {
-        return counted(core.run(request(action, name)));
+    private byte[] name(String name) {
+        return word(mapped(name));
     }
 
-    private RFuture<Long> submitEach(int action, String... names) {
-        List<CompletableFuture<Long>> all = mapped(names).stream()
-                .map(name -> submit(action, name, Answer::number).toCompletableFuture()).collect(Collectors.toList());
+    private String random(Answer answer) {
+        byte[] name = RedissonObject.text(answer);
+        return name == null ? null : unmapped(name);
+    }
+
+    private static RType type(Answer answer) {
+        String name = new String(RedissonObject.text(answer), StandardCharsets.UTF_8);
+        return Arrays.stream(RType.values()).filter(type -> type.getValue().equals(name)).findFirst().orElse(null);
+    }
+
+    private long each(String action, String[] names, byte[]... words) {
+        return requests(action, names, words).stream().mapToLong(request -> run(request).number()).sum();
+    }
+
+    private RFuture<Long> eachAsync(String action, String[] names, byte[]... words) {
+        List<CompletableFuture<Long>> all = requests(action, names, words).stream()
+                .map(request -> submit(request, Answer::number).toCompletableFuture()).collect(Collectors.toList());
         return RedissonFuture.of(CompletableFuture.allOf(all.toArray(new CompletableFuture<?>[0]))
                 .thenApply(nothing -> all.stream().mapToLong(CompletableFuture::join).sum()));
     }
 
-    private <V> RFuture<V> submit(int action, String name, Function<Answer, V> decode) {
-        return RedissonFuture.submit(core, request(action, name), answer -> {
-            counted(answer);
-            return decode.apply(answer);
-        });
+    /** All of them, before anything is sent: a name that is none stops the call. */
+    private List<Request> requests(String action, String[] names, byte[]... words) {
+        return Arrays.stream(names).map(name -> of(action, name, words)).collect(Collectors.toList());
     }
 
-    private static Request request(int action, String name) {
-        return Request.keys(action, name.getBytes(StandardCharsets.UTF_8));
+    private Request of(String action, String name, byte[]... words) {
+        return Request.keys(action, ANY_KIND, name(name), words);
     }
 
-    private long counted(Answer answer) {
+    static Request ofAll(String action, byte[]... words) {
+        return Request.keys(action, ANY_KIND, ALL, words);
+    }
+
+    Answer run(Request request) {
+        return checked(core.run(request));
+    }
+
+    <V> RFuture<V> submit(Request request, Function<Answer, V> decode) {
+        return RedissonFuture.submit(core, request, answer -> decode.apply(checked(answer)));
+    }
+
+    private Answer checked(Answer answer) {
         if (answer.failed()) {
             throw Failures.of(answer, "", core.id(), RedissonBaseLock.currentThread());
         }
-        return answer.number();
+        return answer;
     }
 }

@@ -34,7 +34,7 @@ public class RedissonMultiLock extends RedissonLock {
         byte[][] names = Arrays.stream(ours).map(lock -> lock.key).toArray(byte[][]::new);
         Core core = Core.group(majority, clients, kinds, names);
         String name = Arrays.stream(ours).map(RedissonBaseLock::getName).collect(Collectors.joining(", "));
-        return new Place(core, new Listeners(core), name, name, Limits.OF_CLIENT);
+        return new Place(null, core, new Listeners(core), name, name, Limits.OF_CLIENT);
     }
 
     private static RedissonBaseLock ours(RLock lock) {

@@ -11,7 +11,7 @@ import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.client.RedisException;
 
 /** Permits with ids, each of which may end by itself. */
-public class RedissonPermitExpirableSemaphore extends RedissonObject implements RPermitExpirableSemaphore {
+public class RedissonPermitExpirableSemaphore extends RedissonExpirable implements RPermitExpirableSemaphore {
     private static final long ENDLESS = -1;
 
     RedissonPermitExpirableSemaphore(Place place) {
@@ -281,6 +281,11 @@ public class RedissonPermitExpirableSemaphore extends RedissonObject implements 
             }
         }
         return submit(ask(Request.RELEASE, ids), answer -> decode.apply(count(answer)));
+    }
+
+    @Override
+    Request copying(String destination, int database, boolean replace) {
+        throw new UnsupportedOperationException("`" + getName() + "` has permits with ids, and no id can be out twice; set up another semaphore");
     }
 
     /** 0 is without end to the core. */

@@ -8,7 +8,7 @@ import org.redisson.api.RFuture;
 import org.redisson.api.RSemaphore;
 
 /** Permits that any thread takes and gives back. */
-public class RedissonSemaphore extends RedissonObject implements RSemaphore {
+public class RedissonSemaphore extends RedissonExpirable implements RSemaphore {
     RedissonSemaphore(Place place) {
         super(place, "semaphore");
     }

@@ -1,6 +1,7 @@
 package org.redisson;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 
 /** Waits and leases of the public methods as the core takes them: ms, rounded up, so that a short time is not none at all. */
@@ -28,6 +29,17 @@ final class Times {
     /** At least one ms, at most a hundred years: the server refuses more. */
     static long toLive(Duration duration) {
         return Math.max(1, ms(duration));
+    }
+
+    /** 0 or less as it is, at most a hundred years. */
+    static long toLive(long time, TimeUnit unit) {
+        return Math.min(roundUp(time, unit), CENTURY_MS);
+    }
+
+    /** In ms since 1970, after that and at most a hundred years from now. */
+    static long at(Instant time) {
+        long now = System.currentTimeMillis();
+        return Math.max(1, now + ms(Duration.between(Instant.ofEpochMilli(now), time)));
     }
 
     /** From minus a hundred years to a hundred years. */

@@ -5,13 +5,37 @@ import java.time.Instant;
 import java.util.Date;
 import java.util.concurrent.TimeUnit;
 
-/** What may have an end. */
+/** What may have an end. A time that is over ends it at once. */
 public interface RExpirable extends RObject, RExpirableAsync {
     /** Has it expire after that time. False if it is not there. */
     boolean expire(Duration duration);
 
     /** Has it expire at that time. False if it is not there. */
     boolean expire(Instant time);
+
+    /** As {@link #expire(Duration)}, if it has an end already. */
+    boolean expireIfSet(Duration duration);
+
+    /** As {@link #expire(Instant)}, if it has an end already. */
+    boolean expireIfSet(Instant time);
+
+    /** As {@link #expire(Duration)}, if it has no end. */
+    boolean expireIfNotSet(Duration duration);
+
+    /** As {@link #expire(Instant)}, if it has no end. */
+    boolean expireIfNotSet(Instant time);
+
+    /** As {@link #expire(Duration)}, if it has an earlier end. */
+    boolean expireIfGreater(Duration duration);
+
+    /** As {@link #expire(Instant)}, if it has an earlier end. */
+    boolean expireIfGreater(Instant time);
+
+    /** As {@link #expire(Duration)}, if it has a later end or none. */
+    boolean expireIfLess(Duration duration);
+
+    /** As {@link #expire(Instant)}, if it has a later end or none. */
+    boolean expireIfLess(Instant time);
 
     /** @deprecated use {@link #expire(Duration)} */
     @Deprecated
@@ -30,4 +54,7 @@ public interface RExpirable extends RObject, RExpirableAsync {
 
     /** How many ms it has left; −1 without an end, −2 if it is not there. */
     long remainTimeToLive();
+
+    /** When it expires in ms since 1970; −1 without an end, −2 if it is not there. */
+    long getExpireTime();
 }

@@ -13,6 +13,30 @@ public interface RExpirableAsync extends RObjectAsync {
     /** As {@link RExpirable#expire(Instant)}. */
     RFuture<Boolean> expireAsync(Instant time);
 
+    /** As {@link RExpirable#expireIfSet(Duration)}. */
+    RFuture<Boolean> expireIfSetAsync(Duration duration);
+
+    /** As {@link RExpirable#expireIfSet(Instant)}. */
+    RFuture<Boolean> expireIfSetAsync(Instant time);
+
+    /** As {@link RExpirable#expireIfNotSet(Duration)}. */
+    RFuture<Boolean> expireIfNotSetAsync(Duration duration);
+
+    /** As {@link RExpirable#expireIfNotSet(Instant)}. */
+    RFuture<Boolean> expireIfNotSetAsync(Instant time);
+
+    /** As {@link RExpirable#expireIfGreater(Duration)}. */
+    RFuture<Boolean> expireIfGreaterAsync(Duration duration);
+
+    /** As {@link RExpirable#expireIfGreater(Instant)}. */
+    RFuture<Boolean> expireIfGreaterAsync(Instant time);
+
+    /** As {@link RExpirable#expireIfLess(Duration)}. */
+    RFuture<Boolean> expireIfLessAsync(Duration duration);
+
+    /** As {@link RExpirable#expireIfLess(Instant)}. */
+    RFuture<Boolean> expireIfLessAsync(Instant time);
+
     /** @deprecated use {@link #expireAsync(Duration)} */
     @Deprecated
     RFuture<Boolean> expireAsync(long timeToLive, TimeUnit timeUnit);
@@ -30,4 +54,7 @@ public interface RExpirableAsync extends RObjectAsync {
 
     /** As {@link RExpirable#remainTimeToLive()}. */
     RFuture<Long> remainTimeToLiveAsync();
+
+    /** As {@link RExpirable#getExpireTime()}. */
+    RFuture<Long> getExpireTimeAsync();
 }

@@ -1,33 +1,137 @@
 package org.redisson.api;
 
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.redisson.api.options.KeysScanOptions;
+
 /**
- * The keys of the database, of whatever kind. It is for tidying up: what is deleted here is lost to those who hold it, and nobody who waits
- * is told. A call whose reply was lost counts what is there when it is repeated.
+ * The keys of the database, of whatever kind; in a cluster, of all its masters. It is for tidying up: what is deleted here is lost to those who
+ * hold it, and nobody who waits is told. A deletion whose reply was lost counts what is there when it is repeated. Names go through the
+ * client's {@link org.redisson.config.NameMapper}.
  */
 public interface RKeys extends RKeysAsync {
+    /** The names of all keys, fetched as they are asked for. What comes or goes meanwhile may be missed; a name may come twice. */
+    Iterable<String> getKeys();
+
+    /** As {@link #getKeys()}, those that the options say. */
+    Iterable<String> getKeys(KeysScanOptions options);
+
+    /** @deprecated use {@link #getKeys(KeysScanOptions)} */
+    @Deprecated
+    Iterable<String> getKeys(int count);
+
+    /** @deprecated use {@link #getKeys(KeysScanOptions)} */
+    @Deprecated
+    Iterable<String> getKeysByPattern(String pattern);
+
+    /** @deprecated use {@link #getKeys(KeysScanOptions)} */
+    @Deprecated
+    Iterable<String> getKeysByPattern(String pattern, int count);
+
+    /** @deprecated use {@link #getKeys(KeysScanOptions)} */
+    @Deprecated
+    Iterable<String> getKeysWithLimit(int limit);
+
+    /** @deprecated use {@link #getKeys(KeysScanOptions)} */
+    @Deprecated
+    Iterable<String> getKeysWithLimit(String pattern, int limit);
+
+    /** As {@link #getKeys()}. */
+    Stream<String> getKeysStream();
+
+    /** As {@link #getKeys(KeysScanOptions)}. */
+    Stream<String> getKeysStream(KeysScanOptions options);
+
+    /** @deprecated use {@link #getKeysStream(KeysScanOptions)} */
+    @Deprecated
+    Stream<String> getKeysStream(int count);
+
+    /** @deprecated use {@link #getKeysStream(KeysScanOptions)} */
+    @Deprecated
+    Stream<String> getKeysStreamByPattern(String pattern);
+
+    /** @deprecated use {@link #getKeysStream(KeysScanOptions)} */
+    @Deprecated
+    Stream<String> getKeysStreamByPattern(String pattern, int count);
+
     /** How many keys there are. */
     long count();
 
     /** How many of them are there. */
     long countExists(String... names);
 
+    /** The name of any key; null if there is none. */
+    String randomKey();
+
+    /** What is at it; null if nothing is, or something without a name here. */
+    RType getType(String key);
+
+    /** Where a cluster has it. The server is not asked. */
+    int getSlot(String key);
+
+    /** Notes an access to them. How many are there. */
+    long touch(String... names);
+
+    /**
+     * Gives it another name, in the place of what has that name. In a cluster both names have to be in one slot.
+     *
+     * @throws org.redisson.client.RedisException if it is not there
+     */
+    void rename(String currentName, String newName);
+
+    /** As {@link #rename}, unless something has that name. Whether it was done. */
+    boolean renamenx(String oldName, String newName);
+
+    /** Moves it to another database of the server. False if it is not there, or something of its name is. */
+    boolean move(String name, int database);
+
+    /** @deprecated has the server move it to another one, which keeps both from answering meanwhile; the timeout is in ms */
+    @Deprecated
+    void migrate(String name, String host, int port, int database, long timeout);
+
+    /** @deprecated as {@link #migrate}, and it stays here as well */
+    @Deprecated
+    void copy(String name, String host, int port, int database, long timeout);
+
+    /** Has them expire after that time. How many are there. */
+    long expire(Duration duration, String... names);
+
+    /** Has them expire at that time. How many are there. */
+    long expireAt(Instant instant, String... names);
+
+    /** @deprecated use {@link #expire(Duration, String...)} */
+    @Deprecated
+    boolean expire(String name, long timeToLive, TimeUnit timeUnit);
+
+    /** @deprecated use {@link #expireAt(Instant, String...)}; in ms since 1970 */
+    @Deprecated
+    boolean expireAt(String name, long timestamp);
+
+    /** Has it never expire. False if it is not there, or had no end. */
+    boolean clearExpire(String name);
+
+    /** How many ms it has left; −1 without an end, −2 if it is not there. */
+    long remainTimeToLive(String name);
+
     /** Deletes them. How many were there. Who waits for a lock is not told. */
-    long delete(String... keys);
+    long delete(String... names);
 
     /** Deletes the keys of those. How many were there. */
     long delete(RObject... objects);
 
     /** As {@link #delete(String...)}; the server frees their memory afterwards. */
-    long unlink(String... keys);
-
-    /** Notes an access to them. How many are there. */
-    long touch(String... names);
+    long unlink(String... names);
 
     /** Deletes all keys that match, as in {@code lock:*}. How many there were. */
     long deleteByPattern(String pattern);
 
     /** As {@link #deleteByPattern}; the server frees their memory afterwards. */
     long unlinkByPattern(String pattern);
+
+    /** Has each of two databases be the other one. */
+    void swapdb(int db1, int db2);
 
     /** Deletes everything in this database, other programs' keys as well. */
     void flushdb();

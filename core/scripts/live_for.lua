@@ -1,0 +1,33 @@
+-- Gives what nobody holds an end, or takes it away. The first key decides, the others go with it.
+--
+-- Inputs
+--   ttl        ms; 0: without end
+--   when       0: always; only 1: without an end, 2: with one, 3: with an earlier one, 4: with a later one or none
+--   since      0: ms from now on; 1: since 1970
+--   not_after  see _late.lua
+-- Replies
+--   {1, n}  n is 1 if that was changed, 0 if it is not there, or it was not to be
+-- Redisson: expire, expireIfSet and the like, clearExpire
+local keys = KEYS
+local ttl, when, since, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+
+local refusal = late(not_after)
+if refusal then return refusal end
+
+local function is_wanted(key)
+  if when == '0' then return true end
+  local ending, at = ends_at(key), since == '1' and tonumber(ttl) or milliseconds() + ttl
+  if when == '1' then return ending == -1 end
+  if when == '2' then return ending >= 0 end
+  if when == '3' then return ending >= 0 and at > ending end
+  return ending == -1 or at < ending
+end
+
+local function set(key)
+  if ttl == '0' then return redis.call('PERSIST', key) end
+  return redis.call(since == '1' and 'PEXPIREAT' or 'PEXPIRE', key, ttl)
+end
+
+if not is_wanted(keys[1]) then return {1, 0} end
+for i = 2, #keys do set(keys[i]) end
+return {1, set(keys[1])}
