@@ -147,6 +147,11 @@ impl Client {
         self.live().map_or(Look::Gone, |live| live.holds(|holds| holds.look(hold, Instant::now())))
     }
 
+    /// The fencing token of a hold, without asking the server; `None`: it has none, or was released.
+    pub fn token(&self, hold: u64) -> Option<i64> {
+        self.live().ok()?.holds(|holds| holds.token(hold))
+    }
+
     /// The number of the latest hold of an owner, lost or not; `None` once it was released or its loss was told to its release.
     pub fn latest(&self, kind: &'static str, name: &str, owner: i64) -> Option<u64> {
         let live = self.live().ok()?;

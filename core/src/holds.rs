@@ -105,7 +105,7 @@ impl Holds {
         if lease.is_none() && !owned.is_watched() {
             owned.renew_at = renew_at;
         }
-        owned.holds.push(Hold { number, watched: lease.is_none(), lost: None });
+        owned.holds.push(Hold { number, watched: lease.is_none(), lost: None, token: 0 });
         self.numbers.insert(number, key);
         self.plan(key, now);
         number

@@ -154,7 +154,12 @@ impl Target {
         if self.lease > SHORT && believed(self.lease) <= now - sent {
             return None;
         }
-        let number = self.live.holds(|holds| holds.taken(&self.slot, lease, epoch, sent, now));
+        let token = if self.row.0.fenced { reply.numbers.first() } else { None };
+        let number = self.live.holds(|holds| {
+            let number = holds.taken(&self.slot, lease, epoch, sent, now);
+            token.inspect(|token| holds.fence(number, **token));
+            number
+        });
         self.live.rearm();
         let named = self.row.1.named(&self.owner);
         let items = if named.is_empty() { reply.numbers } else { named };

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.redlatch.Hold;
 import io.redlatch.Holds;
+import io.redlatch.Lease;
 import io.redlatch.LockLostException;
 import io.redlatch.LostReason;
 import java.io.File;
@@ -21,12 +22,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.redisson.Redisson;
 import org.redisson.RedissonShutdownException;
+import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
@@ -48,6 +51,22 @@ class HoldsTest extends LockTest {
         assertEquals(Optional.of(LostReason.DELETED), hold.reason());
         assertEquals(LostReason.DELETED, assertThrows(LockLostException.class, hold::ensure).reason());
         assertEquals(Duration.ZERO, hold.remaining());
+    }
+
+    @Test
+    void a_hold_of_a_fenced_lock_knows_its_token() throws Exception {
+        assertEquals(OptionalLong.empty(), Lease.lock(lock).hold().token());
+        RFencedLock fenced = client.getFencedLock(name + ":fenced");
+        long first = fenced.lockAndGetToken();
+        Hold hold = Holds.of(fenced);
+        assertEquals(OptionalLong.of(first), hold.token());
+        fenced.unlock();
+        assertEquals(OptionalLong.of(first), hold.token(), "it was so");
+        fenced.lock(20, SECONDS);
+        assertEquals(OptionalLong.of(first + 1), Holds.of(fenced).token());
+        server.call("DEL", name + ":fenced");
+        Wait.until("it is lost", () -> Holds.of(fenced).isLost());
+        assertEquals(OptionalLong.of(first + 1), Holds.of(fenced).token(), "also of one that is lost");
     }
 
     @Test

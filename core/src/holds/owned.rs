@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
 
+use super::Holds;
 use crate::error::LostReason;
 use crate::slot::Slot;
 
@@ -32,6 +33,8 @@ pub struct Hold {
     pub number: u64,
     pub watched: bool,
     pub lost: Option<(LostReason, Instant)>,
+    /// 0: it has none.
+    pub token: i64,
 }
 
 /// What a release is to send.
@@ -42,6 +45,20 @@ pub struct Leaving {
     pub lease: Duration,
     /// When the owner's first hold was acquired.
     pub since: Instant,
+}
+
+impl Holds {
+    /// The server gave a hold that token.
+    pub fn fence(&mut self, number: u64, token: i64) {
+        let Some(key) = self.numbers.get(&number) else { return };
+        self.owned[*key].holds.iter_mut().filter(|hold| hold.number == number).for_each(|hold| hold.token = token);
+    }
+
+    /// A hold's token; `None`: it has none, or was released.
+    pub fn token(&self, number: u64) -> Option<i64> {
+        let owned = &self.owned[*self.numbers.get(&number)?];
+        owned.holds.iter().find(|hold| hold.number == number).map(|hold| hold.token).filter(|token| *token != 0)
+    }
 }
 
 impl Owned {

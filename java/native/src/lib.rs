@@ -177,7 +177,7 @@ pub extern "system" fn Java_io_redlatch_Native_submit<'a>(
 }
 
 /// What is known of a hold, without asking the server; `hold` 0 is the owner's latest. A row that is done has the remaining ms for its
-/// number; one that is not done is about a hold that was released. Its ticket is the hold's number.
+/// number; one that is not done is about a hold that was released. Its ticket is the hold's number, its first item a fenced hold's token.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_redlatch_Native_look<'a>(
     mut env: EnvUnowned<'a>,
@@ -192,22 +192,24 @@ pub extern "system" fn Java_io_redlatch_Native_look<'a>(
 ) {
     env.with_env(|env| -> Result<()> {
         let fields = request::Fields { operation: redlatch::Op::Watch as jint, owner, wait: 0, lease: 0, hold, timeout: 0, retry_for: -1 };
-        let outcome = request::read(env, client, fields, &kind, &name, None)?.and_then(|(client, request)| look(&client, request));
-        let (hold, outcome) = outcome.map_or_else(|error| (hold, Err(error)), |(hold, outcome)| (hold as jlong, outcome));
-        rows::write(env, 0, hold, outcome, &numbers, &texts)
+        let seen = request::read(env, client, fields, &kind, &name, None)?.and_then(|(client, request)| look(&client, request));
+        let (hold, token, outcome) = seen.unwrap_or_else(|error| (hold, 0, Err(error)));
+        rows::write(env, 0, hold, outcome, &numbers, &texts)?;
+        numbers.set_region(env, rows::ITEMS, &[token])
     })
     .resolve::<ThrowRuntimeExAndDefault>()
 }
 
-fn look(client: &redlatch::Client, request: redlatch::Request) -> redlatch::Result<(u64, redlatch::Result<redlatch::Answer>)> {
+fn look(client: &redlatch::Client, request: redlatch::Request) -> redlatch::Result<(jlong, jlong, redlatch::Result<redlatch::Answer>)> {
     let latest = || client.latest(request.kind, &request.name, request.owner).unwrap_or_default();
     let hold = if request.hold == 0 { latest() } else { request.hold };
     let answer = |done, number| redlatch::Answer { done, number, ..Default::default() };
-    Ok(match client.look(hold) {
-        redlatch::Look::Held { remaining } => (hold, Ok(answer(true, remaining.as_millis() as i64))),
-        redlatch::Look::Lost(loss) => (hold, Err(redlatch::Error::Lost(Box::new(loss)))),
-        redlatch::Look::Gone => (hold, Ok(answer(false, 0))),
-    })
+    let seen = match client.look(hold) {
+        redlatch::Look::Held { remaining } => Ok(answer(true, remaining.as_millis() as i64)),
+        redlatch::Look::Lost(loss) => Err(redlatch::Error::Lost(Box::new(loss))),
+        redlatch::Look::Gone => Ok(answer(false, 0)),
+    };
+    Ok((hold as jlong, client.token(hold).unwrap_or_default(), seen))
 }
 
 /// Asks for a request to be given up; it still comes out of `drain`.

@@ -9,6 +9,8 @@ use crate::packed;
 
 /// Numbers in a row.
 pub const NUMBERS: usize = 5;
+/// Where the items of the first row are.
+pub const ITEMS: i32 = 3;
 /// Texts in a row; they are written only where there is an error, or an answer with texts, which go into the first ([`packed`]).
 pub const TEXTS: usize = 2;
 

@@ -130,7 +130,7 @@ public final class Core {
             Waiting end = new Waiting(TICKETS.incrementAndGet());
             Completions.expect(end.ticket, end::complete);
             submit(end.ticket, Request.watch(kind, name, owner, number));
-            Hold fresh = new Hold(shown, () -> look(kind, name, owner, number), end, this::callBack);
+            Hold fresh = new Hold(shown, found.item(0), () -> look(kind, name, owner, number), end, this::callBack);
             fresh.whenEnded(() -> holds.remove(number));
             return fresh;
         });

@@ -3,6 +3,7 @@ package io.redlatch;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -16,6 +17,7 @@ import java.util.function.Supplier;
  */
 public final class Hold {
     private final String lock;
+    private final long token;
     private final Supplier<Answer> look;
     private final Waiting end;
     private final Executor callBacks;
@@ -23,12 +25,14 @@ public final class Hold {
 
     /**
      * @param lock the lock's name, for messages
+     * @param token 0: the lock gives none
      * @param look gives what is known of the hold now
      * @param end how it ended, once it has
      * @param callBacks where users' code may run
      */
-    Hold(String lock, Supplier<Answer> look, Waiting end, Executor callBacks) {
+    Hold(String lock, long token, Supplier<Answer> look, Waiting end, Executor callBacks) {
         this.lock = lock;
+        this.token = token;
         this.look = look;
         this.end = end;
         this.callBacks = callBacks;
@@ -64,6 +68,11 @@ public final class Hold {
         if (!now.done()) {
             throw new IllegalMonitorStateException("the hold of `" + lock + "` was released; acquire the lock again");
         }
+    }
+
+    /** The number that a fenced lock gave this hold, greater than all before; empty of other locks. */
+    public OptionalLong token() {
+        return token == 0 ? OptionalLong.empty() : OptionalLong.of(token);
     }
 
     /** For how long it may be relied on from now, unless it is renewed; zero once it has ended. */
