@@ -1,0 +1,94 @@
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.InputStream;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.jar.JarFile;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What GraalVM is told of the jar is what the jar has: the native methods, the classes that the native library names, those whose settings a
+ * configuration file sets, and the library itself. {@code gradle -PrenewApi} writes the files.
+ */
+class NativeImageTest {
+    private static final String PLACE = "META-INF/native-image/io.redlatch/redlatch/";
+    private static final Pattern NAMED = Pattern.compile("java[./](?:lang|nio|util)[./][A-Z][A-Za-z$]+");
+
+    @Test
+    void native_code_finds_the_classes_that_it_names() throws Exception {
+        Set<String> named = new TreeSet<>();
+        try (JarFile jar = new JarFile(Child.jar()); InputStream in = jar.getInputStream(
+                jar.stream().filter(entry -> entry.getName().matches("META-INF/native/.*(so|dylib|dll)")).findFirst().orElseThrow())) {
+            Matcher names = NAMED.matcher(new String(in.readAllBytes(), StandardCharsets.ISO_8859_1));
+            while (names.find()) {
+                named.add(names.group().replace('/', '.'));
+            }
+        }
+        assertTrue(named.containsAll(Set.of("java.lang.RuntimeException", "java.lang.String")), named.toString());
+        for (String name : named) {
+            Class.forName(name);
+        }
+        List<String> lines = new ArrayList<>(List.of("{\"name\": \"io.redlatch.Native\", \"methods\": " + natives() + "}"));
+        named.forEach(name -> lines.add("{\"name\": \"" + name + "\", \"allPublicConstructors\": true, \"allPublicMethods\": true}"));
+        assertFile("jni-config.json", "[\n  " + String.join(",\n  ", lines) + "\n]\n");
+    }
+
+    private static String natives() throws Exception {
+        return Arrays.stream(Loaded.ours("io.redlatch.Native").getDeclaredMethods()).filter(each -> Modifier.isNative(each.getModifiers()))
+                .map(NativeImageTest::written).sorted().collect(Collectors.joining(", ", "[", "]"));
+    }
+
+    private static String written(Method method) {
+        String inputs = Arrays.stream(method.getParameterTypes()).map(type -> "\"" + type.getTypeName() + "\"")
+                .collect(Collectors.joining(", ", "[", "]"));
+        return "{\"name\": \"" + method.getName() + "\", \"parameterTypes\": " + inputs + "}";
+    }
+
+    @Test
+    void a_configuration_file_finds_the_settings_and_the_classes_of_its_tags() throws Exception {
+        List<String> lines = new ArrayList<>();
+        for (String name : Loaded.classesIn(Child.jar())) {
+            if (name.matches("org\\.redisson\\.(config|codec|client|connection)\\..*") && !name.endsWith("package-info")) {
+                Class<?> type = Loaded.ours(name);
+                if (Modifier.isPublic(type.getModifiers()) && !type.isInterface() && !type.isEnum() && !Throwable.class.isAssignableFrom(type)) {
+                    lines.add("{\"name\": \"" + name + "\", \"allDeclaredConstructors\": true, \"allPublicMethods\": true}");
+                }
+            }
+        }
+        assertTrue(lines.size() > 25, lines.size() + " classes");
+        assertFile("reflect-config.json", "[\n  " + String.join(",\n  ", lines) + "\n]\n");
+    }
+
+    @Test
+    void an_image_has_the_library() throws Exception {
+        assertFile("resource-config.json", "{\"resources\": {\"includes\": [{\"pattern\": \"META-INF/native/.*\"}]}}\n");
+    }
+
+    private static void assertFile(String name, String wanted) throws Exception {
+        if (Boolean.getBoolean("api.renew")) {
+            Path file = Paths.get("java/src/main/resources", PLACE, name);
+            Files.createDirectories(file.getParent());
+            Files.writeString(file, wanted);
+            return;
+        }
+        try (JarFile jar = new JarFile(Child.jar())) {
+            assertTrue(jar.getEntry(PLACE + name) != null, name + " is not in the jar; write it with gradle -PrenewApi");
+            try (InputStream in = jar.getInputStream(jar.getEntry(PLACE + name))) {
+                assertEquals(wanted, new String(in.readAllBytes(), StandardCharsets.UTF_8), "write it anew with gradle -PrenewApi");
+            }
+        }
+    }
+}
