@@ -17,21 +17,21 @@ local lease, owner, want, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
+local ttl = redis.call('PTTL', lock)
+if ttl == -2 then
+  if tonumber(want) > 1 then return {-1, 0} end
+  redis.call('HSET', lock, owner, want)
+  redis.call('PEXPIRE', lock, lease)
+  return {1}
+end
 local held = redis.pcall('HEXISTS', lock, owner)
 if held == 1 then
   redis.call('HSET', lock, owner, want)
-  if redis.call('PTTL', lock) < tonumber(lease) then redis.call('PEXPIRE', lock, lease) end
+  if ttl < tonumber(lease) then redis.call('PEXPIRE', lock, lease) end
   return {1}
 end
 if type(held) == 'table' then return other_kind(lock) end
-local ttl = redis.call('PTTL', lock)
-if ttl ~= -2 then
-  if tonumber(want) > 1 then return {-1, 1} end
-  -- A lock has one field; a read-write lock and a group have more.
-  if redis.call('HLEN', lock) > 1 then return other_kind(lock) end
-  return {0, ttl}
-end
-if tonumber(want) > 1 then return {-1, 0} end
-redis.call('HSET', lock, owner, want)
-redis.call('PEXPIRE', lock, lease)
-return {1}
+if tonumber(want) > 1 then return {-1, 1} end
+-- A lock has one field; a read-write lock and a group have more.
+if redis.call('HLEN', lock) > 1 then return other_kind(lock) end
+return {0, ttl}

@@ -36,12 +36,12 @@ if tonumber(leave) > 0 then
   redis.call('HSET', lock, owner, leave)
   return {1, 0}
 end
-local time = redis.call('PTTL', lock)
 local function tell() return channel == '' and 0 or redis.call(publish, channel, '0') end
 if next_owner == '' then
   redis.call('HDEL', lock, owner)
   return {1, tell()}
 end
+local time = redis.call('PTTL', lock)
 -- In this order the key is there all the time: in a slot that moves, what is gone is no more to be touched.
 redis.call('PEXPIRE', lock, next_lease)
 redis.call('HSET', lock, next_owner, 1)
