@@ -7,7 +7,7 @@ use crate::contend;
 use crate::error::{Error, Result};
 use crate::gate::Turn;
 use crate::lines::{Done, Joined, Patience, Waiting};
-use crate::link::{Limits, Outcome};
+use crate::link::{First, Limits, Outcome};
 use crate::passing::{answer_cancelled, hand_out};
 use crate::script::Call;
 use crate::settle::WINDOW;
@@ -56,8 +56,45 @@ pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
 
 /// On the I/O thread.
 pub fn submit(waiting: Waiting) {
-    if let Some(waiting) = stand_in_line(waiting) {
-        go_on(waiting, None);
+    let Some(waiting) = stand_in_line(waiting) else { return };
+    let target = &waiting.target;
+    let Some(turn) = target.live.gates.try_enter(&target.slot) else { return go_on(waiting, None) };
+    let call = match target.acquire_call() {
+        Ok(call) => call,
+        Err(error) => return waiting.answer(Err(error)),
+    };
+    let (live, response) = (target.live.clone(), target.tries(waiting.patience.deadline()).response(Instant::now()));
+    live.lines().begin(waiting.ticket);
+    live.first(Box::new(Trying { turn, call, waiting }), response);
+}
+
+/// A first try on its way.
+struct Trying {
+    turn: Turn,
+    call: Call,
+    waiting: Waiting,
+}
+
+impl First for Trying {
+    fn call(&self) -> &Call {
+        &self.call
+    }
+
+    fn told(self: Box<Self>, tried: Option<(Outcome, Instant)>) {
+        let Trying { turn, call, waiting } = *self;
+        match tried {
+            Some((Outcome::Reply(reply), sent)) => match waiting.target.acquired(&call, reply, waiting.watched, sent).transpose() {
+                Some(tried) => {
+                    drop(turn);
+                    end(waiting, tried);
+                }
+                None => {
+                    drop(turn);
+                    go_on(waiting, None);
+                }
+            },
+            tried => go_on(waiting, tried.map(|tried| (turn, call, tried))),
+        }
     }
 }
 
@@ -106,30 +143,36 @@ fn started(target: &Target, joined: Joined) {
     }
 }
 
-/// Goes on with an acquire on the I/O thread; `first` is a try that the caller's thread has made.
+/// Goes on with an acquire on the I/O thread; `first` is a try that was made before.
 fn go_on(waiting: Waiting, first: Option<(Turn, Call, Tryout)>) {
-    let (target, ticket) = (waiting.target.clone(), waiting.ticket);
-    target.live.lines().begin(ticket);
+    let target = waiting.target.clone();
+    target.live.lines().begin(waiting.ticket);
     let live = target.live.clone();
     live.spawn(async move {
         let tried = target.acquire(waiting.watched, target.tries(waiting.patience.deadline()), first).await;
-        let late = waiting.is_late(Instant::now());
-        match tried {
-            Ok(Tried::Taken(taken)) => {
-                let cancelled = target.live.lines().is_cancelled(ticket);
-                hand_out(target, taken, Some((waiting, cancelled)));
-            }
-            Ok(Tried::Busy(_)) if !late => join(waiting),
-            tried => {
-                target.leave_behind();
-                let once = waiting.patience == Patience::Once;
-                waiting.answer(match tried {
-                    Err(error) if !late || once => Err(error),
-                    _ => Ok(Answer::not_now()),
-                });
-            }
-        }
+        end(waiting, tried);
     });
+}
+
+/// What becomes of an acquire that was tried where its caller cannot see it.
+fn end(waiting: Waiting, tried: Result<Tried>) {
+    let target = waiting.target.clone();
+    match tried {
+        Ok(Tried::Taken(taken)) => {
+            let cancelled = target.live.lines().is_cancelled(waiting.ticket);
+            hand_out(target, taken, Some((waiting, cancelled)));
+        }
+        Ok(Tried::Busy(_)) if !waiting.is_late(Instant::now()) => join(waiting),
+        tried => {
+            target.leave_behind();
+            let late = waiting.is_late(Instant::now());
+            let once = waiting.patience == Patience::Once;
+            waiting.answer(match tried {
+                Err(error) if !late || once => Err(error),
+                _ => Ok(Answer::not_now()),
+            });
+        }
+    }
 }
 
 impl Waiting {

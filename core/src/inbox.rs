@@ -1,11 +1,21 @@
-//! Work for the I/O thread, handed over in batches: waking it costs a system call.
+//! Work for the I/O thread, handed over in batches: waking it costs a system call, and what it does for one costs little more for many.
 
 use std::pin::Pin;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::time::timeout;
+
+use crate::link::{First, TOGETHER};
+use crate::together::{at_the_end, is_together};
 
 type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// While there is much to do, the I/O thread looks so often by itself. So long may somebody put off waking it, who has more to come.
+const GLANCE: Duration = Duration::from_millis(1);
+/// After so many glances at nothing it sleeps until it is woken.
+const GLANCES: u32 = 20;
 
 #[derive(Default)]
 pub struct Inbox {
@@ -16,31 +26,67 @@ pub struct Inbox {
 #[derive(Default)]
 struct State {
     work: Vec<Work>,
+    firsts: Vec<Box<dyn First>>,
+    glances: bool,
     closed: bool,
 }
 
 impl Inbox {
     /// Has the I/O thread do this beside everything else; once that has ended, it is dropped.
-    pub fn put(&self, work: impl Future<Output = ()> + Send + 'static) {
+    pub fn put(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
+        let work: Work = Box::pin(work);
+        self.add(work, |state| &mut state.work);
+    }
+
+    /// Has the I/O thread make a first try, together with others that come at the same time; likewise.
+    pub fn put_first(self: &Arc<Self>, first: Box<dyn First>) {
+        self.add(first, |state| &mut state.firsts);
+    }
+
+    fn add<T>(self: &Arc<Self>, new: T, to: impl FnOnce(&mut State) -> &mut Vec<T>) {
         let mut state = self.state();
         if state.closed {
             drop(state);
-            return drop(work);
+            return drop(new);
         }
-        state.work.push(Box::pin(work));
-        let is_first = state.work.len() == 1;
+        let is_first = state.is_empty();
+        to(&mut state).push(new);
+        let (is_much, later) = (state.firsts.len() == TOGETHER, state.glances && is_together());
         drop(state);
-        if is_first {
+        match (is_first, later) {
+            (true, true) => {
+                let inbox = self.clone();
+                at_the_end(move || inbox.nudge());
+            }
+            _ if is_first || is_much => self.some.notify_one(),
+            _ => {}
+        }
+    }
+
+    fn nudge(&self) {
+        let is_empty = self.state().is_empty();
+        if !is_empty {
             self.some.notify_one();
         }
     }
 
-    /// Runs on the I/O thread.
-    pub async fn deal_out(&self) {
+    /// Runs on the I/O thread; `send` has first tries made.
+    pub async fn deal_out(&self, send: impl Fn(Vec<Box<dyn First>>)) {
+        let mut idle = GLANCES;
         loop {
-            self.some.notified().await;
-            let work = std::mem::take(&mut self.state().work);
+            if idle < GLANCES {
+                let _ = timeout(GLANCE, self.some.notified()).await;
+            } else {
+                self.some.notified().await;
+            }
+            let (work, firsts) = {
+                let mut state = self.state();
+                idle = if state.firsts.is_empty() { idle + 1 } else { 0 };
+                state.glances = idle < GLANCES;
+                (std::mem::take(&mut state.work), std::mem::take(&mut state.firsts))
+            };
             work.into_iter().for_each(|work| drop(tokio::spawn(work)));
+            send(firsts);
         }
     }
 
@@ -48,12 +94,18 @@ impl Inbox {
     pub fn close(&self) {
         let mut state = self.state();
         state.closed = true;
-        let work = std::mem::take(&mut state.work);
+        let left = (std::mem::take(&mut state.work), std::mem::take(&mut state.firsts));
         drop(state);
-        drop(work);
+        drop(left);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("nothing panics while it is held")
+    }
+}
+
+impl State {
+    fn is_empty(&self) -> bool {
+        self.work.is_empty() && self.firsts.is_empty()
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use foldhash::fast::RandomState;
 use tokio::sync::Notify;
 
 use crate::command::Answer;
@@ -20,8 +21,8 @@ pub type Done = Box<dyn FnOnce(Result<Answer>) + Send>;
 
 #[derive(Default)]
 pub struct Lines {
-    lines: HashMap<Key, Entry>,
-    tickets: HashMap<u64, Stage>,
+    lines: HashMap<Key, Entry, RandomState>,
+    tickets: HashMap<u64, Stage, RandomState>,
 }
 
 struct Entry {
@@ -79,9 +80,9 @@ pub enum Joined {
 }
 
 impl Lines {
-    /// A request goes on where its caller cannot see it.
+    /// A request goes on where its caller cannot see it, if it did not do so before.
     pub fn begin(&mut self, ticket: u64) {
-        self.tickets.insert(ticket, Stage::Running { cancelled: false });
+        self.tickets.entry(ticket).or_insert(Stage::Running { cancelled: false });
     }
 
     pub fn end(&mut self, ticket: u64) {

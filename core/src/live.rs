@@ -17,9 +17,9 @@ use crate::holds::Holds;
 use crate::inbox::Inbox;
 use crate::kinds;
 use crate::lines::{self, Done, Lines};
-use crate::link::Link;
+use crate::link::{First, Firsts, Limits, Link, TOGETHER};
 use crate::requests::Requests;
-use crate::settle::{Tries, settle};
+use crate::settle::{Tries, WINDOW, settle};
 use crate::slot::Slot;
 use crate::target::Target;
 use crate::wakes::Wakes;
@@ -37,7 +37,7 @@ pub struct Live {
     lines: Mutex<Lines>,
     groups: Mutex<Holding>,
     io: OnceLock<Handle>,
-    inbox: Inbox,
+    inbox: Arc<Inbox>,
     pub stop: Notify,
     /// Tells the watchdog that something is due earlier than it sleeps.
     pub earlier: Notify,
@@ -60,7 +60,7 @@ impl Live {
             lines: Mutex::default(),
             groups: Mutex::default(),
             io: OnceLock::new(),
-            inbox: Inbox::default(),
+            inbox: Arc::default(),
             stop: Notify::new(),
             earlier: Notify::new(),
             asleep_until: Mutex::new(None),
@@ -114,7 +114,7 @@ impl Live {
             let live = self.clone();
             let run = move || {
                 let dealing = live.clone();
-                runtime.spawn(async move { dealing.inbox.deal_out().await });
+                runtime.spawn(async move { dealing.inbox.deal_out(|firsts| dealing.send(firsts)).await });
                 // As a task: each waking of what is blocked on costs a system call more. A panic has been told of by then.
                 let _ = runtime.block_on(runtime.spawn(crate::watchdog::run(live.clone())));
                 drop(runtime);
@@ -133,6 +133,24 @@ impl Live {
     pub fn spawn(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
         self.io();
         self.inbox.put(work);
+    }
+
+    /// Has a first try made on the I/O thread, together with others, where it may take its usual time.
+    pub fn first(self: &Arc<Self>, first: Box<dyn First>, response: Duration) {
+        self.io();
+        match response == self.config.response_timeout {
+            true => self.inbox.put_first(first),
+            false => first.told(None),
+        }
+    }
+
+    fn send(self: &Arc<Self>, firsts: Vec<Box<dyn First>>) {
+        let limits = Limits { response: self.config.response_timeout, window: WINDOW };
+        let mut firsts = firsts.into_iter().peekable();
+        while firsts.peek().is_some() {
+            let (live, all) = (self.clone(), firsts.by_ref().take(TOGETHER).collect());
+            tokio::spawn(async move { live.link.run_all(Firsts { all, limits }).await });
+        }
     }
 
     /// Called whenever something may be due earlier than before.

@@ -8,10 +8,11 @@ use crate::command::{Answer, Op, Request};
 use crate::error::Result;
 use crate::events;
 use crate::lines::{Done, Waiting};
-use crate::link::{Limits, Outcome};
+use crate::link::{First, Limits, Outcome};
 use crate::live::Live;
+use crate::script::Call;
 use crate::settle::WINDOW;
-use crate::target::Target;
+use crate::target::{Releasing, Target};
 
 /// On the caller's thread; `None`: `done` will be called.
 pub fn start(live: &Arc<Live>, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
@@ -39,7 +40,7 @@ pub fn submit(live: &Arc<Live>, ticket: u64, request: Request, done: Done) {
     };
     match request.op {
         Op::Acquire => acquire::submit(Waiting::new(target, ticket, &request, done)),
-        Op::Release if target.row.0.held => spawn(live, ticket, done, async move { target.release(request.hold, None).await }),
+        Op::Release if target.row.0.held => submit_release(target, ticket, request.hold, done),
         Op::ForceRelease => spawn(live, ticket, done, async move { target.force_release().await }),
         Op::Extend if target.row.0.held => spawn(live, ticket, done, async move { target.extend(request.hold).await }),
         Op::Ping => spawn(live, ticket, done, async move { target.ping().await }),
@@ -75,6 +76,43 @@ fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Resul
     }
 }
 
+fn submit_release(target: Target, ticket: u64, number: u64, done: Done) {
+    let live = target.live.clone();
+    let Some(turn) = live.gates.try_enter(&target.slot) else {
+        return spawn(&live, ticket, done, async move { target.release(number, None).await });
+    };
+    let response = target.tries(None).response(Instant::now());
+    match target.releasing(number, turn) {
+        Ok(releasing) => live.first(Box::new(Letting { target, number, releasing, end: End::new(&live, ticket, done) }), response),
+        Err(error) => done(Err(error)),
+    }
+}
+
+/// The first try of a release on its way.
+struct Letting {
+    target: Target,
+    number: u64,
+    releasing: Releasing,
+    end: End,
+}
+
+impl First for Letting {
+    fn call(&self) -> &Call {
+        &self.releasing.call
+    }
+
+    fn told(self: Box<Self>, tried: Option<(Outcome, Instant)>) {
+        let Letting { target, number, releasing, mut end } = *self;
+        match tried {
+            Some((Outcome::Reply(reply), sent)) => end.tell(target.released(releasing, reply, sent, false)),
+            tried => {
+                let (live, first) = (target.live.clone(), Box::new((releasing, tried)));
+                live.spawn(async move { end.tell(target.release(number, Some(first)).await) });
+            }
+        }
+    }
+}
+
 fn ask(target: Target, ticket: u64, op: Op, done: Done) -> Option<Result<Answer>> {
     let (live, limits) = (target.live.clone(), Limits { response: target.response, window: WINDOW });
     let call = match target.ask_call(op) {
@@ -103,8 +141,7 @@ fn ask(target: Target, ticket: u64, op: Op, done: Done) -> Option<Result<Answer>
 
 /// Carries an operation out on the I/O thread, to its end: it cannot be cancelled.
 pub fn spawn(live: &Arc<Live>, ticket: u64, done: Done, operation: impl Future<Output = Result<Answer>> + Send + 'static) {
-    let mut end = End { live: live.clone(), ticket, done: Some(done) };
-    live.lines().begin(ticket);
+    let mut end = End::new(live, ticket, done);
     // It is big, and would be twice in the task.
     let operation = Box::pin(operation);
     live.spawn(async move { end.tell(operation.await) });
@@ -118,6 +155,11 @@ struct End {
 }
 
 impl End {
+    fn new(live: &Arc<Live>, ticket: u64, done: Done) -> Self {
+        live.lines().begin(ticket);
+        End { live: live.clone(), ticket, done: Some(done) }
+    }
+
     fn tell(&mut self, result: Result<Answer>) {
         self.live.lines().end(self.ticket);
         if let Some(done) = self.done.take() {

@@ -1,6 +1,7 @@
 //! How an owner is written in a lock's hash.
 
 use std::fmt::{Display, Formatter, Result, Write};
+use std::sync::Arc;
 
 /// `<client uuid>:<number>`.
 #[derive(Clone, Copy)]
@@ -12,4 +13,13 @@ impl Display for OwnerField<'_> {
         f.write_char(':')?;
         self.1.fmt(f)
     }
+}
+
+/// The same as text, for calls.
+pub fn owner_field(uuid: &str, number: i64) -> Arc<str> {
+    let mut text = String::with_capacity(uuid.len() + 21);
+    text.push_str(uuid);
+    text.push(':');
+    text.push_str(itoa::Buffer::new().format(number));
+    text.into()
 }

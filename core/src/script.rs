@@ -75,13 +75,16 @@ pub struct Call {
 }
 
 /// Many short texts in one allocation; or bytes that are no text.
-#[derive(Default)]
 pub struct Texts {
     text: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl Texts {
+    fn with_capacity(texts: usize, bytes: usize) -> Self {
+        Texts { text: Vec::with_capacity(bytes), ends: Vec::with_capacity(texts) }
+    }
+
     fn push(&mut self, text: &[u8]) {
         self.text.extend_from_slice(text);
         self.ends.push(self.text.len());
@@ -111,8 +114,8 @@ impl Call {
     pub(crate) fn new(script: &'static Script) -> Self {
         Call {
             script,
-            keys: Texts::default(),
-            args: Texts::default(),
+            keys: Texts::with_capacity(1, 64),
+            args: Texts::with_capacity(9, 160),
             slot: 0,
             not_after: None,
             resent: None,

@@ -12,7 +12,7 @@ use crate::holds::believed;
 use crate::kinds::{self, Cx, PERMITS_AT_ONCE, Row};
 use crate::link::{Outcome, Reply};
 use crate::live::Live;
-use crate::owner::OwnerField;
+use crate::owner::owner_field;
 use crate::script::{Call, Script, script};
 use crate::settle::{Settled, Tries, Unsettled, settle};
 use crate::slot::Slot;
@@ -23,6 +23,8 @@ mod keys;
 mod release;
 mod waiting;
 
+pub use release::Releasing;
+
 /// Leases up to this may be over when the answer comes: who asks for one gets one.
 const SHORT: Duration = Duration::from_millis(10);
 static PING: Script = script!("ping");
@@ -32,7 +34,7 @@ pub struct Target {
     pub live: Arc<Live>,
     pub row: Row,
     pub slot: Slot,
-    pub owner: String,
+    pub owner: Arc<str>,
     /// The one in `owner`.
     number: i64,
     pub lease: Duration,
@@ -58,19 +60,24 @@ impl Target {
     pub fn new(live: &Arc<Live>, request: &Request) -> Result<Self> {
         let row = kinds::find(request.kind).ok_or_else(|| Error::config(format!("there is no kind of lock `{}`", request.kind)))?;
         row.1.check(request)?;
-        let name = format!("{}{}", live.config.prefix, request.name).into();
+        let name = match live.config.prefix.as_str() {
+            "" => request.name.as_str().into(),
+            prefix => format!("{prefix}{}", request.name).into(),
+        };
         let slot = Slot::new(request.kind, name, request.owner);
         let without = if row.0.held { live.config.watchdog } else { Duration::ZERO };
         let target = Target::of(live, row, slot, request.lease.unwrap_or(without));
         let target = if row.0.held { target } else { target.of_request(request) };
         let (response, retry_for) = (request.response_timeout.unwrap_or(target.response), request.retry_for.unwrap_or(target.retry_for));
-        let (numbers, texts) = (request.numbers.clone().into(), request.texts.clone().into());
+        // Of none there is one for all.
+        let numbers = if request.numbers.is_empty() { Arc::default() } else { request.numbers.as_slice().into() };
+        let texts = if request.texts.is_empty() { Arc::default() } else { request.texts.as_slice().into() };
         Ok(Target { response, retry_for, numbers, texts, wait: request.wait, ..target })
     }
 
     pub fn of(live: &Arc<Live>, row: Row, slot: Slot, lease: Duration) -> Self {
         let (response, retry_for, numbers, texts) = (live.config.response_timeout, live.config.retry_for, Arc::default(), Arc::default());
-        let owner = OwnerField(&live.uuid, slot.owner).to_string();
+        let owner = owner_field(&live.uuid, slot.owner);
         let number = slot.owner;
         Target { live: live.clone(), row, owner, number, slot, lease, response, retry_for, wait: Some(Duration::ZERO), numbers, texts }
     }
@@ -81,7 +88,7 @@ impl Target {
             Op::Acquire => self.live.numbers(request.numbers.first().map_or(1, |count| (*count).clamp(1, PERMITS_AT_ONCE))),
             _ => request.hold as i64,
         };
-        Target { owner: OwnerField(&self.live.uuid, number).to_string(), number, ..self }
+        Target { owner: owner_field(&self.live.uuid, number), number, ..self }
     }
 
     /// How long a call is tried from now on; `deadline`: when its caller stops waiting.
@@ -139,7 +146,7 @@ impl Target {
             }
             1 => Some(self.taken(reply, watched, sent).map_or(Tried::Busy(Some(Duration::ZERO)), Tried::Taken)),
             0 => Some(Tried::Busy(reply.numbers.first().and_then(|ms| u64::try_from(*ms).ok()).map(Duration::from_millis))),
-            -3 => return Err(Error::AlreadyHeld { lock: self.slot.name.to_string(), owner: self.owner.clone() }),
+            -3 => return Err(Error::AlreadyHeld { lock: self.slot.name.to_string(), owner: self.owner.to_string() }),
             -4 => return Err(self.wrong_kind(&reply)),
             _ => {
                 self.missing(&reply);

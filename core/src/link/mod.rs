@@ -12,6 +12,7 @@ use crate::wakes::Wakes;
 mod clock;
 mod direct;
 mod finding;
+mod first;
 mod keeping;
 mod life;
 mod map;
@@ -25,6 +26,7 @@ mod topology;
 mod tuning;
 mod wire;
 
+pub use first::{First, Firsts, TOGETHER};
 use life::Lives;
 use node::Node;
 use single::Sharding;
@@ -127,6 +129,15 @@ impl Link {
             Way::One(node) => stays(node.mux.run(call, limits, earlier, How::Plain).await),
             // Apart: the future of a call to one server stays small.
             Way::Many(topology) => Box::pin(topology.run(call, limits, earlier, false)).await,
+        }
+    }
+
+    /// On the I/O thread: many first tries at once.
+    pub async fn run_all(&self, firsts: Firsts) {
+        match &self.way {
+            Way::One(node) => node.mux.run_all(firsts).await,
+            // Each may belong to another server.
+            Way::Many(_) => firsts.not_sent(),
         }
     }
 

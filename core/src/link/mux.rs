@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use redis::RedisError;
+use redis::{RedisError, RedisResult, Value};
 
 use super::clock::Clock;
 use super::life::Life;
@@ -19,6 +19,7 @@ use crate::wakes::Wakes;
 mod listening;
 mod notifications;
 mod opening;
+mod together;
 
 pub struct Mux {
     server: Arc<Server>,
@@ -59,24 +60,30 @@ impl Mux {
             }
             let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
             let copy = Sent { connection: wire.connection, over: sent + limits.window + self.clock.error() };
-            let unknown = |error| Outcome::Unknown { error, copy };
             let cmd = packed(call, not_after, whole, !earlier.is_empty(), &self.server.sharding);
             match wire.ask(wire.send(cmd, how), limits.response).await {
-                Ok(Ok(value)) => return Ok(self.server.understood(value, &self.clock, sent)),
                 Ok(Err(error)) if no_script(&error) && !whole => whole = true,
-                Ok(Err(error)) => {
-                    if let Some(elsewhere) = self.server.redirection(&error) {
-                        return Err(elsewhere);
-                    }
-                    if is_half_done(&error) {
-                        return Ok(unknown(self.server.moving()));
-                    }
-                    let said_no = self.server.said_no(&call.what(), &error);
-                    return Ok(said_no.unwrap_or_else(|| unknown(self.broken(&wire, &error))));
-                }
-                Err(silence) => return Ok(unknown(self.silent(silence))),
+                Ok(answer) => return self.meaning(&wire, call, answer, copy, sent),
+                Err(silence) => return Ok(Outcome::Unknown { error: self.silent(silence), copy }),
             }
         }
+    }
+
+    /// What the answer to a call means that was sent at `sent`, as `copy`.
+    fn meaning(&self, wire: &Wire, call: &Call, answer: RedisResult<Value>, copy: Sent, sent: Instant) -> Result<Outcome, Elsewhere> {
+        let unknown = |error| Outcome::Unknown { error, copy };
+        let error = match answer {
+            Ok(value) => return Ok(self.server.understood(value, &self.clock, sent)),
+            Err(error) => error,
+        };
+        if let Some(elsewhere) = self.server.redirection(&error) {
+            return Err(elsewhere);
+        }
+        if is_half_done(&error) {
+            return Ok(unknown(self.server.moving()));
+        }
+        let said_no = self.server.said_no(&call.what(), &error);
+        Ok(said_no.unwrap_or_else(|| unknown(self.broken(wire, &error))))
     }
 
     /// Makes sure that no earlier copy runs after what is sent now over `wire`: it went the same way, or its connection is ended.

@@ -76,6 +76,11 @@ impl Wire {
         con.send_packed_commands(&pipe, 1, 1).await?.into_iter().next().unwrap_or(redis::Value::Nil).extract_error()
     }
 
+    /// Sends many at once; each has its answer, or its error.
+    pub async fn send_all(&self, pipe: &redis::Pipeline) -> redis::RedisResult<Vec<redis::Value>> {
+        self.con.clone().send_packed_commands(pipe, 0, pipe.len()).await
+    }
+
     /// Set as soon as the connection ends, before anything else can run: who sees it afterwards has not sent anything.
     pub fn is_over(&self) -> bool {
         *self.state.over.borrow()

@@ -28,7 +28,7 @@ pub type First = Box<(Releasing, Option<Tryout>)>;
 
 impl Target {
     pub(super) fn not_held(&self) -> Error {
-        Error::NotHeld { lock: self.slot.name.to_string(), owner: self.owner.clone() }
+        Error::NotHeld { lock: self.slot.name.to_string(), owner: self.owner.to_string() }
     }
 
     /// Makes ready to release a hold, 0: the latest; or tells why it cannot be.

@@ -1,0 +1,29 @@
+//! First tries that many callers make at the same time: they go to the server together, as one write and one waking.
+
+use std::time::Instant;
+
+use super::{Limits, Outcome};
+use crate::script::Call;
+
+/// One of them. Dropping it is the end of the I/O thread: nobody is told.
+pub trait First: Send {
+    fn call(&self) -> &Call;
+    /// What became of it, and when it was sent; `None`: it was not sent, try by [`super::Link::run`].
+    fn told(self: Box<Self>, tried: Option<(Outcome, Instant)>);
+}
+
+/// How many go in one pipeline. The first of them is answered only with the last, so that these are few: while the callers of one pipeline
+/// go on, the server works on the next.
+pub const TOGETHER: usize = 16;
+
+/// All of them may take the time that the client is given for an answer.
+pub struct Firsts {
+    pub all: Vec<Box<dyn First>>,
+    pub limits: Limits,
+}
+
+impl Firsts {
+    pub fn not_sent(self) {
+        self.all.into_iter().for_each(|first| first.told(None));
+    }
+}

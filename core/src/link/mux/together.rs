@@ -1,0 +1,46 @@
+//! Many first tries in one pipeline.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::Mux;
+use crate::link::first::Firsts;
+use crate::link::{Outcome, Sent, no_script, packed, stays};
+use crate::together::together;
+
+impl Mux {
+    /// Sends them all, and tells each what became of it.
+    pub async fn run_all(self: &Arc<Self>, firsts: Firsts) {
+        let limits = firsts.limits;
+        let Ok(wire) = self.wire(limits.response).await else { return firsts.not_sent() };
+        if wire.is_over() {
+            return firsts.not_sent();
+        }
+        let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
+        let copy = Sent { connection: wire.connection, over: sent + limits.window + self.clock.error() };
+        let mut pipe = redis::Pipeline::with_capacity(firsts.all.len());
+        for first in &firsts.all {
+            pipe.add_command(packed(first.call(), not_after, false, false, &self.server.sharding));
+        }
+        let error = match wire.ask(wire.send_all(&pipe), limits.response).await {
+            Ok(Ok(values)) if values.len() == firsts.all.len() => {
+                // Whoever is told of them wakes once.
+                return together(|| {
+                    for (first, value) in firsts.all.into_iter().zip(values) {
+                        let tried = match value.extract_error() {
+                            Err(error) if no_script(&error) => None,
+                            answer => Some((stays(self.meaning(&wire, first.call(), answer, copy, sent)), sent)),
+                        };
+                        first.told(tried);
+                    }
+                });
+            }
+            Ok(Ok(_)) => self.nonsense(&["EVALSHA"]),
+            Ok(Err(error)) => self.broken(&wire, &error),
+            Err(silence) => self.silent(silence),
+        };
+        for first in firsts.all {
+            first.told(Some((Outcome::Unknown { error: error.clone(), copy }, sent)));
+        }
+    }
+}
