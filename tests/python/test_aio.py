@@ -216,3 +216,18 @@ async def test_what_would_run_without_the_lock_is_not_decorated(aio_client: Asyn
             aio_client.get_lock(name)(function)  # type: ignore[type-var]
     with pytest.raises(redlatch.ConfigError, match="not 5"):
         aio_client.get_lock(name)(5)  # type: ignore[type-var]
+
+
+async def test_a_task_that_blocks_its_loop_does_not_keep_back_what_others_asked_for(
+    aio_client: AsyncClient, client: Client, name: str
+) -> None:
+    async def release(lock: str) -> None:
+        await (await aio_client.get_lock(lock).lock()).release()
+
+    async def block_until_released(lock: str) -> None:
+        async with aio_client.get_lock(f"{lock}:other"):
+            assert client.get_lock(lock).acquire(timeout=20)
+            client.get_lock(lock).release()
+
+    for i in range(100):
+        await asyncio.gather(release(f"{name}:{i}"), block_until_released(f"{name}:{i}"))

@@ -6,10 +6,11 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use pyo3::prelude::*;
 use redlatch::{Answer, Config, Member, Op, Request, Rule, kinds};
 
-use crate::mailbox::{Ended, To};
+use crate::mailbox::Mailbox;
 use crate::object::Object;
 use crate::outcome::{self, Outcome};
 use crate::park;
+use crate::pending::{Ended, Meaning, Pending};
 
 #[pyclass(frozen, module = "redlatch._redlatch")]
 pub struct Client {
@@ -86,26 +87,22 @@ impl Client {
         self.core.is_closed()
     }
 
-    /// Has every hold given back and the client closed, on a thread of its own, and then says so in the mailbox `to`, under that key.
-    fn _close(&self, py: Python<'_>, to: To<'_>) -> PyResult<()> {
-        let (core, told) = (self.core.clone(), to.0.opening(to.1).map_err(|error| outcome::exception(py, &error, ""))?);
+    /// Has every hold given back and the client closed, on a thread of its own: that is awaited in the loop of that mailbox.
+    fn _close(&self, mailbox: &Bound<'_, Mailbox>) -> PyResult<Py<Pending>> {
+        let (pending, told) = Mailbox::open(mailbox, Meaning::Outcome, None)?;
+        let core = self.core.clone();
         let close = move || {
             core.close(true);
             told(Ended::Outcome(outcome::from_result(Ok(Answer { done: true, ..Answer::default() }))));
         };
         std::thread::Builder::new().name("redlatch-close".into()).spawn(close)?;
-        Ok(())
+        Ok(pending)
     }
 
-    /// Has an operation of the client itself put into the mailbox `to`, under that key, when it has ended; gives what cancels it.
-    fn _submit(&self, py: Python<'_>, to: To<'_>, op: i32) -> PyResult<u64> {
+    /// Has an operation of the client itself carried out: its outcome is awaited in the loop of that mailbox.
+    fn _submit(&self, mailbox: &Bound<'_, Mailbox>, op: i32) -> PyResult<Py<Pending>> {
         let request = Op::from_number(op).map(|op| Request::new(op, "plain", "", 0));
-        to.0.submit(to.1, &self.core, request).map_err(|error| outcome::exception(py, &error, ""))
-    }
-
-    /// Has a request that was submitted end, if it waits.
-    fn _cancel(&self, ticket: u64) {
-        self.core.cancel(ticket);
+        Mailbox::submit(mailbox, &self.core, request, Meaning::Outcome)
     }
 
     /// Asks the server for a sign of life.

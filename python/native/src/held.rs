@@ -6,11 +6,12 @@ use pyo3::prelude::*;
 use redlatch::{Error, Op, Request};
 
 use crate::completions::Completions;
-use crate::mailbox::To;
+use crate::mailbox::Mailbox;
 use crate::named::Named;
 use crate::object::Object;
 use crate::outcome::{self, Outcome};
 use crate::park;
+use crate::pending::{Meaning, Pending};
 
 #[pyclass(subclass, frozen, module = "redlatch._redlatch")]
 pub struct Held {
@@ -72,15 +73,15 @@ impl Held {
         }
     }
 
-    /// Has an operation on this hold put into the mailbox `to`, under that key, when it has ended; gives what cancels it.
-    fn _submit(&self, py: Python<'_>, to: To<'_>, op: i32) -> PyResult<u64> {
-        let submitted = to.0.submit(to.1, &self.named.client, Op::from_number(op).and_then(|op| self.request(op)));
-        submitted.map_err(|error| outcome::exception(py, &error, self.named.shown()))
+    /// Has an operation on this hold carried out: its outcome is awaited in the loop of that mailbox.
+    fn _submit(&self, mailbox: &Bound<'_, Mailbox>, op: i32) -> PyResult<Py<Pending>> {
+        let request = Op::from_number(op).and_then(|op| self.request(op));
+        Mailbox::submit(mailbox, &self.named.client, request, Meaning::Outcome)
     }
 
-    /// Has a request that was submitted end, if it waits.
-    fn _cancel(&self, ticket: u64) {
-        self.named.client.cancel(ticket);
+    /// Releases it.
+    fn _end(&self, mailbox: &Bound<'_, Mailbox>) -> PyResult<Py<Pending>> {
+        Mailbox::submit(mailbox, &self.named.client, self.request(Op::Release), Meaning::Nothing { named: self.named.clone() })
     }
 }
 

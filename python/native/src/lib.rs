@@ -11,6 +11,7 @@ mod named;
 mod object;
 mod outcome;
 mod park;
+mod pending;
 mod taken;
 
 #[pyo3::pymodule]
@@ -32,5 +33,5 @@ mod _redlatch {
     #[pymodule_export]
     use crate::object::{Object, Permits};
     #[pymodule_export]
-    use crate::taken::Taken;
+    use crate::pending::Pending;
 }

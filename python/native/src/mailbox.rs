@@ -1,31 +1,30 @@
 //! What has ended and an event loop is to be told: a queue, and a file descriptor that is readable while something is in it.
 
+use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use pyo3::prelude::*;
-use redlatch::{Client, Error, Op, Request};
+use pyo3::{PyTraverseError, PyVisit};
+use redlatch::{Client, Error, Op, Request, at_the_end, together};
+use slab::Slab;
 
-use crate::outcome::{self, Outcome};
+use crate::outcome;
+use crate::pending::{Ended, Meaning, Pending};
 use crate::taken::Taken;
 
-/// The queue of one loop. When it is dropped, which is when its loop was closed, what is taken from then on is given back.
-#[pyclass(frozen, module = "redlatch._redlatch")]
+/// The queue of one loop, and the calls that are under way there. When it is dropped, which is when its loop was closed, they are ended,
+/// and what is taken from then on is given back.
+#[pyclass(frozen, weakref, module = "redlatch._redlatch")]
 pub struct Mailbox {
+    event_loop: Py<PyAny>,
     shared: Arc<Shared>,
+    waiting: Mutex<Slab<Py<Pending>>>,
+    /// What was taken out of the queue, and nobody has been told of yet.
+    came: Mutex<VecDeque<(usize, Ended)>>,
     process: u32,
-}
-
-/// A mailbox, and the key under which something is put in.
-pub type To<'py> = (PyRef<'py, Mailbox>, u64);
-
-/// How a request ended: nothing is to be given back, or something is.
-#[derive(IntoPyObject)]
-pub enum Ended {
-    Outcome(Outcome),
-    Taken(Taken),
 }
 
 struct Shared {
@@ -37,7 +36,7 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    ended: Vec<(u64, Ended)>,
+    ended: Vec<(usize, Ended)>,
     /// The loop was told and has not looked yet.
     rung: bool,
     dropped: bool,
@@ -46,11 +45,18 @@ struct State {
 #[pymethods]
 impl Mailbox {
     #[new]
-    fn new() -> PyResult<Self> {
+    fn new(event_loop: Py<PyAny>) -> PyResult<Self> {
         let (rings, hears) = UnixStream::pair()?;
         rings.set_nonblocking(true)?;
         hears.set_nonblocking(true)?;
-        Ok(Mailbox { shared: Arc::new(Shared { state: Mutex::default(), rings, hears }), process: std::process::id() })
+        let (shared, process) = (Arc::new(Shared { state: Mutex::default(), rings, hears }), std::process::id());
+        Ok(Mailbox { event_loop, shared, waiting: Mutex::default(), came: Mutex::default(), process })
+    }
+
+    /// The loop.
+    #[getter]
+    fn event_loop(&self, py: Python<'_>) -> Py<PyAny> {
+        self.event_loop.clone_ref(py)
     }
 
     /// What is readable while something is in it.
@@ -58,8 +64,74 @@ impl Mailbox {
         self.shared.hears.as_raw_fd()
     }
 
-    /// Takes everything, as `(key, how it ended)`.
-    fn empty(&self) -> PyResult<Vec<(u64, Ended)>> {
+    /// Takes everything out, and has those go on who wait for it.
+    fn empty(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let this = slf.get();
+        this.hear()?;
+        // A task that goes on may come here again, in a loop within its loop; and what it raises is not to keep the others waiting.
+        let told = || {
+            while let Some((key, ended)) = next(&this.came) {
+                let pending = locked(&this.waiting).try_remove(key);
+                pending.map_or(Ok(()), |pending| Pending::end(pending.bind(slf.py()), ended))?;
+            }
+            Ok(())
+        };
+        // What they ask for next goes to the I/O thread at once.
+        together(told).inspect_err(|_| this.shared.ring())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.event_loop)?;
+        let Ok(waiting) = self.waiting.try_lock() else { return Ok(()) };
+        waiting.iter().try_for_each(|(_, pending)| visit.call(pending))
+    }
+
+    fn __clear__(&self) {
+        self.leave();
+    }
+}
+
+impl Mailbox {
+    /// Has a request carried out; what tells of its end is awaited in this loop.
+    pub fn submit(slf: &Bound<'_, Self>, client: &Client, request: redlatch::Result<Request>, meaning: Meaning) -> PyResult<Py<Pending>> {
+        let ticket = client.ticket();
+        let (pending, put) = Mailbox::open(slf, meaning, Some((client.clone(), ticket)))?;
+        let process = slf.get().process;
+        match request {
+            Ok(request) => {
+                let orphan = (request.op == Op::Acquire).then(|| (client.clone(), request.clone()));
+                client.submit(ticket, request, move |result| {
+                    put(match (orphan, result) {
+                        (Some((client, request)), Ok(answer)) if answer.done => {
+                            Ended::Taken(Box::new(Taken::new(client, request, answer, process)))
+                        }
+                        (_, result) => Ended::Outcome(outcome::from_result(result)),
+                    });
+                });
+            }
+            Err(error) => put(Ended::Outcome(outcome::from_error(&error))),
+        }
+        Ok(pending)
+    }
+
+    /// Something to be awaited in this loop, and what tells it of its end, on whichever thread.
+    pub fn open(
+        slf: &Bound<'_, Self>,
+        meaning: Meaning,
+        ticket: Option<(Client, u64)>,
+    ) -> PyResult<(Py<Pending>, impl FnOnce(Ended) + Send + 'static)> {
+        let (py, this) = (slf.py(), slf.get());
+        if this.process != std::process::id() {
+            let why = "this event loop belongs to the process that forked this one; run a new one here, as `asyncio.run` does";
+            return Err(outcome::exception(py, &Error::Unsupported(why.into()), ""));
+        }
+        let pending = Py::new(py, Pending::new(this.event_loop.clone_ref(py), meaning, ticket))?;
+        let (key, shared) = (locked(&this.waiting).insert(pending.clone_ref(py)), this.shared.clone());
+        Ok((pending, move |ended| put(&shared, key, ended)))
+    }
+
+    /// Moves what has come to where it is told of.
+    fn hear(&self) -> PyResult<()> {
         // Before looking, so that what comes from now on rings again.
         match (&self.shared.hears).read(&mut [0; 8]) {
             Err(error) if !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => return Err(error.into()),
@@ -67,70 +139,63 @@ impl Mailbox {
         }
         let mut state = self.shared.state();
         state.rung = false;
-        Ok(std::mem::take(&mut state.ended))
-    }
-}
-
-impl Mailbox {
-    /// Has a request carried out, whose end is put in here under `key`; gives the ticket to cancel it by.
-    pub fn submit(&self, key: u64, client: &Client, request: redlatch::Result<Request>) -> redlatch::Result<u64> {
-        let (ticket, put) = (client.ticket(), self.opening(key)?);
-        match request {
-            Ok(request) => {
-                let orphan = (request.op == Op::Acquire).then(|| (client.clone(), request.clone()));
-                client.submit(ticket, request, move |result| {
-                    put(match (orphan, result) {
-                        (Some((client, request)), Ok(answer)) if answer.done => Ended::Taken(Taken::new(client, request, answer)),
-                        (_, result) => Ended::Outcome(outcome::from_result(result)),
-                    });
-                });
-            }
-            Err(error) => put(Ended::Outcome(outcome::from_error(&error))),
-        }
-        Ok(ticket)
+        locked(&self.came).extend(state.ended.drain(..));
+        Ok(())
     }
 
-    /// What puts something in under `key`, on whichever thread.
-    pub fn opening(&self, key: u64) -> redlatch::Result<impl FnOnce(Ended) + Send + 'static> {
+    /// Nobody here waits any more.
+    fn leave(&self) {
+        // What a forked child has a copy of is its parent's, and might be locked for ever.
         if self.process != std::process::id() {
-            let why = "this event loop belongs to the process that forked this one; run a new one here, as `asyncio.run` does";
-            return Err(Error::Unsupported(why.into()));
+            return;
         }
-        let shared = self.shared.clone();
-        Ok(move |ended| shared.put(key, ended))
+        let mut state = self.shared.state();
+        state.dropped = true;
+        let ended = std::mem::take(&mut state.ended);
+        drop(state);
+        let (came, waiting) = (std::mem::take(&mut *locked(&self.came)), std::mem::take(&mut *locked(&self.waiting)));
+        // Somebody may keep a task of a closed loop, which stays where it waits.
+        waiting.iter().for_each(|(_, pending)| pending.get().leave(None));
+        drop((ended, came, waiting));
     }
 }
 
 impl Drop for Mailbox {
     fn drop(&mut self) {
-        // What a forked child has a copy of is its parent's, and might be locked for ever.
-        if self.process == std::process::id() {
-            let mut state = self.shared.state();
-            state.dropped = true;
-            let ended = std::mem::take(&mut state.ended);
-            drop(state);
-            drop(ended);
-        }
+        self.leave();
+    }
+}
+
+fn next(came: &Mutex<VecDeque<(usize, Ended)>>) -> Option<(usize, Ended)> {
+    locked(came).pop_front()
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("nothing panics while it is held")
+}
+
+fn put(shared: &Arc<Shared>, key: usize, ended: Ended) {
+    let mut state = shared.state();
+    if state.dropped {
+        drop(state);
+        return drop(ended);
+    }
+    state.ended.push((key, ended));
+    let silent = !std::mem::replace(&mut state.rung, true);
+    drop(state);
+    if silent {
+        let shared = shared.clone();
+        at_the_end(move || shared.ring());
     }
 }
 
 impl Shared {
-    fn put(&self, key: u64, ended: Ended) {
-        let mut state = self.state();
-        if state.dropped {
-            drop(state);
-            return drop(ended);
-        }
-        state.ended.push((key, ended));
-        let silent = !std::mem::replace(&mut state.rung, true);
-        drop(state);
-        if silent {
-            // One byte at most is under way, so there is always room for it.
-            let _ = (&self.rings).write(&[1]);
-        }
+    /// Has the loop look. At most two bytes are under way, so there is always room for it.
+    fn ring(&self) {
+        let _ = (&self.rings).write(&[1]);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("nothing panics while it is held")
+        locked(&self.state)
     }
 }

@@ -7,10 +7,11 @@ use pyo3::types::PyList;
 use redlatch::{Op, Request, kinds};
 
 use crate::client::Client;
-use crate::mailbox::To;
+use crate::mailbox::Mailbox;
 use crate::named::Named;
 use crate::outcome;
 use crate::park;
+use crate::pending::{Meaning, Pending};
 
 type Times = (Option<f64>, Option<f64>);
 
@@ -43,15 +44,31 @@ impl Object {
         }
     }
 
-    /// Has the same put into the mailbox `to`, under that key, when it has ended; gives what cancels it.
-    fn _submit(&self, py: Python<'_>, to: To<'_>, op: i32, owner: i64, times: Times, numbers: Vec<i64>) -> PyResult<u64> {
-        let submitted = to.0.submit(to.1, &self.named.client, self.request(op, owner, times, numbers));
-        submitted.map_err(|error| outcome::exception(py, &error, self.named.shown()))
+    /// The same for a task: its outcome is awaited in the loop of that mailbox.
+    fn _submit(&self, mailbox: &Bound<'_, Mailbox>, op: i32, owner: i64, times: Times, numbers: Vec<i64>) -> PyResult<Py<Pending>> {
+        Mailbox::submit(mailbox, &self.named.client, self.request(op, owner, times, numbers), Meaning::Outcome)
     }
 
-    /// Has a request that was submitted end, if it waits.
-    fn _cancel(&self, ticket: u64) {
-        self.named.client.cancel(ticket);
+    /// Acquires for `owner`: a hold of `class` is awaited, or None.
+    fn _begin(
+        slf: &Bound<'_, Self>,
+        mailbox: &Bound<'_, Mailbox>,
+        class: Py<PyAny>,
+        owner: i64,
+        wait: Option<f64>,
+        lease: Option<f64>,
+    ) -> PyResult<Py<Pending>> {
+        let named = &slf.get().named;
+        let times = || Ok((outcome::duration(wait)?, outcome::duration(lease)?));
+        let request = times().map(|(wait, lease)| Request { wait, lease, ..named.request(Op::Acquire, owner) });
+        let meaning = Meaning::Hold { lock: slf.clone().into_any().unbind(), named: named.clone(), class, owner };
+        Mailbox::submit(mailbox, &named.client, request, meaning)
+    }
+
+    /// Releases what `owner` acquired last.
+    fn _end(&self, mailbox: &Bound<'_, Mailbox>, owner: i64) -> PyResult<Py<Pending>> {
+        let meaning = Meaning::Nothing { named: self.named.clone() };
+        Mailbox::submit(mailbox, &self.named.client, Ok(self.named.request(Op::Release, owner)), meaning)
     }
 }
 

@@ -218,8 +218,5 @@ class _Closing:
     def __init__(self, native: _redlatch.Client) -> None:
         self._native = native
 
-    def _submit(self, to: _redlatch._To) -> int:
-        self._native._close(to)
-        return 0
-
-    def _cancel(self, ticket: int) -> None: ...
+    def _submit(self, mailbox: _redlatch.Mailbox) -> _redlatch._Pending[_redlatch._Outcome]:
+        return self._native._close(mailbox)

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Union
 
 from redlatch import calls, lazy
-from redlatch.aio.loops import claim, here, run
+from redlatch.aio.loops import here, run
 from redlatch.durations import Seconds, optional_seconds
 from redlatch.errors import ConfigError, LockLostError, RedlatchError, UnsupportedError
 from redlatch.held import Held
@@ -17,7 +17,7 @@ from redlatch.held import Held
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from redlatch.aio.loops import Ended
+    from redlatch._redlatch import _Outcome
 
 #: A function, or a coroutine function.
 OnLost = Callable[["Hold", LockLostError], Union[object, Coroutine[Any, Any, object]]]
@@ -38,7 +38,7 @@ class Hold(Held):
         Raises NotHeldError if it was released before, LockLostError if it was lost, UnavailableError if Redis did not
         answer; then it is not renewed any more and ends with its lease.
         """
-        calls.answer(await run(self, calls.RELEASE), self.name)
+        await self._end(here())
 
     async def __aenter__(self) -> Self:
         return self
@@ -67,8 +67,7 @@ class Hold(Held):
         if lazy.is_lazy(callback) and not lazy.is_coroutine_function(callback):
             raise UnsupportedError(f"{callback!r} would not run when it is called; give a plain function", self.name)
         self._refuse_in_a_fork()
-        watching, _ = here().begin(self, calls.WATCH)
-        watching.add_done_callback(lambda ended: self._tell(callback, ended))
+        run(self, calls.WATCH).add_done_callback(lambda ended: self._tell(callback, ended.claim()))
 
     async def wait_lost(self, wait: Seconds | None = None) -> bool:
         """Waits until the hold is lost and returns True; False if it is released, or `wait` seconds are over, before.
@@ -79,15 +78,15 @@ class Hold(Held):
         """
         self._refuse_in_a_fork()
         within = optional_seconds("wait", wait, "None waits as long as it is held")
-        watching, ticket = here().begin(self, calls.WATCH)
+        watching = run(self, calls.WATCH)
         try:
             await asyncio.wait([watching], timeout=within)
-            return self._loss(claim(watching.result())) is not None if watching.done() else self.lost
+            return self._loss(watching.claim()) is not None if watching.done() else self.lost
         finally:
-            self._cancel(ticket)
+            watching.cancel()
 
-    def _tell(self, callback: OnLost, ended: asyncio.Future[Ended]) -> None:
-        loss = self._loss(claim(ended.result()))
+    def _tell(self, callback: OnLost, outcome: _Outcome) -> None:
+        loss = self._loss(outcome)
         if loss is None:
             return
         told = callback(self, loss)

@@ -6,10 +6,10 @@ from collections.abc import Coroutine, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, TypeVar
 
-from redlatch import _redlatch, asks, calls
+from redlatch import _redlatch, asks
 from redlatch.aio.asking import asked
 from redlatch.aio.hold import Hold
-from redlatch.aio.loops import run
+from redlatch.aio.loops import here
 from redlatch.aio.tasks import this_task
 from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
 from redlatch.locks import FOR_EVER, RENEWED, not_acquired, not_entered, rlock_wait
@@ -19,6 +19,7 @@ from redlatch.texts import checked as checked_text
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from redlatch._redlatch import _Pending
     from redlatch.aio.client import AsyncClient
     from redlatch.templates import Rename
 
@@ -78,22 +79,22 @@ class Lock(_redlatch.Object):
     async def lock(self, *, lease: Seconds | Unset | None = UNSET, wait: Seconds | Unset | None = UNSET) -> Hold:
         """Acquires the lock and returns the hold. Raises NotAcquiredError when `wait` ends."""
         waited = self._wait if wait is UNSET else optional_seconds("wait", wait, FOR_EVER)
-        hold = await self._acquire(waited, lease)
+        hold = await self._taken(waited, lease)
         if hold is None:
             raise not_acquired(self.name, waited)
         return hold
 
     async def try_lock(self, *, wait: Seconds | None = 0, lease: Seconds | Unset | None = UNSET) -> Hold | None:
         """Acquires the lock if that succeeds within `wait` (0: at the first try) and returns the hold, else None."""
-        return await self._acquire(optional_seconds("wait", wait, FOR_EVER), lease)
+        return await self._taken(optional_seconds("wait", wait, FOR_EVER), lease)
 
     async def unlock(self) -> None:
         """Releases the owner's latest hold. Raises NotHeldError if there is none, LockLostError if it was lost."""
-        await self._asked(asks.UNLOCK)
+        await self._end(*self._asking())
 
     async def release(self) -> None:
         """Is `unlock`, under the name that `threading.RLock` has for it. NotHeldError is a RuntimeError."""
-        await self._asked(asks.UNLOCK)
+        await self._end(*self._asking())
 
     async def __aenter__(self) -> Hold:
         """Acquires as `lock()` does: the block is never entered without the lock."""
@@ -137,7 +138,7 @@ class Lock(_redlatch.Object):
 
         `timeout` is in seconds, -1 waits for ever. Raises ValueError, OverflowError and TypeError as RLock does.
         """
-        return await self._acquire(rlock_wait(blocking, timeout), UNSET)
+        return await self._taken(rlock_wait(blocking, timeout), UNSET)
 
     async def locked(self) -> bool:
         """Is `is_locked`, under the name that `threading.RLock` has for it."""
@@ -157,19 +158,20 @@ class Lock(_redlatch.Object):
 
         return decorating.decorated(self, function)
 
-    async def _acquire(self, wait: float | None, lease: Seconds | Unset | None) -> Hold | None:
+    def _taken(self, wait: float | None, lease: Seconds | Unset | None) -> _Pending[Hold | None]:
+        """Acquires; await the hold, or None."""
         lasting = self._lease if lease is UNSET else optional_seconds("lease", lease, RENEWED)
-        owner = self._asking()
-        taken = calls.answer(await run(self, calls.ACQUIRE, owner, (wait, lasting), []), self.name)
-        return None if taken is None else Hold(self, owner, taken[0], taken[1][0] if taken[1] else None)
+        mailbox, owner = self._asking()
+        return self._begin(mailbox, Hold, owner, wait, lasting)
 
     async def _asked(self, ask: asks.Ask[T]) -> T:
         """Asks what has an answer at once, whoever holds the lock."""
-        return await asked(self, ask, owner=self._asking())
+        return await asked(self, ask, owner=self._asking()[1])
 
-    def _asking(self) -> int:
-        """Who asks: the owner that the lock was given, else the task."""
-        return this_task().owner if self._owner is None else self._owner
+    def _asking(self) -> tuple[_redlatch.Mailbox, int]:
+        """Where who asks: the loop's mailbox, and the owner that the lock was given, else the task."""
+        mailbox = here()
+        return mailbox, this_task(mailbox.event_loop).owner if self._owner is None else self._owner
 
     def _names(self) -> tuple[str, ...]:
         """The names of all locks that this one is made of."""

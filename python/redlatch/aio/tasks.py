@@ -30,14 +30,10 @@ class ThisTask:
 _tasks: dict[int, ThisTask] = {}
 
 
-def this_task() -> ThisTask:
-    """The task that runs now."""
-    try:
-        task = asyncio.current_task()
-    except RuntimeError:
-        task = None
+def this_task(loop: asyncio.AbstractEventLoop | None = None) -> ThisTask:
+    """The task that runs now, in `loop` if that is known."""
+    task = asyncio.current_task(loop or here().event_loop)
     if task is None:
-        here()
         raise UnsupportedError(
             "a lock's owner is the task that asks, and none runs here; call this in a task, or give `owner=`"
         )

@@ -1,0 +1,283 @@
+//! What a task awaits: a request that is carried out. It is what asyncio calls a future, except for one thing: the task that awaits it goes
+//! on in the very moment in which its loop empties the mailbox, without a turn of its own in the loop's queue.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use pyo3::{PyTraverseError, PyVisit, intern};
+use redlatch::Client;
+
+use crate::named::Named;
+use crate::outcome::{self, Outcome};
+use crate::taken::Taken;
+
+/// How a request ended: nothing is to be given back, or something is.
+pub enum Ended {
+    Outcome(Outcome),
+    Taken(Box<Taken>),
+}
+
+/// What the end of a request is to whoever awaits it.
+pub enum Meaning {
+    Outcome,
+    /// A hold of this class, or None; an error is raised.
+    Hold {
+        lock: Py<PyAny>,
+        named: Arc<Named>,
+        class: Py<PyAny>,
+        owner: i64,
+    },
+    /// None; an error is raised.
+    Nothing {
+        named: Arc<Named>,
+    },
+}
+
+#[pyclass(frozen, module = "redlatch._redlatch")]
+pub struct Pending {
+    event_loop: Py<PyAny>,
+    meaning: Meaning,
+    state: Mutex<State>,
+}
+
+struct State {
+    phase: Phase,
+    /// What ends the request early.
+    ticket: Option<(Client, u64)>,
+    callbacks: Vec<Callback>,
+    /// asyncio's mark: it was given to a task just now, which is about to wait for it.
+    blocking: bool,
+    /// That task has seen it: the next callback is what has it go on.
+    seen: bool,
+}
+
+enum Phase {
+    Running,
+    Ended(Ended),
+    Claimed,
+    /// Nobody waits any more.
+    Left(Option<Py<PyAny>>),
+}
+
+struct Callback {
+    function: Py<PyAny>,
+    context: Py<PyAny>,
+    has_task_go_on: bool,
+}
+
+#[pymethods]
+impl Pending {
+    fn __await__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__(slf: &Bound<'_, Self>) -> PyResult<Py<Self>> {
+        let mut state = slf.get().state();
+        if let Phase::Running = state.phase {
+            state.blocking = true;
+            return Ok(slf.clone().unbind());
+        }
+        drop(state);
+        let value = slf.get().claim(slf.py())?;
+        // A tuple would be taken for several arguments.
+        Err(if value.bind(slf.py()).is_instance_of::<PyTuple>() {
+            PyStopIteration::new_err((value,))
+        } else {
+            PyStopIteration::new_err(value)
+        })
+    }
+
+    /// What came of it, once; raises the error that it is.
+    fn claim(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let mut state = self.state();
+        match std::mem::replace(&mut state.phase, Phase::Claimed) {
+            Phase::Ended(ended) => {
+                drop(state);
+                self.meaning.of(py, ended)
+            }
+            Phase::Left(message) => Err(cancelled(py, message)),
+            Phase::Claimed => Err(PyRuntimeError::new_err("its end was claimed before")),
+            Phase::Running => {
+                state.phase = Phase::Running;
+                Err(PyRuntimeError::new_err("it has not ended"))
+            }
+        }
+    }
+
+    /// An exception for the task that waits for it.
+    #[pyo3(signature = (kind, value = None, at = None))]
+    fn throw(&self, kind: Bound<'_, PyAny>, value: Option<Bound<'_, PyAny>>, at: Option<Bound<'_, PyAny>>) -> PyResult<()> {
+        let _ = at;
+        self.leave(None);
+        Err(PyErr::from_value(value.unwrap_or(kind)))
+    }
+
+    /// The task that waits for it is no more.
+    fn close(&self) {
+        self.leave(None);
+    }
+
+    #[getter(_asyncio_future_blocking)]
+    fn blocking(&self) -> bool {
+        self.state().blocking
+    }
+
+    #[setter(_asyncio_future_blocking)]
+    fn set_blocking(&self, blocking: bool) {
+        let mut state = self.state();
+        state.seen = state.blocking && !blocking;
+        state.blocking = blocking;
+    }
+
+    fn get_loop(&self, py: Python<'_>) -> Py<PyAny> {
+        self.event_loop.clone_ref(py)
+    }
+
+    #[pyo3(signature = (function, /, *, context = None))]
+    fn add_done_callback(slf: &Bound<'_, Self>, function: Py<PyAny>, context: Option<Py<PyAny>>) -> PyResult<()> {
+        let py = slf.py();
+        let context = match context {
+            Some(context) => context,
+            None => py.import("contextvars")?.call_method0("copy_context")?.unbind(),
+        };
+        let mut state = slf.get().state();
+        let callback = Callback { function, context, has_task_go_on: std::mem::take(&mut state.seen) };
+        if let Phase::Running = state.phase {
+            state.callbacks.push(callback);
+            return Ok(());
+        }
+        drop(state);
+        callback.soon(slf)
+    }
+
+    fn remove_done_callback(&self, function: &Bound<'_, PyAny>) -> usize {
+        let mut state = self.state();
+        let before = state.callbacks.len();
+        state.callbacks.retain(|callback| !callback.function.is(function));
+        before - state.callbacks.len()
+    }
+
+    fn done(&self) -> bool {
+        !matches!(self.state().phase, Phase::Running)
+    }
+
+    fn cancelled(&self) -> bool {
+        matches!(self.state().phase, Phase::Left(_))
+    }
+
+    /// For the task that waits for it: whether it is to be cancelled. What came is had by `claim`.
+    fn result(&self, py: Python<'_>) -> PyResult<()> {
+        match &self.state().phase {
+            Phase::Left(message) => Err(cancelled(py, message.as_ref().map(|message| message.clone_ref(py)))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends the request early, and has those who wait go on; false: it has ended already.
+    #[pyo3(signature = (msg = None))]
+    fn cancel(slf: &Bound<'_, Self>, msg: Option<Py<PyAny>>) -> PyResult<bool> {
+        if slf.get().done() {
+            return Ok(false);
+        }
+        slf.get().leave(msg);
+        let callbacks = std::mem::take(&mut slf.get().state().callbacks);
+        callbacks.into_iter().try_for_each(|callback| callback.soon(slf))?;
+        Ok(true)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.event_loop)?;
+        if let Meaning::Hold { lock, class, .. } = &self.meaning {
+            visit.call(lock)?;
+            visit.call(class)?;
+        }
+        let Ok(state) = self.state.try_lock() else { return Ok(()) };
+        state.callbacks.iter().try_for_each(|callback| visit.call(&callback.function).and_then(|()| visit.call(&callback.context)))
+    }
+
+    fn __clear__(&self) {
+        let cleared = std::mem::take(&mut self.state().callbacks);
+        drop(cleared);
+    }
+}
+
+impl Pending {
+    pub fn new(event_loop: Py<PyAny>, meaning: Meaning, ticket: Option<(Client, u64)>) -> Self {
+        let state = State { phase: Phase::Running, ticket, callbacks: Vec::new(), blocking: false, seen: false };
+        Pending { event_loop, meaning, state: Mutex::new(state) }
+    }
+
+    /// Tells it of its end, and has its task go on. What that raises is what the loop has to know of.
+    pub fn end(slf: &Bound<'_, Self>, ended: Ended) -> PyResult<()> {
+        let callbacks = {
+            let mut state = slf.get().state();
+            let Phase::Running = state.phase else {
+                drop(state);
+                // Nobody waits any more: what was taken goes back.
+                drop(ended);
+                return Ok(());
+            };
+            state.phase = Phase::Ended(ended);
+            std::mem::take(&mut state.callbacks)
+        };
+        callbacks.into_iter().try_for_each(|callback| if callback.has_task_go_on { callback.now(slf) } else { callback.soon(slf) })
+    }
+
+    /// Nobody waits for it any more: that ends it, and gives back what came.
+    pub fn leave(&self, message: Option<Py<PyAny>>) {
+        let mut state = self.state();
+        let (left, ticket) = (std::mem::replace(&mut state.phase, Phase::Left(message)), state.ticket.take());
+        drop(state);
+        if let (Phase::Running, Some((client, ticket))) = (left, ticket) {
+            client.cancel(ticket);
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nothing panics while it is held")
+    }
+}
+
+impl Meaning {
+    fn of(&self, py: Python<'_>, ended: Ended) -> PyResult<Py<PyAny>> {
+        let outcome = match ended {
+            Ended::Outcome(outcome) => outcome,
+            Ended::Taken(taken) => taken.claim(),
+        };
+        match self {
+            Meaning::Outcome => Ok(outcome.into_pyobject(py)?.into_any().unbind()),
+            Meaning::Hold { named, .. } | Meaning::Nothing { named } if outcome.3.is_some() => {
+                outcome::raised(py, outcome, named.shown()).map(|()| py.None())
+            }
+            Meaning::Hold { lock, class, owner, .. } if outcome.0 == 0 => class.call1(py, (lock, *owner, outcome.1, outcome.2.first())),
+            Meaning::Hold { .. } | Meaning::Nothing { .. } => Ok(py.None()),
+        }
+    }
+}
+
+impl Callback {
+    fn now(self, pending: &Bound<'_, Pending>) -> PyResult<()> {
+        self.context.call_method1(pending.py(), intern!(pending.py(), "run"), (self.function, pending)).map(drop)
+    }
+
+    fn soon(self, pending: &Bound<'_, Pending>) -> PyResult<()> {
+        let py = pending.py();
+        let named = PyDict::new(py);
+        named.set_item(intern!(py, "context"), self.context)?;
+        pending.get().event_loop.call_method(py, intern!(py, "call_soon"), (self.function, pending), Some(&named)).map(drop)
+    }
+}
+
+fn cancelled(py: Python<'_>, message: Option<Py<PyAny>>) -> PyErr {
+    let made = || {
+        let class = py.import("asyncio")?.getattr("CancelledError")?;
+        class.call1(PyTuple::new(py, message)?)
+    };
+    made().map_or_else(|error| error, PyErr::from_value)
+}
