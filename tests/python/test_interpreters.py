@@ -22,20 +22,32 @@ def new(isolated):
         return interpreters.create(isolated=isolated)
 
 WORK = '''
+import asyncio, atexit, threading
 import redlatch
-client = redlatch.connect(%r)
-name = %r
+from redlatch import aio
+url, name = %r, %r
+client = redlatch.connect(url)
 with client.get_fair_lock(name) as hold:
     hold.ensure()
-lost = client.get_lock(name + ":lost").lock()
+
+async def main():
+    async with aio.connect(url) as client, client.get_lock(name) as hold:
+        hold.ensure()
+
+asyncio.run(main())
+lost, told = client.get_lock(name + ":lost").lock(), threading.Event()
+lost.on_lost(lambda hold, error: told.set())
 client.get_lock(name + ":lost").force_unlock()
-assert lost.wait_lost(20)
+assert told.wait(20)
 try:
     lost.release()
 except redlatch.LockLostError:
     print("worked", flush=True)
 if %r != "main":
     client.get_lock(name + ":forgotten").lock()
+    # As its end does, which here nobody may begin while it has a thread.
+    atexit._run_exitfuncs()
+    assert threading.enumerate() == [threading.current_thread()], threading.enumerate()
 '''
 
 for how in sys.argv[3:]:
