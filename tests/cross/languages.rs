@@ -58,13 +58,8 @@ pub const ALL: &[Language] = &[
         already_held: &["already_held"],
         age: Age::Ours,
     },
-    Language {
-        name: "python",
-        program: launcher!("python"),
-        not_held: &["NotHeldError", "LockLostError"],
-        already_held: &["AlreadyHeldError"],
-        age: Age::Ours,
-    },
+    PYTHON,
+    Language { name: "asyncio", program: launcher!("asyncio"), ..PYTHON },
     Language { name: "java", program: launcher!("java"), age: Age::Ours, ..REDISSON },
     REDISSON,
 ];
@@ -74,6 +69,14 @@ pub const OLDER: &[Language] = &[
     Language { name: "redisson 3.52.0", program: launcher!("redisson-3.52.0"), age: Age::Older, ..REDISSON },
     Language { name: "redisson 3.27.2", program: launcher!("redisson-3.27.2"), age: Age::Older, ..REDISSON },
 ];
+
+const PYTHON: Language = Language {
+    name: "python",
+    program: launcher!("python"),
+    not_held: &["NotHeldError", "LockLostError"],
+    already_held: &["AlreadyHeldError"],
+    age: Age::Ours,
+};
 
 const REDISSON: Language =
     Language { name: "redisson", program: launcher!("redisson"), not_held: &[ILLEGAL], already_held: &[ILLEGAL], age: Age::Newest };

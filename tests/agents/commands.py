@@ -1,0 +1,90 @@
+"""What the Python agents understand: the same for both façades, whose methods have the same names."""
+
+import math
+
+
+def by(method):
+    return lambda client, name, **how: getattr(client, method)(name, **how)
+
+
+def three(client, name):
+    return [client.get_lock(name + letter) for letter in "abc"]
+
+
+KINDS = {
+    "plain": by("get_lock"),
+    "spin": by("get_spin_lock"),
+    "non_reentrant": by("get_non_reentrant_lock"),
+    "fair": by("get_fair_lock"),
+    "non_reentrant_fair": by("get_non_reentrant_fair_lock"),
+    "read": lambda client, name, **how: client.get_read_write_lock(name, **how).read_lock,
+    "write": lambda client, name, **how: client.get_read_write_lock(name, **how).write_lock,
+    "token": by("get_token_lock"),
+    "all": lambda client, name, **how: client.get_multi_lock(*three(client, name), **how),
+    "majority": lambda client, name, **how: client.get_red_lock(*three(client, name), **how),
+    "multi": lambda client, name, **how: client.get_multi_lock(name, values=["one", "zwölf"], **how),
+    "fenced": by("get_fenced_lock"),
+}
+
+
+def same(answer):
+    return answer
+
+
+def done(nothing):
+    return nothing is None
+
+
+def milliseconds(left):
+    return left if left is None else -1 if math.isinf(left) else int(left * 1000)
+
+
+# Each a call, and what makes the agent's answer of what it gives.
+OBJECTS = {
+    "try_set": (lambda it, n, wait: it.try_set_permits(n) if hasattr(it, "acquire") else it.try_set_count(n), same),
+    "take": (lambda it, n, wait: it.try_acquire(n, wait=wait) if hasattr(it, "acquire") else it.wait(wait), same),
+    "give": (lambda it, n, wait: it.release(n), done),
+    "add": (lambda it, n, wait: it.add_permits(n), done),
+    "drain": (lambda it, n, wait: it.drain_permits(), same),
+    "count_down": (lambda it, n, wait: it.count_down(), done),
+    "count": (lambda it, n, wait: it.available_permits() if hasattr(it, "acquire") else it.get_count(), same),
+}
+
+PERMITS = {
+    "try_set": (lambda it, command, times: it.try_set_permits(command["n"]), same),
+    "take": (lambda it, command, times: it.try_acquire_many(command["n"], **times), lambda ids: ",".join(ids or ())),
+    "give": (lambda it, command, times: it.try_release(*command["ids"].split(",")), same),
+    "extend": (lambda it, command, times: it.update_lease(command["ids"], times["lease"]), same),
+    "left": (lambda it, command, times: it.lease_time(command["ids"]), milliseconds),
+    "set": (lambda it, command, times: it.set_permits(command["n"]), done),
+    "add": (lambda it, command, times: it.add_permits(command["n"]), done),
+    "count": (lambda it, command, times: it.available_permits(), same),
+    "out": (lambda it, command, times: it.acquired_permits(), same),
+    "all": (lambda it, command, times: it.get_permits(), same),
+}
+
+COMMANDS = {
+    "lock": (lambda lock, wait: lock.lock(wait=None), bool),
+    "try_lock": (lambda lock, wait: lock.try_lock(wait=wait or 0), bool),
+    "unlock": (lambda lock, wait: lock.unlock(), done),
+    "force_unlock": (lambda lock, wait: lock.force_unlock(), same),
+    "is_locked": (lambda lock, wait: lock.is_locked(), same),
+    "is_held": (lambda lock, wait: lock.hold_count(), bool),
+    "token": (lambda lock, wait: lock.get_token(), same),
+    "ttl": (lambda lock, wait: lock.remain_time_to_live(), lambda left: -2 if left is None else int(left * 1000)),
+}
+
+
+def begun(client, command):
+    """What the call of a command gives, and what makes the answer of that."""
+    times = {key: None if command.get(key) is None else command[key] / 1000 for key in ("wait", "lease")}
+    kind, name, what = command["kind"], command["name"], command["do"]
+    if kind in ("semaphore", "latch"):
+        it = client.get_semaphore(name) if kind == "semaphore" else client.get_count_down_latch(name)
+        call, then = OBJECTS[what]
+        return call(it, command.get("n", 1), times["wait"]), then
+    if kind == "permit_semaphore":
+        call, then = PERMITS[what]
+        return call(client.get_permit_expirable_semaphore(name), command, times), then
+    call, then = COMMANDS[what]
+    return call(KINDS[kind](client, name, owner=command["owner"], lease=times["lease"]), times["wait"]), then
