@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import logging
 import os
 import sys
 import threading
@@ -19,8 +18,6 @@ OnLost = Callable[["Hold", LockLostError], object]
 
 #: How many seconds the callbacks may take at the end of the program.
 _PATIENCE = 3
-
-_log = logging.getLogger("redlatch")
 
 
 class Losses:
@@ -73,7 +70,9 @@ def _complain() -> None:
     try:
         threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
     except BaseException:
-        _log.exception("threading.excepthook does not work")
+        import logging  # hardly ever, and it takes long
+
+        logging.getLogger("redlatch").exception("threading.excepthook does not work")
 
 
 _losses = Losses()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import reprlib
-from dataclasses import dataclass
-from typing import Literal, Union
+from typing import Literal, NamedTuple, Union
 
 from redlatch.errors import ConfigError
 from redlatch.texts import checked
@@ -13,8 +12,8 @@ from redlatch.texts import checked
 Path = Union[str, "os.PathLike[str]"]
 
 
-@dataclass(frozen=True)
-class Tls:
+# No data class: what those import takes longer than all else of `import redlatch`.
+class Tls(NamedTuple):
     """How the two ends of a `rediss://` connection prove who they are. All files are PEM and read by `connect`.
 
     - `ca`: the certificates of the authorities to trust; without it those that the system trusts.

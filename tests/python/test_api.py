@@ -45,6 +45,7 @@ def members(of: type) -> Iterator[str]:
     # Only records are made by their class; a client, a lock and a hold come from a call.
     shown = ["__enter__", "__exit__", "__aenter__", "__aexit__", "__call__", "__bool__"]
     shown += ["__init__"] if dataclasses.is_dataclass(of) or of is redis_py.Lock else []
+    shown += ["__new__"] if issubclass(of, tuple) else []
     # What a native half has is as public as the rest.
     all_members = {name: member for half in (*hidden(of), of) for name, member in vars(half).items()}
     for name, member in sorted(all_members.items()):
