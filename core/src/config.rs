@@ -26,12 +26,14 @@ pub struct Config {
     /// How long an operation is tried again while the server cannot be reached or does not answer.
     pub(crate) retry_for: Duration,
     pub(crate) connect_timeout: Duration,
+    /// For how long Redisson's clients stand in the queue of a fair lock.
+    pub(crate) fair_wait: Duration,
     /// The lease of holds without one of their own; they are renewed every third of it.
     pub(crate) watchdog: Duration,
     pub(crate) tls: Tls,
 }
 
-const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, watchdog, \
+const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, fair_wait, watchdog, \
                        sentinel_username, sentinel_password, tls_ca, tls_cert, tls_key, tls_verify";
 
 impl Config {
@@ -62,6 +64,7 @@ impl Config {
             response_timeout: Duration::from_secs(3),
             retry_for: Duration::from_secs(3),
             connect_timeout: Duration::from_secs(10),
+            fair_wait: Duration::from_secs(300),
             watchdog: Duration::from_secs(30),
             tls: Tls::default(),
         };
@@ -85,6 +88,9 @@ impl Config {
     }
 
     /// Sets one option. Times are seconds (`30`, `0.5`).
+    ///
+    /// `fair_wait` is Redisson's `fairLockWaitTimeout`, which is to be the same for all that share a fair lock: by it our waiters reckon how
+    /// those clients count on. How long a dead waiter of ours is waited for does not depend on it.
     ///
     /// For `rediss://`: `tls_ca` is a PEM file with the authorities to trust (else those of the system), `tls_cert` and `tls_key` are PEM
     /// files with the client's own certificate and key, where the server wants one, and `tls_verify` is what the server's certificate must
@@ -123,6 +129,7 @@ impl Config {
             "response_timeout" => self.response_timeout = seconds(option, value, 0.001)?,
             "retry_for" => self.retry_for = seconds(option, value, 0.0)?,
             "connect_timeout" => self.connect_timeout = seconds(option, value, 0.001)?,
+            "fair_wait" => self.fair_wait = seconds(option, value, 0.0)?,
             "watchdog" => self.watchdog = seconds(option, value, 0.1)?,
             "tls_ca" | "tls_cert" | "tls_key" | "tls_verify" => self.tls.set(option, value)?,
             _ => return Err(Error::config(format!("the option `{option}` does not exist; there are {OPTIONS}"))),

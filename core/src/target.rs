@@ -109,6 +109,7 @@ impl Target {
             name,
             owner,
             lease_ms,
+            share_ms: self.live.config.fair_wait.as_millis() as u64,
             waits: self.waits(),
             forever: self.wait.is_none(),
             want: 0,

@@ -15,6 +15,7 @@ import java.util.function.Consumer;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.Test;
 import org.redisson.Redisson;
+import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
@@ -46,6 +47,24 @@ class SettingsTest extends LockTest {
         RedissonClient made = Redisson.create(server.config().setCodec(StringCodec.INSTANCE));
         assertSame(StringCodec.INSTANCE, made.getConfig().getCodec());
         made.shutdown();
+    }
+
+    @Test
+    void the_time_that_others_stand_in_the_queue_of_a_fair_lock_is_reckoned_with() throws Exception {
+        RLock held = client.getFairLock(name);
+        held.lock();
+        String deadlines = "redisson_lock_timeout:{" + name + "}";
+        long now = System.currentTimeMillis();
+        server.call("ZADD", deadlines, String.valueOf(now + 60_000), "other:1");
+        server.call("RPUSH", "redisson_lock_queue:{" + name + "}", "other:1");
+        RedissonClient made = Redisson.create(server.config().setFairLockWaitTimeout(50_000));
+        RFuture<Void> waiting = made.getFairLock(name).lockAsync(7);
+        Wait.until("it stands in the queue", () -> server.call("ZSCORE", deadlines, made.getId() + ":7") != null);
+        double until = Double.parseDouble(String.valueOf(server.call("ZSCORE", deadlines, made.getId() + ":7")));
+        assertTrue(until - now > 50_000 && until - now < 90_000, until - now + " ms");
+        assertTrue(waiting.cancel(true));
+        made.shutdown();
+        held.unlock();
     }
 
     private void assertMapped(Config config) throws Exception {

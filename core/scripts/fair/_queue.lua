@@ -1,8 +1,8 @@
 -- The queue of a fair lock as Redisson keeps it: a list of owners, and for each the time (ms) when it is given up. Redisson's times add
--- up along the queue, and whoever takes the lock brings all behind forward by its own share of 300 s. Ours add nothing: a waiter of
+-- up along the queue, and whoever takes the lock brings all behind forward by its own share, its fairLockWaitTimeout. Ours add nothing: a waiter of
 -- ours shows a sign of life every BEAT ms in `seen`, and who shows none for GRACE ms is dead, however many stand before the living one.
 -- A beat that is lost, and sent again after a response time-out of 3 s, still comes in time; nobody waits 5 s for a dead one.
-local GRACE, BEAT, SHARE = 4300, 800, 300000
+local GRACE, BEAT = 4300, 800
 
 local function now_ms()
   local clock = redis.call('TIME')
@@ -39,16 +39,17 @@ local function living_head(queue, deadlines, seen, now)
   return head, fresh
 end
 
--- Stands at the end of the queue, or shows a sign of life there. Those of Redisson before it will each bring it forward by their share.
-local function stand(queue, deadlines, seen, owner, now)
+-- Stands at the end of the queue, or shows a sign of life there. Those of Redisson before it will each bring it forward by a share.
+local function stand(queue, deadlines, seen, owner, now, share)
   local foreign, score = 0, redis.call('ZSCORE', deadlines, owner)
-  if redis.call('LLEN', queue) > redis.call('ZCARD', seen) + (redis.call('ZSCORE', seen, owner) and 0 or 1) then
+  local others = redis.call('LLEN', queue) - (score and 1 or 0)
+  if others > redis.call('ZCARD', seen) - (redis.call('ZSCORE', seen, owner) and 1 or 0) then
     for _, other in ipairs(redis.call('LRANGE', queue, 0, -1)) do
       if other == owner then break end
       if not redis.call('ZSCORE', seen, other) then foreign = foreign + 1 end
     end
   end
-  local until_then = now + GRACE + foreign * SHARE
+  local until_then = now + GRACE + foreign * share
   redis.call('ZADD', deadlines, math.max(until_then, tonumber(score or 0)), owner)
   redis.call('ZADD', seen, now, owner)
   redis.call('PEXPIRE', seen, 10 * GRACE)

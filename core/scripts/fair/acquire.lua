@@ -9,6 +9,7 @@
 --   want       the count that the field gets: written, not added, so that a repeat changes nothing
 --   again      1: the owner may take it again while it has it; else 0
 --   stands     1: it waits, so it stands in the queue and comes again; 0: it asks once
+--   share      ms that a client of Redisson stands in the queue
 --   publish    PUBLISH or SPUBLISH
 --   channel    before `:` and the owner, where each waiter listens
 --   not_after  see _late.lua
@@ -21,7 +22,7 @@
 -- Redisson: the acquire of RedissonFairLock and of RedissonNonReentrantFairLock
 local lock, queue, deadlines, seen = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local lease, owner, want, again, stands = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
-local publish, channel, not_after = ARGV[6], ARGV[7], ARGV[8]
+local share, publish, channel, not_after = ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 
 local refusal = late(not_after)
 if refusal then return refusal end
@@ -49,6 +50,6 @@ if ttl == -2 and (not head or head == owner) then
 end
 if ttl == -2 and fresh then call(publish, channel, head) end
 if stands == '0' then return {0, ttl} end
-stand(queue, deadlines, seen, owner, now)
+stand(queue, deadlines, seen, owner, now, share)
 if ttl == -2 then ttl = math.max(50, (end_of(deadlines, seen, head) or 0) - now) end
 return {0, ttl < 0 and BEAT or math.min(ttl, BEAT)}

@@ -32,7 +32,8 @@ impl Kind for Fair {
                 .arg("owner", cx.owner)
                 .arg("want", cx.want)
                 .arg("again", u8::from(self.reentrant))
-                .arg("stands", u8::from(cx.waits)),
+                .arg("stands", u8::from(cx.waits))
+                .arg("share", cx.share_ms),
             Op::Release => over_queue(&RELEASE, cx.name).arg("owner", cx.owner).arg("leave", cx.leave).arg("lease", cx.lease_ms),
             Op::ForceRelease => over_queue(&FORCE_RELEASE, cx.name).arg("holder", cx.holder),
             _ => return Plain.call(op, cx),

@@ -167,6 +167,8 @@ pub struct Cx<'a> {
     /// The owner's field, `<client uuid>:<number>`.
     pub owner: &'a str,
     pub lease_ms: u64,
+    /// How long a Redisson client stands in the queue of a fair lock.
+    pub share_ms: u64,
     /// Whether whoever acquires waits if it must.
     pub waits: bool,
     /// Whether it waits until it gets it.

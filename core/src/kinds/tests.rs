@@ -4,8 +4,8 @@ use super::*;
 
 fn cx() -> Cx<'static> {
     let (name, owner, holder, next, request) = ("n\0v", "u:1", "u:2", ("", 0), String::new());
-    let (waits, forever, want, leave, lease_ms, keep_ms) = (true, true, 1, 0, 1, 1);
-    Cx { name, owner, lease_ms, waits, forever, want, leave, next, holder, numbers: &[], request, keep_ms }
+    let (waits, forever, want, leave, lease_ms, share_ms, keep_ms) = (true, true, 1, 0, 1, 1, 1);
+    Cx { name, owner, lease_ms, share_ms, waits, forever, want, leave, next, holder, numbers: &[], request, keep_ms }
 }
 
 #[test]

@@ -90,6 +90,21 @@ promises! {
         assert!(waiting.within(ms(5_000)).expect("the other is given up").done);
     }
 
+    fn a_waiter_reckons_with_the_time_that_others_stand_in_the_queue(row) of |kind| kind.fair; {
+        row.take(&row.a, 1);
+        stranger(row, "u:1", 60_000);
+        let client = Client::connect(&format!("{}?fair_wait=20", row.server.url())).expect("a good URL");
+        let waiting = row.wait(&client, 2, None);
+        eventually(|| queue(row).len() == 2);
+        let mut view = row.view();
+        let until: f64 = view.command(&["ZSCORE", DEADLINES, &queue(row)[1]]);
+        let (seconds, _): (f64, f64) = view.command(&["TIME"]);
+        // A grace is left when the stranger has taken its share away, from the first moment on.
+        let left = until / 1000.0 - seconds;
+        assert!((20.0..40.0).contains(&left), "{left} s");
+        waiting.cancel();
+    }
+
     fn the_head_is_told_of_a_release_and_of_one_before_it_that_leaves(row) of |kind| kind.fair; {
         let mut listener = row.server.listen("redisson_lock__channel:{n}:u:1");
         row.take(&row.a, 1);

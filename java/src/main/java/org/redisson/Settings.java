@@ -33,6 +33,7 @@ final class Settings {
         options.put("response_timeout", seconds("timeout", server.getTimeout(), 1));
         options.put("connect_timeout", seconds("connectTimeout", server.getConnectTimeout(), 1));
         options.put("retry_for", seconds("retryDelay", retryFor(server.getRetryAttempts(), server.getRetryDelay()), 0));
+        options.put("fair_wait", seconds("fairLockWaitTimeout", config.getFairLockWaitTimeout(), 0));
         options.put("watchdog", seconds("lockWatchdogTimeout", config.getLockWatchdogTimeout(), 100));
         return options;
     }

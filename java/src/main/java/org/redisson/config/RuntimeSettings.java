@@ -234,9 +234,12 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return kept.get("lockWatchdogBatchSize", 100);
     }
 
-    /** Without meaning here: a waiter of a fair lock that fell silent is passed over after 5 s; default 300000. */
+    /**
+     * How many ms a client of Redisson stands in the queue of a fair lock, so that this one reckons with the same; default 300000. A
+     * waiter of this library that fell silent is passed over after 5 s, whatever is set.
+     */
     public T setFairLockWaitTimeout(long fairLockWaitTimeout) {
-        kept.idle("fairLockWaitTimeout", fairLockWaitTimeout);
+        kept.put("fairLockWaitTimeout", fairLockWaitTimeout);
         return self();
     }
 
