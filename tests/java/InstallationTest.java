@@ -2,8 +2,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.File;
+import java.lang.module.ModuleFinder;
 import java.lang.ref.WeakReference;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -13,6 +15,10 @@ import java.nio.file.Paths;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -67,6 +73,26 @@ class InstallationTest {
         String output = run(new Child().option("-Dos.arch=sparc"), 1);
         assertTrue(output.contains("io.redlatch.NativeLibraryError") && output.contains("linux-sparc"), output);
         assertTrue(output.contains("cargo build") && output.contains("-Dredlatch.native.path"), output);
+    }
+
+    @Test
+    void a_library_for_another_processor_is_named_with_this_one() throws Exception {
+        byte[] library;
+        try (JarFile jar = new JarFile(Child.jar())) {
+            JarEntry entry = jar.stream().filter(each -> each.getName().matches("META-INF/native/linux-.*[.]so")).findFirst().orElse(null);
+            assumeTrue(entry != null, "elsewhere libraries look otherwise");
+            library = jar.getInputStream(entry).readAllBytes();
+        }
+        library[18] = (byte) (library[18] == 0x3E ? 0xB7 : 0x3E); // the processor of an ELF file: x86-64 or aarch64
+        Path file = Files.write(directory.resolve("library.so"), library);
+        String output = run(new Child().option("-Dredlatch.native.path=" + file), 1);
+        assertTrue(output.contains("io.redlatch.NativeLibraryError") && output.contains(file + " cannot be loaded on linux"), output);
+    }
+
+    @Test
+    void the_module_has_the_name_of_redissons() {
+        assertEquals(Set.of("redisson"), ModuleFinder.of(Paths.get(Child.jar())).findAll().stream().map(each -> each.descriptor().name())
+                .collect(Collectors.toSet()));
     }
 
     @Test

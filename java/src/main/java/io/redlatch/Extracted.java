@@ -60,13 +60,24 @@ final class Extracted {
 
     /** In a temporary directory that all users share, another one may have made it first, to have us load what he likes. */
     private static boolean isOurs(Path directory, Path temporary) throws IOException {
-        Path probe = Files.createTempFile(temporary, "redlatch", null);
+        Path probe = created(temporary);
         try {
             return Files.isDirectory(directory, LinkOption.NOFOLLOW_LINKS)
                     && Files.getOwner(directory, LinkOption.NOFOLLOW_LINKS).equals(Files.getOwner(probe))
                     && Files.getPosixFilePermissions(directory, LinkOption.NOFOLLOW_LINKS).equals(PRIVATE);
         } finally {
             Files.delete(probe);
+        }
+    }
+
+    /** A file of ours with a name of its own. Files.createTempFile takes it from the JVM's cryptography, which takes long to load. */
+    private static Path created(Path directory) throws IOException {
+        while (true) {
+            try {
+                return Files.createFile(directory.resolve("redlatch-" + System.nanoTime()));
+            } catch (FileAlreadyExistsException e) {
+                // The time goes on.
+            }
         }
     }
 
