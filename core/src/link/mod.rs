@@ -160,7 +160,10 @@ impl Link {
     /// Slots of which each server that has keys has one, in order.
     pub async fn parts(&self, limit: Duration) -> Result<Vec<u16>, Error> {
         match &self.way {
-            Way::Many(topology) if topology.is_cluster() => topology.parts(limit).await,
+            Way::Many(topology) if topology.is_cluster() => {
+                topology.somebody(limit).await?;
+                Ok(topology.map().parts())
+            }
             _ => Ok(vec![0]),
         }
     }

@@ -116,12 +116,6 @@ impl Topology {
         self.owner(0, Instant::now() + limit).await
     }
 
-    /// A slot of each master, in order.
-    pub async fn parts(self: &Arc<Self>, limit: Duration) -> Result<Vec<u16>> {
-        self.owner(0, Instant::now() + limit).await?;
-        Ok(self.map().parts())
-    }
-
     /// Asks who answers for what, unless that was said after `since`.
     pub(super) async fn refresh(self: &Arc<Self>, since: Instant) -> Result<()> {
         let _only_me = self.finding.lock().await;
