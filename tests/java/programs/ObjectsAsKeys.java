@@ -91,9 +91,9 @@ final class ObjectsAsKeys implements SmallProgram {
     }
 
     private static void insides(RSemaphore semaphore, Show show) throws Exception {
-        show.line("inside", semaphore.getIdleTime(), semaphore.getReferenceCount() > 0, semaphore.getInternalEncoding(),
+        show.line("inside", semaphore.getIdleTime() < 20, semaphore.getReferenceCount() > 0, semaphore.getInternalEncoding(),
                 semaphore.sizeInMemory() > 20, semaphore.getCodec().getClass().getSimpleName(), semaphore.touch());
-        show.line("inside", show.get(semaphore.getIdleTimeAsync()), show.get(semaphore.getReferenceCountAsync()) > 0,
+        show.line("inside", show.get(semaphore.getIdleTimeAsync()) < 20, show.get(semaphore.getReferenceCountAsync()) > 0,
                 show.get(semaphore.getInternalEncodingAsync()), show.get(semaphore.sizeInMemoryAsync()) > 20);
         show.kindOfFailure("frequency", semaphore::getAccessFrequency);
         show.redis("CONFIG", "SET", "maxmemory-policy", "allkeys-lfu");
