@@ -201,6 +201,9 @@ impl Server {
             let bus = self.bus_port.to_string();
             let words = ["--cluster-enabled", "yes", "--cluster-require-full-coverage", "no", "--cluster-port", &bus];
             command.extend(words.map(str::to_owned));
+            // Else one that has never met another does not know where it is, and Redisson does not find it.
+            let words = ["--cluster-announce-ip", "127.0.0.1"];
+            command.extend(words.map(str::to_owned));
         }
         command.extend(self.options.args.iter().cloned());
         command

@@ -37,8 +37,7 @@ public class Agent {
     }
 
     public static void main(String[] args) throws Exception {
-        Config config = new Config();
-        config.useSingleServer().setAddress(args[0]);
+        Config config = Servers.of(args[0]);
         RedissonClient kryo = Redisson.create(config);
         Agent agent = new Agent(Redisson.create(config.setCodec(StringCodec.INSTANCE)), kryo);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
