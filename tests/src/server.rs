@@ -91,8 +91,11 @@ impl Server {
         self.url_at(self.port)
     }
 
-    /// The same for another port, such as a proxy's.
+    /// The same for another port, such as a proxy's. A cluster tells its clients where to go: from now on there, all of them.
     pub fn url_at(&self, port: u16) -> String {
+        if mode() == "cluster" && port != self.port {
+            self.view().command::<()>(&["CONFIG", "SET", "cluster-announce-port", &port.to_string()]);
+        }
         self.url_of(mode(), port)
     }
 
