@@ -108,7 +108,7 @@ fn it_is_lost_when_one_of_its_locks_is() {
     let three = Three::start("");
     let guard = three.lock([0, 1, 2]).blocking().acquire().expect("free");
     let mut view = three.servers[1].view();
-    eventually(|| view.calls().contains_key("client|caching"));
+    eventually(|| view.tells());
     view.command::<()>(&["DEL", "n"]);
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime starts");
     assert_eq!(runtime.block_on(guard.lost()).expect("it is lost").reason, LostReason::Deleted);

@@ -60,7 +60,7 @@ fn a_lost_hold_is_one_warning_with_its_time_line_and_the_rest_is_for_debugging()
     assert!(!of("logged kept").is_empty(), "an acquire is told for debugging");
     assert!(of("logged kept").iter().all(|(level, ..)| *level >= Level::DEBUG));
     let guard = a.lock("logged lost").blocking().acquire().expect("free");
-    eventually(|| server.view().calls().contains_key("client|caching"));
+    eventually(|| server.view().tells());
     server.view().command::<()>(&["DEL", "logged lost"]);
     eventually(|| guard.ensure().is_err());
     let warnings: Vec<_> = of("logged lost").into_iter().filter(|(level, ..)| *level < Level::DEBUG).collect();

@@ -87,7 +87,7 @@ fn what_somebody_else_took_away_is_told_before_the_next_renewal() {
     let (server, a, b) = pair();
     let mut view = server.view();
     let guard = values(&a, 1, &["x", "y"]).acquire().expect("free");
-    eventually(|| view.calls().contains_key("client|caching"));
+    eventually(|| view.tells());
     assert!(values(&b, 2, &["y"]).force_release().expect("answered"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("threads");
     let lost = runtime.block_on(async { tokio::time::timeout(secs(8), guard.lost()).await });

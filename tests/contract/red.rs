@@ -93,7 +93,7 @@ fn it_is_lost_with_the_majority_and_not_before() {
     let guard = lock.lock("n").lease(secs(60)).blocking().acquire().expect("free");
     for server in &servers {
         let mut view = server.view();
-        eventually(|| view.exists("n") && view.calls().contains_key("client|caching"));
+        eventually(|| view.exists("n") && view.tells());
     }
     servers[0].view().command::<()>(&["DEL", "n"]);
     servers[1].view().command::<()>(&["DEL", "n"]);

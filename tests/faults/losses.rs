@@ -134,7 +134,7 @@ fn every_way_in_which_a_key_can_go_is_told_long_before_the_lease_ends() {
 
 /// Returns once the server has been asked to tell of changes.
 fn lasts(view: &mut View) {
-    eventually("the server's promise to tell", || view.calls().contains_key("client|caching").then_some(()));
+    eventually("the server's promise to tell", || view.tells().then_some(()));
 }
 
 #[test]

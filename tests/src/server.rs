@@ -59,6 +59,9 @@ impl Server {
         let mut server = Server { options, port: 0, tls_port: 0, bus_port: 0, dir, process: Mutex::new(None) };
         for _ in 0..20 {
             (server.port, server.tls_port, server.bus_port) = (ports::free(), ports::free(), ports::free());
+            if server.options.clustered && is_before_7(&server.program()) {
+                server.bus_port = server.port + 10_000;
+            }
             let started = server.launch();
             if started.is_ok() {
                 return server;
@@ -176,13 +179,16 @@ impl Server {
         Ok(())
     }
 
-    fn command(&self) -> Vec<String> {
+    fn program(&self) -> String {
         // Not every build of a server knows TLS; Debian's does, and it is the client's TLS that is under test.
         let asked = std::env::var("REDLATCH_TEST_SERVER").ok().filter(|_| self.options.tls.is_none());
-        let program = asked.unwrap_or_else(|| "redis-server".into());
+        asked.unwrap_or_else(|| "redis-server".into())
+    }
+
+    fn command(&self) -> Vec<String> {
         let (port, dir) = (self.port.to_string(), self.dir.display().to_string());
         let fixed = ["--port", &port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", &dir];
-        let mut command = vec![program];
+        let mut command = vec![self.program()];
         command.extend(fixed.map(str::to_owned));
         if let Some(password) = &self.options.password {
             command.extend(["--requirepass".into(), password.clone()]);
@@ -197,16 +203,16 @@ impl Server {
             command.extend(words.map(str::to_owned));
             command.extend(clients.iter().flat_map(|ca| ["--tls-ca-cert-file".to_owned(), ca.clone()]));
         }
-        if self.options.debugging && needs_leave_to_debug(&command[0]) {
+        if self.options.debugging && !is_before_7(&command[0]) {
             command.extend(["--enable-debug-command", "local"].map(str::to_owned));
         }
         if self.options.clustered || mode() == "cluster" {
-            let bus = self.bus_port.to_string();
-            let words = ["--cluster-enabled", "yes", "--cluster-require-full-coverage", "no", "--cluster-port", &bus];
-            command.extend(words.map(str::to_owned));
             // Else one that has never met another does not know where it is, and Redisson does not find it.
-            let words = ["--cluster-announce-ip", "127.0.0.1"];
+            let words = ["--cluster-enabled", "yes", "--cluster-require-full-coverage", "no", "--cluster-announce-ip", "127.0.0.1"];
             command.extend(words.map(str::to_owned));
+            if !is_before_7(&command[0]) {
+                command.extend(["--cluster-port".into(), self.bus_port.to_string()]);
+            }
         }
         command.extend(self.options.args.iter().cloned());
         command
@@ -219,10 +225,10 @@ fn mode() -> &'static str {
     &MODE
 }
 
-/// Servers before 7 always obey `DEBUG`, and do not know the option.
-fn needs_leave_to_debug(program: &str) -> bool {
+/// Those always obey `DEBUG` and choose their bus port, and do not know the options.
+fn is_before_7(program: &str) -> bool {
     let version = std::process::Command::new(program).arg("--version").output().expect("the server's program runs");
-    !String::from_utf8_lossy(&version.stdout).contains("v=6.")
+    String::from_utf8_lossy(&version.stdout).contains("v=6.")
 }
 
 impl Drop for Server {

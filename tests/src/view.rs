@@ -106,6 +106,11 @@ impl View {
         self.command::<()>(&["CONFIG", "RESETSTAT"]);
     }
 
+    /// Whether somebody is to be told of the next change of a key, because it has read it.
+    pub fn tells(&mut self) -> bool {
+        self.info_field("stats", "tracking_total_keys").is_some_and(|keys| keys != "0")
+    }
+
     /// How many clients are connected, this view included.
     pub fn clients(&mut self) -> u64 {
         let field = self.info_field("clients", "connected_clients");

@@ -138,8 +138,9 @@ impl Server {
             redis::ErrorKind::AuthenticationFailed => Some("WRONGPASS"),
             _ => None,
         })?;
+        let (code, detail) = of_script(code, error.detail().unwrap_or_default());
         // Redis adds where in which script it happened: of no use to a caller.
-        let message = error.detail().unwrap_or_default().split(" script: ").next().unwrap_or_default();
+        let message = detail.split(" script: ").next().unwrap_or_default();
         // Of a key beside the lock's own: those tell by themselves what they find.
         let message =
             format!("{message}{}", if code == "WRONGTYPE" { "; use another name, or delete the key if it is of no use" } else { "" });
@@ -172,10 +173,48 @@ impl Server {
     }
 }
 
+/// The code and the words of an error. Servers before 7 call all those of scripts `ERR`, and say the real one behind where it happened.
+fn of_script<'a>(code: &'a str, detail: &'a str) -> (&'a str, &'a str) {
+    let place = match (code, detail.rsplit_once("@user_script:")) {
+        ("ERR", Some((_, place))) => place,
+        ("@user_script:", _) => detail,
+        _ => return (code, detail),
+    };
+    let said = place.split_once(": ").map_or(place, |(_, said)| said).trim_start_matches('-');
+    match said.split_once(' ') {
+        Some((code, words)) if code.bytes().all(|letter| letter.is_ascii_uppercase()) => (code, words),
+        _ if said.contains("can't run this command") => ("NOPERM", said),
+        _ => ("ERR", said),
+    }
+}
+
 /// What the server answers to [`Server::greeting`]: its number for this connection, if it tells, and its time.
 pub type Greeted = (redis::RedisResult<i64>, redis::RedisResult<(i64, i64)>);
 
 /// Server ms out of what `TIME` answers.
 pub fn time_ms((seconds, micros): (i64, i64)) -> i64 {
     seconds * 1000 + micros / 1000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_script;
+
+    #[test]
+    fn an_error_of_a_script_has_its_own_code_whichever_server_says_it() {
+        for (detail, code, words) in [
+            ("Error running script (call to f_1): @user_script:1: WRONGTYPE Operation against", "WRONGTYPE", "Operation against"),
+            ("Error running script (call to f_1): @user_script:9: @user_script: 9: -OOM command not", "OOM", "command not"),
+            (
+                "Error running script (call to f_1): @user_script:9: @user_script: 9: The user can't run this command",
+                "NOPERM",
+                "The user can't run this command",
+            ),
+            ("Error running script (call to f_1): @user_script:2: attempt to index", "ERR", "attempt to index"),
+        ] {
+            assert_eq!(of_script("ERR", detail), (code, words));
+        }
+        assert_eq!(of_script("@user_script:", "9: -OOM command not"), ("OOM", "command not"));
+        assert_eq!(of_script("OOM", "command not allowed"), ("OOM", "command not allowed"));
+    }
 }

@@ -30,7 +30,7 @@ fn a_renewed_permit_that_somebody_else_gives_back_is_lost_and_that_is_told() {
     let (server, a, client) = pair();
     let (one, mut view) = (set(&a, 2), server.view());
     let permit = client.permit_semaphore("n").acquire_renewed().blocking().expect("available");
-    eventually(|| view.calls().contains_key("client|caching"));
+    eventually(|| view.tells());
     one.release(permit.id()).blocking().expect("it is out");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let loss = runtime.block_on(async { tokio::time::timeout(secs(8), permit.lost()).await });

@@ -95,7 +95,7 @@ promises! {
     fn a_deleted_key_is_told_to_its_holder_as_lost(row) of |kind| kind.held; {
         let held = row.take(&row.a, 1);
         let mut view = row.view();
-        eventually(|| view.calls().contains_key("client|caching"));
+        eventually(|| view.tells());
         view.command::<()>(&["DEL", row.key()]);
         let watch = redlatch::Request { hold: held.number as u64, ..row.request(Op::Watch, 1) };
         let Err(Error::Lost(loss)) = row.a.run_blocking(watch) else { panic!("it is lost") };
