@@ -1,7 +1,7 @@
 # Builds, shows and tests redlatch, one command each. What this machine lacks is installed first: see .ci/setup.
 # Everything is built with cargo's profile `ci`, so that Rust, wheel, jar and test agents share one build without LTO.
 
-.PHONY: demo test chaos mutants bench lint build clean setup setup-tests rust agents test-rust test-python test-java test-examples
+.PHONY: demo test chaos matrix mutants bench lint build clean setup setup-tests rust agents test-rust test-python test-java test-examples
 .NOTPARALLEL:
 
 VENV := target/venv/bin
@@ -29,6 +29,10 @@ bench: setup-tests target/made/python target/made/jar
 	cargo build --workspace --profile ci --bin redlatch-bench
 	bench/peers/build
 	cd bench && python3 -m harness --rounds $(ROUNDS) --warm $(WARM) $(if $(SCALE),--scale $(SCALE)) $(if $(ONLY),--only $(ONLY))
+
+# The contract on every server that is supported, alone and as a cluster; about half an hour
+matrix: setup-tests
+	tests/matrix/run
 
 # Ten deliberate defects, each of which its test must catch
 mutants: setup
@@ -90,6 +94,8 @@ agents: build
 test-rust: agents
 	$(call heading,tests: Rust and across languages)
 	cargo test --workspace --profile ci
+	$(call heading,tests: across languages on a cluster)
+	REDLATCH_TEST_MODE=cluster cargo test --profile ci --package redlatch-tests --test cross
 
 test-python: build
 	$(call heading,tests: Python)
