@@ -21,7 +21,8 @@ pub fn together<T>(things: impl FnOnce() -> T) -> T {
             true
         }
     });
-    let _ending = is_first.then_some(Ending);
+    // Only then is there one: an ending that is made is an end.
+    let _ending = is_first.then(|| Ending);
     things()
 }
 
