@@ -33,7 +33,7 @@ fn solo(socket: &mut Socket, order: &Order) -> String {
     let mut load = |script| socket.call(&encoded(&["SCRIPT", "LOAD", script])).remove(0);
     let (acquire, release) = (load(script!("acquire")), load(script!("release")));
     let acquire = encoded(&["EVALSHA", &acquire, "1", name, "30000", OWNER, "1", NOT_AFTER]);
-    let release = encoded(&["EVALSHA", &release, "1", name, OWNER, "0", "0", "", "0", "PUBLISH", &channel, NOT_AFTER]);
+    let release = encoded(&["EVALSHA", &release, "1", name, OWNER, "0", "0", "", "0", "", "PUBLISH", &channel, NOT_AFTER]);
     let mut pairs = order.pairs();
     while pairs.go_on() {
         assert_eq!(socket.call(&acquire), ["1"], "the lock is free");
