@@ -11,7 +11,7 @@ use crate::link::{First, Limits, Outcome};
 use crate::passing::{answer_cancelled, hand_out};
 use crate::script::Call;
 use crate::settle::WINDOW;
-use crate::target::{Target, Tried, Tryout};
+use crate::target::{Begun, Target, Tried};
 
 /// On the caller's thread; `None`: the waiter will be answered.
 pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
@@ -49,7 +49,7 @@ pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
                 go_on(waiting, None);
             }
         },
-        Some(outcome) => go_on(waiting, Some((turn, call, (outcome, now)))),
+        Some(outcome) => go_on(waiting, Some(Begun { turn, call, tried: Some((outcome, now)), copies: Vec::new() })),
     }
     None
 }
@@ -63,6 +63,9 @@ pub fn submit(waiting: Waiting) {
         Ok(call) => call,
         Err(error) => return waiting.answer(Err(error)),
     };
+    if call.confirmed && target.live.link.confirms(&target.slot.name) {
+        return go_on(waiting, Some(Begun { turn, call, tried: None, copies: Vec::new() }));
+    }
     let (live, response) = (target.live.clone(), target.tries(waiting.patience.deadline()).response(Instant::now()));
     live.lines().begin(waiting.ticket);
     live.first(Box::new(Trying { turn, call, waiting }), response);
@@ -93,7 +96,7 @@ impl First for Trying {
                     go_on(waiting, None);
                 }
             },
-            tried => go_on(waiting, tried.map(|tried| (turn, call, tried))),
+            tried => go_on(waiting, tried.map(|tried| Begun { turn, call, tried: Some(tried), copies: Vec::new() })),
         }
     }
 }
@@ -144,7 +147,7 @@ fn started(target: &Target, joined: Joined) {
 }
 
 /// Goes on with an acquire on the I/O thread; `first` is a try that was made before.
-fn go_on(waiting: Waiting, first: Option<(Turn, Call, Tryout)>) {
+fn go_on(waiting: Waiting, first: Option<Begun>) {
     let target = waiting.target.clone();
     target.live.lines().begin(waiting.ticket);
     let live = target.live.clone();
@@ -168,7 +171,8 @@ fn end(waiting: Waiting, tried: Result<Tried>) {
             let late = waiting.is_late(Instant::now());
             let once = waiting.patience == Patience::Once;
             waiting.answer(match tried {
-                Err(error) if !late || once => Err(error),
+                // That it was there, and not to be relied upon, is more than that it came too late.
+                Err(error) if !late || once || matches!(error, Error::NotSynced { .. }) => Err(error),
                 _ => Ok(Answer::not_now()),
             });
         }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::command::NAME_MAX;
 use crate::error::{Error, Result};
 use crate::servers::{self, Servers, decode};
+use crate::sync_policy::SyncPolicy;
 use crate::tls::Tls;
 
 pub use crate::servers::Address;
@@ -30,10 +31,11 @@ pub struct Config {
     pub(crate) fair_wait: Duration,
     /// The lease of holds without one of their own; they are renewed every third of it.
     pub(crate) watchdog: Duration,
+    pub(crate) sync: SyncPolicy,
     pub(crate) tls: Tls,
 }
 
-const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, fair_wait, watchdog, \
+const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, fair_wait, watchdog, sync, \
                        sentinel_username, sentinel_password, tls_ca, tls_cert, tls_key, tls_verify";
 
 impl Config {
@@ -66,6 +68,7 @@ impl Config {
             connect_timeout: Duration::from_secs(10),
             fair_wait: Duration::from_secs(300),
             watchdog: Duration::from_secs(30),
+            sync: SyncPolicy::None,
             tls: Tls::default(),
         };
         if let Some(database) = database {
@@ -91,6 +94,9 @@ impl Config {
     ///
     /// `fair_wait` is Redisson's `fairLockWaitTimeout`, which is to be the same for all that share a fair lock: by it our waiters reckon how
     /// those clients count on. How long a dead waiter of ours is waited for does not depend on it.
+    ///
+    /// `sync` is a [`SyncPolicy`] as text: `none` (the default), `wait(replicas=1,within=1.0)`, `wait_aof(replicas=1,within=1.0,local=1)` or
+    /// `connected(replicas=1,within=1.0)`, where what is left out is as here.
     ///
     /// For `rediss://`: `tls_ca` is a PEM file with the authorities to trust (else those of the system), `tls_cert` and `tls_key` are PEM
     /// files with the client's own certificate and key, where the server wants one, and `tls_verify` is what the server's certificate must
@@ -131,17 +137,34 @@ impl Config {
             "connect_timeout" => self.connect_timeout = seconds(option, value, 0.001)?,
             "fair_wait" => self.fair_wait = seconds(option, value, 0.0)?,
             "watchdog" => self.watchdog = seconds(option, value, 0.1)?,
+            "sync" => self.sync = SyncPolicy::read(value)?,
             "tls_ca" | "tls_cert" | "tls_key" | "tls_verify" => self.tls.set(option, value)?,
             _ => return Err(Error::config(format!("the option `{option}` does not exist; there are {OPTIONS}"))),
         }
         Ok(self)
     }
 
+    /// Sets what has to have a lock before an acquire returns.
+    ///
+    /// # Errors
+    /// `Error::Config` for a policy that confirms nothing, or leaves no time for it.
+    pub fn sync(&mut self, policy: SyncPolicy) -> Result<&mut Self> {
+        self.sync = policy.checked()?;
+        Ok(self)
+    }
+
     /// Whether the options go together.
     ///
     /// # Errors
-    /// `Error::Config` for TLS options on an address without TLS, and for a certificate without its key.
+    /// `Error::Config` for TLS options on an address without TLS, for a certificate without its key, and for a sync policy that may take
+    /// longer than the watchdog's leases last.
     pub fn check(&self) -> Result<()> {
+        if self.sync.within() >= self.watchdog && !matches!(self.sync, SyncPolicy::Connected { .. }) {
+            let (sync, watchdog) = (self.sync, self.watchdog);
+            return Err(Error::config(format!(
+                "the sync `{sync}` takes as long as a lease of the watchdog, {watchdog:?}; give it less time"
+            )));
+        }
         if matches!(self.servers, Servers::Cluster(_)) && self.database != 0 {
             return Err(Error::config(format!("the database is {}, and a cluster has only 0; leave it out", self.database)));
         }
@@ -162,7 +185,7 @@ fn short(text: &str) -> String {
     }
 }
 
-fn seconds(option: &str, value: &str, least: f64) -> Result<Duration> {
+pub(crate) fn seconds(option: &str, value: &str, least: f64) -> Result<Duration> {
     let bad = || Error::config(format!("the {option} `{value}` is not a number of seconds from {least} to 31536000"));
     let number: f64 = value.parse().map_err(|_| bad())?;
     if !(least..=31_536_000.0).contains(&number) {

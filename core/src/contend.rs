@@ -117,8 +117,8 @@ fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
             });
             answer_cancelled(cancelled.flatten().map(|place| place.waiter));
         }
-        Did::Tried(target, Err(error)) if !target.is_as_patient_as_client() || matches!(error, Error::AlreadyHeld { .. }) => {
-            // The others have another time for it, or do not hold it.
+        Did::Tried(target, Err(error)) if !target.is_as_patient_as_client() || is_of_one(&error) => {
+            // The others have another time for it, or do not hold it, or are to have a try of their own.
             let returned = live.lines().returned(key, now);
             if let Some((waiting, cancelled)) = returned {
                 waiting.answer(Err(if cancelled { Error::Cancelled } else { error }));
@@ -134,6 +134,10 @@ fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
             }
         }
     }
+}
+
+fn is_of_one(error: &Error) -> bool {
+    matches!(error, Error::AlreadyHeld { .. } | Error::NotSynced { .. })
 }
 
 /// Tells an error to everybody who has waited through it.

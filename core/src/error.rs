@@ -84,6 +84,9 @@ pub enum Error {
     /// The server cannot be reached, or does not answer, in time.
     #[error("{server} {cause}; check that it runs and that the address is right")]
     Unavailable { server: String, cause: String, timeout: bool },
+    /// What was taken was not confirmed in time, see [`crate::SyncPolicy`], and is given back.
+    #[error("`{}` was confirmed by {confirmed} of {expected} {because}", shown(lock))]
+    NotSynced { lock: String, confirmed: u32, expected: u32, because: String },
     /// The server said no.
     #[error("the server refused {what}: {code} {message}")]
     Refused { what: String, code: String, message: String },
@@ -122,6 +125,7 @@ impl Error {
             Error::AlreadyHeld { .. } => "already_held",
             Error::NotAcquired { .. } => "not_acquired",
             Error::Unavailable { .. } => "unavailable",
+            Error::NotSynced { .. } => "not_synced",
             Error::Refused { .. } => "refused",
             Error::Config(_) => "config",
             Error::Unsupported(_) => "unsupported",
@@ -130,7 +134,7 @@ impl Error {
         }
     }
 
-    /// The stable number that crosses a language border. 0 is done, 1 not now, 2 pending; 14 is kept for `not_synced`.
+    /// The stable number that crosses a language border. 0 is done, 1 not now, 2 pending.
     pub fn number(&self) -> i32 {
         match self {
             Error::NotHeld { .. } | Error::NoPermit { .. } => 10,
@@ -138,6 +142,7 @@ impl Error {
             Error::NotAcquired { .. } => 12,
             Error::Unavailable { timeout: false, .. } => 13,
             Error::Unavailable { timeout: true, .. } => 20,
+            Error::NotSynced { .. } => 14,
             Error::Refused { .. } => 15,
             Error::Config(_) => 16,
             Error::Unsupported(_) => 17,

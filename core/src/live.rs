@@ -222,7 +222,7 @@ impl Live {
         for left in left {
             let _ = left.await;
         }
-        let _ = timeout(self.config.retry_for, self.gates.idle()).await;
+        let _ = timeout(self.config.retry_for + self.config.sync.within(), self.gates.idle()).await;
         let late = self.tell_closed();
         if release {
             self.free(late).await;

@@ -77,8 +77,8 @@ impl LockBuilder {
     /// Acquires.
     ///
     /// # Errors
-    /// `NotAcquired` when the wait ran out, `AlreadyHeld` if the owner has a lock that is not reentrant; `Unavailable`, `Refused`, `Config`,
-    /// `Closed`.
+    /// `NotAcquired` when the wait ran out, `AlreadyHeld` if the owner has a lock that is not reentrant, `NotSynced` if it was not
+    /// confirmed as the client's [`crate::SyncPolicy`] wants it; `Unavailable`, `Refused`, `Config`, `Closed`.
     ///
     /// # Cancellation
     /// Dropping the future leaves nothing held.

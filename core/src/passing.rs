@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::gate::Turn;
 use crate::lines::Waiting;
 use crate::link::{Reply, Sent};
-use crate::target::Target;
+use crate::target::{Begun, Target, Tried};
 
 pub struct Pass {
     pub to: Target,
@@ -35,16 +35,38 @@ impl Pass {
 
     /// The server has passed it on, by a call sent at `sent` and answered by `reply`.
     pub fn done(mut self, reply: Reply, sent: Instant) {
-        let (live, key, now) = (self.to.live.clone(), self.to.key(), Instant::now());
+        let live = self.to.live.clone();
+        if live.link.confirms(&self.to.slot.name) {
+            live.spawn(async move { self.confirm().await });
+            return;
+        }
         let taken = self.to.taken(reply, self.watched, sent);
         drop(self.turn.take());
-        let Some(taken) = taken else { return return_to_line(&self.to) };
-        let returned = {
-            let mut lines = live.lines();
-            lines.change(&key, now, |line| line.waiter.near(Some(self.to.lease), now));
-            lines.returned(&key, now)
+        match taken {
+            Some(taken) => has_it(&self.to, taken),
+            None => return_to_line(&self.to),
+        }
+    }
+
+    /// The heir acquires what it has already: that is confirmed, and given back if it is not, as any acquire. Whoever let go is not to
+    /// wait for that.
+    async fn confirm(mut self) {
+        let (to, Some(turn)) = (self.to.clone(), self.turn.take()) else { return };
+        let passed = Sent { connection: None, over: Instant::now() };
+        let tried = match to.acquire_call() {
+            Ok(call) => to.acquire(self.watched, to.tries(None), Some(Begun { turn, call, tried: None, copies: vec![passed] })).await,
+            Err(error) => Err(error),
         };
-        hand_out(self.to.clone(), taken, returned);
+        match tried {
+            Ok(Tried::Taken(taken)) => has_it(&to, taken),
+            Ok(Tried::Busy(_)) => return_to_line(&to),
+            Err(error) => {
+                let returned = to.live.lines().returned(&to.key(), Instant::now());
+                if let Some((waiting, cancelled)) = returned {
+                    waiting.answer(Err(if cancelled { Error::Cancelled } else { error }));
+                }
+            }
+        }
     }
 
     /// It is not known whether it was passed on: what the heir may have got is given back, and it waits on.
@@ -54,6 +76,17 @@ impl Pass {
         }
         return_to_line(&self.to);
     }
+}
+
+/// The heir has what was passed on.
+fn has_it(to: &Target, taken: Answer) {
+    let (live, key, now) = (to.live.clone(), to.key(), Instant::now());
+    let returned = {
+        let mut lines = live.lines();
+        lines.change(&key, now, |line| line.waiter.near(Some(to.lease), now));
+        lines.returned(&key, now)
+    };
+    hand_out(to.clone(), taken, returned);
 }
 
 /// There was nothing to pass on: the heir is to try for itself.

@@ -70,6 +70,8 @@ pub struct Call {
     pub(crate) publish: Option<usize>,
     /// The key that is to be forgotten once the call is answered.
     pub(crate) remembered: Option<String>,
+    /// What it takes counts only once it is confirmed, see [`crate::SyncPolicy`].
+    pub(crate) confirmed: bool,
     #[cfg(test)]
     names: (Vec<String>, Vec<String>),
 }
@@ -121,6 +123,7 @@ impl Call {
             resent: None,
             publish: None,
             remembered: None,
+            confirmed: false,
             #[cfg(test)]
             names: Default::default(),
         }

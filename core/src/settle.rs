@@ -72,6 +72,10 @@ pub async fn after(
         let failure = match outcome {
             Outcome::Reply(reply) => return Ok(Settled { reply, sent, repeated }),
             Outcome::Refused(error) => return Err(Unsettled { error, copies }),
+            Outcome::Unconfirmed { error, copy } => {
+                copies.push(copy);
+                return Err(Unsettled { error, copies });
+            }
             Outcome::Crossing => {
                 until = copies.iter().map(|copy| copy.over).max().unwrap_or(until);
                 None

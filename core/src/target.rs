@@ -14,15 +14,17 @@ use crate::link::{Outcome, Reply};
 use crate::live::Live;
 use crate::owner::owner_field;
 use crate::script::{Call, Script, script};
-use crate::settle::{Settled, Tries, Unsettled, settle};
+use crate::settle::{Settled, Tries, settle};
 use crate::slot::Slot;
 
+mod acquire;
 mod ask;
 mod extend;
 mod keys;
 mod release;
 mod waiting;
 
+pub use acquire::Begun;
 pub use release::Releasing;
 
 /// Leases up to this may be over when the answer comes: who asks for one gets one.
@@ -133,7 +135,9 @@ impl Target {
     }
 
     pub fn acquire_call(&self) -> Result<Call> {
-        self.call(Op::Acquire, &Cx { want: self.count() + 1, ..self.cx() })
+        let mut call = self.call(Op::Acquire, &Cx { want: self.count() + 1, ..self.cx() })?;
+        call.confirmed = call.changes();
+        Ok(call)
     }
 
     /// What the reply to an acquire sent at `sent` means; `None`: the outer holds are lost, try for a first one.
@@ -181,34 +185,6 @@ impl Target {
     fn missing(&self, reply: &Reply) {
         let (taken, epoch) = (reply.numbers.first() == Some(&1), self.live.link.epoch());
         self.live.holds(|holds| holds.missing(&self.slot, taken, epoch, Instant::now()));
-    }
-
-    /// One acquire, settled: taken, busy, or given back in the background when its outcome stays unknown.
-    pub async fn acquire(&self, watched: bool, tries: Tries, mut first: Option<(Turn, Call, Tryout)>) -> Result<Tried> {
-        loop {
-            let (turn, call, sent) = match first.take() {
-                Some((turn, call, sent)) => (turn, call, Some(sent)),
-                None => {
-                    let turn = self.turn(tries).await?;
-                    (turn, self.acquire_call()?, None)
-                }
-            };
-            match settle(&self.live, &call, tries, sent).await {
-                Ok(Settled { reply, sent, .. }) => {
-                    if let Some(tried) = self.acquired(&call, reply, watched, sent)? {
-                        return Ok(tried);
-                    }
-                }
-                Err(Unsettled { error, copies }) => {
-                    match copies.is_empty() {
-                        true => {}
-                        false if self.row.0.held => self.give_back(turn, self.count(), copies),
-                        false => self.undo(turn, &call, copies),
-                    }
-                    return Err(error);
-                }
-            }
-        }
     }
 
     pub async fn force_release(&self) -> Result<Answer> {

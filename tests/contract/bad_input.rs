@@ -112,11 +112,31 @@ fn options_that_are_none_are_refused_by_name() {
         ("database", "-1"),
         ("client_name", "two words"),
         ("wachtdog", "30"),
+        ("sync", "all"),
+        ("sync", "none(replicas=1)"),
+        ("sync", "wait(replicas=1"),
+        ("sync", "wait(replicas=0)"),
+        ("sync", "wait(replicas=-1)"),
+        ("sync", "wait(replicas=1001)"),
+        ("sync", "wait(within=NaN)"),
+        ("sync", "wait(within=0)"),
+        ("sync", "wait(local=1)"),
+        ("sync", "wait(1)"),
+        ("sync", "wait_aof(replicas=0,local=0)"),
+        ("sync", "wait_aof(local=2)"),
     ] {
         let Err(Error::Config(said)) = Config::from_url("redis://h").expect("a good URL").set(option, value).map(|_| ()) else {
             panic!("{option}={value} must be refused")
         };
         assert!(said.contains(option), "{said}");
+    }
+    let Err(Error::Config(said)) = Client::connect("redis://h?sync=wait(within=30)&watchdog=30").map(drop) else {
+        panic!("no hold would last until it is confirmed")
+    };
+    assert!(said.contains("wait(replicas=1,within=30)") && said.contains("30s"), "{said}");
+    for replicas in [0, u32::MAX] {
+        let policy = redlatch::SyncPolicy::Wait { replicas, within: secs(1) };
+        assert!(matches!(Config::from_url("redis://h").expect("a good URL").sync(policy), Err(Error::Config(_))));
     }
     let Err(Error::Config(said)) = Client::connect("http://user:secret@h").map(drop) else { panic!("it must be refused") };
     assert!(!said.contains("secret"), "{said}");

@@ -4,6 +4,7 @@ use redlatch::Client;
 use redlatch_tests::secs;
 
 mod cluster;
+mod confirmed;
 mod keys;
 mod replicated;
 mod sentinel;

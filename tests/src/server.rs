@@ -25,6 +25,8 @@ pub struct Options {
     pub debugging: bool,
     /// Whether it can be one of a cluster.
     pub clustered: bool,
+    /// The program that is to run, if not the usual one.
+    pub program: Option<String>,
 }
 
 /// What a server shows, and asks of its clients, in TLS.
@@ -37,7 +39,7 @@ pub struct Tls {
 
 /// A running `redis-server` from `PATH`, or the program that `REDLATCH_TEST_SERVER` names.
 pub struct Server {
-    options: Options,
+    pub(crate) options: Options,
     port: u16,
     tls_port: u16,
     bus_port: u16,
@@ -182,14 +184,15 @@ impl Server {
     fn program(&self) -> String {
         // Not every build of a server knows TLS; Debian's does, and it is the client's TLS that is under test.
         let asked = std::env::var("REDLATCH_TEST_SERVER").ok().filter(|_| self.options.tls.is_none());
-        asked.unwrap_or_else(|| "redis-server".into())
+        self.options.program.clone().or(asked).unwrap_or_else(|| "redis-server".into())
     }
 
     fn command(&self) -> Vec<String> {
         let (port, dir) = (self.port.to_string(), self.dir.display().to_string());
         let fixed = ["--port", &port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", &dir];
-        let mut command = vec![self.program()];
-        command.extend(fixed.map(str::to_owned));
+        // Nobody waits 5 s for more replicas before the first one gets anything.
+        let fixed = fixed.into_iter().chain(["--repl-diskless-sync-delay", "0"]);
+        let mut command: Vec<String> = [self.program()].into_iter().chain(fixed.map(str::to_owned)).collect();
         if let Some(password) = &self.options.password {
             command.extend(["--requirepass".into(), password.clone()]);
         }

@@ -22,7 +22,7 @@ local held = redis.pcall('HEXISTS', lock, owner)
 if held == 1 then
   if tonumber(want) > 1 then return {-3} end
   -- A repeat, or the owner has given its hold up for lost too early.
-  if redis.call('PTTL', lock) < tonumber(lease) then redis.call('PEXPIRE', lock, lease) end
+  redis.call('PEXPIRE', lock, math.max(redis.call('PTTL', lock), lease))
   return {1}
 end
 if type(held) == 'table' then return other_kind(lock) end

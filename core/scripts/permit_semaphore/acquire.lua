@@ -21,7 +21,9 @@ if refusal then return refusal end
 reap(permits, leases, publish, channel)
 local there = redis.pcall('GET', permits)
 if there and not is_number(there) then return other_kind(permits) end
-if not redis.call('ZSCORE', leases, ids[5]) then
+if redis.call('ZSCORE', leases, ids[5]) then
+  redis.call('ZREM', leases, ids[5])
+else
   local count = #ids - 4
   if not there or tonumber(there) < count then
     local next = tonumber(redis.call('ZRANGE', leases, 0, 0, 'WITHSCORES')[2] or NEVER)

@@ -16,7 +16,10 @@ local count, keep, not_after = ARGV[1], ARGV[2], ARGV[3]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-if answered(request) then return {1} end
+if answered(request) then
+  redis.call('PEXPIRE', request, keep)
+  return {1}
+end
 local there = redis.pcall('GET', permits)
 if there and not is_number(there) then return other_kind(permits) end
 if not there or tonumber(there) < tonumber(count) then return {0, -1, there and 1 or 0} end

@@ -22,7 +22,7 @@ if type(value) == 'table' then return other_kind(lock) end
 if value == token then
   if tonumber(want) > 1 then return {-3} end
   -- A repeat, or the owner has given its hold up for lost too early.
-  if redis.call('PTTL', lock) < tonumber(lease) then redis.call('PEXPIRE', lock, lease) end
+  redis.call('PEXPIRE', lock, math.max(redis.call('PTTL', lock), lease))
   return {1}
 end
 if tonumber(want) > 1 then return {-1, value and 1 or 0} end

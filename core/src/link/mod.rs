@@ -10,6 +10,7 @@ use crate::servers::{Address, Servers};
 use crate::wakes::Wakes;
 
 mod clock;
+mod confirming;
 mod direct;
 mod finding;
 mod first;
@@ -18,6 +19,7 @@ mod life;
 mod map;
 mod mux;
 mod node;
+mod packing;
 mod pulse;
 mod single;
 mod slots;
@@ -29,6 +31,7 @@ mod wire;
 pub use first::{First, Firsts, TOGETHER};
 use life::Lives;
 use node::Node;
+use packing::{is_half_done, no_script, packed, reply};
 use single::Sharding;
 pub use slots::slot;
 use topology::Topology;
@@ -64,6 +67,11 @@ pub enum Outcome {
     Crossing,
     /// It came too late to the server, which therefore ignored it.
     TooLate,
+    /// It was carried out, but not confirmed as it had to be.
+    Unconfirmed {
+        error: Error,
+        copy: Sent,
+    },
     /// The server said no, and will say so again.
     Refused(Error),
 }
@@ -118,7 +126,7 @@ impl Link {
     /// On the caller's thread; `None`: no connection is free, use [`Link::run`].
     pub fn run_direct(&self, call: &Call, limits: Limits) -> Option<Outcome> {
         match &self.way {
-            Way::One(node) => node.direct.run(call, limits).map(stays),
+            Way::One(node) => node.run_direct(call, limits).map(stays),
             Way::Many(topology) => topology.run_direct(call, limits),
         }
     }
@@ -126,7 +134,7 @@ impl Link {
     /// On the I/O thread. `earlier`: copies of it that may be on their way; none of them runs after this one is sent.
     pub async fn run(&self, call: &Call, limits: Limits, earlier: &[Sent]) -> Outcome {
         match &self.way {
-            Way::One(node) => stays(node.mux.run(call, limits, earlier, How::Plain).await),
+            Way::One(node) => stays(node.run(call, limits, earlier, How::Plain).await),
             // Apart: the future of a call to one server stays small.
             Way::Many(topology) => Box::pin(topology.run(call, limits, earlier, false)).await,
         }
@@ -146,6 +154,14 @@ impl Link {
         match &self.way {
             Way::One(node) => stays(node.mux.run(call, limits, &[], How::Told).await),
             Way::Many(topology) => Box::pin(topology.run(call, limits, &[], true)).await,
+        }
+    }
+
+    /// Whether what is taken of this name has to be confirmed, as far as is known now.
+    pub fn confirms(&self, key: &str) -> bool {
+        match &self.way {
+            Way::One(node) => node.confirms(),
+            Way::Many(topology) => topology.map().owner(topology.place(key)).is_none_or(|node| node.confirms()),
         }
     }
 
@@ -210,48 +226,4 @@ fn stays(outcome: Result<Outcome, Elsewhere>) -> Outcome {
     outcome.unwrap_or_else(|Elsewhere { to, .. }| {
         Outcome::Refused(Error::Unsupported(format!("the server is one of a cluster, and sends a call to {to}; write redis+cluster://")))
     })
-}
-
-/// `resent`: a copy of it may have run before.
-fn packed(call: &Call, not_after: u64, whole: bool, resent: bool, sharding: &Sharding) -> redis::Cmd {
-    let size = call.keys.size() + call.args.size() + 80;
-    let mut cmd =
-        redis::Cmd::with_capacity(call.keys.len() + call.args.len() + 3, if whole { size + call.script.text.len() } else { size });
-    cmd.arg(if whole { "EVAL" } else { "EVALSHA" }).arg(if whole { call.script.text } else { call.script.sha() }).arg(call.keys.len());
-    for key in call.keys.iter() {
-        cmd.arg(key);
-    }
-    for (i, arg) in call.args.iter().enumerate() {
-        match Some(i) {
-            at if at == call.not_after => cmd.arg(not_after),
-            at if at == call.resent => cmd.arg(u8::from(resent)),
-            at if at == call.publish => cmd.arg(sharding.publish()),
-            _ => cmd.arg(arg),
-        };
-    }
-    cmd
-}
-
-fn reply(value: redis::Value) -> Option<Reply> {
-    let redis::Value::Array(items) = value else { return None };
-    let mut items = items.into_iter();
-    let Some(redis::Value::Int(code)) = items.next() else { return None };
-    let mut reply = Reply { code, ..Reply::default() };
-    for item in items {
-        match item {
-            redis::Value::Int(number) => reply.numbers.push(number),
-            redis::Value::BulkString(bytes) => reply.texts.push(bytes),
-            _ => return None,
-        }
-    }
-    Some(reply)
-}
-
-/// In a slot that moves to another server, a script ends where it needs what is there no more, or not yet.
-fn is_half_done(error: &redis::RedisError) -> bool {
-    error.detail().is_some_and(|detail| detail.contains("non local key"))
-}
-
-fn no_script(error: &redis::RedisError) -> bool {
-    error.code() == Some("NOSCRIPT")
 }

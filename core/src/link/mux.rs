@@ -45,12 +45,16 @@ impl Mux {
 
     /// `earlier`: copies that must not run after this one.
     pub async fn run(self: &Arc<Self>, call: &Call, limits: Limits, earlier: &[Sent], how: How) -> Result<Outcome, Elsewhere> {
-        let wire = match self.wire(limits.response).await {
-            Ok(wire) => wire,
-            Err(outcome) => return Ok(outcome),
-        };
+        match self.wire(limits.response).await {
+            Ok(wire) => self.run_over(&wire, call, limits, earlier, how).await,
+            Err(outcome) => Ok(outcome),
+        }
+    }
+
+    /// As [`Mux::run`], over a connection of [`Mux::dial`].
+    pub async fn run_over(&self, wire: &Wire, call: &Call, limits: Limits, earlier: &[Sent], how: How) -> Result<Outcome, Elsewhere> {
         // Rare, and big: in the future of every call it would be moved and freed with it.
-        if !earlier.is_empty() && !Box::pin(self.overtakes(&wire, earlier, limits)).await {
+        if !earlier.is_empty() && !Box::pin(self.overtakes(wire, earlier, limits)).await {
             return Ok(Outcome::Crossing);
         }
         let mut whole = false;
@@ -63,7 +67,7 @@ impl Mux {
             let cmd = packed(call, not_after, whole, !earlier.is_empty(), &self.server.sharding);
             match wire.ask(wire.send(cmd, how), limits.response).await {
                 Ok(Err(error)) if no_script(&error) && !whole => whole = true,
-                Ok(answer) => return self.meaning(&wire, call, answer, copy, sent),
+                Ok(answer) => return self.meaning(wire, call, answer, copy, sent),
                 Err(silence) => return Ok(Outcome::Unknown { error: self.silent(silence), copy }),
             }
         }
@@ -174,12 +178,12 @@ impl Mux {
         self.now.lock().expect("nothing panics while it is held")
     }
 
-    fn broken(&self, wire: &Wire, error: &RedisError) -> Error {
+    pub fn broken(&self, wire: &Wire, error: &RedisError) -> Error {
         self.lost(wire);
         self.server.broken(error)
     }
 
-    fn silent(&self, silence: Silence) -> Error {
+    pub fn silent(&self, silence: Silence) -> Error {
         match silence {
             Silence::TimedOut => self.server.unavailable("does not answer in time", true),
             Silence::Over => self.server.unavailable("closed the connection", false),

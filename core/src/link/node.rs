@@ -6,13 +6,18 @@ use std::time::Duration;
 use redis::{FromRedisValue, Value};
 
 use super::clock::Clock;
+use super::confirming::Confirming;
 use super::direct::Direct;
 use super::life::{Life, Lives};
 use super::mux::Mux;
 use super::single::{Server, Sharding};
+use super::wire::How;
+use super::{Elsewhere, Limits, Outcome, Sent};
 use crate::config::Config;
 use crate::error::Error;
+use crate::script::Call;
 use crate::servers::Address;
+use crate::sync_policy::SyncPolicy;
 use crate::wakes::Wakes;
 
 pub struct Node {
@@ -21,6 +26,7 @@ pub struct Node {
     pub mux: Arc<Mux>,
     /// For the channels that belong to slots, as keys do.
     pub ear: Arc<Mux>,
+    confirming: Option<Box<Confirming>>,
 }
 
 impl Node {
@@ -36,7 +42,28 @@ impl Node {
         let (clock, life) = (Arc::new(Clock::new()), Arc::new(Life::new(lives)));
         let mux = |sharded| Arc::new(Mux::new(server.clone(), clock.clone(), life.clone(), wakes.clone(), sharded));
         let (mux, ear) = (mux(false), mux(true));
-        Ok(Node { address: address.clone(), direct: Direct::new(server, clock, life), mux, ear })
+        let confirms = config.sync != SyncPolicy::None;
+        let confirming = confirms.then(|| Box::new(Confirming::new(server.clone(), clock.clone(), life.clone(), config.sync)));
+        Ok(Node { address: address.clone(), direct: Direct::new(server, clock, life), mux, ear, confirming })
+    }
+
+    /// Whether it has to confirm what is taken of it, as far as is known now.
+    pub fn confirms(&self) -> bool {
+        self.confirming.as_ref().is_some_and(|confirming| confirming.is_wanted())
+    }
+
+    /// On the caller's thread; `None`: no connection is free, or there is more to do.
+    pub fn run_direct(&self, call: &Call, limits: Limits) -> Option<Result<Outcome, Elsewhere>> {
+        if call.confirmed && self.confirms() { None } else { self.direct.run(call, limits) }
+    }
+
+    /// On the I/O thread; `earlier`: copies that must not run after this one.
+    pub async fn run(&self, call: &Call, limits: Limits, earlier: &[Sent], how: How) -> Result<Outcome, Elsewhere> {
+        match &self.confirming {
+            // Apart: the future of any other call stays small.
+            Some(confirming) if call.confirmed && confirming.is_wanted() => Box::pin(confirming.run(call, limits, earlier, how)).await,
+            _ => self.mux.run(call, limits, earlier, how).await,
+        }
     }
 
     /// Where one listens to a channel.
@@ -53,12 +80,14 @@ impl Node {
     /// Whoever waits for an answer of it is told that there will be none.
     pub fn retire(&self) {
         self.direct.close();
+        self.confirming.iter().for_each(|confirming| confirming.retire());
         self.mux.retire();
         self.ear.retire();
     }
 
     pub fn close(&self) {
         self.direct.close();
+        self.confirming.iter().for_each(|confirming| confirming.retire());
         self.mux.close();
         self.ear.close();
     }

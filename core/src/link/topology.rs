@@ -66,7 +66,7 @@ impl Topology {
             Err(error) => return Some(Outcome::Refused(error)),
         };
         let node = self.trusted(slot)?;
-        match node.direct.run(call, limits)? {
+        match node.run_direct(call, limits)? {
             Ok(outcome) => {
                 self.judge(&outcome);
                 Some(outcome)
@@ -96,7 +96,7 @@ impl Topology {
                 Err(error) => return Outcome::Unsent(error),
             };
             let response = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-            match node.mux.run(call, Limits { response, ..limits }, earlier, how).await {
+            match node.run(call, Limits { response, ..limits }, earlier, how).await {
                 Ok(outcome) => {
                     self.judge(&outcome);
                     return outcome;

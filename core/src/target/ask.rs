@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use tokio::task::JoinHandle;
+
 use super::{Target, Tryout};
 use crate::command::{Answer, Op};
 use crate::error::Result;
@@ -50,14 +52,14 @@ impl Target {
     }
 
     /// Takes back, in the background, what an acquire may have taken by one of `copies`.
-    pub fn undo(&self, turn: Turn, call: &Call, copies: Vec<Sent>) {
+    pub fn undo(&self, turn: Turn, call: &Call, copies: Vec<Sent>) -> JoinHandle<()> {
         let (target, request) = (self.clone(), call.remembered.clone().unwrap_or_default());
         self.live.io().spawn(async move {
             let _turn = turn;
             let Some(call) = target.row.1.undo(&crate::kinds::Cx { request, ..target.cx() }) else { return };
             let give_up = Instant::now() + target.live.config.watchdog + WINDOW;
             let _ = after(&target.live, &call, Tries { give_up, ..target.tries(None) }, None, copies).await;
-        });
+        })
     }
 
     /// The call is answered: no repeat of it comes any more.

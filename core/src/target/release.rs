@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use tokio::task::JoinHandle;
+
 use super::{Target, Tryout};
 use crate::command::{Answer, Op};
 use crate::error::{Error, Result};
@@ -127,7 +129,7 @@ impl Target {
     }
 
     /// Frees, in the background, what an owner may hold beyond `leave` by one of `copies`; ends when it is done or the lease has run out.
-    pub fn give_back(&self, turn: Turn, leave: u32, copies: Vec<Sent>) {
+    pub fn give_back(&self, turn: Turn, leave: u32, copies: Vec<Sent>) -> JoinHandle<()> {
         let target = self.clone();
         self.live.io().spawn(async move {
             let _turn = turn;
@@ -135,6 +137,6 @@ impl Target {
             if let Ok(call) = target.call(Op::Release, &Cx { leave, lease_ms: 0, ..target.cx() }) {
                 let _ = after(&target.live, &call, Tries { give_up, ..target.tries(None) }, None, copies).await;
             }
-        });
+        })
     }
 }

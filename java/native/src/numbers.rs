@@ -19,6 +19,7 @@ fn java_has_the_cores_number_of_every_error_that_reaches_it() {
         ("LOST", Error::Lost(Box::new(loss))),
         ("UNAVAILABLE", unavailable(false)),
         ("TIMED_OUT", unavailable(true)),
+        ("NOT_SYNCED", Error::NotSynced { lock: text(), confirmed: 0, expected: 1, because: text() }),
         ("REFUSED", Error::Refused { what: text(), code: text(), message: text() }),
         ("CONFIG", Error::Config(text())),
         ("UNSUPPORTED", Error::Unsupported(text())),

@@ -1,0 +1,49 @@
+//! A call as a command, and what comes back.
+
+use super::Reply;
+use super::single::Sharding;
+use crate::script::Call;
+
+/// `resent`: a copy of it may have run before.
+pub fn packed(call: &Call, not_after: u64, whole: bool, resent: bool, sharding: &Sharding) -> redis::Cmd {
+    let size = call.keys.size() + call.args.size() + 80;
+    let mut cmd =
+        redis::Cmd::with_capacity(call.keys.len() + call.args.len() + 3, if whole { size + call.script.text.len() } else { size });
+    cmd.arg(if whole { "EVAL" } else { "EVALSHA" }).arg(if whole { call.script.text } else { call.script.sha() }).arg(call.keys.len());
+    for key in call.keys.iter() {
+        cmd.arg(key);
+    }
+    for (i, arg) in call.args.iter().enumerate() {
+        match Some(i) {
+            at if at == call.not_after => cmd.arg(not_after),
+            at if at == call.resent => cmd.arg(u8::from(resent)),
+            at if at == call.publish => cmd.arg(sharding.publish()),
+            _ => cmd.arg(arg),
+        };
+    }
+    cmd
+}
+
+pub fn reply(value: redis::Value) -> Option<Reply> {
+    let redis::Value::Array(items) = value else { return None };
+    let mut items = items.into_iter();
+    let Some(redis::Value::Int(code)) = items.next() else { return None };
+    let mut reply = Reply { code, ..Reply::default() };
+    for item in items {
+        match item {
+            redis::Value::Int(number) => reply.numbers.push(number),
+            redis::Value::BulkString(bytes) => reply.texts.push(bytes),
+            _ => return None,
+        }
+    }
+    Some(reply)
+}
+
+/// In a slot that moves to another server, a script ends where it needs what is there no more, or not yet.
+pub fn is_half_done(error: &redis::RedisError) -> bool {
+    error.detail().is_some_and(|detail| detail.contains("non local key"))
+}
+
+pub fn no_script(error: &redis::RedisError) -> bool {
+    error.code() == Some("NOSCRIPT")
+}

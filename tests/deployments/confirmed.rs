@@ -1,0 +1,180 @@
+//! What counts only once replicas have it.
+
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
+use redlatch::{Client, Config, Error, SyncPolicy};
+use redlatch_tests::{Proxy, Sentinels, Server, View, all_at_once, eventually, ms, secs};
+
+use super::use_every_kind;
+
+mod every_kind;
+mod files;
+mod without;
+
+/// A client that waits for one replica.
+fn confirmed(url: &str, within_ms: u64) -> Client {
+    let mut config = Config::from_url(url).expect("a good URL");
+    Client::with_config(config.sync(SyncPolicy::Wait { replicas: 1, within: ms(within_ms) }).expect("a good policy").clone())
+}
+
+/// Returns once somebody waits for a replica.
+fn until_waited_for(view: &mut View) {
+    eventually("a call that waits", || is_waited_for(view).then_some(()));
+}
+
+fn is_waited_for(view: &mut View) -> bool {
+    view.command::<String>(&["INFO", "clients"]).contains("blocked_clients:1")
+}
+
+fn is_not_synced<T>(result: Result<T, Error>) -> String {
+    let error = result.map(drop).expect_err("nobody has confirmed it");
+    assert!(matches!(error, Error::NotSynced { confirmed: 0, expected: 1, .. }), "{error:?}");
+    error.to_string()
+}
+
+#[test]
+fn what_is_acquired_is_on_the_replica_by_then() {
+    let master = Server::start();
+    let proxy = Proxy::start(&master);
+    let replica = master.replica_over(proxy.port());
+    proxy.delay(ms(5));
+    let client = confirmed(&master.url(), 10_000);
+    for number in 0..20 {
+        let guard = client.lock(&format!("n{number}")).blocking().acquire().expect("free");
+        assert!(replica.view().exists(&format!("n{number}")));
+        guard.release().expect("held");
+    }
+}
+
+#[test]
+fn a_cut_link_grants_nothing_and_says_what_to_look_at() {
+    let master = Server::start();
+    let proxy = Proxy::start(&master);
+    let replica = master.replica_over(proxy.port());
+    let (client, patient, mut view) = (confirmed(&master.url(), 100), confirmed(&master.url(), 10_000), master.view());
+    patient.lock("before").blocking().acquire().expect("confirmed").release().expect("held");
+    proxy.stall(redlatch_tests::Direction::ToClient);
+    for wait in [ms(0), secs(5)] {
+        let said = is_not_synced(client.lock("n").wait(wait).blocking().acquire());
+        assert!(said.contains("`n`") && said.contains("0 of 1 replicas") && said.contains("INFO replication"), "{said}");
+        assert!(!view.exists("n"));
+    }
+    proxy.flow();
+    eventually("what was given back", || replica.view().keys("*").is_empty().then_some(()));
+    patient.lock("n").blocking().acquire().expect("confirmed again").release().expect("held");
+}
+
+#[test]
+fn nobody_else_waits_while_a_call_is_confirmed() {
+    let master = Server::start();
+    let replica = master.replica();
+    let (client, mut view) = (confirmed(&master.url(), 15_000), master.view());
+    let held = client.lock("held").blocking().acquire().expect("confirmed");
+    replica.pause();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| client.lock("n").blocking().acquire().expect("confirmed in the end").release());
+        until_waited_for(&mut view);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("an event queue");
+        assert!(client.lock("n").blocking().is_locked().expect("answered"));
+        assert!(runtime.block_on(client.lock("held").is_locked()).expect("answered"));
+        assert!(client.lock("held").blocking().try_acquire().expect("answered").is_none(), "somebody holds it, and that needs nobody");
+        held.release().expect("a release waits for nobody");
+        assert!(!view.exists("held"));
+        assert!(is_waited_for(&mut view) && !waiting.is_finished());
+        replica.resume();
+        waiting.join().expect("no panic").expect("held");
+    });
+}
+
+#[test]
+fn a_failover_keeps_what_was_confirmed() {
+    let sentinels = Sentinels::start();
+    let (client, other) = (confirmed(&sentinels.url(), 5_000), super::client(&format!("{}?retry_for=20", sentinels.url())));
+    let guards: Vec<_> = (0..20).map(|n| client.lock(&format!("n{n}")).lease(secs(60)).blocking().acquire().expect("confirmed")).collect();
+    sentinels.servers[0].stop();
+    sentinels.until_master(1);
+    for number in 0..20 {
+        assert!(other.lock(&format!("n{number}")).blocking().try_acquire().expect("answered").is_none());
+    }
+    for guard in guards {
+        guard.release().expect("the new master has it");
+    }
+    assert!(sentinels.servers[1].view().keys("n*").is_empty());
+}
+
+#[test]
+fn a_dropped_acquire_leaves_nothing() {
+    let master = Server::start();
+    let replica = master.replica();
+    let (client, mut view) = (confirmed(&master.url(), 15_000), master.view());
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build().expect("threads");
+    client.lock("before").blocking().acquire().expect("confirmed").release().expect("held");
+    replica.pause();
+    let lock = client.lock("n");
+    let task = runtime.spawn(async move { lock.acquire().await.map(drop) });
+    until_waited_for(&mut view);
+    task.abort();
+    let _ = runtime.block_on(task);
+    assert!(view.exists("n"));
+    replica.resume();
+    eventually("an end of it", || (!view.exists("n") && !replica.view().exists("n")).then_some(()));
+}
+
+#[test]
+fn a_hold_that_is_passed_on_is_confirmed() {
+    let master = Server::start();
+    let replica = master.replica();
+    let (client, patient, mut view) = (confirmed(&master.url(), 300), confirmed(&master.url(), 10_000), master.view());
+    patient.lock("before").blocking().acquire().expect("confirmed").release().expect("held");
+    let held = client.lock("n").blocking().acquire().expect("confirmed");
+    replica.pause();
+    let waiters = std::thread::scope(|scope| {
+        let waiters = [0; 2].map(|_| scope.spawn(|| client.lock("n").wait(secs(20)).blocking().acquire().map(drop)));
+        eventually("a listener", || (!view.channels("*").is_empty()).then_some(()));
+        held.release().expect("a release waits for nobody");
+        waiters.map(|waiter| waiter.join().expect("no panic"))
+    });
+    waiters.into_iter().for_each(|waiter| drop(is_not_synced(waiter)));
+    assert!(!view.exists("n"), "each has given back what it got");
+    replica.resume();
+    eventually("what was given back", || replica.view().keys("*").is_empty().then_some(()));
+    patient.lock("n").blocking().acquire().expect("confirmed again").release().expect("held");
+}
+
+#[test]
+fn many_callers_take_turns_and_each_hold_is_on_the_replica() {
+    const EACH: u64 = 25;
+    let master = Server::start();
+    let replica = master.replica();
+    let (client, count) = (confirmed(&master.url(), 10_000), AtomicU64::new(0));
+    let turns = || {
+        let mut view = replica.view();
+        for _ in 0..EACH {
+            let guard = client.lock("n").blocking().acquire().expect("its turn comes");
+            let seen = count.load(SeqCst);
+            assert!(view.exists("n"));
+            count.store(seen + 1, SeqCst);
+            guard.release().expect("held");
+        }
+    };
+    all_at_once((0..8).map(|number| (number.to_string(), turns)));
+    assert_eq!(count.into_inner(), 8 * EACH);
+    eventually("nothing", || master.view().keys("*").is_empty().then_some(()));
+}
+
+#[test]
+fn more_callers_than_connections_wait_in_line_and_each_has_its_answer() {
+    let master = Server::start();
+    let replica = master.replica();
+    let client = confirmed(&format!("{}?retry_for=20", master.url()), 100);
+    replica.pause();
+    let patient = confirmed(&master.url(), 10_000);
+    let acquire = |client: &Client, number: usize| client.lock(&format!("n{number}")).blocking().acquire();
+    let refused = |number| drop(is_not_synced(acquire(&client, number)));
+    all_at_once((0..40).map(|number| (number.to_string(), move || refused(number))));
+    assert!(master.view().keys("*").is_empty());
+    assert!(master.view().clients() < 20);
+    replica.resume();
+    let granted = |number| acquire(&patient, number).expect("confirmed").release().expect("held");
+    all_at_once((0..40).map(|number| (number.to_string(), move || granted(number))));
+}

@@ -1,0 +1,105 @@
+//! Each kind that takes anything.
+
+use redlatch::kinds::ALL;
+use redlatch::{Answer, Op, Request};
+use redlatch_tests::{Options, newest};
+
+use super::*;
+
+const TAKING: fn(&&&str) -> bool = |kind| **kind != "latch";
+
+fn kinds() -> Vec<&'static str> {
+    ALL.iter().map(|(traits, _)| &traits.name).filter(TAKING).copied().collect()
+}
+
+fn request(op: Op, kind: &'static str, owner: i64) -> Request {
+    let name = if kind == "multi" { "multi\0one\0two" } else { kind };
+    Request { numbers: vec![1], ..Request::new(op, kind, name, owner) }
+}
+
+fn acquire(client: &Client, kind: &'static str, owner: i64) -> Result<Answer, Error> {
+    client.run_blocking(request(Op::Acquire, kind, owner))
+}
+
+/// As many permits as one acquire takes.
+fn set_permits(client: &Client) {
+    for kind in ["semaphore", "permit_semaphore"] {
+        client.run_blocking(request(Op::TrySet, kind, 1)).expect("answered");
+    }
+    // The same on the server as those of a semaphore.
+    client.run_blocking(Request { name: "permit".into(), ..request(Op::TrySet, "permit_semaphore", 1) }).expect("answered");
+}
+
+#[test]
+fn works_where_everything_is_confirmed() {
+    let master = Server::start();
+    let replica = master.replica();
+    use_every_kind(&confirmed(&master.url(), 10_000), "n");
+    eventually("the same on both", || (master.view().keys("*") == replica.view().keys("*")).then_some(()));
+}
+
+#[test]
+fn leaves_nothing_where_it_is_not_confirmed() {
+    let master = Server::start();
+    let replica = master.replica();
+    let (client, other) = (confirmed(&master.url(), 50), super::super::client(&master.url()));
+    set_permits(&other);
+    replica.pause();
+    for kind in kinds() {
+        is_not_synced(acquire(&client, kind, 1));
+        assert!(acquire(&other, kind, 2).expect("answered").done, "the {kind} is not given back");
+    }
+    replica.resume();
+}
+
+#[test]
+fn keeps_the_hold_that_it_has_when_one_more_is_not_confirmed() {
+    let master = Server::start();
+    let replica = master.replica();
+    let client = Client::connect(&format!("{}?sync=wait(within=0.3)", master.url())).expect("a good URL");
+    let reentrant = || ALL.iter().map(|(traits, _)| traits).filter(|traits| traits.reentrant);
+    for traits in reentrant() {
+        eventually("a hold", || acquire(&client, traits.name, 1).is_ok_and(|answer| answer.done).then_some(()));
+        replica.pause();
+        is_not_synced(acquire(&client, traits.name, 1));
+        let count = client.run_blocking(request(Op::Inspect, traits.name, 1)).expect("answered").items[0];
+        assert_eq!(count, 1, "{}", traits.name);
+        client.run_blocking(request(Op::Release, traits.name, 1)).expect("held");
+        replica.resume();
+    }
+    eventually("nothing but tokens", || master.view().keys("*").iter().all(|key| key.contains("token")).then_some(()));
+}
+
+/// A server counts from the last write of the connection that asks; there, a repeat that writes nothing would be confirmed by anybody.
+#[test]
+fn is_not_confirmed_by_a_repeat_over_another_connection() {
+    let master = newest(&[]);
+    let (replica, proxy) = (master.replica(), Proxy::start(&master));
+    let (client, other) = (confirmed(&master.url_at(proxy.port()), 100), super::super::client(&master.url()));
+    set_permits(&other);
+    // Over the connection that opens now each kind's first copy goes.
+    eventually("a confirmation", || client.lock("before").blocking().acquire().ok()).release().expect("held");
+    replica.pause();
+    for (number, kind) in kinds().into_iter().enumerate() {
+        proxy.lose_reply_to("WAIT");
+        is_not_synced(acquire(&client, kind, 1));
+        assert_eq!(proxy.struck(), number + 1, "{kind} was sent twice");
+        assert!(acquire(&other, kind, 2).expect("answered").done, "the {kind} is not given back");
+    }
+    replica.resume();
+}
+
+#[test]
+fn is_refused_before_anything_is_taken_where_the_server_cannot_wait() {
+    let args = ["--rename-command", "WAIT", ""].map(str::to_owned).into();
+    let server = Server::with(Options { args, ..Options::default() });
+    let (client, other) = (confirmed(&server.url(), 1000), super::super::client(&server.url()));
+    set_permits(&other);
+    let permits = ["permit", "permit_semaphore", "semaphore"];
+    eventually("nothing but permits", || (server.view().keys("*") == permits).then_some(()));
+    for kind in kinds() {
+        let error = acquire(&client, kind, 1).map(drop).expect_err("nobody can confirm it");
+        assert!(matches!(&error, Error::Unsupported(said) if said.contains("unknown command")), "{error:?}");
+    }
+    assert_eq!(server.view().keys("*"), permits);
+}

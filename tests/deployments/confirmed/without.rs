@@ -1,0 +1,107 @@
+//! Where there is nobody to confirm anything.
+
+use redlatch_tests::Options;
+
+use super::*;
+
+/// Whoever is connected is waited for, as Redisson does.
+fn connected(url: &str, replicas: u32, within_ms: u64) -> Client {
+    Client::connect(&format!("{url}?sync=connected(replicas={replicas},within={})", within_ms as f64 / 1000.0)).expect("a good URL")
+}
+
+/// How often that server was told to wait for so many.
+fn waits(view: &mut View) -> u64 {
+    view.calls().get("wait").copied().unwrap_or_default()
+}
+
+#[test]
+fn a_master_without_replicas_grants_nothing_if_one_must_confirm() {
+    let server = Server::start();
+    is_not_synced(confirmed(&server.url(), 50).lock("n").blocking().acquire());
+    assert!(!server.view().exists("n"));
+}
+
+#[test]
+fn a_master_without_replicas_grants_at_once_if_those_who_are_there_must_confirm() {
+    let server = Server::start();
+    let (client, mut view) = (connected(&server.url(), 1, 20_000), server.view());
+    use_every_kind(&client, "n");
+    view.forget_calls();
+    for _ in 0..10 {
+        client.lock("n").blocking().acquire().expect("there is nobody to wait for").release().expect("held");
+    }
+    assert_eq!(waits(&mut view), 0);
+}
+
+#[test]
+fn replicas_that_are_connected_must_confirm_but_not_all_of_them() {
+    let master = Server::start();
+    let (one, two) = (master.replica(), master.replica());
+    let client = connected(&master.url(), 1, 1000);
+    client.lock("n").blocking().acquire().expect("both confirm").release().expect("held");
+    one.pause();
+    client.lock("n").blocking().acquire().expect("one confirms").release().expect("held");
+    two.pause();
+    is_not_synced(client.lock("n").blocking().acquire());
+    assert!(!master.view().exists("n"));
+    connected(&master.url(), 0, 50).lock("n").blocking().acquire().expect("nobody has to").release().expect("held");
+    for replica in [&one, &two] {
+        replica.resume();
+    }
+}
+
+#[test]
+fn a_replica_that_comes_later_is_waited_for_soon() {
+    let master = Server::start();
+    let (client, mut view) = (connected(&master.url(), 1, 10_000), master.view());
+    client.lock("n").blocking().acquire().expect("there is nobody").release().expect("held");
+    let _replica = master.replica();
+    view.forget_calls();
+    eventually("a call that waits for it", || {
+        client.lock("n").blocking().acquire().expect("confirmed").release().expect("held");
+        (waits(&mut view) > 1).then_some(())
+    });
+}
+
+#[test]
+fn a_replica_that_is_still_to_get_everything_keeps_nobody_waiting() {
+    let args = ["--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "60"].map(str::to_owned).into();
+    let master = Server::with(Options { args, ..Options::default() });
+    let args = ["--replicaof", "127.0.0.1", &master.port().to_string()].map(str::to_owned).into();
+    let _replica = Server::with(Options { args, ..Options::default() });
+    let mut view = master.view();
+    eventually("a replica that waits", || view.command::<String>(&["INFO", "replication"]).contains("state=wait_bgsave").then_some(()));
+    connected(&master.url(), 1, 20).lock("n").blocking().acquire().expect("it could not confirm anything").release().expect("held");
+}
+
+#[test]
+fn a_server_that_hides_it_is_used_without_unless_it_is_asked_for() {
+    let server = Server::start();
+    let mut view = server.view();
+    view.command::<()>(&["ACL", "SETUSER", "limited", "on", ">word", "~*", "&*", "+@all", "-wait"]);
+    let url = server.url().replace("redis://", "redis://limited:word@");
+    let error = confirmed(&url, 1000).lock("n").blocking().acquire().map(drop).expect_err("it may not");
+    assert!(matches!(&error, Error::Unsupported(said) if said.contains("NOPERM") && said.contains("allow WAIT")), "{error:?}");
+    assert!(!view.exists("n"));
+    use_every_kind(&connected(&url, 1, 1000), "n");
+}
+
+#[test]
+fn a_master_that_becomes_a_replica_meanwhile_leaves_it_to_the_next_one() {
+    let master = Server::start();
+    let next = master.replica();
+    let client = confirmed(&format!("redis+replicated://{},{}?retry_for=20", master.address(), next.address()), 15_000);
+    let mut view = master.view();
+    client.lock("before").blocking().acquire().expect("confirmed").release().expect("held");
+    next.pause();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| client.lock("n").blocking().acquire());
+        until_waited_for(&mut view);
+        view.command::<()>(&["REPLICAOF", "127.0.0.1", &next.port().to_string()]);
+        next.resume();
+        next.view().command::<()>(&["REPLICAOF", "NO", "ONE"]);
+        let guard = waiting.join().expect("no panic").expect("confirmed by the former master");
+        assert!(next.view().exists("n") && master.view().exists("n"));
+        guard.release().expect("held");
+    });
+}

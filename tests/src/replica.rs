@@ -1,0 +1,31 @@
+//! Replicas of a server.
+
+use crate::server::{Options, Server};
+
+impl Server {
+    /// Starts a replica of it and returns once that has all of it.
+    pub fn replica(&self) -> Server {
+        self.replica_over(self.port())
+    }
+
+    /// The same for a replica that hears it over another port, such as a proxy's.
+    pub fn replica_over(&self, port: u16) -> Server {
+        let args = ["--replicaof", "127.0.0.1", &port.to_string()].map(str::to_owned).into();
+        let replica = Server::with(Options { args, program: self.options.program.clone(), ..Options::default() });
+        crate::eventually("a replica that has everything", || {
+            replica.view().command::<String>(&["INFO", "replication"]).contains("master_link_status:up").then_some(())
+        });
+        self.until_in_step();
+        replica
+    }
+
+    /// Returns once it takes every replica for one that has everything.
+    pub fn until_in_step(&self) {
+        let mut view = self.view();
+        crate::eventually("replicas that have everything", || {
+            let says = view.command::<String>(&["INFO", "replication"]);
+            let in_step = says.matches("state=online").count();
+            (in_step > 0 && says.contains(&format!("connected_slaves:{in_step}\r"))).then_some(())
+        });
+    }
+}
