@@ -19,6 +19,7 @@ from redlatch.errors import (
     LockLostError,
     NotAcquiredError,
     NotHeldError,
+    NotSyncedError,
     RedlatchError,
     RefusedError,
     UnavailableError,
@@ -32,6 +33,7 @@ from redlatch.permit import Permit
 from redlatch.permit_semaphore import PermitExpirableSemaphore
 from redlatch.permits import CountDownLatch, Semaphore
 from redlatch.read_write import ReadLock, ReadWriteLock, WriteLock
+from redlatch.sync import Wait, WaitAof
 from redlatch.tls import Tls
 
 __all__ = [
@@ -52,6 +54,7 @@ __all__ = [
     "NonReentrantLock",
     "NotAcquiredError",
     "NotHeldError",
+    "NotSyncedError",
     "Permit",
     "PermitExpirableSemaphore",
     "ReadLock",
@@ -66,6 +69,8 @@ __all__ = [
     "TokenLock",
     "UnavailableError",
     "UnsupportedError",
+    "Wait",
+    "WaitAof",
     "WriteLock",
     "connect",
     "red_lock",

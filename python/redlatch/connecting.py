@@ -10,6 +10,7 @@ from redlatch.client import Client
 from redlatch.durations import Seconds, optional_seconds
 from redlatch.errors import ConfigError
 from redlatch.groups import RedLock
+from redlatch.sync import Sync, option
 from redlatch.texts import checked, each
 from redlatch.tls import Tls
 from redlatch.tls import options as tls_options
@@ -25,6 +26,7 @@ def connect(
     client_name: str | None = None,
     response_timeout: Seconds | None = None,
     connect_timeout: Seconds | None = None,
+    sync: Sync | None = None,
     username: str | None = None,
     password: str | None = None,
     tls: Tls | None = None,
@@ -42,13 +44,20 @@ def connect(
     - `client_name` (none): what `CLIENT LIST` calls the connections.
     - `response_timeout` (3): how long one call may stay unanswered.
     - `connect_timeout` (10): how long connecting may take.
+    - `sync` (nobody): who has to have a lock before an acquire returns, a `redlatch.Wait` or a `redlatch.WaitAof`.
     - `username`, `password` (none).
     - `tls` (the authorities that the system trusts): what `rediss://` trusts and shows, see `redlatch.Tls`.
 
     Raises ConfigError for a URL, an option or a file that cannot be used.
     """
     times = {"watchdog": watchdog, "response_timeout": response_timeout, "connect_timeout": connect_timeout}
-    texts = {"prefix": prefix, "client_name": client_name, "username": username, "password": password}
+    texts = {
+        "prefix": prefix,
+        "client_name": client_name,
+        "username": username,
+        "password": password,
+        "sync": option(sync),
+    }
     return Client(connected(url, times, texts, tls))
 
 

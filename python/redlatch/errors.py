@@ -55,6 +55,12 @@ class UnavailableError(RedlatchError, ConnectionError):
     code = "unavailable"
 
 
+class NotSyncedError(RedlatchError):
+    """Replicas or files did not confirm in time what was taken, as `sync` wants it; it is given back."""
+
+    code = "not_synced"
+
+
 class RefusedError(RedlatchError):
     """The server said no. `reason` is its own word: `WRONGTYPE`, `NOAUTH`, `NOPERM`, `OOM`, `READONLY`, …"""
 
@@ -85,6 +91,7 @@ BY_STATUS: dict[int, type[RedlatchError]] = {
     11: LockLostError,
     12: NotAcquiredError,
     13: UnavailableError,
+    14: NotSyncedError,
     15: RefusedError,
     16: ConfigError,
     17: UnsupportedError,

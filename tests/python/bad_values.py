@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
+import redlatch
+
 SECONDS: list[Any] = [
     -1,
     -0.001,
@@ -65,6 +67,7 @@ BAD: dict[str, list[Any]] = {
     "redis": [None, 5, "redis://localhost", object()],
     "response_timeout": [*SECONDS, 0],
     "sleep": SECONDS,
+    "sync": [5, "wait", {"replicas": 1}, object(), redlatch.Wait, redlatch.Wait(within=31)],
     "timeout": SECONDS,
     "tls": [5, "ca.pem", {"ca": "ca.pem"}, object()],
     "ttl": SECONDS,
@@ -76,7 +79,17 @@ BAD: dict[str, list[Any]] = {
     "watchdog": [*SECONDS, 0, 0.01],
 }
 #: Where anything is true or false, or is what Python gives at the end of a block.
-TAKES_ALL = {"at", "blocking", "error", "kind", "raise_on_release_error", "renew", "replace_ttl", "thread_local"}
+TAKES_ALL = {
+    "at",
+    "blocking",
+    "error",
+    "kind",
+    "local",
+    "raise_on_release_error",
+    "renew",
+    "replace_ttl",
+    "thread_local",
+}
 
 
 def shown(value: object) -> str:

@@ -43,6 +43,9 @@ def _of(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
 
 def _methods(of: type) -> Iterator[tuple[str, Callable[..., Any]]]:
     # Most objects come from a call; the others say so by what they are.
+    if hasattr(of, "_fields"):
+        yield "__init__", of  # a record is made by its class
+        return
     made = ("__init__",) if dataclasses.is_dataclass(of) or of.__module__.startswith("redlatch.compat") else ()
     for base in itertools.takewhile(lambda base: base is of or base not in _shown(), of.__mro__):
         if base.__module__.startswith("redlatch"):

@@ -9,7 +9,7 @@ from typing import Any, Callable
 import redlatch
 import redlatch.compat.redis_py
 import redlatch.testing
-from bad_values import IDS, NUMBERS, PATHS
+from bad_values import IDS, NUMBERS, PATHS, SECONDS
 
 
 class World:
@@ -84,6 +84,13 @@ def _block(thing: Callable[[World], Any]) -> Row:
 
 def _of(name: str, thing: Callable[[World], Any], *, asks: bool = True, **good: Any) -> Row:
     return Row(lambda world: getattr(thing(world), name), good, asks=asks)
+
+
+def _policy(kind: Callable[..., Any], replicas: list[int]) -> Row:
+    def call(_: World) -> Callable[..., object]:
+        return lambda **given: redlatch.connect("redis://localhost", sync=kind(**given))
+
+    return Row(call, bad={"replicas": [*NUMBERS, *replicas], "within": [*SECONDS, 0, 31]}, asks=False)
 
 
 def _read_write(world: World) -> Callable[..., object]:
@@ -213,6 +220,8 @@ ROWS: dict[str, Row] = {
         bad={"ca": PATHS, "cert": PATHS, "key": PATHS, "verify": [None, 5, "", "half", b"full"]},
         asks=False,
     ),
+    "Wait.__init__": _policy(redlatch.Wait, [0, -1, 1001]),
+    "WaitAof.__init__": _policy(redlatch.WaitAof, [-1, 1001]),
     "connect": Row(lambda w: redlatch.connect, asks=False),
     "red_lock": Row(
         lambda w: lambda **given: _used(redlatch.red_lock(**{"urls": [w.url], "name": w.name, **given}).try_lock()),

@@ -112,11 +112,23 @@ def test_a_bad_url_is_named_without_its_password() -> None:
         ("client_name", 5),
         ("username", 5),
         ("password", b"secret"),
+        ("sync", "wait"),
+        ("sync", redlatch.Wait(replicas=0)),
+        ("sync", redlatch.Wait(replicas=-1)),
+        ("sync", redlatch.Wait(replicas=True)),
+        ("sync", redlatch.WaitAof(replicas=0, local=False)),
     ],
 )
 def test_options_that_cannot_be_used_are_refused_by_name(option: str, value: Any) -> None:
     with pytest.raises(redlatch.ConfigError, match=option):
         redlatch.connect(**{option: value})
+
+
+@pytest.mark.parametrize("within", [*bad_values.SECONDS, 0, 30], ids=short)
+def test_times_that_no_confirmation_can_take_are_refused(within: Any) -> None:
+    for policy in (redlatch.Wait(within=within), redlatch.WaitAof(within=within)):
+        with pytest.raises(redlatch.ConfigError, match=r"within|takes as long as a lease"):
+            redlatch.connect(sync=policy)
 
 
 def test_options_in_the_url_are_checked_as_well() -> None:

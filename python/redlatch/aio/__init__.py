@@ -7,7 +7,7 @@ async with client.get_lock("orders:42", wait=5) as hold:
 The owner of a lock is the task that acquires it, unless `get_lock` was given one. Cancelling a call at any moment
 leaves nothing behind. A client may be used in several loops, one after the other or in several threads at once. Needs
 asyncio, or what runs on it (uvloop, anyio's asyncio backend); under trio every call raises UnsupportedError. Errors,
-`Seconds`, `Tls` and `UNSET` are those of `redlatch`.
+`Seconds`, `Tls`, `Wait`, `WaitAof` and `UNSET` are those of `redlatch`.
 """
 
 from redlatch.aio.client import AsyncClient

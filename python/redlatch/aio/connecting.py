@@ -8,6 +8,7 @@ from redlatch.aio.client import AsyncClient
 from redlatch.aio.groups import RedLock
 from redlatch.connecting import connected, some
 from redlatch.durations import Seconds
+from redlatch.sync import Sync, option
 from redlatch.texts import each
 from redlatch.tls import Tls
 
@@ -20,6 +21,7 @@ def connect(
     client_name: str | None = None,
     response_timeout: Seconds | None = None,
     connect_timeout: Seconds | None = None,
+    sync: Sync | None = None,
     username: str | None = None,
     password: str | None = None,
     tls: Tls | None = None,
@@ -37,13 +39,20 @@ def connect(
     - `client_name` (none): what `CLIENT LIST` calls the connections.
     - `response_timeout` (3): how long one call may stay unanswered.
     - `connect_timeout` (10): how long connecting may take.
+    - `sync` (nobody): who has to have a lock before an acquire returns, a `redlatch.Wait` or a `redlatch.WaitAof`.
     - `username`, `password` (none).
     - `tls` (the authorities that the system trusts): what `rediss://` trusts and shows, see `redlatch.Tls`.
 
     Raises ConfigError for a URL, an option or a file that cannot be used. It needs no running loop; every call does.
     """
     times = {"watchdog": watchdog, "response_timeout": response_timeout, "connect_timeout": connect_timeout}
-    texts = {"prefix": prefix, "client_name": client_name, "username": username, "password": password}
+    texts = {
+        "prefix": prefix,
+        "client_name": client_name,
+        "username": username,
+        "password": password,
+        "sync": option(sync),
+    }
     return AsyncClient(connected(url, times, texts, tls))
 
 
