@@ -13,6 +13,7 @@ public final class Answer {
     public static final int NOT_HELD = 10;
     public static final int LOST = 11;
     public static final int UNAVAILABLE = 13;
+    public static final int NOT_SYNCED = 14;
     public static final int REFUSED = 15;
     public static final int CONFIG = 16;
     public static final int UNSUPPORTED = 17;

@@ -16,6 +16,7 @@ import org.redisson.client.RedisReadonlyException;
 import org.redisson.client.RedisResponseTimeoutException;
 import org.redisson.client.RedisTryAgainException;
 import org.redisson.client.RedisWrongPasswordException;
+import org.redisson.command.NoSyncedSlavesException;
 
 /** The core's errors as the exceptions of this API. */
 final class Failures {
@@ -36,6 +37,8 @@ final class Failures {
                 return new RedisConnectionException(answer.message());
             case Answer.TIMED_OUT:
                 return new RedisResponseTimeoutException(answer.message());
+            case Answer.NOT_SYNCED:
+                return notSynced(answer.message());
             case Answer.REFUSED:
                 return refused(answer.word(), answer.message());
             case Answer.CONFIG:
@@ -49,6 +52,16 @@ final class Failures {
             default:
                 return new RedisException(answer.message());
         }
+    }
+
+    /** As a future tells it: without what only Redisson's synchronous methods put around it. */
+    static RuntimeException bare(RuntimeException error) {
+        return error.getCause() instanceof NoSyncedSlavesException ? (RuntimeException) error.getCause() : error;
+    }
+
+    private static RuntimeException notSynced(String message) {
+        return new RedisException("Unexpected exception while processing command", new NoSyncedSlavesException("None of slaves were synced. "
+                + "Try to increase slavesSyncTimeout setting or set checkLockSyncedSlaves = false. (" + message + ")"));
     }
 
     /** There is no hold to know anything about. */

@@ -66,7 +66,7 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
         try {
             return complete(decode.apply(answer));
         } catch (RuntimeException e) {
-            return completeExceptionally(e);
+            return completeExceptionally(Failures.bare(e));
         }
     }
 }

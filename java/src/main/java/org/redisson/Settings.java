@@ -11,6 +11,7 @@ import org.redisson.config.ConfigAccess;
 import org.redisson.config.DefaultNameMapper;
 import org.redisson.config.DelayStrategy;
 import org.redisson.config.NameMapper;
+import org.redisson.config.SingleServerConfig;
 
 /** A {@link Config} as the core's URL and options. */
 final class Settings {
@@ -35,7 +36,17 @@ final class Settings {
         options.put("retry_for", seconds("retryDelay", retryFor(server.getRetryAttempts(), server.getRetryDelay()), 0));
         options.put("fair_wait", seconds("fairLockWaitTimeout", config.getFairLockWaitTimeout(), 0));
         options.put("watchdog", seconds("lockWatchdogTimeout", config.getLockWatchdogTimeout(), 100));
+        put(options, "sync", servers.settings instanceof SingleServerConfig ? null : sync(config));
         return options;
+    }
+
+    /** Every replica that is connected is waited for, and one must confirm; as Redisson does where there may be any. */
+    private static String sync(Config config) {
+        if (config.getSlavesSyncTimeout() == 0) {
+            return null;
+        }
+        String within = seconds("slavesSyncTimeout", config.getSlavesSyncTimeout(), 1);
+        return "connected(replicas=" + (config.isCheckLockSyncedSlaves() ? 1 : 0) + ",within=" + within + ")";
     }
 
     /** That of the {@code Config}, unless it is the default one: then that of the servers. */

@@ -1,6 +1,9 @@
 package org.redisson.command;
 
-/** Kept so that programs compile; not thrown here: one server has no replicas that could confirm. */
+/**
+ * No replica has confirmed in time what was taken, which is given back. Synchronous methods throw a
+ * {@link org.redisson.client.RedisException} that has it as its cause.
+ */
 public class NoSyncedSlavesException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -201,9 +201,13 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return kept.get("reliableTopicWatchdogTimeout", 600000L);
     }
 
-    /** Without effect yet: no replica is asked to confirm a lock; default true. */
+    /**
+     * Whether what no replica has confirmed in time is given back, and its acquire fails with a
+     * {@link org.redisson.command.NoSyncedSlavesException}; default true. Without, replicas are waited for all the same. Where none is
+     * connected, where the server knows no {@code WAIT}, and of a single server, none is asked.
+     */
     public T setCheckLockSyncedSlaves(boolean checkLockSyncedSlaves) {
-        kept.idle("checkLockSyncedSlaves", checkLockSyncedSlaves);
+        kept.put("checkLockSyncedSlaves", checkLockSyncedSlaves);
         return self();
     }
 
@@ -212,9 +216,9 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return kept.get("checkLockSyncedSlaves", true);
     }
 
-    /** Without effect yet: no replica is asked to confirm a lock; default 1000. */
+    /** How long, in ms, an acquire waits for the replicas to confirm it; 0: no replica is asked; default 1000. */
     public T setSlavesSyncTimeout(long slavesSyncTimeout) {
-        kept.idle("slavesSyncTimeout", slavesSyncTimeout);
+        kept.put("slavesSyncTimeout", slavesSyncTimeout);
         return self();
     }
 
