@@ -1,14 +1,14 @@
 # Builds, shows and tests redlatch, one command each. What this machine lacks is installed first: see .ci/setup.
 # Everything is built with cargo's profile `ci`, so that Rust, wheel, jar and test agents share one build without LTO.
 
-.PHONY: demo test chaos matrix mutants bench lint build clean setup setup-tests rust agents test-rust test-python test-java test-examples
+.PHONY: demo test chaos failovers matrix mutants bench lint build clean setup setup-tests rust agents test-rust test-python test-java test-examples
 .NOTPARALLEL:
 
 VENV := target/venv/bin
 CORE := $(shell find Cargo.toml core -type f)
 heading = @printf '\n== %s\n' "$(1)"
 
-# Rust, Python and JVM processes share one key, live
+# Rust, Python and JVM processes share one key, live. TOPOLOGY=cluster, sentinel or redlock: on several servers, of which one is killed
 demo: setup target/made/python target/made/jar target/made/demo
 	@$(VENV)/python examples/demo/demo.py
 
@@ -33,6 +33,12 @@ bench: setup-tests target/made/python target/made/jar
 # The contract on every server that is supported, alone and as a cluster; about half an hour
 matrix: setup-tests
 	tests/matrix/run
+
+# Masters that die while a lock is held, and how often two had it; see tests/reliability/main.rs
+ARGS := sentinel 20
+failovers: setup
+	cargo build --profile ci --package redlatch-tests --bin redlatch-failovers
+	target/ci/redlatch-failovers $(foreach word,$(ARGS),'$(word)')
 
 # Ten deliberate defects, each of which its test must catch
 mutants: setup

@@ -4,23 +4,47 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.redisson.Redisson;
+import org.redisson.RedissonRedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 public final class Worker {
+    private static final int RETRIES = 40; // half a minute
+
     private static void say(String event, long at) {
         System.out.println(event + " " + at);
     }
 
-    public static void main(String[] args) throws Exception {
+    /** The other languages have all of it in the URL. A replica has a lock before it is told of: that is the default. */
+    private static Config config(String url) {
+        String[] hosts = url.substring(url.indexOf("//") + 2).split("[/?]")[0].split(",");
+        String[] addresses = Arrays.stream(hosts).map(host -> "redis://" + host).toArray(String[]::new);
         Config config = new Config();
-        config.useSingleServer().setAddress(args[0]);
-        config.setLockWatchdogTimeout(Long.parseLong(args[3]) * 1000);
-        RedissonClient client = Redisson.create(config);
-        RLock lock = client.getLock(args[1]);
+        if (url.startsWith("redis+cluster")) {
+            config.useClusterServers().addNodeAddress(addresses).setRetryAttempts(RETRIES);
+        } else if (url.startsWith("redis+sentinel")) {
+            config.useSentinelServers().setMasterName("demo").addSentinelAddress(addresses).setRetryAttempts(RETRIES);
+        } else {
+            config.useSingleServer().setAddress(url);
+        }
+        return config;
+    }
+
+    @SuppressWarnings("deprecation") // there is nothing in the place of red locks
+    public static void main(String[] args) throws Exception {
+        long watchdog = Long.parseLong(args[3]) * 1000;
+        List<RedissonClient> clients = new ArrayList<>();
+        for (String url : args[0].split(" ")) {
+            clients.add(Redisson.create(config(url).setLockWatchdogTimeout(watchdog)));
+        }
+        RLock[] locks = clients.stream().map(client -> client.getLock(args[1])).toArray(RLock[]::new);
+        RLock lock = locks.length == 1 ? locks[0] : new RedissonRedLock(locks);
         Path stock = Path.of(args[2]);
         BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
 
@@ -45,6 +69,6 @@ public final class Worker {
             say("frees", end);
             Thread.sleep(ThreadLocalRandom.current().nextLong(4));
         }
-        client.shutdown();
+        clients.forEach(RedissonClient::shutdown);
     }
 }

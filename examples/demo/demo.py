@@ -1,11 +1,11 @@
 """The demo: Rust, Python and JVM processes count sales in one plain file, and lose none, for they share one lock key.
 
-Half-way, one of them is killed with `kill -9` while it holds the lock. Run it by `make demo`.
+Half-way, one of them is killed with `kill -9` while it holds the lock; then, where there are several servers, one of
+those. Run it by `make demo`, or `make demo TOPOLOGY=cluster`.
 """
 
 from __future__ import annotations
 
-import contextlib
 import random
 import signal
 import sys
@@ -16,12 +16,12 @@ from pathlib import Path
 
 from board import Board
 from record import Record
-from server import Connection, leftovers, server, shown
+from topologies import topology
+from topology import Topology
 from verdict import Kill, findings
 from workers import WorkerFailed, Workers
 
-LEASE = 3  # seconds: the watchdog of the demo; a takeover after a kill takes at most this long
-TRADING = 4.0  # seconds of undisturbed sales, before and after the kill
+TRADING = 4.0  # seconds of undisturbed sales, before and after each kill
 
 
 class Stuck(Exception):
@@ -29,15 +29,15 @@ class Stuck(Exception):
 
 
 class Demo:
-    """The plot, on one server."""
+    """The plot."""
 
-    def __init__(self, url: str, name: str, folder: Path) -> None:
-        self.url, self.name, self.folder = url, name, folder
+    def __init__(self, servers: Topology, name: str, folder: Path) -> None:
+        self.servers, self.name, self.folder = servers, name, folder
+        self.lease = servers.lease  # a takeover after a kill takes at most this long
         self.stock = folder / "stock"
         self.stock.write_text("0")
         self.record = Record()
         self.board = Board(self.record, self.stock)
-        self.redis = Connection(url)
 
     def play(self) -> bool:
         """From the first worker to the verdict; True if all is well."""
@@ -47,13 +47,17 @@ class Demo:
             self.trade()
             kill = self.kill_a_holder()
             self.trade()
+            if self.kill_a_master():
+                self.trade()
             workers.finish()
             self.wait("every worker to end", 20, lambda: not workers.all)
         return self.judge(kill)
 
     def open(self) -> None:
-        self.board.say(f"one key, `{self.name}` on {shown(self.url)}; two processes a language; one unprotected file\n")
-        self.workers.start([self.url, self.name, str(self.stock), str(LEASE)], self.folder)
+        self.board.say(
+            f"one key, `{self.name}` on {self.servers.title}; two processes a language; one unprotected file\n"
+        )
+        self.workers.start([self.servers.url, self.name, str(self.stock), str(self.lease)], self.folder)
         self.wait("every worker to be ready", 60, lambda: not self.workers.starting)
         self.record.began = time.monotonic()
         self.workers.begin()
@@ -66,19 +70,30 @@ class Demo:
         victim = random.choice(list(self.workers.all))
         self.workers.all[victim].order("hang")
         self.wait(f"{victim} to get the lock", 20, lambda: self.record.hanging == victim)
-        self.board.say(self.at(f"{victim} hangs inside; its lease of {LEASE} s is renewed, so nobody else may come in"))
-        end = time.monotonic() + LEASE + 0.5
-        self.wait("the lease to be renewed", LEASE + 2, lambda: time.monotonic() > end)
-        kill = Kill(victim, self.workers.kill(victim), self.remaining())
+        self.board.say(
+            self.at(f"{victim} hangs inside; its lease of {self.lease} s is renewed, so nobody else may come in")
+        )
+        end = time.monotonic() + self.lease + 0.5
+        self.wait("the lease to be renewed", self.lease + 2, lambda: time.monotonic() > end)
+        kill = Kill(victim, self.workers.kill(victim), self.servers.remaining(self.name))
         self.board.say(self.at(f"{victim} is killed with kill -9; {kill.remaining:.3f} s of its lease are left"))
-        self.wait("somebody to take over", LEASE + 20, lambda: kill.takeover(self.record) is not None)
+        self.wait("somebody to take over", self.lease + 20, lambda: kill.takeover(self.record) is not None)
         self.board.say(self.at(f"{self.taker(kill)} takes over, {kill.takeover(self.record):.3f} s after the kill\n"))
         return kill
 
-    def remaining(self) -> float:
-        ms = self.redis.ask("PTTL", self.name)
-        assert isinstance(ms, int)
-        return ms / 1000
+    def kill_a_master(self) -> bool:
+        """True if there was more than one server, of which one is dead now."""
+        at, dead = time.monotonic_ns(), self.servers.kill_a_master(self.name)
+        if dead is None:
+            return False
+        self.board.say(self.at(f"the master at {dead} is killed with kill -9"))
+
+        def first() -> int:
+            return min((hold.start for hold in self.record.holds if hold.asked > at), default=0)
+
+        self.wait("the others to go on without it", 30, lambda: first() > 0)
+        self.board.say(self.at(f"the others go on without it, {(first() - at) / 1e9:.3f} s later\n"))
+        return True
 
     def taker(self, kill: Kill) -> str:
         return min((hold for hold in self.record.holds if hold.start > kill.at), key=lambda hold: hold.start).worker
@@ -95,7 +110,7 @@ class Demo:
 
     def judge(self, kill: Kill) -> bool:
         self.board.close()
-        results = list(findings(self.record, self.stock, kill, leftovers(self.redis, self.name)))
+        results = list(findings(self.record, self.stock, kill, self.servers.leftovers(self.name)))
         for finding in results:
             mark = "  " if finding.good else self.board.colour(False, "✗ ")
             print(f"{mark}{finding.title:<18} {finding.text}")
@@ -117,9 +132,7 @@ class Demo:
     def close(self) -> None:
         """Leaves the terminal and the server as they were, whatever happened."""
         self.board.close()
-        with contextlib.suppress(OSError):  # a server that has gone keeps nothing of ours
-            self.redis.ask("DEL", self.name)
-        self.redis.close()
+        self.servers.forget(self.name)
 
 
 def main() -> int:
@@ -127,8 +140,8 @@ def main() -> int:
         signal.signal(end, signal.default_int_handler)
     name = f"redlatch-demo:{random.getrandbits(32):08x}"
     try:
-        with server() as url, tempfile.TemporaryDirectory(prefix="redlatch-demo-") as folder:
-            demo = Demo(url, name, Path(folder))
+        with tempfile.TemporaryDirectory(prefix="redlatch-demo-") as folder, topology(Path(folder)) as servers:
+            demo = Demo(servers, name, Path(folder))
             try:
                 return 0 if demo.play() else 1
             finally:

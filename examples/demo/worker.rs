@@ -3,7 +3,7 @@
 use std::time::Duration;
 use std::{env, error::Error, fs, io, thread};
 
-use redlatch::{Client, Config};
+use redlatch::{Client, LockBuilder, RedLock};
 use rustix::time::{ClockId, clock_gettime};
 
 fn now() -> i64 {
@@ -15,18 +15,26 @@ fn say(event: &str, at: i64) {
     println!("{event} {at}");
 }
 
+/// Of one URL, or of a majority of several with a blank between them.
+fn lock(urls: &str, name: &str, lease: &str) -> redlatch::Result<LockBuilder> {
+    let with_lease = |url: &str| format!("{url}{}watchdog={lease}", if url.contains('?') { '&' } else { '?' });
+    let urls: Vec<String> = urls.split(' ').map(with_lease).collect();
+    Ok(match &urls[..] {
+        [url] => Client::connect(url)?.lock(name),
+        urls => RedLock::connect(urls)?.lock(name),
+    })
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let [url, name, stock, lease] = &env::args().skip(1).collect::<Vec<_>>()[..] else {
         return Err("arguments: URL, name of the lock, file, lease in seconds".into());
     };
-    let mut config = Config::from_url(url)?;
-    config.set("watchdog", lease)?;
-    let client = Client::with_config(config);
+    let lock = lock(url, name, lease)?;
 
     say("ready", now());
     for order in io::stdin().lines() {
         say("waits", now());
-        let guard = client.lock(name).blocking().acquire()?;
+        let guard = lock.clone().blocking().acquire()?;
         say("holds", now());
         let sold: u64 = fs::read_to_string(stock)?.parse()?;
         if order? == "hang" {

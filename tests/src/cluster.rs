@@ -17,7 +17,7 @@ pub struct Cluster {
 impl Cluster {
     /// Starts it, and returns once every server knows every other one and answers.
     pub fn start(masters: usize, replicas: usize) -> Self {
-        let words = ["--cluster-node-timeout", PATIENCE_MS, "--cluster-replica-validity-factor", "0"];
+        let words = ["--cluster-node-timeout", PATIENCE_MS, "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0"];
         let options = || Options { args: words.map(str::to_owned).into(), clustered: true, ..Options::default() };
         let servers: Vec<_> = (0..masters * (replicas + 1)).map(|_| Server::with(options())).collect();
         let cluster = Cluster { servers, masters };
@@ -35,10 +35,7 @@ impl Cluster {
             cluster.servers[place].view().command::<()>(&["CLUSTER", "REPLICATE", &master]);
         }
         for place in masters..cluster.servers.len() {
-            eventually("a replica with all of its master", || {
-                let says: String = cluster.servers[place].view().command(&["INFO", "replication"]);
-                says.contains("master_link_status:up").then_some(())
-            });
+            eventually("a replica with all of its master", || is_synced(&cluster.servers[place]).then_some(()));
         }
         cluster
     }
@@ -95,6 +92,26 @@ impl Cluster {
         eventually("another owner", || Some(self.owner(key)).filter(|owner| *owner != dead))
     }
 
+    /// Starts a server that has died again, as a replica of a master.
+    pub fn revive(&self, dead: usize, master: usize) {
+        let others = || self.servers.iter().enumerate().filter(|(place, _)| *place != dead).map(|(_, server)| server);
+        let nodes: String = self.servers[master].view().command(&["CLUSTER", "NODES"]);
+        let port = format!(":{}@", self.servers[dead].port());
+        let old = nodes.lines().find(|line| line.contains(&port)).and_then(|line| line.split(' ').next()).expect("it was known");
+        self.servers[dead].restart();
+        others().for_each(|server| server.view().command::<()>(&["CLUSTER", "FORGET", old]));
+        let (port, bus) = (self.servers[master].port().to_string(), self.servers[master].bus_port().to_string());
+        let mut view = self.servers[dead].view();
+        view.command::<()>(&["CLUSTER", "MEET", "127.0.0.1", &port, &bus]);
+        let id = self.id(master);
+        eventually("a master that it knows", || view.try_command::<()>(&["CLUSTER", "REPLICATE", &id]).ok());
+        eventually("a replica that the others know", || {
+            let id: String = view.command(&["CLUSTER", "MYID"]);
+            others().all(|server| server.view().command::<String>(&["CLUSTER", "NODES"]).contains(&id)).then_some(())
+        });
+        eventually("a replica with all of its master", || is_synced(&self.servers[dead]).then_some(()));
+    }
+
     fn until_agreed(&self, key: &str, owner: usize) {
         for server in &self.servers {
             eventually("a server that knows the new owner", || {
@@ -121,6 +138,11 @@ fn port_of_owner(view: &mut View, key: &str) -> Option<i64> {
     let slot: i64 = view.try_command(&["CLUSTER", "KEYSLOT", key]).ok()?;
     let rows: Vec<redis::Value> = view.try_command(&["CLUSTER", "SLOTS"]).ok()?;
     rows.into_iter().find_map(|row| port_of(row, slot))
+}
+
+/// Whether a replica has all that its master has had, and is told of the rest.
+pub(crate) fn is_synced(replica: &Server) -> bool {
+    replica.view().command::<String>(&["INFO", "replication"]).contains("master_link_status:up")
 }
 
 /// The port of the master in a row of `CLUSTER SLOTS`, if the slot is in it.

@@ -4,6 +4,7 @@
 //!
 //! What processes do under faults they record ([`history`]), and what is wrong with the records is told by [`check`].
 
+pub mod agent;
 pub mod authority;
 pub mod check;
 pub mod clock;
@@ -24,6 +25,7 @@ pub mod together;
 pub mod traffic;
 pub mod view;
 
+pub use agent::Agent;
 pub use authority::{Authority, Issued};
 pub use cluster::Cluster;
 pub use listener::Listener;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::cluster::is_synced;
 use crate::guarded::Guarded;
 use crate::server::{Options, Server};
 use crate::view::View;
@@ -22,9 +23,12 @@ pub struct Sentinels {
 impl Sentinels {
     /// Starts all, and returns once the sentinels know each other and the replica.
     pub fn start() -> Self {
-        let master = Server::start();
-        let args = ["--replicaof", "127.0.0.1", &master.port().to_string()].map(str::to_owned).into();
-        let replica = Server::with(Options { args, ..Options::default() });
+        let at_once = ["--repl-diskless-sync-delay", "0"];
+        let with =
+            |words: &[&str]| Server::with(Options { args: words.iter().map(|word| word.to_string()).collect(), ..Options::default() });
+        let master = with(&at_once);
+        let replica = with(&[&at_once[..], &["--replicaof", "127.0.0.1", &master.port().to_string()]].concat());
+        eventually("a replica with all of its master", || is_synced(&replica).then_some(()));
         let mut sentinels = Sentinels { servers: [master, replica], ports: Vec::new(), processes: Vec::new() };
         for _ in 0..COUNT {
             sentinels.add();
@@ -50,7 +54,7 @@ impl Sentinels {
             "bind 127.0.0.1".into(),
             format!("dir {}", dir.display()),
             format!("sentinel monitor {MASTER} 127.0.0.1 {} 2", self.servers[0].port()),
-            format!("sentinel down-after-milliseconds {MASTER} 500"),
+            format!("sentinel down-after-milliseconds {MASTER} 1000"),
             format!("sentinel failover-timeout {MASTER} 3000"),
         ];
         std::fs::write(&file, lines.join("\n")).expect("the disk has room");
@@ -83,6 +87,30 @@ impl Sentinels {
             let mut view = View::quick(&format!("redis://127.0.0.1:{}", self.ports[0])).ok()?;
             view.try_command::<()>(&["SENTINEL", "FAILOVER", MASTER]).ok()
         });
+    }
+
+    /// Starts a server that has died again, as a replica, and returns once all is as before. On a busy machine the sentinels may have had
+    /// the two change places once more.
+    pub fn revive(&self, dead: usize) {
+        self.servers[dead].restart();
+        let mut follows = 2;
+        eventually("a replica with all of its master", || {
+            let (master, replica) = (self.master(), 1 - self.master());
+            if replica != follows {
+                let port = self.servers[master].port().to_string();
+                self.servers[replica].view().command::<()>(&["REPLICAOF", "127.0.0.1", &port]);
+                follows = replica;
+            }
+            (is_synced(&self.servers[replica]) && self.all_know_the_replica()).then_some(())
+        });
+    }
+
+    fn all_know_the_replica(&self) -> bool {
+        self.ports.iter().all(|port| {
+            let Ok(mut view) = View::quick(&format!("redis://127.0.0.1:{port}")) else { return false };
+            let replicas: Vec<Vec<String>> = view.try_command(&["SENTINEL", "REPLICAS", MASTER]).unwrap_or_default();
+            replicas.iter().any(|replica| replica.chunks(2).any(|pair| pair[0] == "flags" && pair[1] == "slave"))
+        })
     }
 
     /// Returns once that server is the master.

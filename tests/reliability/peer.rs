@@ -1,0 +1,78 @@
+//! Who locks: this library in this process, or a real Redisson in one of its own.
+
+use std::time::{Duration, Instant};
+
+use redlatch::{BlockingGuard, Client};
+use redlatch_tests::Agent;
+use serde_json::json;
+
+const REDISSON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/agents/redisson");
+const OWNER: i64 = 7;
+
+pub enum Peer {
+    Ours(Client),
+    Redisson(Agent),
+}
+
+/// A lock that was taken.
+pub enum Hold<'a> {
+    Ours(BlockingGuard),
+    Redisson(&'a Agent, String),
+}
+
+impl Peer {
+    pub fn ours(url: &str, sync: &str) -> Peer {
+        Peer::Ours(
+            Client::connect(&format!("{url}?retry_for=5{}", if sync == "none" { String::new() } else { format!("&sync={sync}") }))
+                .expect("a good URL"),
+        )
+    }
+
+    pub fn redisson(url: &str) -> Peer {
+        Peer::Redisson(Agent::start("redisson", REDISSON, url).expect("`make agents` has made it"))
+    }
+
+    /// Takes a lock within `wait`, or says why not.
+    pub fn take(&self, name: &str, wait: Duration, lease: Duration) -> Result<Hold<'_>, String> {
+        match self {
+            Peer::Ours(client) => {
+                client.lock(name).wait(wait).lease(lease).blocking().acquire().map(Hold::Ours).map_err(|error| error.to_string())
+            }
+            Peer::Redisson(agent) => {
+                let asked = json!({ "kind": "plain", "name": name, "owner": OWNER, "wait": wait.as_millis() as u64, "lease": lease.as_millis() as u64 });
+                match agent.ask("try_lock", asked).within(wait + Duration::from_secs(60)) {
+                    Ok(taken) if taken == true => Ok(Hold::Redisson(agent, name.to_owned())),
+                    other => Err(format!("{other:?}")),
+                }
+            }
+        }
+    }
+}
+
+impl Hold<'_> {
+    /// Holds it until then, or until it is told that it does not any more; gives when that was, and whether it was told.
+    pub fn hold_until(&self, end: Instant) -> (Instant, bool) {
+        let left = end.saturating_duration_since(Instant::now());
+        match self {
+            Hold::Ours(guard) => {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+                let told = runtime.block_on(async { tokio::time::timeout(left, guard.lost()).await }).is_ok();
+                (Instant::now(), told)
+            }
+            Hold::Redisson(..) => {
+                std::thread::sleep(left);
+                (Instant::now(), false)
+            }
+        }
+    }
+
+    /// Releases it, if that is possible still.
+    pub fn release(self) {
+        match self {
+            Hold::Ours(guard) => drop(guard.release()),
+            Hold::Redisson(agent, name) => {
+                drop(agent.ask("unlock", json!({ "kind": "plain", "name": name, "owner": OWNER })).within(Duration::from_secs(60)))
+            }
+        }
+    }
+}
