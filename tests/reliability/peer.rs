@@ -22,10 +22,7 @@ pub enum Hold<'a> {
 
 impl Peer {
     pub fn ours(url: &str, sync: &str) -> Peer {
-        Peer::Ours(
-            Client::connect(&format!("{url}?retry_for=5{}", if sync == "none" { String::new() } else { format!("&sync={sync}") }))
-                .expect("a good URL"),
-        )
+        Peer::Ours(Client::connect(&format!("{url}?retry_for=5&sync={sync}")).expect("a good URL"))
     }
 
     pub fn redisson(url: &str) -> Peer {

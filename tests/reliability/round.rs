@@ -14,7 +14,7 @@ const LEASE: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(40);
 
 pub struct Round {
-    /// The holder had the lock before the master died, or while it did.
+    /// The holder got the lock from the master that died.
     pub granted: bool,
     /// How long both had it.
     pub overlap: Option<Duration>,
@@ -54,7 +54,7 @@ pub fn play(stand: &Stand, [holder, waiter, prober]: &[Peer; 3], name: &str, cut
         let held = holding.join().expect("no panic");
         let (taken, other) = (waiting.join().expect("no panic"), probing.join().expect("no panic"));
         Round {
-            granted: held.is_some(),
+            granted: held.is_some_and(|(since, ..)| since < replaced),
             overlap: held
                 .and_then(|(since, end, _)| Some(end.checked_duration_since(taken.max(since))?).filter(|both| *both > Duration::ZERO)),
             told: held.is_some_and(|(.., told)| told),
