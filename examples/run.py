@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path.insert(0, str(HERE / "demo"))
 
-from server import server  # noqa: E402  the demo's
+from topologies import topology  # noqa: E402  the demo's
 
 # Of the whole workspace, as everywhere: another selection has other features, and cargo would build dependencies again.
 CARGO = ["cargo", "build", "--quiet", "--workspace", "--profile", "ci", "--examples"]
@@ -37,10 +38,10 @@ def commands() -> list[list[str]]:
 
 def main() -> int:
     failed = 0
-    with server() as url:
+    with tempfile.TemporaryDirectory(prefix="redlatch-examples-") as folder, topology(Path(folder)) as servers:
         for command in commands():
             print("$", *command, flush=True)
-            environment = {**os.environ, "REDLATCH_URL": url}
+            environment = {**os.environ, "REDLATCH_URL": servers.url}
             failed += subprocess.run(command, cwd=ROOT, env=environment, timeout=300).returncode != 0
     print(f"{len(commands()) - failed} passed, {failed} failed")
     return 1 if failed else 0
