@@ -32,6 +32,7 @@ pub fn play(stand: &Stand, [holder, waiter, prober]: &[Peer; 3], name: &str, cut
     for peer in [holder, waiter, prober] {
         peer.take(&format!("{name}-warm"), PATIENCE, LEASE).expect("all is well still").release();
     }
+    stand.until_replicated(name);
     if cut {
         stand.cut(name);
     }
