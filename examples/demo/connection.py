@@ -90,8 +90,25 @@ def shown(url: str) -> str:
     return scheme + separator + rest.rpartition("@")[2].partition("?")[0]
 
 
-def leftovers(connection: Connection, name: str) -> list[str]:
+def ask(url: str, *words: str) -> object:
+    """One command, on a connection of its own."""
+    connection = Connection(url)
+    try:
+        return connection.ask(*words)
+    finally:
+        connection.close()
+
+
+def leftovers(url: str, name: str) -> list[str]:
     """Every key and every channel on the server whose name contains `name`."""
+    connection = Connection(url)
+    try:
+        return _leftovers(connection, name)
+    finally:
+        connection.close()
+
+
+def _leftovers(connection: Connection, name: str) -> list[str]:
     found: list[str] = []
     cursor = "0"
     while True:

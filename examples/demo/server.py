@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import ClassVar
 
-from connection import Connection
+from connection import ask
 
 
 class Server:
@@ -54,11 +54,7 @@ class Server:
 
     def ask(self, *words: str) -> object:
         """One command, on a connection of its own."""
-        connection = Connection(self.url)
-        try:
-            return connection.ask(*words)
-        finally:
-            connection.close()
+        return ask(self.url, *words)
 
     def stop(self) -> None:
         """Kills it, as `kill -9` does."""

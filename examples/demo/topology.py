@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 
-from connection import Connection, leftovers, shown
+from connection import ask, leftovers, shown
 from server import Server
 
 
@@ -38,23 +38,17 @@ class Topology(ABC):
 
     def remaining(self, name: str) -> float:
         """Seconds until the lock is free, if nobody renews it."""
-        times = sorted(float(str(_ask(url, "PTTL", name))) / 1000 for url in self.masters(name))
+        times = sorted(float(str(ask(url, "PTTL", name))) / 1000 for url in self.masters(name))
         return times[len(times) // 2]  # of a majority
 
     def forget(self, name: str) -> None:
         with contextlib.suppress(OSError):  # a server that has gone keeps nothing of ours
             for url in self.masters(name):
-                _ask(url, "DEL", name)
+                ask(url, "DEL", name)
 
     def leftovers(self, name: str) -> list[str]:
         """Every key and every channel whose name contains `name`, on any server that runs."""
-        found: list[str] = []
-        for server in self.servers:
-            if server.runs:
-                connection = Connection(server.url)
-                found += leftovers(connection, name)
-                connection.close()
-        return found
+        return [left for server in self.servers if server.runs for left in leftovers(server.url, name)]
 
 
 class Given(Topology):
@@ -63,7 +57,7 @@ class Given(Topology):
     lease = 3
 
     def __init__(self, url: str) -> None:
-        Connection(url).close()
+        ask(url, "PING")  # one that cannot be used is told now
         self._url = url
 
     @property
@@ -77,10 +71,7 @@ class Given(Topology):
         return None
 
     def leftovers(self, name: str) -> list[str]:
-        connection = Connection(self.url)
-        found = leftovers(connection, name)
-        connection.close()
-        return found
+        return leftovers(self.url, name)
 
 
 class Single(Given):
@@ -107,11 +98,3 @@ class RedLock(Topology):
 
     def masters(self, name: str) -> list[str]:
         return [server.url for server in self.servers if server.runs]
-
-
-def _ask(url: str, *words: str) -> object:
-    connection = Connection(url)
-    try:
-        return connection.ask(*words)
-    finally:
-        connection.close()
