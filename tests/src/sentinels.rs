@@ -39,7 +39,7 @@ impl Sentinels {
             (is("num-slaves", "1") && is("num-other-sentinels", &(COUNT - 1).to_string())).then_some(())
         };
         for port in &sentinels.ports {
-            eventually("a sentinel that knows everybody", || known(&mut View::quick(&format!("redis://127.0.0.1:{port}")).ok()?));
+            eventually("a sentinel that knows everybody", || known(&mut look(*port)?));
         }
         sentinels
     }
@@ -60,7 +60,7 @@ impl Sentinels {
         std::fs::write(&file, lines.join("\n")).expect("the disk has room");
         let program = std::env::var("REDLATCH_TEST_SERVER").unwrap_or_else(|_| "redis-server".into());
         let process = Guarded::start(&dir, &[program, file.display().to_string(), "--sentinel".into()]);
-        eventually("a sentinel that answers", || View::quick(&format!("redis://127.0.0.1:{port}")).ok());
+        eventually("a sentinel that answers", || look(port));
         self.ports.push(port);
         self.processes.push(process);
     }
@@ -73,7 +73,7 @@ impl Sentinels {
     /// Which of the two servers most sentinels say is the master.
     pub fn master(&self) -> usize {
         let says = |port: &u16| -> Option<String> {
-            let mut view = View::quick(&format!("redis://127.0.0.1:{port}")).ok()?;
+            let mut view = look(*port)?;
             let words: Vec<String> = view.try_command(&["SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER]).ok()?;
             words.get(1).cloned()
         };
@@ -84,7 +84,7 @@ impl Sentinels {
     /// Has the two change places, once the sentinels can.
     pub fn fail_over(&self) {
         eventually("sentinels that change the master", || {
-            let mut view = View::quick(&format!("redis://127.0.0.1:{}", self.ports[0])).ok()?;
+            let mut view = look(self.ports[0])?;
             view.try_command::<()>(&["SENTINEL", "FAILOVER", MASTER]).ok()
         });
     }
@@ -107,7 +107,7 @@ impl Sentinels {
 
     fn all_know_the_replica(&self) -> bool {
         self.ports.iter().all(|port| {
-            let Ok(mut view) = View::quick(&format!("redis://127.0.0.1:{port}")) else { return false };
+            let Some(mut view) = look(*port) else { return false };
             let replicas: Vec<Vec<String>> = view.try_command(&["SENTINEL", "REPLICAS", MASTER]).unwrap_or_default();
             replicas.iter().any(|replica| replica.chunks(2).any(|pair| pair[0] == "flags" && pair[1] == "slave"))
         })
@@ -121,4 +121,9 @@ impl Sentinels {
             matches!(role.first(), Some(redis::Value::BulkString(word)) if word == b"master").then_some(())
         });
     }
+}
+
+/// A connection to a sentinel, if it answers.
+fn look(port: u16) -> Option<View> {
+    View::quick(&format!("redis://127.0.0.1:{port}")).ok()
 }
