@@ -86,16 +86,14 @@ impl First for Trying {
     fn told(self: Box<Self>, tried: Option<(Outcome, Instant)>) {
         let Trying { turn, call, waiting } = *self;
         match tried {
-            Some((Outcome::Reply(reply), sent)) => match waiting.target.acquired(&call, reply, waiting.watched, sent).transpose() {
-                Some(tried) => {
-                    drop(turn);
-                    end(waiting, tried);
+            Some((Outcome::Reply(reply), sent)) => {
+                let acquired = waiting.target.acquired(&call, reply, waiting.watched, sent).transpose();
+                drop(turn);
+                match acquired {
+                    Some(tried) => end(waiting, tried),
+                    None => go_on(waiting, None),
                 }
-                None => {
-                    drop(turn);
-                    go_on(waiting, None);
-                }
-            },
+            }
             tried => go_on(waiting, tried.map(|tried| Begun { turn, call, tried: Some(tried), copies: Vec::new() })),
         }
     }
@@ -159,16 +157,15 @@ fn go_on(waiting: Waiting, first: Option<Begun>) {
 
 /// What becomes of an acquire that was tried where its caller cannot see it.
 fn end(waiting: Waiting, tried: Result<Tried>) {
-    let target = waiting.target.clone();
+    let (target, late) = (waiting.target.clone(), waiting.is_late(Instant::now()));
     match tried {
         Ok(Tried::Taken(taken)) => {
             let cancelled = target.live.lines().is_cancelled(waiting.ticket);
             hand_out(target, taken, Some((waiting, cancelled)));
         }
-        Ok(Tried::Busy(_)) if !waiting.is_late(Instant::now()) => join(waiting),
+        Ok(Tried::Busy(_)) if !late => join(waiting),
         tried => {
             target.leave_behind();
-            let late = waiting.is_late(Instant::now());
             let once = waiting.patience == Patience::Once;
             waiting.answer(match tried {
                 // That it was there, and not to be relied upon, is more than that it came too late.
