@@ -1,0 +1,155 @@
+"""The measuring program for asyncio: `tasks.py <library> <url>` carries out lines, see bench/README.md."""
+
+import asyncio
+import itertools
+import os
+import sys
+import time
+
+from figures import crowded, numbers, paired, parsed
+from libraries import TASKS, Cannot
+
+
+class Program:
+    def __init__(self, library):
+        self.library = library
+        self.holds = []
+        self.waiters = []
+
+    async def first(self, order):
+        lock = self.library.lock(order["name"])
+        await lock.acquire()
+        await lock.release()
+        return "pairs=1"
+
+    async def solo(self, order):
+        return paired([await pairs(self.library.lock(order["name"]), order["from"], order["until"])])
+
+    async def own(self, order):
+        locks = (self.library.lock(f"{order['name']}:{caller}") for caller in range(order["callers"]))
+        return paired(await asyncio.gather(*(pairs(lock, order["from"], order["until"]) for lock in locks)))
+
+    async def tasks(self, order):
+        return await self.own({**order, "callers": order["tasks"]})
+
+    async def crowd(self, order):
+        return await contended(order, lambda: [self.library.lock(order["name"])])
+
+    async def readers(self, order):
+        def locks():
+            reader, writer = self.library.read_write(order["name"])
+            return [reader] * (order["writes"] - 1) + [writer]
+
+        return await contended(order, locks)
+
+    async def permits(self, order):
+        semaphore = await self.library.permits(order["name"], order["permits"])
+        return await contended(order, lambda: [semaphore])
+
+    async def handover(self, order):
+        lock = self.library.lock(order["name"])
+        taken, released = [], []
+        for _ in range(order["times"]):
+            await lock.acquire()
+            taken.append(time.monotonic_ns())
+            await asyncio.sleep(order["hold"] / 1e3)
+            released.append(time.monotonic_ns())
+            await lock.release()
+            await asyncio.sleep(order["gap"] / 1e3)
+        return f"taken={numbers(taken)} released={numbers(released)}"
+
+    async def wait(self, order):
+        asked = asyncio.Semaphore(0)
+        locks = (self.library.lock(order["name"]) for _ in range(order["waiters"]))
+        self.waiters = [asyncio.create_task(wait(lock, asked)) for lock in locks]
+        for waiter in self.waiters:
+            waiter.add_done_callback(end_if_failed)
+        for _ in self.waiters:
+            await asked.acquire()
+        return f"waiting={len(self.waiters)}"
+
+    async def woken(self, _):
+        last = max(await asyncio.gather(*self.waiters))
+        return f"woken={len(self.waiters)} last={last}"
+
+    async def hold(self, order):
+        for i in range(1, order["locks"] + 1):
+            self.holds.append(await self.library.hold(f"{order['name']}:{i}"))
+        return f"held={len(self.holds)}"
+
+    async def held(self, _):
+        return f"held={sum(has() for has in self.holds)}"
+
+
+async def contended(order, locks):
+    works = (contend(locks(), order["from"], order["until"]) for _ in range(order["workers"]))
+    return crowded(await asyncio.gather(*works))
+
+
+async def pairs(lock, begin, until):
+    """The times of pairs, one after the other."""
+    await sleep_until(begin)
+    took = []
+    last = time.monotonic_ns()
+    while last < until:
+        await lock.acquire()
+        await lock.release()
+        now = time.monotonic_ns()
+        took.append(now - last)
+        last = now
+    return took
+
+
+async def contend(locks, begin, until):
+    """How often it took one of these, in turn, and the longest wait."""
+    await sleep_until(begin)
+    turns = itertools.cycle(locks)
+    taken = longest = 0
+    asked = time.monotonic_ns()
+    while asked < until:
+        lock = next(turns)
+        await lock.acquire()
+        longest = max(longest, time.monotonic_ns() - asked)
+        await lock.release()
+        taken += 1
+        asked = time.monotonic_ns()
+    return taken, longest
+
+
+async def wait(lock, asked):
+    has = await lock.acquire(blocking=False)
+    asked.release()
+    if not has:
+        await lock.acquire()
+    await lock.release()
+    return time.monotonic_ns()
+
+
+async def sleep_until(begin):
+    await asyncio.sleep(max(0, begin - time.monotonic_ns()) / 1e9)
+
+
+def end_if_failed(waiter):
+    if waiter.exception():
+        sys.excepthook(None, waiter.exception(), None)
+        os._exit(1)
+
+
+async def main():
+    library, url = sys.argv[1:]
+    program = Program(TASKS[library](url))
+    # The loop goes on between orders: what waits, waits.
+    lines = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
+    while line := (await lines.readline()).decode():
+        what, order = parsed(line)
+        try:
+            answer = await getattr(program, what)(order)
+        except Cannot:
+            answer = "cannot=1"
+        print(answer, flush=True)
+    os._exit(0)  # whatever still waits
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
