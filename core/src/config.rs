@@ -12,6 +12,7 @@ pub use crate::servers::Address;
 
 /// Everything a client needs to know. Set fields by [`Config::set`]; connecting takes a copy.
 #[derive(Clone)]
+#[cfg_attr(test, derive(PartialEq))]
 pub struct Config {
     pub(crate) servers: Servers,
     /// What sentinels want to be told, if it is not what the servers are.
@@ -178,7 +179,7 @@ impl Config {
 }
 
 /// As much of a text as a message has room for.
-fn short(text: &str) -> String {
+pub(crate) fn short(text: &str) -> String {
     match text.char_indices().nth(100) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

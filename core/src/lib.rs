@@ -44,6 +44,7 @@ mod permit_semaphore;
 mod process;
 mod queue;
 mod red_lock;
+mod redisson;
 mod requests;
 mod script;
 mod semaphore;

@@ -9,11 +9,14 @@ use crate::error::{Error, Result};
 
 /// Files are read when an option names them: a process that drops its rights later need not be able to.
 #[derive(Clone, Default)]
+#[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct Tls {
     pub ca: Option<Vec<u8>>,
     pub cert: Option<Vec<u8>>,
     pub key: Option<Vec<u8>>,
     pub verify: Verify,
+    /// Files that a configuration names and that are of no use, by the option that would replace them.
+    unusable: Vec<(&'static str, String)>,
 }
 
 /// What a server's certificate must prove.
@@ -30,6 +33,7 @@ pub(crate) enum Verify {
 impl Tls {
     /// Sets `tls_ca`, `tls_cert`, `tls_key` (PEM files) or `tls_verify`.
     pub fn set(&mut self, option: &str, value: &str) -> Result<()> {
+        self.unusable.retain(|(replaced, _)| *replaced != option);
         match option {
             "tls_ca" => self.ca = Some(certificates(option, value)?),
             "tls_cert" => self.cert = Some(certificates(option, value)?),
@@ -50,8 +54,16 @@ impl Tls {
         Ok(())
     }
 
+    /// Refuses, with that error, until the option is set.
+    pub fn instead(&mut self, option: &'static str, error: Error) {
+        self.unusable.push((option, error.to_string()));
+    }
+
     /// Whether every option has the others that it needs; `used`: the address asks for TLS.
     pub fn check(&self, used: bool, address: impl Display) -> Result<()> {
+        if let Some((_, why)) = self.unusable.first() {
+            return Err(Error::config(why));
+        }
         let set = self.ca.is_some() || self.cert.is_some() || self.key.is_some() || self.verify != Verify::Full;
         match (self.cert.is_some(), self.key.is_some()) {
             _ if set && !used => Err(Error::config(format!("{address} goes without TLS, so no tls option applies; write rediss://"))),

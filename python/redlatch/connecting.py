@@ -11,7 +11,7 @@ from redlatch.durations import Seconds, optional_seconds
 from redlatch.errors import ConfigError
 from redlatch.groups import RedLock
 from redlatch.sync import Sync, option
-from redlatch.texts import checked, each
+from redlatch.texts import Path, checked, each, path
 from redlatch.tls import Tls
 from redlatch.tls import options as tls_options
 
@@ -21,6 +21,7 @@ C = TypeVar("C")
 def connect(
     url: str | None = None,
     *,
+    config: Path | None = None,
     watchdog: Seconds | None = None,
     prefix: str | None = None,
     client_name: str | None = None,
@@ -36,8 +37,9 @@ def connect(
     `url` is `redis://[user:password@]host[:port][/database]`, `rediss://…` for TLS or `unix:///path/to/socket`, or
     names several servers: `redis+cluster://host1,host2`, `redis+sentinel://host1,host2/mymaster`, and for a master and
     its replicas `redis+replicated://host1,host2`. Without it the environment's `REDLATCH_URL` is taken, then
-    `REDIS_URL`, then `redis://localhost:6379`. What is left out comes from the URL's query (`?watchdog=10`), or is as
-    follows; times are seconds or `timedelta`:
+    `REDIS_URL`, then `redis://localhost:6379`. `config` is the path of a configuration file of Redisson, YAML or JSON,
+    which names the servers instead. What is left out comes from that file or from the URL's query (`?watchdog=10`), or
+    is as follows; times are seconds or `timedelta`:
 
     - `watchdog` (30): the lease of holds without one of their own; they are renewed every third of it.
     - `prefix` (none): put before the name of every lock.
@@ -58,7 +60,7 @@ def connect(
         "password": password,
         "sync": option(sync),
     }
-    return Client(connected(url, times, texts, tls))
+    return Client(connected(url, config, times, texts, tls))
 
 
 def red_lock(
@@ -85,14 +87,21 @@ def red_lock(
 
 
 def connected(
-    url: str | None, times: Mapping[str, Seconds | None], texts: Mapping[str, str | None], tls: Tls | None
+    url: str | None,
+    config: Path | None,
+    times: Mapping[str, Seconds | None],
+    texts: Mapping[str, str | None],
+    tls: Tls | None,
 ) -> _redlatch.Client:
     """The core's client with options by their names, checked; None leaves one out."""
+    if url is not None and config is not None:
+        raise ConfigError("url and config both name servers; leave one of them out")
     remedy = "leave it out for the default"
     options = [(name, str(optional_seconds(name, time, remedy))) for name, time in times.items() if time is not None]
     every = {**texts, **tls_options(tls)}
     options += [(name, checked(name, text)) for name, text in every.items() if text is not None]
-    return calls.client(_redlatch.connect(None if url is None else checked("url", url), options))
+    named = None if url is None else checked("url", url)
+    return calls.client(_redlatch.connect(named, None if config is None else path("config", config), options))
 
 
 def some(clients: list[C]) -> list[C]:

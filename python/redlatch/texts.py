@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import reprlib
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import TypeVar, Union
 
 from redlatch.errors import ConfigError
 
 T = TypeVar("T")
+Path = Union[str, "os.PathLike[str]"]
 
 
 def checked(what: str, value: str) -> str:
@@ -22,6 +24,13 @@ def checked(what: str, value: str) -> str:
             f"{what} is {reprlib.repr(value)}, which has no UTF-8 form ({e.reason}); use other characters"
         ) from None
     return value
+
+
+def path(what: str, file: Path) -> str:
+    """The path of a file."""
+    if not isinstance(file, (str, os.PathLike)):
+        raise ConfigError(f"{what} is {reprlib.repr(file)}, it must be a path; give a str or a pathlib.Path")
+    return checked(what, os.fspath(file))
 
 
 def each(what: str, values: Iterable[T]) -> list[T]:

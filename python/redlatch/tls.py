@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import reprlib
-from typing import Literal, NamedTuple, Union
+from typing import Literal, NamedTuple
 
 from redlatch.errors import ConfigError
-from redlatch.texts import checked
-
-Path = Union[str, "os.PathLike[str]"]
+from redlatch.texts import Path, checked, path
 
 
 # No data class: what those import takes longer than all else of `import redlatch`.
@@ -35,11 +32,5 @@ def options(tls: Tls | None) -> dict[str, str | None]:
     if not isinstance(tls, Tls):
         raise ConfigError(f"tls is {reprlib.repr(tls)}; give a redlatch.Tls, and rediss:// in the URL for TLS alone")
     files = {"tls_ca": tls.ca, "tls_cert": tls.cert, "tls_key": tls.key}
-    texts = {name: None if file is None else _text(name, file) for name, file in files.items()}
+    texts = {name: None if file is None else path(name, file) for name, file in files.items()}
     return {**texts, "tls_verify": checked("tls_verify", tls.verify)}
-
-
-def _text(what: str, file: Path) -> str:
-    if not isinstance(file, (str, os.PathLike)):
-        raise ConfigError(f"{what} is {reprlib.repr(file)}, it must be a path; give a str or a pathlib.Path")
-    return checked(what, os.fspath(file))

@@ -52,6 +52,7 @@ BAD: dict[str, list[Any]] = {
     "blocking_timeout": SECONDS,
     "callback": FUNCTIONS,
     "client_name": [*TEXTS, "two words", "x" * 10_000_000],
+    "config": PATHS,
     "connect_timeout": [*SECONDS, 0],
     "count": COUNTS,
     "function": [*(value for value in FUNCTIONS if value is not _coroutine), int],

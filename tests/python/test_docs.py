@@ -22,7 +22,9 @@ def test_the_blocks_of_the_guide_run_one_after_the_other(own_server: Server, tmp
     program.write_text("\n".join(BLOCKS))
     environment = {**os.environ, "REDLATCH_URL": own_server.url}
     command = [sys.executable, "-W", "error", str(program)]
-    run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    run = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
     assert (run.returncode, run.stderr) == (0, "")
 
 

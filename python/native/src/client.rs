@@ -32,10 +32,16 @@ impl From<redlatch::Result<redlatch::Client>> for Connected {
     }
 }
 
-/// A client of `url` (`None`: the environment's) with `options` by name; starts nothing until the first call.
+/// A client of `url`, or of the servers that a `file` of Redisson names (neither: the environment's), with `options` by name; starts nothing
+/// until the first call.
 #[pyfunction]
-pub fn connect(url: Option<Cow<'_, str>>, options: Vec<(String, String)>) -> Connected {
-    configure(url.as_deref(), &options).map(redlatch::Client::with_config).into()
+pub fn connect(url: Option<Cow<'_, str>>, file: Option<Cow<'_, str>>, options: Vec<(String, String)>) -> Connected {
+    let config = match (url, file) {
+        (Some(url), _) => Config::from_url(&url),
+        (None, Some(file)) => Config::from_redisson_file(&*file),
+        (None, None) => Config::from_env(),
+    };
+    config.and_then(|config| configured(config, &options)).map(redlatch::Client::with_config).into()
 }
 
 /// A client whose one lock is `locks`: all of them, or with `majority` more than half.
@@ -55,8 +61,7 @@ pub fn multi_name(py: Python<'_>, group: &str, values: Vec<String>) -> PyResult<
     kinds::multi::name(group, &values).map_err(|error| outcome::exception(py, &error, group))
 }
 
-fn configure(url: Option<&str>, options: &[(String, String)]) -> redlatch::Result<Config> {
-    let mut config = url.map_or_else(Config::from_env, Config::from_url)?;
+fn configured(mut config: Config, options: &[(String, String)]) -> redlatch::Result<Config> {
     for (option, value) in options {
         config.set(option, value)?;
     }

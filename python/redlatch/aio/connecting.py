@@ -9,13 +9,14 @@ from redlatch.aio.groups import RedLock
 from redlatch.connecting import connected, some
 from redlatch.durations import Seconds
 from redlatch.sync import Sync, option
-from redlatch.texts import each
+from redlatch.texts import Path, each
 from redlatch.tls import Tls
 
 
 def connect(
     url: str | None = None,
     *,
+    config: Path | None = None,
     watchdog: Seconds | None = None,
     prefix: str | None = None,
     client_name: str | None = None,
@@ -31,8 +32,9 @@ def connect(
     `url` is `redis://[user:password@]host[:port][/database]`, `rediss://…` for TLS or `unix:///path/to/socket`, or
     names several servers: `redis+cluster://host1,host2`, `redis+sentinel://host1,host2/mymaster`, and for a master and
     its replicas `redis+replicated://host1,host2`. Without it the environment's `REDLATCH_URL` is taken, then
-    `REDIS_URL`, then `redis://localhost:6379`. What is left out comes from the URL's query (`?watchdog=10`), or is as
-    follows; times are seconds or `timedelta`:
+    `REDIS_URL`, then `redis://localhost:6379`. `config` is the path of a configuration file of Redisson, YAML or JSON,
+    which names the servers instead. What is left out comes from that file or from the URL's query (`?watchdog=10`), or
+    is as follows; times are seconds or `timedelta`:
 
     - `watchdog` (30): the lease of holds without one of their own; they are renewed every third of it.
     - `prefix` (none): put before the name of every lock.
@@ -53,7 +55,7 @@ def connect(
         "password": password,
         "sync": option(sync),
     }
-    return AsyncClient(connected(url, times, texts, tls))
+    return AsyncClient(connected(url, config, times, texts, tls))
 
 
 def red_lock(

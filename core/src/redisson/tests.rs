@@ -1,0 +1,127 @@
+use std::path::PathBuf;
+
+use crate::config::Config;
+
+fn file(name: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/redisson")).join(name)
+}
+
+fn error(yaml: &str) -> String {
+    Config::from_redisson(yaml).and_then(|config| config.check()).expect_err("it cannot be used").to_string()
+}
+
+/// A URL, and an option in each line after it.
+fn written(name: &str) -> Config {
+    let text = std::fs::read_to_string(file(name)).expect("it is there");
+    let mut lines = text.lines();
+    let mut config = Config::from_url(lines.next().expect("a URL")).expect("it is one");
+    for (option, value) in lines.map(|line| line.split_once('=').expect("an option")) {
+        config.set(option, value).expect("a value of it");
+    }
+    config
+}
+
+/// The Java binding reads the same files, and is held against the same texts.
+#[test]
+fn a_file_means_what_is_written_beside_it() {
+    for name in ["single.yaml", "cluster.yaml", "sentinel.yaml", "replicated.json", "master-slave.yaml"] {
+        let read = Config::from_redisson_file(file(name)).expect("it can be read");
+        let stem = name.split('.').next().expect("it has one");
+        assert!(read == written(&format!("{stem}.txt")), "{name}");
+    }
+}
+
+#[test]
+fn retries_go_on_for_as_long_as_the_delays_add_up_to() {
+    let retry_for = |settings: &str| {
+        let yaml = format!("singleServerConfig: {{address: 'redis://h', {settings}}}");
+        Config::from_redisson(&yaml).expect("it can be read").retry_for.as_secs_f64()
+    };
+    let class = |name: &str, inside: &str| format!("retryDelay: !<org.redisson.config.{name}> {{{inside}}}");
+    assert_eq!(retry_for(""), 0.75 * (1.0 + 2.0 + 2.0 + 2.0));
+    assert_eq!(retry_for("retryInterval: 200, retryAttempts: 5"), 1.0);
+    assert_eq!(retry_for(&(class("FullJitterDelay", "baseDelay: PT1S, maxDelay: PT1H") + ", retryAttempts: 3")), 0.5 * (1.0 + 2.0 + 4.0));
+    assert_eq!(retry_for(&(class("EqualJitterDelay", "baseDelay: PT4S, maxDelay: PT1S") + ", retryAttempts: 2")), 1.5);
+    assert_eq!(retry_for(&(class("DecorrelatedJitterDelay", "minDelay: PT1S, maxDelay: PT4S") + ", retryAttempts: 2")), 2.0 + 2.5);
+}
+
+#[test]
+fn what_a_setting_cannot_take_is_named_with_the_remedy() {
+    let server = |settings: &str| format!("singleServerConfig: {{address: 'redis://h', {settings}}}");
+    let top = |settings: &str| format!("singleServerConfig: {{address: 'redis://h'}}\n{settings}");
+    for (yaml, words) in [
+        ("threads: 4".to_owned(), &["names no servers", "singleServerConfig"][..]),
+        ("[1, 2]".to_owned(), &["no names and values"]),
+        ("singleServerConfig: {".to_owned(), &["line 2"]),
+        ("singleServerConfig: 7".to_owned(), &["singleServerConfig is no map"]),
+        ("singleServerConfig: {}".to_owned(), &["singleServerConfig.address is missing"]),
+        ("singleServerConfig: {address: 'h:6379'}".to_owned(), &["redis://host:6379"]),
+        (top("clusterServersConfig: {nodeAddresses: ['redis://a']}"), &["both singleServerConfig and clusterServersConfig"]),
+        ("clusterServersConfig: {nodeAddresses: ['redis://a', 'rediss://u:secret@b']}".to_owned(), &["`b`", "another one than the first"]),
+        ("clusterServersConfig: {nodeAddresses: [[a]]}".to_owned(), &["nodeAddresses is a list", "a list of texts"]),
+        ("clusterServersConfig: {nodeAddresses: 'redis://a', database: 1}".to_owned(), &["the database is 1"]),
+        ("sentinelServersConfig: {sentinelAddresses: 'redis://a'}".to_owned(), &["masterName is missing"]),
+        (server("timeout: abc"), &["singleServerConfig.timeout is `abc`", "a whole number"]),
+        (server("timeout: 0"), &["singleServerConfig.timeout is 0 ms", "from 1"]),
+        (server("timeout: 089"), &["timeout is `089`"]),
+        (server("retryAttempts: -1"), &["retryAttempts is `-1`", "from 0"]),
+        (server("clientName: two words"), &["client_name"]),
+        (server("clientName: [a]"), &["clientName is a list"]),
+        (server("retryDelay: {delay: PT1S}"), &["retryDelay is a map", "a tag"]),
+        (server("retryDelay: !<org.redisson.config.ConstantDelay> {}"), &["retryDelay.delay is missing", "PT1.5S"]),
+        (server("retryDelay: !<ConstantDelay> {delay: 5}"), &["retryDelay.delay is `5`", "PT1.5S"]),
+        (server("retryDelay: !<ConstantDelay> {delay: PT}"), &["retryDelay.delay is `PT`"]),
+        (server("retryDelay: !<ConstantDelay> {delay: PT1H2}"), &["retryDelay.delay is `PT1H2`"]),
+        (server("retryDelay: !<com.example.Mine> {}"), &["retryDelay is a `com.example.Mine`", "ConstantDelay"]),
+        (server("nameMapper: !<com.example.Mine> {}"), &["singleServerConfig.nameMapper is a `com.example.Mine`", "prefix"]),
+        (top("nameMapper: {class: com.example.Mine}"), &["nameMapper is a `com.example.Mine`", "prefix"]),
+        (top("credentialsResolver: !<com.example.Mine> {}"), &["credentialsResolver is a `com.example.Mine`", "password"]),
+        (top("commandMapper: !<com.example.Mine> {}"), &["commandMapper is a `com.example.Mine`", "leave it out"]),
+        (top("sslCiphers: [TLS_X]"), &["sslCiphers is a list", "leave it out"]),
+        (top("lockWatchdogTimeout: {a: 1}"), &["lockWatchdogTimeout is a map"]),
+        (top("lockWatchdogTimeout: 99"), &["lockWatchdogTimeout is 99 ms", "from 100"]),
+        (top("checkLockSyncedSlaves: {}"), &["checkLockSyncedSlaves is a map"]),
+    ] {
+        let said = error(&yaml);
+        assert!(words.iter().all(|word| said.contains(word)), "{yaml}: {words:?} in: {said}");
+        assert!(!said.contains("secret"), "{said}");
+    }
+    let missing = Config::from_redisson_file("/no/such.yaml").map(drop).expect_err("it is not there").to_string();
+    assert!(missing.contains("`/no/such.yaml`"), "{missing}");
+}
+
+#[test]
+fn key_stores_are_pem_files_and_those_of_java_are_refused_unless_others_take_their_place() {
+    let yaml = |settings: &str| format!("singleServerConfig: {{address: 'rediss://h'}}\n{settings}");
+    let folder = std::env::temp_dir().join(format!("redlatch-stores-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("the disk has room");
+    let store = |name: &str, bytes: &[u8]| {
+        let path = folder.join(name);
+        std::fs::write(&path, bytes).expect("the disk has room");
+        path.display().to_string()
+    };
+    let (jks, p12) = (store("a.jks", &[0xfe, 0xed, 0xfe, 0xed, 0]), store("a.p12", &[0x30, 0x82, 1, 0]));
+    for (text, words) in [
+        (format!("sslTruststore: file:{jks}"), [&*jks, "(JKS)", "tls_ca"]),
+        (format!("sslTruststore: file://{p12}"), [&*p12, "(PKCS12)", "PEM"]),
+        (format!("sslKeystore: {p12}"), [&*p12, "tls_cert and tls_key", "PEM"]),
+        ("sslTruststore: file:/no/such%20file.pem".to_owned(), ["/no/such file.pem", "sslTruststore", "cannot be read"]),
+        ("sslTruststore: https://h/ca.pem".to_owned(), ["https://h/ca.pem", "PEM", "file:"]),
+        ("sslVerificationMode: MAYBE".to_owned(), ["sslVerificationMode is `MAYBE`", "CA_ONLY", "NONE"]),
+    ] {
+        let said = error(&yaml(&text));
+        assert!(words.iter().all(|word| said.contains(word)), "{words:?} in: {said}");
+    }
+    let mut config = Config::from_redisson(&yaml(&format!("sslTruststore: file:{jks}"))).expect("another may take its place");
+    config.check().expect_err("none has");
+    let ca = store("ca.pem", PEM.as_bytes());
+    config.set("tls_ca", &ca).expect("it is PEM").check().expect("now one has");
+    let trusting = Config::from_redisson(&yaml(&format!("sslTruststore: file:{ca}"))).expect("it can be read");
+    trusting.check().expect("it is PEM");
+    assert_eq!(trusting.tls.ca.as_deref(), Some(PEM.as_bytes()));
+    // Nobody needs it.
+    Config::from_redisson("singleServerConfig: {address: 'redis://h'}\nsslTruststore: file:/gone").expect("read").check().expect("usable");
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+}
+
+const PEM: &str = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
