@@ -13,6 +13,7 @@ use crate::live::Live;
 use crate::passing::{answer_cancelled, hand_out};
 use crate::queue::{Line, Step};
 use crate::target::{Target, Tried};
+use crate::tasks;
 use crate::wakes::Listener;
 
 /// What a step came to.
@@ -191,7 +192,7 @@ impl Drop for Ear {
         if let (Some(listener), Some(channel)) = (self.listener.take(), self.channel.take()) {
             let live = self.live.clone();
             if live.wakes.leave(&channel, listener) {
-                tokio::spawn(async move { live.link.unlisten(&channel).await });
+                tasks::spawn(async move { live.link.unlisten(&channel).await });
             }
         }
     }

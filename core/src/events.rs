@@ -13,6 +13,7 @@ use crate::kinds::multi;
 use crate::lines::Done;
 use crate::live::Live;
 use crate::target::Target;
+use crate::tasks;
 use crate::wakes::Listener;
 
 /// Between two attempts to listen again, and how long one may take.
@@ -53,7 +54,7 @@ pub async fn subscribe(target: Target, op: Op) -> Result<Answer> {
     let listener = live.wakes.join(&channel);
     let number = live.wakes.events.add(source, kept);
     let listened = live.link.listen(&channel, limit).await;
-    tokio::spawn(keep(live.clone(), channel, listener, end));
+    tasks::spawn(keep(live.clone(), channel, listener, end));
     match listened {
         Ok(()) => Ok(Answer::done(number as i64)),
         Err(error) => {

@@ -17,6 +17,7 @@ use crate::lines::Done;
 use crate::live::Live;
 use crate::operate;
 use crate::owner::OwnerField;
+use crate::tasks::{self, boxed};
 
 mod all;
 mod held;
@@ -192,7 +193,7 @@ impl Group {
         let mut asked = JoinSet::new();
         for (i, member) in self.members.iter().enumerate() {
             let (client, request) = (member.client.clone(), member.request(request));
-            asked.spawn(async move { (i, client.run(request).await) });
+            asked.spawn(boxed(async move { (i, client.run(request).await) }));
         }
         let mut answers = asked.join_all().await;
         answers.sort_by_key(|(i, _)| *i);
@@ -227,12 +228,12 @@ impl Member {
 
 /// Gives back what is not enough, which may take much longer than its owner is willing to wait.
 async fn give_back(released: impl Future<Output = Result<()>> + Send + 'static) {
-    let _ = timeout(GIVING_BACK, tokio::spawn(released)).await;
+    let _ = timeout(GIVING_BACK, tasks::spawn(released)).await;
 }
 
 /// Releases side by side; the first error.
 async fn release(guards: Vec<Guard>) -> Result<()> {
-    let mut released: JoinSet<_> = guards.into_iter().map(Guard::release).collect();
+    let mut released: JoinSet<_> = guards.into_iter().map(|guard| boxed(guard.release())).collect();
     let mut result = Ok(());
     while let Some(one) = released.join_next().await {
         result = result.and(one.unwrap_or(Ok(())));

@@ -1,6 +1,5 @@
 //! Work for the I/O thread, handed over in batches: waking it costs a system call, and what it does for one costs little more for many.
 
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -8,9 +7,8 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use crate::link::{First, TOGETHER};
+use crate::tasks::{Work, boxed};
 use crate::together::{at_the_end, is_together};
-
-type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// While there is much to do, the I/O thread looks so often by itself. So long may somebody put off waking it, who has more to come.
 const GLANCE: Duration = Duration::from_millis(1);
@@ -34,8 +32,7 @@ struct State {
 impl Inbox {
     /// Has the I/O thread do this beside everything else; once that has ended, it is dropped.
     pub fn put(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
-        let work: Work = Box::pin(work);
-        self.add(work, |state| &mut state.work);
+        self.add(boxed(work), |state| &mut state.work);
     }
 
     /// Has the I/O thread make a first try, together with others that come at the same time; likewise.

@@ -53,6 +53,7 @@ mod settle;
 mod slot;
 mod sync_policy;
 mod target;
+mod tasks;
 mod tls;
 mod together;
 mod waiter;

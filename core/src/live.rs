@@ -5,7 +5,6 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
-use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
@@ -22,6 +21,7 @@ use crate::requests::Requests;
 use crate::settle::{Tries, WINDOW, settle};
 use crate::slot::Slot;
 use crate::target::Target;
+use crate::tasks::{self, Io, boxed};
 use crate::wakes::Wakes;
 use crate::watchers::Watchers;
 
@@ -36,7 +36,7 @@ pub struct Live {
     holds: Mutex<Holds>,
     lines: Mutex<Lines>,
     groups: Mutex<Holding>,
-    io: OnceLock<Handle>,
+    io: OnceLock<Io>,
     inbox: Arc<Inbox>,
     pub stop: Notify,
     /// Tells the watchdog that something is due earlier than it sleeps.
@@ -107,16 +107,16 @@ impl Live {
     }
 
     /// The I/O thread's runtime; the first call starts it.
-    pub fn io(self: &Arc<Self>) -> &Handle {
+    pub fn io(self: &Arc<Self>) -> &Io {
         self.io.get_or_init(|| {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the system gives an event queue");
-            let handle = runtime.handle().clone();
+            let io = Io(runtime.handle().clone());
             let live = self.clone();
             let run = move || {
                 let dealing = live.clone();
-                runtime.spawn(async move { dealing.inbox.deal_out(|firsts| dealing.send(firsts)).await });
+                runtime.spawn(boxed(async move { dealing.inbox.deal_out(|firsts| dealing.send(firsts)).await }));
                 // As a task: each waking of what is blocked on costs a system call more. A panic has been told of by then.
-                let _ = runtime.block_on(runtime.spawn(crate::watchdog::run(live.clone())));
+                let _ = runtime.block_on(runtime.spawn(boxed(crate::watchdog::run(live.clone()))));
                 drop(runtime);
                 live.inbox.close();
                 let waiting = live.lines().take_all();
@@ -125,7 +125,7 @@ impl Live {
                 live.wakes.events.close(|| live.closed_error());
             };
             std::thread::Builder::new().name("redlatch-io".into()).spawn(run).expect("the system gives a thread");
-            handle
+            io
         })
     }
 
@@ -149,7 +149,7 @@ impl Live {
         let mut firsts = firsts.into_iter().peekable();
         while firsts.peek().is_some() {
             let (live, all) = (self.clone(), firsts.by_ref().take(TOGETHER).collect());
-            tokio::spawn(async move { live.link.run_all(Firsts { all, limits }).await });
+            tasks::spawn(async move { live.link.run_all(Firsts { all, limits }).await });
         }
     }
 
@@ -217,7 +217,7 @@ impl Live {
     /// Lets the calls in flight end, and with `release` frees `held` and what those calls still took.
     pub async fn wind_up(self: Arc<Self>, held: Vec<Slot>, release: bool, done: SyncSender<()>) {
         let places = self.lines().take_places();
-        let left: Vec<_> = places.into_iter().map(|target| tokio::spawn(async move { target.leave().await })).collect();
+        let left: Vec<_> = places.into_iter().map(|target| tasks::spawn(async move { target.leave().await })).collect();
         self.clone().free(held).await;
         for left in left {
             let _ = left.await;
@@ -232,7 +232,7 @@ impl Live {
 
     async fn free(self: Arc<Self>, slots: Vec<Slot>) {
         let target = |slot: Slot| Target::of(&self, kinds::find(slot.kind).expect("it was acquired"), slot, Duration::ZERO);
-        let freed: Vec<_> = slots.into_iter().map(target).map(|target| tokio::spawn(async move { target.free().await })).collect();
+        let freed: Vec<_> = slots.into_iter().map(target).map(|target| tasks::spawn(async move { target.free().await })).collect();
         for freed in freed {
             let _ = freed.await;
         }

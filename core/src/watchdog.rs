@@ -14,6 +14,7 @@ use crate::link::{Limits, Outcome};
 use crate::live::Live;
 use crate::script::Call;
 use crate::slot::Slot;
+use crate::tasks;
 use crate::wakes::Suspects;
 
 /// Names in one go, nearly always in one script call.
@@ -72,7 +73,7 @@ fn ask_about_due(live: &Arc<Live>) -> Option<JoinHandle<()>> {
     let round = Arc::new(round);
     let asking = batches.into_iter().map(|batch| {
         let (live, round) = (live.clone(), round.clone());
-        tokio::spawn(async move { ask_about(&live, batch, round).await })
+        tasks::spawn(async move { ask_about(&live, batch, round).await })
     });
     asking.last().filter(|_| asked == MOST)
 }

@@ -10,6 +10,7 @@ use super::release;
 use crate::command::{Answer, Look, Op};
 use crate::error::{Error, Result};
 use crate::guard::Guard;
+use crate::tasks::boxed;
 
 pub struct Held {
     parts: Mutex<Vec<Option<Guard>>>,
@@ -50,7 +51,7 @@ impl Held {
                 Look::Gone => return Ok(Answer::not_now()),
             }
             let mut ends: JoinSet<_> =
-                self.parts().iter().flatten().filter(|part| part.is_held()).map(|part| part.asked(Op::Watch, None)).collect();
+                self.parts().iter().flatten().filter(|part| part.is_held()).map(|part| boxed(part.asked(Op::Watch, None))).collect();
             tokio::select! {
                 _ = ends.join_next() => {}
                 _ = changes.changed() => {}
@@ -62,7 +63,7 @@ impl Held {
     pub async fn extend(&self, lease: Option<Duration>) -> Result<Answer> {
         let (need, mut extended): (_, JoinSet<_>) = {
             let parts = self.parts();
-            (self.need(&parts), parts.iter().flatten().map(|part| part.asked(Op::Extend, lease)).collect())
+            (self.need(&parts), parts.iter().flatten().map(|part| boxed(part.asked(Op::Extend, lease))).collect())
         };
         let (mut done, mut failure) = (0, None);
         while let Some(one) = extended.join_next().await {

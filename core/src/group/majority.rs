@@ -11,6 +11,7 @@ use super::{Group, Held, Member, give_back, release};
 use crate::command::Request;
 use crate::error::{Error, Result};
 use crate::guard::Guard;
+use crate::tasks::{self, boxed};
 
 /// How long one member may take to answer: a hundredth of the lease, within these.
 const SHORTEST: Duration = Duration::from_millis(50);
@@ -43,7 +44,7 @@ impl Group {
                     give_back(async move { held.release().await }).await;
                     return Ok(None);
                 }
-                tokio::spawn(keep(self.members.clone(), request.clone(), held.clone(), asked));
+                tasks::spawn(keep(self.members.clone(), request.clone(), held.clone(), asked));
                 return Ok(Some(held));
             }
             if busy + failed > self.spare() {
@@ -66,7 +67,7 @@ fn ask(members: &[Member], asked: &mut Asked, i: usize, request: &Request) {
     let lease = request.lease.unwrap_or(member.client.watchdog());
     let limit = request.response_timeout.unwrap_or((lease / 100).clamp(SHORTEST, LONGEST));
     let request = Request { response_timeout: Some(limit), retry_for: Some(limit), ..request.clone() };
-    asked.spawn(async move { (i, member.take(&request, Duration::ZERO, request.lease).await) });
+    asked.spawn(boxed(async move { (i, member.take(&request, Duration::ZERO, request.lease).await) }));
 }
 
 /// Until the group is released: takes in what comes late, and asks again for what is missing, unless the hold has an end anyway.
