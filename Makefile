@@ -1,7 +1,7 @@
 # Builds, shows and tests redlatch, one command each. What this machine lacks is installed first: see .ci/setup.
 # Everything is built with cargo's profile `ci`, so that Rust, wheel, jar and test agents share one build without LTO.
 
-.PHONY: demo test chaos failovers matrix mutants bench lint build clean setup setup-tests rust agents test-rust test-python test-java test-examples
+.PHONY: demo test chaos failovers matrix mutants bench wheel lint build clean setup setup-tests rust agents test-rust test-python test-java test-examples
 .NOTPARALLEL:
 
 VENV := target/venv/bin
@@ -43,6 +43,13 @@ failovers: setup
 # Ten deliberate defects, each of which its test must catch
 mutants: setup
 	tests/mutants/run
+
+# What is published for Python: a wheel, and the sources; with the tests of packaging on that wheel, which may have 2,000,000 bytes
+wheel: setup-tests
+	rm -rf target/wheels
+	$(VENV)/maturin sdist --out target/wheels
+	$(VENV)/maturin build --release --compression-level 9 --out target/wheels
+	REDLATCH_TEST_WHEEL="$$(echo $(CURDIR)/target/wheels/*.whl)" timeout 600 $(VENV)/pytest tests/python/test_packaging.py
 
 # The Rust workspace, the Python package, the jar
 build: setup rust target/made/python target/made/jar

@@ -30,8 +30,14 @@ def maturin(*arguments: str) -> None:
     assert ended.returncode == 0, ended.stderr
 
 
+# What `make wheel` has built, to be published; else one like it is built here, but quickly.
+TO_PUBLISH = os.environ.get("REDLATCH_TEST_WHEEL")
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if TO_PUBLISH:
+        return Path(TO_PUBLISH)
     folder = tmp_path_factory.mktemp("wheel")
     maturin("build", "--profile", "ci", "--out", str(folder))
     (wheel,) = folder.glob("*.whl")
@@ -40,6 +46,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_one_wheel_is_for_all_pythons_from_3_9_on(wheel: Path) -> None:
     assert wheel.name.startswith("redlatch-0.1.0-cp39-abi3-linux_") or "manylinux" in wheel.name
+
+
+@pytest.mark.skipif(TO_PUBLISH is None, reason="only what is published is built to be small; see `make wheel`")
+def test_the_wheel_is_small(wheel: Path) -> None:
+    assert wheel.stat().st_size <= 2_000_000
 
 
 def test_the_wheel_has_the_package_with_its_types_and_nothing_else(wheel: Path) -> None:
