@@ -213,16 +213,6 @@ def test_a_forked_child_has_loops_of_its_own(aio_client: AsyncClient, client: Cl
     assert not client.get_lock(name).is_locked()
 
 
-def test_what_takes_long_is_imported_for_those_only_who_ask_for_it() -> None:
-    program = (
-        "import sys, redlatch\nassert not {'asyncio', 'inspect', 'logging'} & sys.modules.keys()\n"
-        "redlatch.aio.connect()\n"
-        "try: redlatch.nothing\nexcept AttributeError as e: print(e)"
-    )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
-    assert (run.stderr, run.stdout) == ("", "module 'redlatch' has no attribute 'nothing'\n")
-
-
 def test_the_end_of_the_program_gives_back_what_tasks_hold(server: Server, client: Client, name: str) -> None:
     program = (
         "import asyncio, sys, redlatch.aio\n"

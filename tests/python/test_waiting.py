@@ -27,6 +27,23 @@ def test_other_threads_run_while_the_main_thread_waits(client: Client, stranger:
     mine.release()
 
 
+def test_the_main_thread_runs_while_another_waits(
+    client: Client, stranger: Client, view: View, thread: ThreadPoolExecutor, name: str
+) -> None:
+    hold = stranger.get_lock(name).lock()
+
+    def lock_and_unlock() -> bool:
+        mine = client.get_lock(name).try_lock(wait=20)
+        if mine is not None:
+            mine.release()
+        return mine is not None
+
+    waiting = thread.submit(lock_and_unlock)
+    until_true(lambda: view.listeners(name) == 1, "a thread that listens")
+    hold.release()
+    assert waiting.result(timeout=60), "the releasing thread needed the GIL meanwhile"
+
+
 def test_other_threads_run_during_a_round_trip(own_server: Server, thread: ThreadPoolExecutor, name: str) -> None:
     with redlatch.connect(own_server.url, response_timeout=3) as client, own_server.view() as view:
         lock = client.get_lock(name)
