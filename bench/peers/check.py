@@ -43,12 +43,12 @@ class Program:
         return self.hear()
 
     def close(self):
-        self.process.stdin.close()
         try:
+            self.process.stdin.close()
             self.process.wait(5)
-        except subprocess.TimeoutExpired:
+        except (BrokenPipeError, subprocess.TimeoutExpired):
             self.process.kill()
-            return "does not end"
+            return "BROKEN"
         return "ends"
 
 
@@ -61,17 +61,20 @@ def rate(answer):
     return f"{sum(answer.get('pairs', answer.get('taken'))) / SECONDS:,.0f}/s"
 
 
-def alone(program):
-    """Orders to one program, each with what is shown of its answer."""
+def alone():
+    """Orders to one program, and what is shown of each answer."""
     yield "first", {"name": "check:f"}, lambda answer: str(answer["pairs"][0] == 1)
-    yield "solo", {"name": "check:s", **window()}, lambda answer: f"{answer['p50'][0] / 1e3:.0f} µs"
-    yield "own", {"name": "check:o", "callers": 64, **window()}, rate
-    yield "crowd", {"name": "check:c", "workers": 16, **window()}, rate
-    yield "readers", {"name": "check:r", "workers": 16, "writes": 10, **window()}, rate
-    yield "permits", {"name": "check:p", "permits": 10, "workers": 40, **window()}, rate
+    yield "solo", {"name": "check:s"}, lambda answer: f"{answer['p50'][0] / 1e3:.0f} µs"
+    yield "own", {"name": "check:o", "callers": 64}, rate
+    yield "crowd", {"name": "check:c", "workers": 16}, rate
+    yield "readers", {"name": "check:r", "workers": 16, "writes": 10}, rate
+    yield "permits", {"name": "check:p", "permits": 10, "workers": 40}, rate
 
 
 def asked(program, what, values, shown):
+    if what != "first":
+        program.ask(what, **values, **window())  # so that connections are open and threads have been
+        values = {**values, **window()}
     answer = program.ask(what, **values)
     return "cannot" if "cannot" in answer else shown(answer)
 
@@ -120,7 +123,7 @@ def tried(work, *arguments):
 def check(peer, url):
     one, other = Program(peer, url), Program(peer, url)
     try:
-        for what, values, shown in alone(one):
+        for what, values, shown in alone():
             yield what, tried(asked, one, what, values, shown)
         yield "handover", tried(handed_over, one, other)
         yield "woken", tried(woken, one, other)

@@ -60,11 +60,11 @@ const orders = {
 
 const each = (count, work) => Promise.all(Array.from({ length: count }, (_, i) => work(i)));
 
-/** The times of pairs, one after the other. */
+/** The times of pairs, one after the other; of one at least, should it begin too late. */
 async function pairs(name, { from, until }) {
   await sleepUntil(from);
   const took = [];
-  for (let last = now(); last < until; ) {
+  for (let last = now(); !took.length || last < until; ) {
     await (await lock(name)).unlock();
     const time = now();
     took.push(Number(time - last));

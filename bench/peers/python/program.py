@@ -101,11 +101,11 @@ def together(works):
 
 
 def pairs(lock, begin, until):
-    """The times of pairs, one after the other."""
+    """The times of pairs, one after the other; of one at least, should it begin too late."""
     sleep_until(begin)
     took = []
     last = time.monotonic_ns()
-    while last < until:
+    while not took or last < until:
         lock.acquire()
         lock.release()
         now = time.monotonic_ns()

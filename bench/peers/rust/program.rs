@@ -132,13 +132,14 @@ impl Program {
     }
 }
 
+/// The times of pairs, one after the other; of one at least, should it begin too late.
 fn pairs(locks: Locks, name: String, order: &Order) -> impl Future<Output = Vec<u64>> + use<> {
     let (from, until) = (order.number("from"), order.number("until"));
     async move {
         sleep_until(from).await;
         let mut took = Vec::new();
         let mut last = now();
-        while last < until {
+        while took.is_empty() || last < until {
             locks.lock(&name).await.release().await;
             let now = now();
             took.push(now - last);

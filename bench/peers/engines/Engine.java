@@ -1,0 +1,35 @@
+// What an engine gives: locks, and what it has besides. A caller is a thread; it has one number for all its locks.
+
+interface Engine {
+    Lock lock(String name, int caller) throws Exception;
+
+    default ReadWrite readWrite(String name, int caller) throws Exception {
+        throw new Cannot();
+    }
+
+    default Lock permits(String name, int permits, int caller) throws Exception {
+        throw new Cannot();
+    }
+
+    /** Takes one that stays taken for as long as this process lives. */
+    void hold(String name) throws Exception;
+
+    /** How many of those it still has. */
+    long held() throws Exception;
+
+    interface Lock {
+        void acquire() throws Exception;
+
+        /** Gives up at once. */
+        boolean tryAcquire() throws Exception;
+
+        void release() throws Exception;
+    }
+
+    record ReadWrite(Lock reader, Lock writer) {}
+
+    /** The engine has no such thing, or not so many. */
+    final class Cannot extends Exception {
+        private static final long serialVersionUID = 1;
+    }
+}
