@@ -55,6 +55,12 @@ impl Client {
         self.live().map_or_else(|_| String::new(), |live| live.uuid.clone())
     }
 
+    /// Whether the server of that name grants nothing new just now, see `quarantine` at [`Config::set`].
+    pub(crate) fn is_held_back(&self, name: &str) -> bool {
+        let place = |live: &Arc<Live>| live.link.held_back(&format!("{}{name}", live.config.prefix));
+        self.config.quarantine && self.group.is_none() && self.live().ok().and_then(place).is_some()
+    }
+
     /// The server's address, without credentials.
     pub fn server(&self) -> String {
         self.config.server()

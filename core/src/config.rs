@@ -33,10 +33,12 @@ pub struct Config {
     /// The lease of holds without one of their own; they are renewed every third of it.
     pub(crate) watchdog: Duration,
     pub(crate) sync: SyncPolicy,
+    /// A server that may have lost locks grants none for one lease.
+    pub(crate) quarantine: bool,
     pub(crate) tls: Tls,
 }
 
-const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, fair_wait, watchdog, sync, \
+const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, fair_wait, watchdog, sync, quarantine, \
                        sentinel_username, sentinel_password, tls_ca, tls_cert, tls_key, tls_verify";
 
 impl Config {
@@ -70,6 +72,7 @@ impl Config {
             fair_wait: Duration::from_secs(300),
             watchdog: Duration::from_secs(30),
             sync: SyncPolicy::None,
+            quarantine: false,
             tls: Tls::default(),
         };
         if let Some(database) = database {
@@ -98,6 +101,11 @@ impl Config {
     ///
     /// `sync` is a [`SyncPolicy`] as text: `none` (the default), `wait(replicas=1,within=1.0)`, `wait_aof(replicas=1,within=1.0,local=1)` or
     /// `connected(replicas=1,within=1.0)`, where what is left out is as here.
+    ///
+    /// `quarantine` (`true` or `false`, the default) has a server that may have lost locks grant no new ones until those who held them have
+    /// noticed: for the longest lease that this client has asked for, at least the watchdog's. That is so when it has started within that
+    /// time, when somebody else answers in its place, and when it takes over from another one that does not show that nothing was lost.
+    /// Waiters wait on; renewals, releases and further holds go on. It helps as far as all who share a lock have it set.
     ///
     /// For `rediss://`: `tls_ca` is a PEM file with the authorities to trust (else those of the system), `tls_cert` and `tls_key` are PEM
     /// files with the client's own certificate and key, where the server wants one, and `tls_verify` is what the server's certificate must
@@ -139,6 +147,7 @@ impl Config {
             "fair_wait" => self.fair_wait = seconds(option, value, 0.0)?,
             "watchdog" => self.watchdog = seconds(option, value, 0.1)?,
             "sync" => self.sync = SyncPolicy::read(value)?,
+            "quarantine" => self.quarantine = switch(option, value)?,
             "tls_ca" | "tls_cert" | "tls_key" | "tls_verify" => self.tls.set(option, value)?,
             _ => return Err(Error::config(format!("the option `{option}` does not exist; there are {OPTIONS}"))),
         }
@@ -184,6 +193,10 @@ pub(crate) fn short(text: &str) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
+}
+
+fn switch(option: &str, value: &str) -> Result<bool> {
+    value.parse().map_err(|_| Error::config(format!("the {option} `{}` is neither true nor false", short(value))))
 }
 
 pub(crate) fn seconds(option: &str, value: &str, least: f64) -> Result<Duration> {

@@ -83,8 +83,8 @@ impl LockBuilder {
     /// # Cancellation
     /// Dropping the future leaves nothing held.
     pub async fn acquire(self) -> Result<Guard> {
-        let late = self.not_acquired();
-        self.try_acquire_for_wait().await?.ok_or(late)
+        let asked = self.clone();
+        self.try_acquire_for_wait().await?.ok_or_else(|| asked.not_acquired())
     }
 
     /// Acquires if that is possible within [`LockBuilder::wait`], or at once without it.
@@ -140,7 +140,11 @@ impl LockBuilder {
 
     fn not_acquired(&self) -> Error {
         let waited = self.request.wait.unwrap_or(Duration::MAX);
-        Error::NotAcquired { lock: self.request.name.clone(), waited, because: "somebody else holds it" }
+        let because = match self.client.is_held_back(&self.request.name) {
+            true => "its server may have lost locks, and grants none until those who held them must have noticed (the option quarantine)",
+            false => "somebody else holds it",
+        };
+        Error::NotAcquired { lock: self.request.name.clone(), waited, because }
     }
 }
 
@@ -150,8 +154,8 @@ pub struct Blocking(LockBuilder);
 impl Blocking {
     /// As [`LockBuilder::acquire`].
     pub fn acquire(self) -> Result<BlockingGuard> {
-        let late = self.0.not_acquired();
-        self.within_wait()?.ok_or(late)
+        let asked = self.0.clone();
+        self.within_wait()?.ok_or_else(|| asked.not_acquired())
     }
 
     /// As [`LockBuilder::try_acquire`].

@@ -54,7 +54,10 @@ impl Pass {
         let (to, Some(turn)) = (self.to.clone(), self.turn.take()) else { return };
         let passed = Sent { connection: None, over: Instant::now() };
         let tried = match to.acquire_call() {
-            Ok(call) => to.acquire(self.watched, to.tries(None), Some(Begun { turn, call, tried: None, copies: vec![passed] })).await,
+            Ok(mut call) => {
+                call.grants = false;
+                to.acquire(self.watched, to.tries(None), Some(Begun { turn, call, tried: None, copies: vec![passed] })).await
+            }
             Err(error) => Err(error),
         };
         match tried {

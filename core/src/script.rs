@@ -72,6 +72,8 @@ pub struct Call {
     pub(crate) remembered: Option<String>,
     /// What it takes counts only once it is confirmed, see [`crate::SyncPolicy`].
     pub(crate) confirmed: bool,
+    /// It may give something to somebody who has nothing of it yet; noted only where a server may be kept from that.
+    pub(crate) grants: bool,
     #[cfg(test)]
     names: (Vec<String>, Vec<String>),
 }
@@ -124,6 +126,7 @@ impl Call {
             publish: None,
             remembered: None,
             confirmed: false,
+            grants: false,
             #[cfg(test)]
             names: Default::default(),
         }

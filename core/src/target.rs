@@ -135,8 +135,13 @@ impl Target {
     }
 
     pub fn acquire_call(&self) -> Result<Call> {
-        let mut call = self.call(Op::Acquire, &Cx { want: self.count() + 1, ..self.cx() })?;
+        let count = self.count();
+        let mut call = self.call(Op::Acquire, &Cx { want: count + 1, ..self.cx() })?;
         call.confirmed = call.changes();
+        if self.live.config.quarantine {
+            call.grants = call.changes() && count == 0;
+            self.live.link.leased(self.lease);
+        }
         Ok(call)
     }
 

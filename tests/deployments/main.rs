@@ -6,6 +6,7 @@ use redlatch_tests::secs;
 mod cluster;
 mod confirmed;
 mod keys;
+mod quarantine;
 mod replicated;
 mod sentinel;
 

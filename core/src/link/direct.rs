@@ -8,6 +8,7 @@ use redis::Connection;
 
 use super::clock::Clock;
 use super::life::Life;
+use super::quarantine::Identity;
 use super::single::{Greeted, Server, time_ms};
 use super::{Elsewhere, Limits, Outcome, Sent, is_half_done, no_script, packed};
 use crate::script::Call;
@@ -97,6 +98,9 @@ impl Direct {
         let asked = Instant::now();
         let (id, time): Greeted = self.server.greeting().query(&mut con).map_err(opened)?;
         self.clock.learn(time_ms(time.map_err(opened)?), asked);
+        if let Some(quarantine) = &self.life.quarantine {
+            quarantine.met(Identity::read(Identity::questions().query(&mut con).map_err(opened)?));
+        }
         let connection = id.ok().map(|id| (self.life.number(), id));
         Ok(Pooled { con, connection, response: limits.response, used: Instant::now() })
     }
@@ -107,6 +111,9 @@ impl Direct {
         if pooled.used.elapsed() > FRESH {
             pooled.patience(limits.response.min(SIGN)).map_err(not_sent)?;
             redis::cmd("PING").query::<()>(&mut pooled.con).map_err(not_sent)?;
+        }
+        if let Some(objection) = self.life.objection(call) {
+            return Ok(Ok(objection));
         }
         pooled.patience(limits.response).map_err(not_sent)?;
         let mut whole = false;

@@ -115,7 +115,7 @@ impl Topology {
         }
     }
 
-    fn asker(&self, config: &Config, address: &Address) -> Result<Arc<Node>> {
+    pub(super) fn asker(&self, config: &Config, address: &Address) -> Result<Arc<Node>> {
         self.node_among(&self.askers, config, address)
     }
 
@@ -139,7 +139,7 @@ fn named_master(value: &Value, sentinel: &Address) -> Option<(u64, Address)> {
 }
 
 /// What `CLUSTER SLOTS` says, asked of `asked`.
-fn ranges(value: &Value, asked: &Address) -> Option<Ranges> {
+pub(super) fn ranges(value: &Value, asked: &Address) -> Option<Ranges> {
     let Value::Array(rows) = value else { return None };
     let mut ranges = rows.iter().map(|row| range(row, asked)).collect::<Option<Ranges>>()?;
     ranges.sort_unstable_by_key(|(last, _)| *last);

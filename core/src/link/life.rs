@@ -3,20 +3,31 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use super::Outcome;
+use super::quarantine::{Longest, Quarantine};
+use crate::script::Call;
+
 /// Of all servers of a link.
 #[derive(Default)]
 pub struct Lives {
     numbers: AtomicU64,
     restarts: AtomicU64,
+    /// `None`: no server is ever kept from granting.
+    pub longest: Option<Arc<Longest>>,
 }
 
 /// Of one server.
 pub struct Life {
     lives: Arc<Lives>,
+    pub quarantine: Option<Quarantine>,
     now: Mutex<(String, u64)>,
 }
 
 impl Lives {
+    pub fn new(longest: Option<Longest>) -> Self {
+        Lives { longest: longest.map(Arc::new), ..Lives::default() }
+    }
+
     /// Counts what may have lost data.
     pub fn restarts(&self) -> u64 {
         self.restarts.load(Relaxed)
@@ -29,9 +40,10 @@ impl Lives {
 }
 
 impl Life {
-    pub fn new(lives: &Arc<Lives>) -> Self {
+    pub fn new(lives: &Arc<Lives>, server: &str) -> Self {
         let number = lives.numbers.fetch_add(1, Relaxed);
-        Life { lives: lives.clone(), now: Mutex::new((String::new(), number)) }
+        let quarantine = lives.longest.clone().map(|longest| Quarantine::new(server, longest));
+        Life { lives: lives.clone(), quarantine, now: Mutex::new((String::new(), number)) }
     }
 
     /// The number of this run; no other of any server has it.
@@ -47,6 +59,11 @@ impl Life {
             self.lives.restarted();
         }
         now.0 = run;
+    }
+
+    /// What becomes of a call that is not to be sent now; `None`: it is.
+    pub fn objection(&self, call: &Call) -> Option<Outcome> {
+        self.quarantine.as_ref()?.objection(call)
     }
 
     fn now(&self) -> MutexGuard<'_, (String, u64)> {

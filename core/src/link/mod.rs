@@ -14,6 +14,7 @@ mod confirming;
 mod direct;
 mod finding;
 mod first;
+mod heirs;
 mod keeping;
 mod life;
 mod map;
@@ -21,6 +22,7 @@ mod mux;
 mod node;
 mod packing;
 mod pulse;
+mod quarantine;
 mod single;
 mod slots;
 mod tls;
@@ -32,6 +34,7 @@ pub use first::{First, Firsts, TOGETHER};
 use life::Lives;
 use node::Node;
 use packing::{is_half_done, no_script, packed, reply};
+use quarantine::Longest;
 use single::Sharding;
 pub use slots::slot;
 use topology::Topology;
@@ -65,6 +68,8 @@ pub enum Outcome {
     },
     /// An earlier copy of it might still run before it or after it: it was not sent.
     Crossing,
+    /// It was not sent: the server grants nothing new for so long, see [`quarantine`].
+    HeldBack(Duration),
     /// It came too late to the server, which therefore ignored it.
     TooLate,
     /// It was carried out, but not confirmed as it had to be.
@@ -115,7 +120,8 @@ impl Link {
     /// Opens nothing yet.
     pub fn new(config: &Config, wakes: Arc<Wakes>) -> Result<Self, Error> {
         config.check()?;
-        let (lives, sharding) = (Arc::<Lives>::default(), Arc::<Sharding>::default());
+        let longest = config.quarantine.then(|| Longest::new(config.watchdog));
+        let (lives, sharding) = (Arc::new(Lives::new(longest)), Arc::<Sharding>::default());
         let way = match &config.servers {
             Servers::One(address) => Way::One(Node::new(config, address, &lives, &wakes, &sharding)?),
             _ => Way::Many(Arc::new(Topology::new(config, lives.clone(), wakes, sharding))),
@@ -162,6 +168,19 @@ impl Link {
         match &self.way {
             Way::One(node) => node.confirms(),
             Way::Many(topology) => topology.map().owner(topology.place(key)).is_none_or(|node| node.confirms()),
+        }
+    }
+
+    /// Somebody asks for a lease of this length.
+    pub fn leased(&self, lease: Duration) {
+        self.lives.longest.iter().for_each(|longest| longest.note(lease));
+    }
+
+    /// For how long the server of this name grants nothing new, as far as is known now.
+    pub fn held_back(&self, key: &str) -> Option<Duration> {
+        match &self.way {
+            Way::One(node) => node.held_back(),
+            Way::Many(topology) => topology.map().owner(topology.place(key)).and_then(|node| node.held_back()),
         }
     }
 

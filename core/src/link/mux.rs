@@ -57,6 +57,9 @@ impl Mux {
         if !earlier.is_empty() && !Box::pin(self.overtakes(wire, earlier, limits)).await {
             return Ok(Outcome::Crossing);
         }
+        if let Some(objection) = self.life.objection(call) {
+            return Ok(objection);
+        }
         let mut whole = false;
         loop {
             if wire.is_over() {

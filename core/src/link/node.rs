@@ -10,6 +10,7 @@ use super::confirming::Confirming;
 use super::direct::Direct;
 use super::life::{Life, Lives};
 use super::mux::Mux;
+use super::quarantine::Quarantine;
 use super::single::{Server, Sharding};
 use super::wire::How;
 use super::{Elsewhere, Limits, Outcome, Sent};
@@ -27,6 +28,7 @@ pub struct Node {
     /// For the channels that belong to slots, as keys do.
     pub ear: Arc<Mux>,
     confirming: Option<Box<Confirming>>,
+    life: Arc<Life>,
 }
 
 impl Node {
@@ -39,17 +41,27 @@ impl Node {
         sharding: &Arc<Sharding>,
     ) -> Result<Self, Error> {
         let server = Arc::new(Server::new(config, address, sharding.clone())?);
-        let (clock, life) = (Arc::new(Clock::new()), Arc::new(Life::new(lives)));
+        let (clock, life) = (Arc::new(Clock::new()), Arc::new(Life::new(lives, &server.name)));
         let mux = |sharded| Arc::new(Mux::new(server.clone(), clock.clone(), life.clone(), wakes.clone(), sharded));
         let (mux, ear) = (mux(false), mux(true));
         let confirms = config.sync != SyncPolicy::None;
         let confirming = confirms.then(|| Box::new(Confirming::new(server.clone(), clock.clone(), life.clone(), config.sync)));
-        Ok(Node { address: address.clone(), direct: Direct::new(server, clock, life), mux, ear, confirming })
+        Ok(Node { address: address.clone(), direct: Direct::new(server, clock, life.clone()), mux, ear, confirming, life })
     }
 
     /// Whether it has to confirm what is taken of it, as far as is known now.
     pub fn confirms(&self) -> bool {
         self.confirming.as_ref().is_some_and(|confirming| confirming.is_wanted())
+    }
+
+    /// For how long it grants nothing new.
+    pub fn held_back(&self) -> Option<Duration> {
+        self.quarantine()?.rest()
+    }
+
+    /// `None`: nothing ever keeps it from granting.
+    pub fn quarantine(&self) -> Option<&Quarantine> {
+        self.life.quarantine.as_ref()
     }
 
     /// On the caller's thread; `None`: no connection is free, or there is more to do.

@@ -88,8 +88,7 @@ impl Topology {
             Ok(slot) => slot,
             Err(error) => return Outcome::Refused(error),
         };
-        let mut to = self.owner(slot, end).await;
-        let mut how = if told { How::Told } else { How::Plain };
+        let (mut to, mut how) = (self.owner(slot, end).await, if told { How::Told } else { How::Plain });
         for _ in 0..HOPS {
             let node = match to {
                 Ok(node) => node,
@@ -104,7 +103,7 @@ impl Topology {
                 Err(elsewhere) => {
                     self.told(slot, &elsewhere);
                     how = if elsewhere.ask { How::Asking } else { How::Plain };
-                    to = self.node(&elsewhere.to);
+                    to = if call.grants && !elsewhere.ask { self.owner(slot, end).await } else { self.node(&elsewhere.to) };
                 }
             }
         }
@@ -124,21 +123,22 @@ impl Topology {
         }
         let said = Instant::now();
         let ranges = self.found().await?;
-        self.adopt(ranges, said)
+        self.adopt(ranges, said).await
     }
 
-    fn adopt(self: &Arc<Self>, ranges: Ranges, said: Instant) -> Result<()> {
-        let ranges = ranges.into_iter().map(|(last, address)| Ok((last, self.node(&address)?))).collect::<Result<Vec<_>>>()?;
+    async fn adopt(self: &Arc<Self>, ranges: Ranges, said: Instant) -> Result<()> {
+        let ranges = ranges.into_iter().map(|(last, address)| Ok((last, self.node(&address)?))).collect::<Result<_>>()?;
+        let map = Map { ranges, said: Some(said) };
+        self.question(&self.map(), &map).await;
         let gone: Vec<Arc<Node>> = {
             let mut nodes = self.nodes();
-            let of_map = |node: &Arc<Node>| ranges.iter().any(|(_, other)| Arc::ptr_eq(node, other));
+            let of_map = |node: &Arc<Node>| map.ranges.iter().any(|(_, other)| Arc::ptr_eq(node, other));
             let gone = nodes.values().filter(|node| !of_map(node)).cloned().collect();
             nodes.retain(|_, node| of_map(node));
             gone
         };
-        let changed = !gone.is_empty();
-        *self.map.write().expect("nothing panics while it is held") = Arc::new(Map { ranges, said: Some(said) });
-        if changed {
+        *self.map.write().expect("nothing panics while it is held") = Arc::new(map);
+        if !gone.is_empty() {
             tracing::debug!(target: "redlatch::link", "other servers of {} answer now", self.config.servers);
             self.lives.restarted();
             gone.iter().for_each(|node| node.retire());

@@ -36,12 +36,15 @@ impl Target {
                         return Ok(tried);
                     }
                 }
-                Err(Unsettled { error, copies }) => {
+                Err(Unsettled { error, copies, held_back }) => {
                     let given_back = match copies.is_empty() {
                         true => return Err(error),
                         false if self.row.0.held => self.give_back(turn, self.count(), copies),
                         false => self.undo(turn, &call, copies),
                     };
+                    if let Some(rest) = held_back {
+                        return Ok(Tried::Busy(Some(rest)));
+                    }
                     // The server answers: whoever tries next is to find it free.
                     if !matches!(error, Error::Unavailable { .. }) {
                         let _ = timeout(self.response, given_back).await;

@@ -105,7 +105,7 @@ impl Target {
         };
         match settle(&self.live, &releasing.call, tries, sent).await {
             Ok(Settled { reply, sent, repeated }) => Ok(self.released(releasing, reply, sent, repeated)?),
-            Err(Unsettled { error, copies }) => {
+            Err(Unsettled { error, copies, .. }) => {
                 let Releasing { leaving, turn, pass, .. } = releasing;
                 // The caller has let go, so nothing may renew it any more; the key is freed as soon as the server can be reached.
                 if !matches!(error, Error::Refused { .. }) {

@@ -9,6 +9,7 @@ use redis::{InfoDict, PushInfo, PushKind, RedisError, RedisResult, Value};
 use tokio::time::timeout;
 
 use super::Mux;
+use crate::link::quarantine::Identity;
 use crate::link::single::time_ms;
 use crate::link::wire::{State, Wire};
 use crate::link::{Outcome, pulse};
@@ -73,6 +74,9 @@ impl Mux {
         }
         let run = run.ok().and_then(|info| info.get("run_id"));
         self.life.note(run.unwrap_or_default());
+        if let Some(quarantine) = &self.life.quarantine {
+            quarantine.met(Identity::read(Identity::questions().query_async(&mut con).await?));
+        }
         tracing::debug!(target: "redlatch::link", "connected to {}", self.server.name);
         let connection = id.ok().map(|id| (self.life.number(), id));
         Ok(Wire::new(con, connection, tells.is_ok(), state))
