@@ -2,6 +2,7 @@ package io.redlatch;
 
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
+import org.redisson.config.ConfigAccess;
 
 /** What can be chosen here and not in Redisson. */
 public final class Options {
@@ -30,6 +31,19 @@ public final class Options {
         }
         ((Extended) client).releaseOnShutdown();
         return client;
+    }
+
+    /**
+     * Makes servers that may have lost locks, because they have just started or have taken over from another one, grant no new ones until
+     * nobody believes in a lost one any more: for the longest lease that the client has asked for, at least
+     * {@code lockWatchdogTimeout}. Waiters wait on; renewals, unlocks and further holds go on. All who share a lock are to have it set,
+     * and Redisson's own clients cannot.
+     *
+     * @return the same configuration
+     */
+    public static Config quarantine(Config config) {
+        ConfigAccess.quarantine(config);
+        return config;
     }
 
     /** What these options can be set for. Not for applications. */

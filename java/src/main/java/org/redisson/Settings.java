@@ -37,6 +37,9 @@ final class Settings {
         options.put("fair_wait", seconds("fairLockWaitTimeout", config.getFairLockWaitTimeout(), 0));
         options.put("watchdog", seconds("lockWatchdogTimeout", config.getLockWatchdogTimeout(), 100));
         put(options, "sync", servers.settings instanceof SingleServerConfig ? null : sync(config));
+        if (config.isQuarantine()) { // else the URL's
+            options.put("quarantine", "true");
+        }
         return options;
     }
 

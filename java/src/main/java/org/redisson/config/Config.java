@@ -17,6 +17,7 @@ import org.redisson.codec.Kryo5Codec;
 public class Config extends ClientSettings<Config> implements Options.Extended {
     private BaseConfig<?> servers;
     private boolean releaseOnShutdown;
+    private boolean quarantine;
 
     /** The defaults, without a server. */
     public Config() {}
@@ -25,6 +26,7 @@ public class Config extends ClientSettings<Config> implements Options.Extended {
     public Config(Config other) {
         servers = other.servers == null ? null : other.servers.copy();
         releaseOnShutdown = other.releaseOnShutdown;
+        quarantine = other.quarantine;
         kept.putAll(other.kept);
         if (getCodec() == null) {
             setCodec(new Kryo5Codec());
@@ -196,5 +198,14 @@ public class Config extends ClientSettings<Config> implements Options.Extended {
     /** Whether clients give back what they hold when they are shut down, see {@link Options}; false by default. */
     public boolean isReleaseOnShutdown() {
         return releaseOnShutdown;
+    }
+
+    void quarantine() {
+        quarantine = true;
+    }
+
+    /** Whether servers that may have lost locks grant no new ones for a while, see {@link Options}; false by default. */
+    public boolean isQuarantine() {
+        return quarantine;
     }
 }

@@ -16,4 +16,9 @@ public final class ConfigAccess {
         }
         return config.servers();
     }
+
+    /** See {@link io.redlatch.Options#quarantine}. */
+    public static void quarantine(Config config) {
+        config.quarantine();
+    }
 }
