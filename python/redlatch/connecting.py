@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
@@ -28,6 +29,7 @@ def connect(
     response_timeout: Seconds | None = None,
     connect_timeout: Seconds | None = None,
     sync: Sync | None = None,
+    quarantine: bool | None = None,
     username: str | None = None,
     password: str | None = None,
     tls: Tls | None = None,
@@ -47,6 +49,9 @@ def connect(
     - `response_timeout` (3): how long one call may stay unanswered.
     - `connect_timeout` (10): how long connecting may take.
     - `sync` (nobody): who has to have a lock before an acquire returns, a `redlatch.Wait` or a `redlatch.WaitAof`.
+    - `quarantine` (False): whether a server that may have lost locks, because it has just started or has taken over
+      from another one, grants no new ones until nobody believes in a lost one any more: for the longest lease that
+      this client has asked for, at least the watchdog's. All who share a lock are to have it.
     - `username`, `password` (none).
     - `tls` (the authorities that the system trusts): what `rediss://` trusts and shows, see `redlatch.Tls`.
 
@@ -59,6 +64,7 @@ def connect(
         "username": username,
         "password": password,
         "sync": option(sync),
+        "quarantine": switch("quarantine", quarantine),
     }
     return Client(connected(url, config, times, texts, tls))
 
@@ -102,6 +108,13 @@ def connected(
     options += [(name, checked(name, text)) for name, text in every.items() if text is not None]
     named = None if url is None else checked("url", url)
     return calls.client(_redlatch.connect(named, None if config is None else path("config", config), options))
+
+
+def switch(name: str, on: bool | None) -> str | None:
+    """The core's option as text; None leaves it out."""
+    if on is None or isinstance(on, bool):
+        return None if on is None else str(on).lower()
+    raise ConfigError(f"{name} is {reprlib.repr(on)}; give True or False, or leave it out")
 
 
 def some(clients: list[C]) -> list[C]:

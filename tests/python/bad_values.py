@@ -68,6 +68,7 @@ BAD: dict[str, list[Any]] = {
     "redis": [None, 5, "redis://localhost", object()],
     "response_timeout": [*SECONDS, 0],
     "sleep": SECONDS,
+    "quarantine": [5, 0.5, "true", object(), bool],
     "sync": [5, "wait", {"replicas": 1}, object(), redlatch.Wait, redlatch.Wait(within=31)],
     "timeout": SECONDS,
     "tls": [5, "ca.pem", {"ca": "ca.pem"}, object()],

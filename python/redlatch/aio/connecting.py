@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from redlatch.aio.client import AsyncClient
 from redlatch.aio.groups import RedLock
-from redlatch.connecting import connected, some
+from redlatch.connecting import connected, some, switch
 from redlatch.durations import Seconds
 from redlatch.sync import Sync, option
 from redlatch.texts import Path, each
@@ -23,6 +23,7 @@ def connect(
     response_timeout: Seconds | None = None,
     connect_timeout: Seconds | None = None,
     sync: Sync | None = None,
+    quarantine: bool | None = None,
     username: str | None = None,
     password: str | None = None,
     tls: Tls | None = None,
@@ -42,6 +43,9 @@ def connect(
     - `response_timeout` (3): how long one call may stay unanswered.
     - `connect_timeout` (10): how long connecting may take.
     - `sync` (nobody): who has to have a lock before an acquire returns, a `redlatch.Wait` or a `redlatch.WaitAof`.
+    - `quarantine` (False): whether a server that may have lost locks, because it has just started or has taken over
+      from another one, grants no new ones until nobody believes in a lost one any more: for the longest lease that
+      this client has asked for, at least the watchdog's. All who share a lock are to have it.
     - `username`, `password` (none).
     - `tls` (the authorities that the system trusts): what `rediss://` trusts and shows, see `redlatch.Tls`.
 
@@ -54,6 +58,7 @@ def connect(
         "username": username,
         "password": password,
         "sync": option(sync),
+        "quarantine": switch("quarantine", quarantine),
     }
     return AsyncClient(connected(url, config, times, texts, tls))
 
