@@ -8,7 +8,7 @@ use crate::command::{Answer, Look, Op, Request};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::events;
-use crate::group::{Group, Member, Rule};
+use crate::group::{Group, Member, Rule, Silence};
 use crate::live::Live;
 use crate::operate;
 use crate::process::PerProcess;
@@ -53,6 +53,10 @@ impl Client {
     /// The client's identity in Redis, a UUID. A forked child has one of its own.
     pub fn id(&self) -> String {
         self.live().map_or_else(|_| String::new(), |live| live.uuid.clone())
+    }
+
+    pub(crate) fn silence(&self) -> Option<Arc<Silence>> {
+        Some(self.live().ok()?.groups().silence.clone())
     }
 
     /// Whether the server of that name grants nothing new just now, see `quarantine` at [`Config::set`].

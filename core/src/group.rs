@@ -23,11 +23,13 @@ mod all;
 mod held;
 mod holding;
 mod majority;
+mod silence;
 
 use held::Held;
 use holding::Of;
 
 pub use holding::Holding;
+pub use silence::Silence;
 
 /// Between two rounds of attempts: up to so much, at random, so that those who are in each other's way do not go on in step.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use redlatch::{Error, RedLock};
+use redlatch::{Answer, Client, Error, Member, Op, RedLock, Request, Rule};
 use redlatch_tests::{Server, all_at_once};
 
 use crate::{eventually, secs};
@@ -119,4 +119,65 @@ fn servers_that_swallow_everything_cost_little_time() {
 fn no_server_at_all_is_an_error_that_says_what_to_give() {
     let Err(Error::Config(message)) = RedLock::connect(Vec::<String>::new()).map(drop) else { panic!("it is refused") };
     assert!(message.contains("three or five"), "{message}");
+}
+
+/// Of five, of which somebody else has the first two and the last one stands still; and what asks once, giving each so long.
+struct Split {
+    servers: Vec<Server>,
+    /// What somebody else has.
+    votes: Vec<redlatch::BlockingGuard>,
+    lock: Client,
+}
+
+impl Split {
+    fn begin() -> Split {
+        let servers: Vec<_> = (0..5).map(|_| Server::start()).collect();
+        let client = |server: &Server| Client::connect(&server.url()).expect("a good URL");
+        let votes = servers[..2].iter().map(|server| client(server).lock("n").lease(secs(600)).blocking().acquire().expect("free"));
+        let votes = votes.collect();
+        let members = servers.iter().map(|server| Member { client: client(server), kind: "plain", name: "n".into() }).collect();
+        let lock = Client::group(Rule::Majority, members).expect("five different ones");
+        // Its connections are there before.
+        assert!(Split::ask(&lock, secs(60)).expect("answered").done);
+        let split = Split { servers, votes, lock };
+        split.servers[4].pause();
+        let tried = split.again(secs(1)).expect("four answer");
+        assert!(!tried.done, "two of four");
+        split
+    }
+
+    fn again(&self, limit: Duration) -> redlatch::Result<Answer> {
+        Split::ask(&self.lock, limit)
+    }
+
+    /// Tries once, and gives back at once what it gets.
+    fn ask(lock: &Client, limit: Duration) -> redlatch::Result<Answer> {
+        let request = Request { lease: Some(secs(60)), response_timeout: Some(limit), ..Request::new(Op::Acquire, "plain", "n", 1) };
+        let answer = lock.run_blocking(request.clone())?;
+        if answer.done {
+            lock.run_blocking(Request { op: Op::Release, hold: answer.number as u64, ..request })?;
+        }
+        Ok(answer)
+    }
+}
+
+#[test]
+fn a_server_that_did_not_answer_is_not_waited_for_while_enough_others_do() {
+    let split = Split::begin();
+    let (lock, (told, answered)) = (split.lock.clone(), std::sync::mpsc::channel());
+    std::thread::spawn(move || told.send(Split::ask(&lock, secs(60))));
+    // The one that stands still would be given a minute.
+    let tried = answered.recv_timeout(redlatch_tests::PATIENCE).expect("the four have answered").expect("an answer");
+    assert!(!tried.done, "two of four");
+    split.servers[4].resume();
+    eventually(|| split.again(secs(60)).expect("answered").done);
+}
+
+#[test]
+fn a_server_that_did_not_answer_is_asked_again_when_the_others_are_too_few() {
+    let mut split = Split::begin();
+    split.votes.drain(..).for_each(|vote| vote.release().expect("held"));
+    split.servers[4].resume();
+    split.servers[..2].iter().for_each(Server::stop);
+    assert!(split.again(secs(3)).expect("three of five answer").done);
 }

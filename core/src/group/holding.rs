@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use super::held::Held;
+use super::silence::Silence;
 
 #[derive(Default)]
 pub struct Holding {
@@ -15,6 +16,8 @@ pub struct Holding {
     numbers: HashMap<Of, Vec<u64>>,
     /// What ends an acquire or a watch early.
     running: HashMap<u64, oneshot::Sender<()>>,
+    /// Whether the client's server answers, as one of several.
+    pub silence: Arc<Silence>,
 }
 
 /// A group's identity, and an owner of it.

@@ -23,7 +23,12 @@ impl Group {
     /// One round: enough members, or nothing. Errors only when so many members fail that there cannot be enough.
     pub(super) async fn take_majority(&self, request: &Request, end: Option<Instant>) -> Result<Option<Arc<Held>>> {
         let (need, mut asked) = (self.members.len() - self.spare(), Asked::new());
-        (0..self.members.len()).for_each(|i| ask(&self.members, &mut asked, i, request));
+        let (mut first, mut later): (Vec<_>, Vec<_>) = (0..self.members.len()).partition(|i| !self.members[*i].is_silent());
+        if first.len() < need {
+            first.append(&mut later);
+        }
+        first.into_iter().for_each(|i| ask(&self.members, &mut asked, i, request));
+        later.iter().for_each(|i| self.members[*i].look_after(limit(&self.members[*i], request)));
         let mut parts: Vec<Option<Guard>> = self.members.iter().map(|_| None).collect();
         let (mut held, mut busy, mut failed, mut failure) = (0, 0, 0, None);
         while let Some(Ok((i, taken))) = asked.join_next().await {
@@ -47,9 +52,15 @@ impl Group {
                 tasks::spawn(keep(self.members.clone(), request.clone(), held.clone(), asked));
                 return Ok(Some(held));
             }
-            if busy + failed > self.spare() {
+            let open = held + asked.len();
+            if open >= need {
+                continue;
+            }
+            if later.is_empty() || open + busy >= need {
                 break;
             }
+            // Too few answer: the silent ones are needed.
+            later.drain(..).for_each(|i| ask(&self.members, &mut asked, i, request));
         }
         // Those still asked give back what they take.
         drop(asked);
@@ -64,10 +75,19 @@ impl Group {
 
 fn ask(members: &[Member], asked: &mut Asked, i: usize, request: &Request) {
     let member = members[i].clone();
-    let lease = request.lease.unwrap_or(member.client.watchdog());
-    let limit = request.response_timeout.unwrap_or((lease / 100).clamp(SHORTEST, LONGEST));
+    let limit = limit(&member, request);
     let request = Request { response_timeout: Some(limit), retry_for: Some(limit), ..request.clone() };
-    asked.spawn(boxed(async move { (i, member.take(&request, Duration::ZERO, request.lease).await) }));
+    asked.spawn(boxed(async move {
+        let taken = member.take(&request, Duration::ZERO, request.lease).await;
+        member.client.silence().inspect(|silence| silence.heard(&taken));
+        (i, taken)
+    }));
+}
+
+/// How long a member may take to answer.
+fn limit(member: &Member, request: &Request) -> Duration {
+    let lease = request.lease.unwrap_or(member.client.watchdog());
+    request.response_timeout.unwrap_or((lease / 100).clamp(SHORTEST, LONGEST))
 }
 
 /// Until the group is released: takes in what comes late, and asks again for what is missing, unless the hold has an end anyway.
