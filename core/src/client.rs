@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::events;
 use crate::group::{Group, Member, Rule, Silence};
 use crate::live::Live;
+use crate::login::Credentials;
 use crate::operate;
 use crate::process::PerProcess;
 use crate::slot::Slot;
@@ -32,6 +33,7 @@ impl Client {
 
     /// A client for a configuration. Starts nothing: the first call connects.
     pub fn with_config(config: Config) -> Client {
+        let config = Config { login: Arc::default(), ..config };
         Client { config: Arc::new(config), live: Arc::default(), tickets: Arc::new(AtomicU64::new(1)), group: None }
     }
 
@@ -68,6 +70,17 @@ impl Client {
     /// The server's address, without credentials.
     pub fn server(&self) -> String {
         self.config.server()
+    }
+
+    /// Has this client log in with other credentials from now on; without a user as the server's default one. Connections that are open
+    /// stay as they are, and when a server ends them, those in their place use these; holds and waits go on meanwhile. Sentinels keep
+    /// theirs. Nothing is sent: [`Op::Ping`] shows whether the server takes them, once it is asked over a new connection.
+    ///
+    /// # Errors
+    /// `Config` for what is longer than a password can be.
+    pub fn set_credentials(&self, username: Option<&str>, password: &str) -> Result<()> {
+        self.config.login.set(Credentials::new(username, password)?);
+        Ok(())
     }
 
     /// The lease of holds that are renewed.

@@ -1,9 +1,11 @@
 //! One configuration for every language: a URL, options by name, and the environment.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::command::NAME_MAX;
 use crate::error::{Error, Result};
+use crate::login::Login;
 use crate::servers::{self, Servers, decode};
 use crate::sync_policy::SyncPolicy;
 use crate::tls::Tls;
@@ -20,6 +22,8 @@ pub struct Config {
     pub(crate) sentinel_password: Option<String>,
     pub(crate) username: Option<String>,
     pub(crate) password: Option<String>,
+    /// What a client was told instead while it runs.
+    pub(crate) login: Arc<Login>,
     pub(crate) database: i64,
     pub(crate) client_name: Option<String>,
     pub(crate) prefix: String,
@@ -63,6 +67,7 @@ impl Config {
             sentinel_password: None,
             username: Some(decode(url.username())).filter(|name| !name.is_empty()),
             password: url.password().map(decode),
+            login: Arc::default(),
             database: 0,
             client_name: None,
             prefix: String::new(),

@@ -34,6 +34,7 @@ mod link;
 mod live;
 mod lock;
 mod locks;
+mod login;
 mod operate;
 mod operation;
 mod owner;

@@ -66,7 +66,7 @@ fn read(top: &Section, mode: &Mode) -> Result<Config> {
     // What had its place among the servers' settings before all of them shared it.
     for (name, remedy) in [
         ("nameMapper", "leave it out, and name what is put before every name with the option prefix"),
-        ("credentialsResolver", "leave it out, and set username and password"),
+        ("credentialsResolver", "leave it out, set username and password, and where they change call set_credentials of the client"),
         ("commandMapper", "scripts name their commands; leave it out"),
     ] {
         top.no_class_of_its_own(name, remedy)?;

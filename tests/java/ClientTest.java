@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
@@ -46,6 +48,19 @@ class ClientTest extends LockTest {
         renewed.lock();
         assertTrue(renewed.remainTimeToLive() <= 5_000);
         made.shutdown();
+    }
+
+    @Test
+    void a_unix_socket_is_a_way_to_the_server() throws Exception {
+        Path socket = Files.createTempDirectory("redlatch-socket").resolve("redis.sock");
+        try (TestServer own = TestServer.start("--unixsocket", socket.toString())) {
+            Config config = new Config();
+            config.useSingleServer().setAddress("redis+uds://" + socket);
+            RedissonClient made = Redisson.create(config);
+            made.getLock(name).lock();
+            assertEquals(1L, own.call("EXISTS", name));
+            made.shutdown();
+        }
     }
 
     @Test

@@ -9,9 +9,6 @@ import java.io.File;
 import java.io.FileInputStream;
 import java.io.FileReader;
 import java.io.InputStream;
-import java.lang.reflect.Constructor;
-import java.lang.reflect.Field;
-import java.lang.reflect.Method;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
@@ -19,9 +16,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -214,34 +208,6 @@ class ConfigFileTest {
             assertEquals("shop:a", Config.fromYAML(yaml, loader).getNameMapper().map("a"));
         }
         assertThrows(IllegalArgumentException.class, () -> Config.fromYAML(yaml));
-    }
-
-    /** The core reads the same files, and is held against the same texts. */
-    @ParameterizedTest
-    @ValueSource(strings = {"single.yaml", "cluster.yaml", "sentinel.yaml", "replicated.json", "master-slave.yaml"})
-    void a_file_means_to_the_core_what_is_written_beside_it(String name) throws Exception {
-        File file = new File("tests/redisson", name);
-        Config config = Config.fromYAML(file);
-        Object servers = inside("Servers", "of", Config.class).invoke(null, config);
-        Set<String> read = new TreeSet<>();
-        Field url = servers.getClass().getDeclaredField("url");
-        url.setAccessible(true);
-        read.add((String) url.get(servers));
-        Map<?, ?> options = (Map<?, ?>) inside("Settings", "options", Config.class, servers.getClass()).invoke(null, config, servers);
-        options.forEach((option, value) -> read.add(option + "=" + value));
-        Constructor<?> tls = Class.forName("org.redisson.Tls").getDeclaredConstructor(Config.class, servers.getClass());
-        tls.setAccessible(true);
-        ((Map<?, ?>) inside("Tls", "options").invoke(tls.newInstance(config, servers)))
-                .forEach((option, value) -> read.add(option + "=" + value));
-        read.remove("tls_verify=full"); // the default
-        String written = file.getPath().replaceFirst("[.][a-z]+$", ".txt");
-        assertEquals(new TreeSet<>(Files.readAllLines(Path.of(written))), read);
-    }
-
-    private static Method inside(String type, String name, Class<?>... inputs) throws Exception {
-        Method method = Class.forName("org.redisson." + type).getDeclaredMethod(name, inputs);
-        method.setAccessible(true);
-        return method;
     }
 
     private static URL url(File file) throws Exception {

@@ -4,9 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -76,6 +79,44 @@ class LoginTest {
         error = refused(silent);
         assertInstanceOf(TimeoutException.class, error.getCause());
         assertTrue(error.getMessage().contains("50 ms"), error.getMessage());
+    }
+
+    @Test
+    void credentials_that_are_renewed_are_used_by_the_connections_after_that() throws Exception {
+        try (TestServer server = TestServer.start()) {
+            server.call("ACL", "SETUSER", "renewed", "on", ">one", "~*", "&*", "+@all");
+            Renewed resolver = new Renewed();
+            RedissonClient client = Redisson.create(server.config().setCredentialsResolver(resolver));
+            for (String password : List.of("two", "three")) {
+                server.call("ACL", "SETUSER", "renewed", "resetpass", ">" + password);
+                resolver.to(password);
+                server.call("CLIENT", "KILL", "USER", "renewed");
+                assertTrue(client.getLock("login").tryLock(10, TimeUnit.SECONDS), password);
+                client.getLock("login").unlock();
+            }
+            client.shutdown();
+        }
+    }
+
+    /** A password that is replaced at times. */
+    private static final class Renewed implements CredentialsResolver {
+        private final AtomicReference<CompletableFuture<Void>> next = new AtomicReference<>(new CompletableFuture<>());
+        private volatile String password = "one";
+
+        @Override
+        public CompletionStage<Credentials> resolve(InetSocketAddress address) {
+            return CompletableFuture.completedFuture(new Credentials("renewed", password));
+        }
+
+        @Override
+        public CompletionStage<Void> nextRenewal() {
+            return next.get();
+        }
+
+        void to(String another) {
+            password = another;
+            next.getAndSet(new CompletableFuture<>()).complete(null);
+        }
     }
 
     private static Throwable refused(Config config) {

@@ -153,6 +153,7 @@ ROWS: dict[str, Row] = {
     "Client.get_red_lock": _grouping("get_red_lock"),
     "Client.ping": _of("ping", _client),
     "Client.close": _of("close", _client, asks=False),
+    "Client.set_credentials": Row(lambda w: w.client.set_credentials, {"password": ""}, asks=False),
     "Client.__enter__": _of("__enter__", _client, asks=False),
     "Client.__exit__": Row(lambda w: lambda: w.client.__exit__(None, None, None), asks=False),
     "Lock.lock": _of("lock", _lock, wait=0),

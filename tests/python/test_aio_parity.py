@@ -15,7 +15,19 @@ from redlatch import aio
 # What is the same for both, and only in `redlatch`.
 SHARED = {"UNSET", "Seconds", "Tls", "Wait", "WaitAof", *(name for name in redlatch.__all__ if name.endswith("Error"))}
 # Whatever asks Redis is a coroutine function; the rest is not.
-AT_ONCE = {"client", "name", "id", "closed", "ensure", "on_lost", "__call__", "read_lock", "write_lock", "hold"}
+AT_ONCE = {
+    "client",
+    "name",
+    "id",
+    "closed",
+    "ensure",
+    "on_lost",
+    "set_credentials",
+    "__call__",
+    "read_lock",
+    "write_lock",
+    "hold",
+}
 WORDS = [
     (r"\b(Async|async |await )|\.aio\b", ""),
     (r"\b(A|a)n?\b", r"\1"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from urllib.parse import quote
+
 import pytest
 
 import redlatch
@@ -45,6 +48,33 @@ def test_the_client_name_is_in_the_servers_list(server: Server, view: View) -> N
         client.ping()
         assert "name=till-4 " in str(view("CLIENT", "LIST"))
     until_true(lambda: "name=till-4 " not in str(view("CLIENT", "LIST")), "connections that are closed")
+
+
+def test_a_unix_socket_is_a_way_to_the_server(tmp_path: Path, name: str) -> None:
+    server = Server(more=["--unixsocket", str(tmp_path / "redis sock")])
+    try:
+        url = f"unix://{quote(str(tmp_path / 'redis sock'))}"
+        with redlatch.connect(url) as client, client.get_lock(name), server.view() as view:
+            assert view("EXISTS", name) == 1
+    finally:
+        server.close()
+
+
+def test_a_client_that_runs_takes_another_password(name: str) -> None:
+    server = Server()
+    try:
+        with server.view() as view:
+            view("ACL", "SETUSER", "shop", "on", ">one", "~*", "&*", "+@all")
+            with redlatch.connect(f"redis://shop:one@127.0.0.1:{server.port}") as client, client.get_lock(name) as hold:
+                view("ACL", "SETUSER", "shop", "resetpass", ">two")
+                view("CLIENT", "KILL", "USER", "shop")
+                with pytest.raises(redlatch.RefusedError, match="WRONGPASS"):
+                    client.ping()
+                client.set_credentials("two", "shop")
+                client.ping()
+                hold.ensure()
+    finally:
+        server.close()
 
 
 def test_a_client_says_who_it_is_without_its_password() -> None:

@@ -90,9 +90,9 @@ impl Direct {
 
     fn connect(&self, limits: Limits) -> Result<Pooled, Outcome> {
         // The crate counts its time-out anew for the connection and for each reply of the handshake.
-        let limit = self.server.connect_timeout.min(limits.response) / 3;
+        let limit = (self.server.connect_timeout.min(limits.response) / 3).max(Duration::from_millis(1));
         let opened = |error| self.server.not_opened(&error);
-        let mut con = self.server.blocking.get_connection_with_timeout(limit.max(Duration::from_millis(1))).map_err(opened)?;
+        let mut con = self.server.blocking().and_then(|client| client.get_connection_with_timeout(limit)).map_err(opened)?;
         con.set_write_timeout(Some(limits.response)).map_err(opened)?;
         con.set_read_timeout(Some(limits.response)).map_err(opened)?;
         let asked = Instant::now();

@@ -122,7 +122,7 @@ impl Topology {
     /// Sentinels have users of their own, and no databases.
     fn sentinel_config(&self) -> Config {
         let (username, password) = (self.config.sentinel_username.clone(), self.config.sentinel_password.clone());
-        Config { username, password, database: 0, ..self.config.clone() }
+        Config { username, password, login: Arc::default(), database: 0, ..self.config.clone() }
     }
 }
 

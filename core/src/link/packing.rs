@@ -1,7 +1,7 @@
 //! A call as a command, and what comes back.
 
 use super::Reply;
-use super::single::Sharding;
+use super::sharding::Sharding;
 use crate::script::Call;
 
 /// `resent`: a copy of it may have run before.

@@ -1,42 +1,22 @@
 //! One server: its address, how a connection to it is opened, and what its errors mean.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use redis::{ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo, RedisError, io::tcp::TcpSettings};
+use redis::{ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo, RedisError, RedisResult, io::tcp::TcpSettings};
 
 use super::clock::Clock;
+use super::sharding::Sharding;
 use super::{Elsewhere, Outcome, Reply, reply, tls};
 use crate::config::{Address, Config};
 use crate::error::Error;
-
-/// Whether channels belong to slots of a cluster, as keys do: then messages are sent, and listened to, by other commands.
-#[derive(Default)]
-pub struct Sharding(OnceLock<bool>);
-
-impl Sharding {
-    pub fn decide(&self, on: bool) {
-        let _ = self.0.set(on);
-    }
-
-    pub fn is_known(&self) -> bool {
-        self.0.get().is_some()
-    }
-
-    pub fn is_on(&self) -> bool {
-        self.0.get().copied().unwrap_or_default()
-    }
-
-    /// Which command wakes the waiters.
-    pub fn publish(&self) -> &'static str {
-        if self.is_on() { "SPUBLISH" } else { "PUBLISH" }
-    }
-}
+use crate::login::Login;
 
 pub struct Server {
     pub sharding: Arc<Sharding>,
-    pub blocking: redis::Client,
-    pub pushing: redis::Client,
+    login: Arc<Login>,
+    blocking: redis::Client,
+    pushing: redis::Client,
     pub name: String,
     pub address: Address,
     pub client_name: Option<String>,
@@ -51,20 +31,14 @@ impl Server {
                 Address::Tcp { host, port, tls: true } => ConnectionAddr::TcpTls { host, port, insecure: false, tls_params: None },
                 Address::Unix(path) => ConnectionAddr::Unix(path.into()),
             };
-            // The handshake's time-out counts for each reply of it, so it is kept to as few as can be.
-            let mut redis = RedisConnectionInfo::default().set_db(config.database).set_protocol(protocol).set_skip_set_lib_name();
-            if let Some(username) = &config.username {
-                redis = redis.set_username(username);
-            }
-            if let Some(password) = &config.password {
-                redis = redis.set_password(password);
-            }
+            let redis = settings(config.database, protocol, config.username.as_deref(), config.password.as_deref());
             let info = addr.into_connection_info()?.set_redis_settings(redis).set_tcp_settings(TcpSettings::default().set_nodelay(true));
             if address.is_tls() { tls::client(info, &config.tls) } else { redis::Client::open(info) }
         };
         let bad = |error: RedisError| Error::config(format!("{address} cannot be used: {error}; check the address"));
         Ok(Server {
             sharding,
+            login: config.login.clone(),
             blocking: client(redis::ProtocolVersion::RESP2).map_err(bad)?,
             pushing: client(redis::ProtocolVersion::RESP3).map_err(bad)?,
             name: address.to_string(),
@@ -74,10 +48,30 @@ impl Server {
         })
     }
 
-    /// What is sent first on each connection: who we are, who we are to the server, and what the clock shows.
+    /// Opens connections that one thread drives, with the login that counts now.
+    pub fn blocking(&self) -> RedisResult<redis::Client> {
+        self.logged_in(&self.blocking)
+    }
+
+    /// Opens connections over which the server also tells what nobody has asked.
+    pub fn pushing(&self) -> RedisResult<redis::Client> {
+        self.logged_in(&self.pushing)
+    }
+
+    fn logged_in(&self, client: &redis::Client) -> RedisResult<redis::Client> {
+        let Some(login) = self.login.latest() else { return Ok(client.clone()) };
+        let info = client.get_connection_info().clone();
+        let (database, protocol) = (info.redis_settings().db(), info.redis_settings().protocol());
+        redis::Client::open(info.set_redis_settings(settings(database, protocol, login.username.as_deref(), login.password.as_deref())))
+    }
+
+    /// What is sent first on each connection: who we are, who we are to the server, and what the clock shows. Servers before 7.2 do not
+    /// know all of it, and an ACL may not allow it.
     pub fn greeting(&self) -> redis::Pipeline {
         let mut pipe = redis::pipe();
         pipe.ignore_errors();
+        pipe.cmd("CLIENT").arg(&["SETINFO", "LIB-NAME", "redlatch"]).ignore();
+        pipe.cmd("CLIENT").arg(&["SETINFO", "LIB-VER", env!("CARGO_PKG_VERSION")]).ignore();
         if let Some(name) = &self.client_name {
             pipe.cmd("CLIENT").arg("SETNAME").arg(name).ignore();
         }
@@ -139,11 +133,9 @@ impl Server {
             _ => None,
         })?;
         let (code, detail) = of_script(code, error.detail().unwrap_or_default());
-        // Redis adds where in which script it happened: of no use to a caller.
-        let message = detail.split(" script: ").next().unwrap_or_default();
         // Of a key beside the lock's own: those tell by themselves what they find.
         let message =
-            format!("{message}{}", if code == "WRONGTYPE" { "; use another name, or delete the key if it is of no use" } else { "" });
+            format!("{detail}{}", if code == "WRONGTYPE" { "; use another name, or delete the key if it is of no use" } else { "" });
         Some(match code {
             "LOADING" | "BUSY" | "TRYAGAIN" | "CLUSTERDOWN" | "MASTERDOWN" | "READONLY" | "NOREPLICAS" => {
                 Outcome::Unsent(Error::Refused { what: what.into(), code: code.into(), message })
@@ -173,8 +165,24 @@ impl Server {
     }
 }
 
-/// The code and the words of an error. Servers before 7 call all those of scripts `ERR`, and say the real one behind where it happened.
+/// The handshake's time-out counts for each reply of it, so it is kept to as few as can be.
+fn settings(database: i64, protocol: redis::ProtocolVersion, username: Option<&str>, password: Option<&str>) -> RedisConnectionInfo {
+    let mut redis = RedisConnectionInfo::default().set_db(database).set_protocol(protocol).set_skip_set_lib_name();
+    if let Some(username) = username {
+        redis = redis.set_username(username);
+    }
+    if let Some(password) = password {
+        redis = redis.set_password(password);
+    }
+    redis
+}
+
+/// The code and the words of an error. Those of scripts have where it happened behind them, or on servers before 7, which call them all
+/// `ERR`, before them and before the real code.
 fn of_script<'a>(code: &'a str, detail: &'a str) -> (&'a str, &'a str) {
+    if let Some((said, _)) = detail.split_once(" script: ") {
+        return (if code == "ERR" && is_of_acl(said) { "NOPERM" } else { code }, said);
+    }
     let place = match (code, detail.rsplit_once("@user_script:")) {
         ("ERR", Some((_, place))) => place,
         ("@user_script:", _) => detail,
@@ -183,9 +191,14 @@ fn of_script<'a>(code: &'a str, detail: &'a str) -> (&'a str, &'a str) {
     let said = place.split_once(": ").map_or(place, |(_, said)| said).trim_start_matches('-');
     match said.split_once(' ') {
         Some((code, words)) if code.bytes().all(|letter| letter.is_ascii_uppercase()) => (code, words),
-        _ if said.contains("can't run this command") => ("NOPERM", said),
+        _ if is_of_acl(said) => ("NOPERM", said),
         _ => ("ERR", said),
     }
+}
+
+/// Whether a script was refused what it asked for, in the words of Redis 6 and 7, or of Valkey and Redis 8.
+fn is_of_acl(said: &str) -> bool {
+    said.contains("can't run this command") || said.contains("can't access at least one of the keys") || said.starts_with("ACL failure")
 }
 
 /// What the server answers to [`Server::greeting`]: its number for this connection, if it tells, and its time.
@@ -214,6 +227,11 @@ mod tests {
         ] {
             assert_eq!(of_script("ERR", detail), (code, words));
         }
+        let (older, newer) =
+            ("The user executing the script can't run this command or subcommand", "ACL failure in script: User u has no permissions");
+        assert_eq!(of_script("ERR", &format!("{older} script: a03f, on @user_script:41.")), ("NOPERM", older));
+        assert_eq!(of_script("ERR", &format!("{newer} script: on @user_script:1.")), ("NOPERM", newer));
+        assert_eq!(of_script("WRONGTYPE", "Operation against script: a03f, on @user_script:1."), ("WRONGTYPE", "Operation against"));
         assert_eq!(of_script("@user_script:", "9: -OOM command not"), ("OOM", "command not"));
         assert_eq!(of_script("OOM", "command not allowed"), ("OOM", "command not allowed"));
     }

@@ -11,7 +11,7 @@ use super::finding::Ranges;
 use super::life::Lives;
 use super::map::Map;
 use super::node::Node;
-use super::single::Sharding;
+use super::sharding::Sharding;
 use super::slots::{is_untagged, slot};
 use super::wire::How;
 use super::{Elsewhere, Limits, Outcome, Sent};

@@ -92,6 +92,11 @@ impl Client {
         self.core.is_closed()
     }
 
+    /// Has connections that are opened from now on log in with these.
+    fn set_credentials(&self, py: Python<'_>, password: Cow<'_, str>, username: Option<Cow<'_, str>>) -> PyResult<()> {
+        self.core.set_credentials(username.as_deref(), &password).map_err(|error| outcome::exception(py, &error, ""))
+    }
+
     /// Has every hold given back and the client closed, on a thread of its own: that is awaited in the loop of that mailbox.
     fn _close(&self, mailbox: &Bound<'_, Mailbox>) -> PyResult<Py<Pending>> {
         let (pending, told) = Mailbox::open(mailbox, Meaning::Outcome, None)?;

@@ -16,6 +16,7 @@ from redlatch.aio.permits import CountDownLatch, Semaphore
 from redlatch.aio.read_write import ReadWriteLock
 from redlatch.durations import Seconds
 from redlatch.groups import one_group
+from redlatch.texts import checked
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -180,6 +181,18 @@ class AsyncClient:
         The arguments are as with `get_multi_lock`.
         """
         return RedLock(self, locks, wait, lease, owner)
+
+    def set_credentials(self, password: str, username: str | None = None) -> None:
+        """Logs in with these from now on: without `username` as the server's default user.
+
+        Connections that are open stay as they are; whatever takes their place uses these, and what is held and waited
+        for goes on. It asks nothing of Redis: a password that is wrong raises RefusedError (`WRONGPASS`) where a new
+        connection is needed.
+
+        Raises ConfigError for what cannot be a password or a user.
+        """
+        name = None if username is None else checked("username", username)
+        self._native.set_credentials(checked("password", password), name)
 
     async def ping(self) -> None:
         """Asks the server for a sign of life.

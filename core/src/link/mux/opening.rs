@@ -62,7 +62,7 @@ impl Mux {
                 pushed(push, &wakes, &end);
                 Ok::<(), std::convert::Infallible>(())
             });
-        let mut con = self.server.pushing.get_multiplexed_async_connection_with_config(&config).await?;
+        let mut con = self.server.pushing()?.get_multiplexed_async_connection_with_config(&config).await?;
         let asked = Instant::now();
         // Without what the last two of these tell it works too.
         let mut greeting = self.server.greeting();

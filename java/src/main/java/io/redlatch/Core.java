@@ -66,6 +66,15 @@ public final class Core {
         return group;
     }
 
+    /**
+     * Has connections that are opened from now on log in with these, either of which may be null.
+     *
+     * @throws IllegalArgumentException for what is too long to be one of them
+     */
+    public void credentials(String username, String password) {
+        Native.credentials(client, username, password == null ? "" : password);
+    }
+
     /** The uuid under which this client holds locks. */
     public String id() {
         return id;

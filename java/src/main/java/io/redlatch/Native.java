@@ -20,6 +20,9 @@ final class Native {
     /** Readies a client whose one lock is these, each a client, a kind and a name: all of them, or with {@code majority} more than half. */
     static native long group(boolean majority, long[] clients, String[] kinds, byte[][] names);
 
+    /** Has connections that are opened from now on log in with these; {@code username} may be null. A client that was closed is passed over. */
+    static native void credentials(long client, String username, String password);
+
     /** Closes a client; with {@code release} its holds are given back first. */
     static native void close(long client, boolean release);
 

@@ -22,10 +22,13 @@ final class Connecting {
     }
 
     private static Core open(Config config, Servers servers) {
-        Map<String, String> options = Settings.options(config, servers);
+        Login login = new Login(config, servers);
+        Map<String, String> options = Settings.options(config, servers, login);
         try (Tls tls = new Tls(config, servers)) {
             options.putAll(tls.options());
-            return Core.connect(servers.url, options, config.getExecutor());
+            Core core = Core.connect(servers.url, options, config.getExecutor());
+            login.follow(core);
+            return core;
         }
     }
 

@@ -1,9 +1,13 @@
 package org.redisson;
 
+import io.redlatch.Core;
 import io.redlatch.Log;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -16,42 +20,73 @@ import org.redisson.config.CredentialsResolver;
 /** Who a client is to its server: what the address says, else a resolver, else the client's configuration, else the server's. */
 @SuppressWarnings("deprecation") // a server's own settings hold where the client's are not set
 final class Login {
+    private final Config config;
+    private final Servers servers;
+    /** Null where nobody is asked. */
+    private final CredentialsResolver resolver;
+    private final String[] said;
     /** What the address does not say; null where nobody says it. */
     final String username;
     final String password;
 
     /** @throws RedisConnectionException if the resolver fails, or does not answer within the time to connect */
     Login(Config config, Servers servers) {
-        String[] said = inAddress(servers.address);
-        Credentials resolved = resolve(config, servers);
-        username = said[0] != null ? null : first(resolved.getUsername(), config.getUsername(), servers.settings.getUsername());
+        this.config = config;
+        this.servers = servers;
+        resolver = resolver();
+        said = inAddress(servers.address);
+        Credentials resolved = resolve();
+        username = said[0] != null ? null : user(resolved);
         password = said[1] != null ? null : first(resolved.getPassword(), config.getPassword(), servers.settings.getPassword());
     }
 
+    /** Has the client take over what the resolver gives after each of its renewals; not what the address says. */
+    void follow(Core core) {
+        CompletionStage<Void> renewal = resolver == null || said[1] != null ? null : resolver.nextRenewal();
+        if (renewal == null || renewal.toCompletableFuture().isDone()) {
+            return; // nobody tells of one, or of the same one for ever
+        }
+        renewal.thenCompose(renewed -> resolver.resolve(socket(servers.address))).whenComplete((credentials, error) -> {
+            if (error != null || credentials == null) {
+                Log.warn("the credentialsResolver gave nothing new for " + Settings.withoutLogin(servers.address) + ", the old ones stay: " + error);
+            } else {
+                core.credentials(said[0] != null ? said[0] : user(credentials), credentials.getPassword());
+            }
+            follow(core);
+        });
+    }
+
+    private String user(Credentials resolved) {
+        return first(resolved.getUsername(), config.getUsername(), servers.settings.getUsername());
+    }
+
+    /** The user, and something where there is a password. */
     private static String[] inAddress(String address) {
         int start = address.indexOf("://") + 3;
         int end = address.lastIndexOf('@');
         if (start < 3 || end < start) {
             return new String[2];
         }
-        int colon = address.substring(start, end).indexOf(':');
-        return new String[] {colon == 0 ? null : "user", colon < 0 ? null : "password"};
+        String login = address.substring(start, end);
+        int colon = login.indexOf(':');
+        String user = colon < 0 ? login : login.substring(0, colon);
+        return new String[] {user.isEmpty() ? null : URLDecoder.decode(user.replace("+", "%2B"), StandardCharsets.UTF_8), colon < 0 ? null : "password"};
     }
 
-    private static Credentials resolve(Config config, Servers servers) {
-        CredentialsResolver resolver = config.getCredentialsResolver();
-        if (resolver instanceof DefaultCredentialsResolver) {
-            resolver = servers.settings.getCredentialsResolver();
-        }
-        if (resolver == null || resolver instanceof DefaultCredentialsResolver) {
+    private CredentialsResolver resolver() {
+        CredentialsResolver first = config.getCredentialsResolver();
+        CredentialsResolver second = first instanceof DefaultCredentialsResolver ? servers.settings.getCredentialsResolver() : first;
+        return second instanceof DefaultCredentialsResolver ? null : second;
+    }
+
+    private Credentials resolve() {
+        if (resolver == null) {
             return new Credentials();
         }
         String shown = Settings.withoutLogin(servers.address);
         CompletableFuture<Credentials> answer = resolver.resolve(socket(servers.address)).toCompletableFuture();
         try {
             Credentials credentials = answer.get(servers.settings.getConnectTimeout(), TimeUnit.MILLISECONDS);
-            resolver.nextRenewal().thenRun(() -> Log.warn("the credentials for " + shown + " were renewed; this client keeps those of its "
-                    + "start, make another one before the server refuses them"));
             return credentials == null ? new Credentials() : credentials;
         } catch (ExecutionException e) {
             throw new RedisConnectionException("the credentialsResolver failed for " + shown, e.getCause());

@@ -21,10 +21,9 @@ final class Settings {
     private Settings() {}
 
     /** The core's options by name. */
-    static Map<String, String> options(Config config, Servers servers) {
+    static Map<String, String> options(Config config, Servers servers, Login login) {
         BaseConfig<?> server = servers.settings;
         Map<String, String> options = new LinkedHashMap<>(servers.options);
-        Login login = new Login(config, servers);
         put(options, "username", login.username);
         put(options, "password", login.password);
         put(options, "client_name", server.getClientName());

@@ -34,7 +34,7 @@ abstract class ClientSettings<T extends Config> extends RuntimeSettings<T> {
         return kept.get("password", null);
     }
 
-    /** Where user and password come from where they are not set. It is asked once, by {@code Redisson.create}. */
+    /** Where user and password come from where they are not set. {@code Redisson.create} asks it, and each of its renewals. */
     public T setCredentialsResolver(CredentialsResolver credentialsResolver) {
         kept.put("credentialsResolver", credentialsResolver);
         return self();
