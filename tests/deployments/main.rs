@@ -5,10 +5,13 @@ use redlatch_tests::secs;
 
 mod cluster;
 mod confirmed;
+mod credentials;
 mod keys;
 mod quarantine;
 mod replicated;
+mod rights;
 mod sentinel;
+mod ways;
 
 fn client(url: &str) -> Client {
     Client::connect(url).expect("a good URL")

@@ -17,8 +17,15 @@ pub struct Cluster {
 impl Cluster {
     /// Starts it, and returns once every server knows every other one and answers.
     pub fn start(masters: usize, replicas: usize) -> Self {
+        Cluster::start_at("127.0.0.1", masters, replicas)
+    }
+
+    /// The same, where the servers say that they are at that address of this machine.
+    pub fn start_at(host: &str, masters: usize, replicas: usize) -> Self {
         let words = ["--cluster-node-timeout", PATIENCE_MS, "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0"];
-        let options = || Options { args: words.map(str::to_owned).into(), clustered: true, ..Options::default() };
+        let place = ["--bind", "127.0.0.1", "::1", "--cluster-announce-ip", host];
+        let words = if host == "127.0.0.1" { words.to_vec() } else { [&words[..], &place].concat() };
+        let options = || Options { args: words.iter().map(|word| (*word).to_owned()).collect(), clustered: true, ..Options::default() };
         let servers: Vec<_> = (0..masters * (replicas + 1)).map(|_| Server::with(options())).collect();
         let cluster = Cluster { servers, masters };
         for (place, server) in cluster.servers.iter().enumerate() {
@@ -27,7 +34,7 @@ impl Cluster {
                 view.take_slots(SLOTS * place / masters..SLOTS * (place + 1) / masters);
             }
             let (port, bus) = (cluster.servers[0].port().to_string(), cluster.servers[0].bus_port().to_string());
-            view.command::<()>(&["CLUSTER", "MEET", "127.0.0.1", &port, &bus]);
+            view.command::<()>(&["CLUSTER", "MEET", host, &port, &bus]);
         }
         cluster.until_whole();
         for place in masters..cluster.servers.len() {

@@ -18,6 +18,7 @@ pub mod newest;
 pub mod ports;
 pub mod process;
 pub mod proxy;
+pub mod relay;
 pub mod replica;
 pub mod sentinels;
 pub mod server;

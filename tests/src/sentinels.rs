@@ -23,15 +23,20 @@ pub struct Sentinels {
 impl Sentinels {
     /// Starts all, and returns once the sentinels know each other and the replica.
     pub fn start() -> Self {
-        let at_once = ["--repl-diskless-sync-delay", "0"];
+        Sentinels::start_at("127.0.0.1")
+    }
+
+    /// The same, where the sentinels know the servers by that address of this machine.
+    pub fn start_at(host: &str) -> Self {
+        let at_once = ["--repl-diskless-sync-delay", "0", "--bind", "127.0.0.1", "::1"];
         let with =
             |words: &[&str]| Server::with(Options { args: words.iter().map(|word| word.to_string()).collect(), ..Options::default() });
         let master = with(&at_once);
-        let replica = with(&[&at_once[..], &["--replicaof", "127.0.0.1", &master.port().to_string()]].concat());
+        let replica = with(&[&at_once[..], &["--replicaof", host, &master.port().to_string()]].concat());
         eventually("a replica with all of its master", || is_synced(&replica).then_some(()));
         let mut sentinels = Sentinels { servers: [master, replica], ports: Vec::new(), processes: Vec::new() };
         for _ in 0..COUNT {
-            sentinels.add();
+            sentinels.add(host);
         }
         let known = |view: &mut View| -> Option<()> {
             let words: Vec<String> = view.try_command(&["SENTINEL", "MASTER", MASTER]).ok()?;
@@ -44,7 +49,7 @@ impl Sentinels {
         sentinels
     }
 
-    fn add(&mut self) {
+    fn add(&mut self, host: &str) {
         let port = ports::free();
         let dir: PathBuf = std::env::temp_dir().join(format!("redlatch-sentinel-{}-{port}", std::process::id()));
         std::fs::create_dir_all(&dir).expect("the disk has room");
@@ -53,7 +58,7 @@ impl Sentinels {
             format!("port {port}"),
             "bind 127.0.0.1".into(),
             format!("dir {}", dir.display()),
-            format!("sentinel monitor {MASTER} 127.0.0.1 {} 2", self.servers[0].port()),
+            format!("sentinel monitor {MASTER} {host} {} 2", self.servers[0].port()),
             format!("sentinel down-after-milliseconds {MASTER} 1000"),
             format!("sentinel failover-timeout {MASTER} 3000"),
         ];
@@ -68,6 +73,11 @@ impl Sentinels {
     pub fn url(&self) -> String {
         let hosts: Vec<String> = self.ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
         format!("redis+sentinel://{}/{MASTER}", hosts.join(","))
+    }
+
+    /// One that looks into each sentinel.
+    pub fn views(&self) -> impl Iterator<Item = View> + '_ {
+        self.ports.iter().map(|port| look(*port).expect("it answers"))
     }
 
     /// Which of the two servers most sentinels say is the master.

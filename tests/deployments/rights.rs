@@ -1,0 +1,172 @@
+//! What a user of the servers must be allowed to do, as the guide says, and what it is told who may not.
+
+use redlatch::{Client, Error};
+use redlatch_tests::*;
+
+use super::{client, hand_over, use_every_kind};
+
+const GUIDE: &str = include_str!("../../docs/deployments.md");
+
+/// The words after a user's name in the guide's line that is for this.
+fn words(user: &str, purpose: &str) -> Vec<&'static str> {
+    let lines = GUIDE.lines().filter_map(|line| line.strip_prefix("ACL SETUSER ")?.strip_prefix(user)?.split_once(" # "));
+    let (words, _) = lines.into_iter().find(|(_, said)| *said == purpose).unwrap_or_else(|| panic!("the guide has no `{purpose}`"));
+    words.split_whitespace().collect()
+}
+
+fn set(server: &Server, purposes: &[&str]) {
+    for purpose in purposes {
+        server.view().command::<()>(&[&["ACL", "SETUSER", "locks"][..], &words("locks", purpose)].concat());
+    }
+}
+
+/// Nobody was refused anything.
+fn nothing_was_refused(server: &Server) {
+    let log: Vec<redis::Value> = server.view().command(&["ACL", "LOG"]);
+    assert!(log.is_empty(), "{log:?}");
+}
+
+fn as_user(server: &Server, more: &str) -> Client {
+    client(&format!("redis://locks:secret@{}?watchdog=0.6{more}", server.address()))
+}
+
+/// All that locks, permits and latches can need.
+fn use_all(server: &Server, one: &Client, two: &Client) {
+    use_every_kind(one, "n");
+    let permits = one.permit_semaphore("n:permits");
+    assert!(permits.try_set_permits(1).blocking().expect("answered"));
+    let permit = permits.acquire_renewed().blocking().expect("free");
+    let waited = two.permit_semaphore("n:permits").acquire().wait(secs(1)).blocking();
+    assert!(waited.is_err(), "it is renewed");
+    drop(permit);
+    hand_over(one, two, "n", || {
+        let listeners = || server.view().listeners("redisson_lock__channel:{n}");
+        eventually("a listener", || (listeners() == 1).then_some(()));
+        let waited = two.fair_lock("n").wait(secs(1)).blocking().acquire();
+        assert!(matches!(waited, Err(Error::NotAcquired { .. })), "it is renewed");
+    });
+    let reading = one.read_write_lock("n").read().blocking().acquire().expect("free");
+    let waited = two.read_write_lock("n").write().wait(secs(1)).blocking().acquire();
+    assert!(matches!(waited, Err(Error::NotAcquired { .. })), "it is renewed");
+    reading.release().expect("held");
+    let reading = one.read_write_lock("n").read().blocking().acquire().expect("free");
+    assert!(two.read_write_lock("n").read().blocking().force_release().expect("answered"));
+    assert!(matches!(reading.release(), Err(Error::Lost(_) | Error::NotHeld { .. })));
+    use_rare(server, one);
+}
+
+/// What happens at times.
+fn use_rare(server: &Server, client: &Client) {
+    let latch = client.latch("n:twice");
+    assert!(latch.try_set_count(2).blocking().expect("answered"));
+    latch.count_down().blocking().expect("answered");
+    let wrong = client.lock("n:twice").blocking().acquire().map(drop).expect_err("a latch");
+    assert!(wrong.to_string().contains("the number 1"), "{wrong}");
+    // A permit that ends by itself, and a waiter of Redisson's before one of ours.
+    let ending = client.permit_semaphore("n:permits").acquire().lease(ms(1)).blocking().expect("free");
+    eventually("a permit that has ended", || {
+        (client.permit_semaphore("n:permits").available().blocking().expect("answered") == 1).then_some(())
+    });
+    drop(ending);
+    let held = client.fair_lock("n").blocking().acquire().expect("free");
+    server.view().command::<()>(&["RPUSH", "redisson_lock_queue:{n}", "other:1"]);
+    let soon = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("it is later").as_millis() + 100;
+    server.view().command::<()>(&["ZADD", "redisson_lock_timeout:{n}", &soon.to_string(), "other:1"]);
+    assert!(client.fair_lock("n").owner(7).wait(ms(300)).blocking().acquire().is_err());
+    held.release().expect("held");
+}
+
+#[test]
+fn the_rights_of_the_guide_are_enough_on_one_server_and_all_of_them_are_used() {
+    let server = Server::start();
+    set(&server, &["always", "told of losses at once, and listed by name"]);
+    let clients = ["", "&client_name=a"].map(|more| as_user(&server, more));
+    use_all(&server, &clients[0], &clients[1]);
+    let used = server.view().calls();
+    for right in words("locks", "always").into_iter().filter_map(|word| word.strip_prefix('+')) {
+        assert!(used.contains_key(right), "{right} is of no use: {used:?}");
+    }
+    let server = newest(&[]);
+    set(&server, &["always", "told of losses at once, and listed by name", "listed with the library, from Redis 7.2 on"]);
+    use_all(&server, &as_user(&server, ""), &as_user(&server, "&client_name=a"));
+    nothing_was_refused(&server);
+}
+
+#[test]
+fn rights_for_names_that_begin_alike_are_enough_for_those() {
+    let server = Server::start();
+    let (mut rights, own) = (words("locks", "always"), words("locks", "of names that begin with orders: alone, in place of ~* &*"));
+    rights.retain(|word| !["~*", "&*"].contains(word));
+    server.view().command::<()>(&[&["ACL", "SETUSER", "locks"][..], &rights, &own].concat());
+    let clients = ["", "&client_name=a"].map(|more| as_user(&server, &format!("{more}&prefix=orders:")));
+    use_every_kind(&clients[0], "n");
+    hand_over(&clients[0], &clients[1], "n", || {
+        let listeners = || server.view().listeners("redisson_lock__channel:{orders:n}");
+        eventually("a listener", || (listeners() == 1).then_some(()));
+    });
+    let refused = as_user(&server, "").lock("payments").blocking().acquire().map(drop).expect_err("another name");
+    assert!(matches!(&refused, Error::Refused { code, .. } if code == "NOPERM"), "{refused}");
+}
+
+#[test]
+fn without_what_the_guide_calls_useful_everything_works() {
+    let server = Server::start();
+    set(&server, &["always"]);
+    use_all(&server, &as_user(&server, ""), &as_user(&server, "&client_name=a"));
+}
+
+#[test]
+fn they_are_enough_where_replicas_confirm() {
+    let server = newest(&["--appendonly", "yes"]);
+    let _replica = server.replica();
+    set(&server, &["always", "told of losses at once, and listed by name", "listed with the library, from Redis 7.2 on"]);
+    set(&server, &["with a sync policy", "with wait_aof"]);
+    for sync in ["wait(within=0.3)", "wait_aof(replicas=0,within=0.3)", "connected(within=0.3)"] {
+        let client = as_user(&server, &format!("&sync={sync}"));
+        client.lock("n").blocking().acquire().expect("free").release().expect("held");
+    }
+    nothing_was_refused(&server);
+}
+
+#[test]
+fn they_are_enough_in_a_cluster() {
+    let cluster = Cluster::start(3, 0);
+    for server in &cluster.servers {
+        set(server, &["always", "told of losses at once, and listed by name", "in a cluster", "in a cluster, from Redis 7.0 on"]);
+    }
+    let url = cluster.url().replace("://", "://locks:secret@");
+    let (one, two) = (client(&url), client(&url));
+    use_every_kind(&one, "{slot}n");
+    hand_over(&one, &two, "handed", || {
+        let listeners = || cluster.servers.iter().map(|server| server.view().listeners("redisson_lock__channel:{handed}")).sum::<u64>();
+        eventually("a listener", || (listeners() == 1).then_some(()));
+        cluster.migrate("handed", (cluster.owner("handed") + 1) % 3);
+    });
+}
+
+#[test]
+fn they_are_enough_with_sentinels_who_have_users_of_their_own() {
+    let sentinels = Sentinels::start();
+    sentinels.servers.iter().for_each(|server| set(server, &["always", "with sentinels, or a master and replicas"]));
+    for mut view in sentinels.views() {
+        view.command::<()>(&[&["ACL", "SETUSER", "watcher"][..], &words("watcher", "at the sentinels")].concat());
+    }
+    let url = sentinels.url().replace("://", "://locks:secret@");
+    use_every_kind(&client(&format!("{url}?sentinel_username=watcher&sentinel_password=secret&retry_for=20")), "n");
+}
+
+#[test]
+fn a_right_that_is_missing_is_named() {
+    let server = Server::start();
+    for right in ["+evalsha", "+time", "+hset", "+publish", "+subscribe"] {
+        let rights: Vec<&str> = words("locks", "always").into_iter().filter(|word| *word != right).collect();
+        server.view().command::<()>(&[&["ACL", "SETUSER", "locks"][..], &rights].concat());
+        let (lacking, holder) = (as_user(&server, "&retry_for=0"), client(&server.url()));
+        let held = (right == "+subscribe").then(|| holder.lock("n").blocking().acquire().expect("free"));
+        let end = lacking.lock("n").wait(secs(2)).blocking().acquire().and_then(|guard| guard.release());
+        let Err(Error::Refused { code, message, .. }) = &end else { panic!("{right}: {end:?}") };
+        assert_eq!(code, "NOPERM", "{right}: {message}");
+        held.map(|guard| guard.release()).transpose().expect("held");
+        holder.lock("n").blocking().force_release().expect("answered");
+    }
+}

@@ -1,0 +1,58 @@
+//! Passes connections on from one address to another, unbroken; [`crate::Proxy`] is for faults.
+
+use std::io::{Read, Write, copy};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
+
+pub struct Relay {
+    port: u16,
+    first: Receiver<Vec<u8>>,
+}
+
+impl Relay {
+    /// Listens at `host` and `port`, of which 0 is any, and passes on to `to` until the test's process ends.
+    pub fn start(host: &str, port: u16, to: u16) -> Self {
+        let listener = TcpListener::bind((host, port)).unwrap_or_else(|e| panic!("{host}:{port}: {e}"));
+        let port = listener.local_addr().expect("a bound socket has an address").port();
+        let (sender, first) = channel();
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let Ok(server) = TcpStream::connect(("127.0.0.1", to)) else { continue };
+                let (mut up, mut down) = [(&client, &server), (&server, &client)].map(|(from, to)| (clone(from), clone(to))).into();
+                let sender = sender.clone();
+                std::thread::spawn(move || {
+                    let mut bytes = vec![0; 4096];
+                    let count = up.0.read(&mut bytes).unwrap_or_default();
+                    bytes.truncate(count);
+                    let _ = up.1.write_all(&bytes);
+                    let _ = sender.send(bytes);
+                    pass(&mut up.0, &mut up.1);
+                });
+                std::thread::spawn(move || pass(&mut down.0, &mut down.1));
+            }
+        });
+        Relay { port, first }
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// What a client sends first, of each connection once.
+    ///
+    /// # Panics
+    /// When none comes.
+    pub fn first(&self) -> Vec<u8> {
+        self.first.recv_timeout(crate::PATIENCE).expect("a connection")
+    }
+}
+
+fn clone(stream: &TcpStream) -> TcpStream {
+    stream.try_clone().expect("the system has room for another handle")
+}
+
+fn pass(from: &mut TcpStream, to: &mut TcpStream) {
+    let _ = copy(from, to);
+    // Its other end is told, as if there were nobody in between.
+    let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+}
