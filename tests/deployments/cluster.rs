@@ -7,7 +7,7 @@ use redlatch_tests::{Cluster, eventually, secs};
 use super::{client, hand_over, use_every_kind};
 
 /// A name of which that server has the slot.
-fn name_at(cluster: &Cluster, place: usize) -> String {
+pub fn name_at(cluster: &Cluster, place: usize) -> String {
     (0..).map(|number| format!("n{number}")).find(|name| cluster.owner(name) == place).expect("there are enough names")
 }
 

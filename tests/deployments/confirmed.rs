@@ -7,6 +7,7 @@ use redlatch_tests::{Proxy, Sentinels, Server, View, all_at_once, eventually, ms
 
 use super::use_every_kind;
 
+mod cluster;
 mod every_kind;
 mod files;
 mod without;

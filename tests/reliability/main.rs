@@ -1,8 +1,9 @@
-//! What failovers do to locks: `redlatch-failovers sentinel|cluster COUNT [healthy|cut [SYNC [redisson]]]`.
+//! What failovers do to locks: `redlatch-failovers sentinel|cluster COUNT [healthy|cut [SYNC [redisson|quarantine]]]`.
 //!
 //! A holder takes a lock for some seconds while somebody waits for it, and the master dies by `kill -9` at a random moment. Counted is how
 //! often and how long both held it, and how soon anybody could lock again after a replica had become master. `cut`: the replication link is
-//! cut before. SYNC is a policy as in a URL, `wait(replicas=1)` say. With `redisson` its locks are counted, with its own default.
+//! cut before. SYNC is a policy as in a URL, `wait(replicas=1)` say. With `redisson` its locks are counted, with its own default; with
+//! `quarantine` those of clients that have that option.
 
 mod peer;
 mod round;
@@ -24,14 +25,15 @@ fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let word = |place: usize, default: &'static str| words.get(place).map_or(default, |word| word.as_str());
     let count: usize = word(1, "10").parse().expect("the second argument is a number");
-    let (kind, cut, sync, theirs) = (word(0, "sentinel"), word(2, "healthy") == "cut", word(3, "none"), word(4, "") == "redisson");
+    let (kind, cut, sync) = (word(0, "sentinel"), word(2, "healthy") == "cut", word(3, "none"));
+    let (theirs, careful) = (word(4, "") == "redisson", word(4, "") == "quarantine");
     let (left, rounds) = (AtomicUsize::new(count), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         for seed in 0..SIDE_BY_SIDE.min(count) {
             let (left, rounds) = (&left, &rounds);
             scope.spawn(move || {
                 let stand = Stand::start(kind);
-                let peers = [(); 3].map(|()| if theirs { Peer::redisson(&stand.url()) } else { Peer::ours(&stand.url(), sync) });
+                let peers = [(); 3].map(|()| if theirs { Peer::redisson(&stand.url()) } else { Peer::ours(&stand.url(), sync, careful) });
                 let mut number = seed;
                 while left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok() {
                     let round = play(&stand, &peers, &format!("n{seed}-{number}"), cut);

@@ -21,8 +21,9 @@ pub enum Hold<'a> {
 }
 
 impl Peer {
-    pub fn ours(url: &str, sync: &str) -> Peer {
-        Peer::Ours(Client::connect(&format!("{url}?retry_for=5&sync={sync}")).expect("a good URL"))
+    pub fn ours(url: &str, sync: &str, quarantine: bool) -> Peer {
+        let options = format!("retry_for=5&watchdog=5&sync={sync}&quarantine={quarantine}");
+        Peer::Ours(Client::connect(&format!("{url}?{options}")).expect("a good URL"))
     }
 
     pub fn redisson(url: &str) -> Peer {
