@@ -91,10 +91,9 @@ def handed_over(one, other):
 
 
 def woken(one, other, waiters=50):
-    one.tell("handover", name="check:w", times=1, hold=1000, gap=0, starts=0)
-    time.sleep(0.2)
+    one.ask("take", name="check:w")
     asked = other.ask("wait", name="check:w", waiters=waiters)
-    released = one.hear()["released"][0]
+    released = one.ask("drop")["released"][0]
     answer = other.ask("woken")
     assert (asked["waiting"], answer["woken"]) == ([waiters], [waiters]), (asked, answer)
     assert answer["last"][0] > released, "one had it before it was released"

@@ -17,6 +17,7 @@ public final class Orders {
     private final Engine engine;
     private final Map<String, String> order = new HashMap<>();
     private final BlockingQueue<Long> woken = new LinkedBlockingQueue<>();
+    private Engine.Lock taken;
     private int waiters;
     private int holds;
 
@@ -68,6 +69,8 @@ public final class Orders {
             case "readers": return contended(worker -> turns(engine.readWrite(name, worker), number("writes")));
             case "permits": return contended(worker -> List.of(engine.permits(name, number("permits"), worker)));
             case "handover": return Measure.handover(engine.lock(name, 0), number("times"), number("hold"), number("gap"));
+            case "take": return take(engine.lock(name, 0));
+            case "drop": return drop();
             case "wait": return waiting(name);
             case "woken": return woken();
             case "hold": return hold(name);
@@ -80,6 +83,18 @@ public final class Orders {
         lock.acquire();
         lock.release();
         return "pairs=1";
+    }
+
+    private String take(Engine.Lock lock) throws Exception {
+        lock.acquire();
+        taken = lock;
+        return "taken=" + System.nanoTime();
+    }
+
+    private String drop() throws Exception {
+        long released = System.nanoTime();
+        taken.release();
+        return "released=" + released;
     }
 
     /** What each of several is given: a lock, or locks that it takes in turn. */

@@ -10,6 +10,7 @@ const client = new Redis(process.argv[2].split("?")[0]);
 const patient = new Redlock([client], { retryCount: -1 }); // it gives up after 10 tries unless told otherwise
 const once = new Redlock([client], { retryCount: 0 });
 let waiters = [];
+let held;
 
 const lock = (name) => patient.lock(name, LEASE);
 
@@ -41,6 +42,15 @@ const orders = {
       await sleep(Number(gap));
     }
     return `taken=${taken} released=${released}`;
+  },
+  async take({ name }) {
+    held = await lock(name);
+    return `taken=${now()}`;
+  },
+  async drop() {
+    const released = now();
+    await held.unlock();
+    return `released=${released}`;
   },
   async wait(order) {
     const asked = [];

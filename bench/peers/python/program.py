@@ -15,6 +15,7 @@ class Program:
     def __init__(self, library):
         self.library = library
         self.holds = []
+        self.taken = None
         self.waiting = 0
         self.done = queue.SimpleQueue()
 
@@ -73,6 +74,16 @@ class Program:
     def woken(self, _):
         last = max(self.done.get() for _ in range(self.waiting))
         return f"woken={self.waiting} last={last}"
+
+    def take(self, order):
+        self.taken = self.library.lock(order["name"])
+        self.taken.acquire()
+        return f"taken={time.monotonic_ns()}"
+
+    def drop(self, _):
+        released = time.monotonic_ns()
+        self.taken.release()
+        return f"released={released}"
 
     def hold(self, order):
         self.holds += [self.library.hold(f"{order['name']}:{i}") for i in range(1, order["locks"] + 1)]

@@ -14,6 +14,7 @@ class Program:
     def __init__(self, library):
         self.library = library
         self.holds = []
+        self.taken = None
         self.waiters = []
 
     async def first(self, order):
@@ -71,6 +72,16 @@ class Program:
     async def woken(self, _):
         last = max(await asyncio.gather(*self.waiters))
         return f"woken={len(self.waiters)} last={last}"
+
+    async def take(self, order):
+        self.taken = self.library.lock(order["name"])
+        await self.taken.acquire()
+        return f"taken={time.monotonic_ns()}"
+
+    async def drop(self, _):
+        released = time.monotonic_ns()
+        await self.taken.release()
+        return f"released={released}"
 
     async def hold(self, order):
         for i in range(1, order["locks"] + 1):
