@@ -7,6 +7,7 @@ use crate::command::NAME_MAX;
 use crate::error::{Error, Result};
 use crate::login::Login;
 use crate::servers::{self, Servers, decode};
+use crate::sharded::Sharded;
 use crate::sync_policy::SyncPolicy;
 use crate::tls::Tls;
 
@@ -39,11 +40,12 @@ pub struct Config {
     pub(crate) sync: SyncPolicy,
     /// A server that may have lost locks grants none for one lease.
     pub(crate) quarantine: bool,
+    pub(crate) sharded: Sharded,
     pub(crate) tls: Tls,
 }
 
 const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, fair_wait, watchdog, sync, quarantine, \
-                       sentinel_username, sentinel_password, tls_ca, tls_cert, tls_key, tls_verify";
+                       sentinel_username, sentinel_password, sharded, tls_ca, tls_cert, tls_key, tls_verify";
 
 impl Config {
     /// From a URL: `redis://[user:password@]host[:port][/database][?option=value…]`, `rediss://…` with TLS, `unix:///path[?db=n]`;
@@ -78,6 +80,7 @@ impl Config {
             watchdog: Duration::from_secs(30),
             sync: SyncPolicy::None,
             quarantine: false,
+            sharded: Sharded::Auto,
             tls: Tls::default(),
         };
         if let Some(database) = database {
@@ -111,6 +114,9 @@ impl Config {
     /// noticed: for the longest lease that this client has asked for, at least the watchdog's. That is so when it has started within that
     /// time, when somebody else answers in its place, and when it takes over from another one that does not show that nothing was lost.
     /// Waiters wait on; renewals, releases and further holds go on. It helps as far as all who share a lock have it set.
+    ///
+    /// `sharded` is how a cluster is told to wake waiters, as Redisson's `shardedSubscriptionMode`: `auto` (the default: by the channels of
+    /// slots wherever the servers have them), `on`, `off`, or `both` ways at once, for fleets of which not all decide alike.
     ///
     /// For `rediss://`: `tls_ca` is a PEM file with the authorities to trust (else those of the system), `tls_cert` and `tls_key` are PEM
     /// files with the client's own certificate and key, where the server wants one, and `tls_verify` is what the server's certificate must
@@ -153,6 +159,7 @@ impl Config {
             "watchdog" => self.watchdog = seconds(option, value, 0.1)?,
             "sync" => self.sync = SyncPolicy::read(value)?,
             "quarantine" => self.quarantine = switch(option, value)?,
+            "sharded" => self.sharded = Sharded::read(value)?,
             "tls_ca" | "tls_cert" | "tls_key" | "tls_verify" => self.tls.set(option, value)?,
             _ => return Err(Error::config(format!("the option `{option}` does not exist; there are {OPTIONS}"))),
         }
@@ -180,8 +187,15 @@ impl Config {
                 "the sync `{sync}` takes as long as a lease of the watchdog, {watchdog:?}; give it less time"
             )));
         }
-        if matches!(self.servers, Servers::Cluster(_)) && self.database != 0 {
+        let is_cluster = matches!(self.servers, Servers::Cluster(_));
+        if is_cluster && self.database != 0 {
             return Err(Error::config(format!("the database is {}, and a cluster has only 0; leave it out", self.database)));
+        }
+        if !is_cluster && self.sharded != Sharded::Auto {
+            return Err(Error::config(format!(
+                "{} is no cluster, so that no channel has a slot; leave the option sharded out",
+                self.servers
+            )));
         }
         self.tls.check(self.servers.is_tls(), &self.servers)
     }

@@ -51,6 +51,7 @@ mod script;
 mod semaphore;
 mod servers;
 mod settle;
+mod sharded;
 mod slot;
 mod sync_policy;
 mod target;

@@ -9,7 +9,18 @@ pub struct Script {
     pub(crate) name: &'static str,
     pub(crate) text: &'static str,
     sha: OnceLock<String>,
+    both: OnceLock<(String, String)>,
 }
+
+/// What is sent of a script.
+pub(crate) struct Form<'a> {
+    pub text: &'a str,
+    pub sha: &'a str,
+}
+
+/// Publishes by either command. A client that listens both ways hears it twice, and counts as one.
+const BOTH: &str = "local function both(_, channel, message)\n  return math.max(redis.call('SPUBLISH', channel, message), \
+                    redis.call('PUBLISH', channel, message))\nend\n";
 
 /// `script!("plain/acquire")`: the script of that file, behind other fragments than `_late.lua` if they are named.
 macro_rules! script {
@@ -28,11 +39,24 @@ pub(crate) use script;
 
 impl Script {
     pub(crate) const fn new(name: &'static str, text: &'static str) -> Self {
-        Script { name, text, sha: OnceLock::new() }
+        Script { name, text, sha: OnceLock::new(), both: OnceLock::new() }
     }
 
-    pub(crate) fn sha(&self) -> &str {
+    fn sha(&self) -> &str {
         self.sha.get_or_init(|| redis::Script::new(self.text).get_hash().to_owned())
+    }
+
+    /// `both`: whoever it wakes is told both ways, by the channel of the slot and by an ordinary one.
+    pub(crate) fn form(&self, both: bool) -> Form<'_> {
+        if !both {
+            return Form { text: self.text, sha: self.sha() };
+        }
+        let (text, sha) = self.both.get_or_init(|| {
+            let text = BOTH.to_owned() + &self.text.replace("redis.call(publish,", "both(publish,");
+            let sha = redis::Script::new(&text).get_hash().to_owned();
+            (text, sha)
+        });
+        Form { text, sha }
     }
 
     /// The names that the file gives to `KEYS` or `ARGV`, in order; a list of any length has its name with `…` behind it.

@@ -112,6 +112,7 @@ fn options_that_are_none_are_refused_by_name() {
         ("database", "-1"),
         ("client_name", "two words"),
         ("wachtdog", "30"),
+        ("sharded", "maybe"),
         ("sync", "all"),
         ("sync", "none(replicas=1)"),
         ("sync", "wait(replicas=1"),

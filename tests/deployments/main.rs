@@ -11,6 +11,7 @@ mod quarantine;
 mod replicated;
 mod rights;
 mod sentinel;
+mod sharded;
 mod ways;
 
 fn client(url: &str) -> Client {

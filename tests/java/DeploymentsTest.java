@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -20,20 +22,23 @@ import org.redisson.config.ShardedSubscriptionMode;
 
 /** Configurations of several servers; what these do is tested with the core, here that Java gets there. */
 class DeploymentsTest {
-    @Test
-    void a_cluster_has_locks_whose_waiters_are_woken() throws Exception {
+    @ParameterizedTest
+    @EnumSource(ShardedSubscriptionMode.class)
+    void a_cluster_has_locks_whose_waiters_are_woken(ShardedSubscriptionMode sharded) throws Exception {
         try (TestServer server = TestServer.start("--cluster-enabled", "yes")) {
             String[] slots = IntStream.range(0, 16384).mapToObj(String::valueOf).toArray(String[]::new);
             server.call(Stream.concat(Stream.of("CLUSTER", "ADDSLOTS"), Stream.of(slots)).toArray(String[]::new));
             Wait.until("the cluster is whole", () -> String.valueOf(server.call("CLUSTER", "INFO")).contains("cluster_state:ok"));
             Config config = new Config();
-            config.useClusterServers().addNodeAddress(server.url());
+            config.useClusterServers().addNodeAddress(server.url()).setShardedSubscriptionMode(sharded);
             RedissonClient client = Redisson.create(config);
             RedissonClient other = Redisson.create(config);
             try {
                 RLock held = client.getLock("lock");
                 held.lock();
                 Worker<Boolean> waiter = Worker.start(() -> other.getLock("lock").tryLock(20, SECONDS));
+                String listening = sharded == ShardedSubscriptionMode.OFF ? "CHANNELS" : "SHARDCHANNELS";
+                Wait.until("it listens", () -> String.valueOf(server.call("PUBSUB", listening)).contains("{lock}"));
                 held.unlock();
                 assertTrue(waiter.get());
                 assertThrows(IllegalArgumentException.class, () -> client.getFencedLock("a{b").lock());
@@ -114,9 +119,6 @@ class DeploymentsTest {
         Config elsewhere = new Config();
         elsewhere.useClusterServers().addNodeAddress("redis://127.0.0.1:1").setNatMapper(new HostPortNatMapper());
         assertRefused(UnsupportedOperationException.class, elsewhere, "natMapper");
-        Config off = new Config();
-        off.useClusterServers().addNodeAddress("redis://127.0.0.1:1").setShardedSubscriptionMode(ShardedSubscriptionMode.OFF);
-        assertRefused(UnsupportedOperationException.class, off, "shardedSubscriptionMode");
         Config database = new Config();
         database.useClusterServers().addNodeAddress("redis://127.0.0.1:1").setDatabase(3);
         assertRefused(IllegalArgumentException.class, database, "database");

@@ -58,16 +58,17 @@ impl Topology {
         Ok((ranges, state.contains("cluster_state:ok")))
     }
 
-    /// As Redisson decides it: channels belong to slots wherever the servers know of that.
+    /// As Redisson decides it: channels belong to slots wherever the servers know of that, unless the program has chosen.
     async fn learn_sharding(&self, node: &Node) -> Result<()> {
-        if !self.sharding.is_known() {
-            match node.ask::<Value>(&["PUBSUB", "SHARDNUMSUB"], LIMIT).await {
-                Ok(_) => self.sharding.decide(true),
-                Err(Error::Refused { .. }) => self.sharding.decide(false),
-                Err(error) => return Err(error),
-            }
+        if self.sharding.is_known() {
+            return Ok(());
         }
-        Ok(())
+        let able = match node.ask::<Value>(&["PUBSUB", "SHARDNUMSUB"], LIMIT).await {
+            Ok(_) => true,
+            Err(Error::Refused { .. }) => false,
+            Err(error) => return Err(error),
+        };
+        self.sharding.decide(self.config.sharded, able, &node.address)
     }
 
     /// A sentinel that was cut off names a master of long ago: the greatest epoch counts, and what it names must say that it is a master.

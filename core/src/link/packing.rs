@@ -7,9 +7,9 @@ use crate::script::Call;
 /// `resent`: a copy of it may have run before.
 pub fn packed(call: &Call, not_after: u64, whole: bool, resent: bool, sharding: &Sharding) -> redis::Cmd {
     let size = call.keys.size() + call.args.size() + 80;
-    let mut cmd =
-        redis::Cmd::with_capacity(call.keys.len() + call.args.len() + 3, if whole { size + call.script.text.len() } else { size });
-    cmd.arg(if whole { "EVAL" } else { "EVALSHA" }).arg(if whole { call.script.text } else { call.script.sha() }).arg(call.keys.len());
+    let script = call.script.form(sharding.is_both());
+    let mut cmd = redis::Cmd::with_capacity(call.keys.len() + call.args.len() + 3, if whole { size + script.text.len() } else { size });
+    cmd.arg(if whole { "EVAL" } else { "EVALSHA" }).arg(if whole { script.text } else { script.sha }).arg(call.keys.len());
     for key in call.keys.iter() {
         cmd.arg(key);
     }

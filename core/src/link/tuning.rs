@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio::time::sleep;
 
+use super::mux::Mux;
 use super::slots::of_channel;
 use super::topology::Topology;
 use crate::error::Result;
@@ -20,8 +21,13 @@ impl Topology {
         self.keep();
         loop {
             let left = end.saturating_duration_since(Instant::now()).min(LISTEN);
-            let heard =
-                async { self.owner(self.slot_of_channel(channel), end).await?.ear(self.shards(channel)).listen(channel, left).await };
+            let heard = async {
+                let owner = self.owner(self.slot_of_channel(channel), end).await?;
+                for sharded in self.sharding.listening(channel) {
+                    owner.ear(*sharded).listen(channel, left).await?;
+                }
+                Ok(())
+            };
             match heard.await {
                 Err(_) if Instant::now() + RETRY < end => self.distrust(),
                 heard => return heard,
@@ -33,7 +39,9 @@ impl Topology {
     pub async fn unlisten(&self, channel: &str) {
         let nodes: Vec<_> = self.nodes().values().cloned().collect();
         for node in nodes {
-            node.ear(self.shards(channel)).unlisten(channel).await;
+            for sharded in self.sharding.listening(channel) {
+                node.ear(*sharded).unlisten(channel).await;
+            }
         }
     }
 
@@ -41,30 +49,31 @@ impl Topology {
     pub(super) async fn tune(self: &Arc<Self>) {
         let (map, nodes): (_, Vec<_>) = (self.map(), self.nodes().values().cloned().collect());
         for channel in self.wakes.wanted() {
-            let (sharded, Some(owner)) = (self.shards(&channel), map.owner(self.slot_of_channel(&channel))) else { continue };
-            for node in nodes.iter().filter(|node| !Arc::ptr_eq(node, owner)) {
-                node.ear(sharded).drop_channel(&channel).await;
-            }
-            let ear = owner.ear(sharded).clone();
-            if ear.hears(&channel) {
-                self.wakes.proven(&channel);
-                continue;
-            }
-            let wakes = self.wakes.clone();
-            tokio::spawn(async move {
-                if ear.listen(&channel, LISTEN).await.is_ok() {
-                    // Messages may have been missed.
-                    wakes.message(&channel);
+            let Some(owner) = map.owner(self.slot_of_channel(&channel)) else { continue };
+            for sharded in self.sharding.listening(&channel) {
+                for node in nodes.iter().filter(|node| !Arc::ptr_eq(node, owner)) {
+                    node.ear(*sharded).drop_channel(&channel).await;
                 }
-            });
+                self.turn(owner.ear(*sharded), &channel);
+            }
         }
+    }
+
+    /// Listens there, if nobody does yet.
+    fn turn(&self, ear: &Arc<Mux>, channel: &str) {
+        if ear.hears(channel) {
+            return self.wakes.proven(channel);
+        }
+        let (wakes, ear, channel) = (self.wakes.clone(), ear.clone(), channel.to_owned());
+        tokio::spawn(async move {
+            if ear.listen(&channel, LISTEN).await.is_ok() {
+                // Messages may have been missed.
+                wakes.message(&channel);
+            }
+        });
     }
 
     fn slot_of_channel(&self, channel: &str) -> u16 {
         if self.is_cluster() { of_channel(channel) } else { 0 }
-    }
-
-    fn shards(&self, channel: &str) -> bool {
-        self.sharding.is_on() && !channel.starts_with("__key")
     }
 }

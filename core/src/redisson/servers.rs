@@ -68,16 +68,16 @@ impl<'a> Mode<'a> {
             }
         }
         self.as_they_are()?;
+        if let Some(word) = self.section.word("shardedSubscriptionMode", &["AUTO", "ON", "OFF"])?.filter(|_| self.plus == "+cluster") {
+            config.set("sharded", &word.to_lowercase())?;
+        }
         Ok(config)
     }
 
     fn as_they_are(&self) -> Result<()> {
         self.section.no_class_of_its_own("natMapper", "servers are where they say they are; leave it out")?;
         self.section.not_here("natMap", "servers are where they say they are; leave it out")?;
-        match self.section.word("shardedSubscriptionMode", &["AUTO", "ON", "OFF"])? {
-            None | Some("AUTO") => Ok(()),
-            Some(_) => Err(self.section.bad("shardedSubscriptionMode", "it must be AUTO: what the servers have decides")),
-        }
+        Ok(())
     }
 
     /// `redis://a:1` and `redis://b:2` are `redis+mode://a:1,b:2`; a login is that of the first.

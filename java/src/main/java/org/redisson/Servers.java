@@ -3,6 +3,7 @@ package org.redisson;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.redisson.config.BaseConfig;
@@ -48,11 +49,11 @@ final class Servers {
         if (settings instanceof ClusterServersConfig) {
             ClusterServersConfig cluster = (ClusterServersConfig) settings;
             unlessDirect(cluster.getNatMapper());
+            Servers servers = new Servers(cluster, "cluster", cluster.getNodeAddresses(), "", cluster.getDatabase());
             if (cluster.getShardedSubscriptionMode() != ShardedSubscriptionMode.AUTO) {
-                throw new UnsupportedOperationException("the setting shardedSubscriptionMode cannot be "
-                        + cluster.getShardedSubscriptionMode() + ": it is decided by what the servers have; leave it out");
+                servers.options.put("sharded", cluster.getShardedSubscriptionMode().name().toLowerCase(Locale.ROOT));
             }
-            return new Servers(cluster, "cluster", cluster.getNodeAddresses(), "", cluster.getDatabase());
+            return servers;
         }
         if (settings instanceof SentinelServersConfig) {
             return of((SentinelServersConfig) settings);

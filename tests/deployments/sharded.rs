@@ -1,0 +1,88 @@
+//! By which channels the waiters of a cluster are woken.
+
+use redlatch::{Client, Config, Error};
+use redlatch_tests::*;
+
+use super::{client, hand_over};
+
+const CHANNEL: &str = "redisson_lock__channel:{n}";
+
+/// How many listen to the lock's channel by that command of `PUBSUB`, at all servers.
+fn listeners(cluster: &Cluster, command: &str) -> u64 {
+    let count = |server: &Server| server.view().command::<(String, u64)>(&["PUBSUB", command, CHANNEL]).1;
+    cluster.servers.iter().map(count).sum()
+}
+
+fn choosing(cluster: &Cluster, sharded: &str) -> Client {
+    client(&format!("{}?sharded={sharded}", cluster.url()))
+}
+
+#[test]
+fn waiters_listen_and_are_told_as_the_program_chooses() {
+    let cluster = Cluster::start(3, 0);
+    // Those of one client that waits: by ordinary channels, by those of slots.
+    for (sharded, plain, of_slots) in [("auto", 0, 1), ("on", 0, 1), ("off", 1, 0), ("both", 1, 1)] {
+        hand_over(&choosing(&cluster, sharded), &choosing(&cluster, sharded), "n", || {
+            eventually("who listens", || {
+                let found = (listeners(&cluster, "NUMSUB"), listeners(&cluster, "SHARDNUMSUB"));
+                (found == (plain, of_slots)).then_some(())
+            });
+        });
+        eventually("nobody", || (listeners(&cluster, "NUMSUB") + listeners(&cluster, "SHARDNUMSUB") == 0).then_some(()));
+    }
+}
+
+#[test]
+fn who_chooses_both_hears_everybody_and_is_heard_by_everybody() {
+    let cluster = Cluster::start(3, 0);
+    let tolerant = choosing(&cluster, "both");
+    for sharded in ["on", "off"] {
+        let other = choosing(&cluster, sharded);
+        for (from, to, ears) in [(&other, &tolerant, 2), (&tolerant, &other, 1)] {
+            hand_over(from, to, "n", || {
+                eventually("a listener", || (listeners(&cluster, "NUMSUB") + listeners(&cluster, "SHARDNUMSUB") == ears).then_some(()));
+            });
+            eventually("nobody", || (listeners(&cluster, "NUMSUB") + listeners(&cluster, "SHARDNUMSUB") == 0).then_some(()));
+        }
+    }
+    super::use_every_kind(&tolerant, "every");
+}
+
+#[test]
+fn a_slot_that_moves_takes_both_ears_with_it() {
+    let cluster = Cluster::start(3, 0);
+    let (one, two) = (choosing(&cluster, "off"), choosing(&cluster, "both"));
+    hand_over(&one, &two, "n", || {
+        eventually("two ears", || (listeners(&cluster, "NUMSUB") + listeners(&cluster, "SHARDNUMSUB") == 2).then_some(()));
+        let to = (cluster.owner("n") + 1) % 3;
+        cluster.migrate("n", to);
+        eventually("two ears at the new owner", || {
+            let count = |command| cluster.servers[to].view().command::<(String, u64)>(&["PUBSUB", command, CHANNEL]).1;
+            (count("NUMSUB") == 1 && count("SHARDNUMSUB") == 1).then_some(())
+        });
+    });
+}
+
+#[test]
+fn a_server_without_channels_of_slots_is_detected() {
+    let cluster = Cluster::start(3, 0);
+    for server in &cluster.servers {
+        // As on servers before 7.0, the question whether it has them is an error.
+        server.view().command::<()>(&["ACL", "SETUSER", "default", "-pubsub", "-ssubscribe", "-spublish"]);
+    }
+    for sharded in ["auto", "both", "off"] {
+        choosing(&cluster, sharded).lock("n").blocking().acquire().expect("free").release().expect("held");
+    }
+    let refused = choosing(&cluster, "on").lock("n").blocking().acquire().map(drop).expect_err("it has none");
+    assert!(matches!(&refused, Error::Unsupported(said) if said.contains("SSUBSCRIBE") && said.contains("sharded=on")), "{refused}");
+}
+
+#[test]
+fn a_choice_that_is_none_is_refused() {
+    for (url, words) in
+        [("redis+cluster://h?sharded=maybe", ["`maybe`", "both"]), ("redis://h?sharded=on", ["redis://h:6379", "no cluster"])]
+    {
+        let said = Config::from_url(url).map(drop).expect_err("it is none").to_string();
+        assert!(words.iter().all(|word| said.contains(word)), "{words:?} in: {said}");
+    }
+}
