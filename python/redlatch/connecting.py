@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TypeVar
 
 from redlatch import _redlatch, calls
@@ -57,16 +57,22 @@ def connect(
 
     Raises ConfigError for a URL, an option or a file that cannot be used.
     """
-    times = {"watchdog": watchdog, "response_timeout": response_timeout, "connect_timeout": connect_timeout}
-    texts = {
-        "prefix": prefix,
-        "client_name": client_name,
-        "username": username,
-        "password": password,
-        "sync": option(sync),
-        "quarantine": switch("quarantine", quarantine),
-    }
-    return Client(connected(url, config, times, texts, tls))
+    return Client(
+        connected(
+            url,
+            config,
+            watchdog=watchdog,
+            prefix=prefix,
+            client_name=client_name,
+            response_timeout=response_timeout,
+            connect_timeout=connect_timeout,
+            sync=sync,
+            quarantine=quarantine,
+            username=username,
+            password=password,
+            tls=tls,
+        )
+    )
 
 
 def red_lock(
@@ -95,17 +101,34 @@ def red_lock(
 def connected(
     url: str | None,
     config: Path | None,
-    times: Mapping[str, Seconds | None],
-    texts: Mapping[str, str | None],
+    *,
+    watchdog: Seconds | None,
+    prefix: str | None,
+    client_name: str | None,
+    response_timeout: Seconds | None,
+    connect_timeout: Seconds | None,
+    sync: Sync | None,
+    quarantine: bool | None,
+    username: str | None,
+    password: str | None,
     tls: Tls | None,
 ) -> _redlatch.Client:
-    """The core's client with options by their names, checked; None leaves one out."""
+    """The core's client with these options, checked; None leaves one out."""
     if url is not None and config is not None:
         raise ConfigError("url and config both name servers; leave one of them out")
+    times = {"watchdog": watchdog, "response_timeout": response_timeout, "connect_timeout": connect_timeout}
+    texts = {
+        "prefix": prefix,
+        "client_name": client_name,
+        "username": username,
+        "password": password,
+        "sync": option(sync),
+        "quarantine": switch("quarantine", quarantine),
+        **tls_options(tls),
+    }
     remedy = "leave it out for the default"
     options = [(name, str(optional_seconds(name, time, remedy))) for name, time in times.items() if time is not None]
-    every = {**texts, **tls_options(tls)}
-    options += [(name, checked(name, text)) for name, text in every.items() if text is not None]
+    options += [(name, checked(name, text)) for name, text in texts.items() if text is not None]
     named = None if url is None else checked("url", url)
     return calls.client(_redlatch.connect(named, None if config is None else path("config", config), options))
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from redlatch.aio.client import AsyncClient
 from redlatch.aio.groups import RedLock
-from redlatch.connecting import connected, some, switch
+from redlatch.connecting import connected, some
 from redlatch.durations import Seconds
-from redlatch.sync import Sync, option
+from redlatch.sync import Sync
 from redlatch.texts import Path, each
 from redlatch.tls import Tls
 
@@ -51,16 +51,22 @@ def connect(
 
     Raises ConfigError for a URL, an option or a file that cannot be used. It needs no running loop; every call does.
     """
-    times = {"watchdog": watchdog, "response_timeout": response_timeout, "connect_timeout": connect_timeout}
-    texts = {
-        "prefix": prefix,
-        "client_name": client_name,
-        "username": username,
-        "password": password,
-        "sync": option(sync),
-        "quarantine": switch("quarantine", quarantine),
-    }
-    return AsyncClient(connected(url, config, times, texts, tls))
+    return AsyncClient(
+        connected(
+            url,
+            config,
+            watchdog=watchdog,
+            prefix=prefix,
+            client_name=client_name,
+            response_timeout=response_timeout,
+            connect_timeout=connect_timeout,
+            sync=sync,
+            quarantine=quarantine,
+            username=username,
+            password=password,
+            tls=tls,
+        )
+    )
 
 
 def red_lock(
