@@ -76,6 +76,8 @@ fn ten_thousand_holds_are_renewed_in_batches_over_few_connections() {
     eventually("two renewals of each", || (count(&mut view, "pexpire") >= 2 * HOLDS).then_some(()));
     let (renewals, calls) = (count(&mut view, "pexpire"), count(&mut view, "evalsha"));
     assert!(calls <= renewals / 20, "{calls} calls for {renewals} renewals");
+    // What a call costs grows with the square of its names on Redis up to 7.0.
+    assert!(calls >= renewals / 32, "{calls} calls for {renewals} renewals");
     let connections = view.clients() - 1;
     assert!(connections <= 5, "{connections} connections");
     assert!(guards.iter().all(|guard| guard.ensure().is_ok()));
