@@ -1,7 +1,7 @@
 # Builds, shows and tests redlatch, one command each. What this machine lacks is installed first: see .ci/setup.
 # Everything is built with cargo's profile `ci`, so that Rust, wheel, jar and test agents share one build without LTO.
 
-.PHONY: demo test chaos failovers matrix mutants bench wheel lint build clean setup setup-tests rust agents test-rust test-python test-java test-examples
+.PHONY: demo test chaos failovers matrix mutants bench wheel lint build clean setup setup-tests setup-bench rust agents test-rust test-python test-java test-examples
 .NOTPARALLEL:
 
 VENV := target/venv/bin
@@ -22,13 +22,12 @@ chaos: setup
 	cargo build --profile ci --package redlatch-tests --bins
 	target/ci/redlatch-chaos $(SECONDS) $(or $(SEED),$(shell date +%s)) $(or $(ONLY),all) $(KINDS)
 
-# How fast, beside Redisson, redis-py and a bare socket; about ten minutes on a quiet machine. ONLY=solo,crowd WARM=5 for a part, sooner
-ROUNDS := 5
-WARM := 45
-bench: setup-tests target/made/python target/made/jar
+# How fast, beside everybody else and a bare socket; ten minutes on a quiet machine. QUICK=1: two; ONLY=solo,crowd ROUNDS=9: a part
+bench: setup-bench target/made/python target/made/jar
 	cargo build --workspace --profile ci --bin redlatch-bench
 	bench/peers/build
-	cd bench && python3 -m harness --rounds $(ROUNDS) --warm $(WARM) $(if $(SCALE),--scale $(SCALE)) $(if $(ONLY),--only $(ONLY))
+	cd bench && ../target/bench/venv/bin/python -m harness $(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) \
+		$(if $(WARM),--warm $(WARM)) $(if $(SCALE),--scale $(SCALE)) $(if $(ONLY),--only $(ONLY))
 
 # The contract on every server that is supported, alone and as a cluster; about half an hour
 matrix: setup-tests
@@ -78,6 +77,9 @@ setup:
 
 setup-tests:
 	@.ci/setup test
+
+setup-bench:
+	@.ci/setup bench
 
 rust:
 	$(call heading,the Rust workspace)

@@ -8,108 +8,76 @@ import os
 import platform
 import sys
 import time
+from pathlib import Path
 
+from harness import report, table
+from harness.curves import CURVES
 from harness.machine import CPUS
-from harness.measure import TWO_CPUS, Bench
-from harness.program import LAUNCHERS, Broken
-from harness.rows import JVMS, ROWS, Row
-from harness.table import Window, table
+from harness.rows import ROWS
+from harness.session import Session
+from harness.window import Bench
 
-RESULT = LAUNCHERS / "result.json"
-
-
-class Session:
-    """What was measured so far, and what broke meanwhile."""
-
-    def __init__(self, bench: Bench, scale: float) -> None:
-        self.bench, self.scale = bench, scale
-        self.windows: list[Window] = []
-        self.broken: dict[tuple[str, str], str] = {}
-
-    def run(self, row: Row, peer: str, mode: str, number: int) -> None:
-        figures = self.attempt(row, peer, mode, row.seconds * self.scale)
-        if figures:
-            self.windows.append({"row": row.key, "mode": mode, "round": number, "peer": peer, "figures": figures})
-
-    def attempt(self, row: Row, peer: str, mode: str, seconds: float) -> dict[str, float] | None:
-        if (row.key, peer) in self.broken:
-            return None
-        try:
-            return row.measure(self.bench, peer, mode, seconds)
-        except Broken as e:
-            self.broken[row.key, peer] = str(e)
-            return None
+RESULTS = Path(__file__).parents[1] / "results"
 
 
 def main() -> int:
     options = arguments()
     rows = [row for row in ROWS if row.key in options.only]
-    load = os.getloadavg()
+    whole = len(rows) == len(ROWS) and not options.quick
+    begun, load = time.monotonic(), os.getloadavg()
     bench = Bench()
     session = Session(bench, options.scale)
     try:
-        warm_up(session, rows, options.warm)
+        session.warm_up(rows, options.warm)
         for number in range(options.rounds):
-            measure_round(session, rows, number)
+            session.round(rows, number)
+        if whole:
+            session.curves(CURVES)
     finally:
         bench.close()
-    for row in (row for row in rows if row.once):
-        say(row.title)
-        for peer in present(row):
-            session.run(row, peer, row.modes[0], 0)
-    tables = [table(row, mode, session.windows) for row in rows for mode in row.modes]
+    tables = [table.text(row, mode, session.windows) for row in rows for mode in row.modes]
     print("\n" + "\n".join(filter(None, tables)))
-    about = {"load_before": load, "cpus": len(CPUS), "system": platform.platform(), "at": time.strftime("%F %T %Z")}
-    broken = [" ".join((*at, why)) for at, why in session.broken.items()]
-    result = {"options": vars(options), "machine": about, "windows": session.windows, "broken": broken}
-    RESULT.write_text(json.dumps(result, indent=1))
+    about = {"cpus": len(CPUS), "processor": processor(), "system": platform.platform(), "load_before": load}
+    took = {"at": time.strftime("%F %T %Z"), "minutes": round((time.monotonic() - begun) / 60, 1)}
+    result = {"options": vars(options), "machine": about, **took, **session.result()}
+    RESULTS.mkdir(exist_ok=True)
+    out = RESULTS / f"{'full' if whole else 'quick' if options.quick else 'part'}.json"
+    out.write_text(json.dumps(result, separators=(",", ":")) + "\n")
     print("Medians over rounds; every ratio is taken within a round. ✓: the aim is met; ✗: it is missed.")
-    print(f"All windows: {RESULT}")
-    for line in broken:
-        print(f"broken: {line}")
-    return 1 if broken else 0
+    print(f"All windows: {out}; it took {took['minutes']} minutes")
+    if whole:
+        report.write(result)
+    for peer, why in session.broken.items():
+        print(f"broken: {' '.join(peer)}: {why}")
+    return (
+        1
+        if any(
+            peer in ("rust", "rust-async", "python", "asyncio", "java", "java-virtual") for _, peer in session.broken
+        )
+        else 0
+    )
 
 
-def warm_up(session: Session, rows: list[Row], seconds: float) -> None:
-    """Lets every JVM do what it will be measured at."""
-    for row in (row for row in rows if row.warm and not row.once):
-        for peer in (peer for peer in present(row) if peer in JVMS):
-            say(f"warming {peer} for {seconds * row.warm:.0f} s: {row.title}")
-            session.attempt(row, peer, "", seconds * row.warm)
-
-
-def measure_round(session: Session, rows: list[Row], number: int) -> None:
-    say(f"round {number + 1}")
-    for row in (row for row in rows if not row.once):
-        for mode in row.modes:
-            if mode == TWO_CPUS and len(CPUS) < 2:
-                continue
-            # Whoever comes first in one round comes last in the next.
-            for peer in present(row)[:: 1 - number % 2 * 2]:
-                session.run(row, peer, mode, number)
-
-
-def present(row: Row) -> list[str]:
-    """Without virtual threads where no JDK has them."""
-    return [peer for peer in row.peers if (LAUNCHERS / peer).exists()]
-
-
-def say(what: str) -> None:
-    print(f"{time.strftime('%T')} {what}", file=sys.stderr, flush=True)
+def processor() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
 def arguments() -> argparse.Namespace:
     keys = [row.key for row in ROWS]
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--warm", type=float, default=45, help="seconds for which JVMs are warmed")
     parser.add_argument("--scale", type=float, default=1, help="makes every window so many times as long")
+    parser.add_argument("--quick", action="store_true", help="one round of short windows, for a first look")
     parser.add_argument("--only", type=lambda text: text.split(","), default=keys, help=f"some of {','.join(keys)}")
     options = parser.parse_args()
     unknown = set(options.only) - set(keys)
     if unknown or options.rounds < 1:
         rows = ", ".join(keys)
         parser.error(f"no row `{unknown.pop()}`; take some of {rows}" if unknown else "take one round at least")
+    if options.quick:
+        options.rounds, options.warm, options.scale = 1, options.warm / 9, options.scale / 4
     return options
 
 

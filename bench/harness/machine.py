@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 CPUS = sorted(os.sched_getaffinity(0))
@@ -11,16 +12,36 @@ CPUS = sorted(os.sched_getaffinity(0))
 
 def pin(pid: int, cpus: list[int]) -> None:
     """Lets every thread of a process, and those that they start, run on these CPUs only; what `taskset -a -p` does."""
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        try:
-            os.sched_setaffinity(int(task.name), cpus)
-        except ProcessLookupError:
-            continue  # the thread has ended
+    try:
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(ProcessLookupError):  # the thread has ended
+                os.sched_setaffinity(int(task.name), cpus)
+    except FileNotFoundError:
+        return  # so has the process
 
 
 def cpu_seconds(pid: int) -> float:
     """What all threads of a process have used, those that have ended included; to the nanosecond, unlike /proc."""
     return time.clock_gettime_ns((~pid << 3) | 2) / 1e9
+
+
+def lives(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+def family(pid: int) -> list[int]:
+    """A process and all that it started, and they."""
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            words = entry.read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        parents[int(entry.parent.name)] = int(words[1])
+    found = [pid]
+    for one in found:
+        found += [child for child, parent in parents.items() if parent == one]
+    return found
 
 
 def busy_seconds() -> float:

@@ -1,191 +1,240 @@
-"""The rows: who takes part, which figures are shown, and what they are to be."""
+"""The rows. Aims are those of ours; a column without any is for information."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Callable
+from functools import partial
 
-from harness import measure
-from harness.measure import FREE, ONE_CPU, TWO_CPUS, Bench, Figures
-
-JVMS = {"java", "java-virtual", "redisson"}
-
-
-@dataclass(frozen=True)
-class Aim:
-    sign: str
-    bound: float
-
-    def met(self, value: float) -> bool:
-        return value <= self.bound if self.sign == "≤" else value >= self.bound
-
-
-def at_most(bound: float) -> Aim:
-    return Aim("≤", bound)
-
-
-def at_least(bound: float) -> Aim:
-    return Aim("≥", bound)
-
-
-@dataclass(frozen=True)
-class Column:
-    title: str
-    figure: str
-    digits: int = 0
-    against: str | None = None  # the peer of the same round that the figure is divided by
-    aims: dict[str, Aim] = field(default_factory=dict)
-
-
-def ours(aim: Aim) -> dict[str, Aim]:
-    return dict.fromkeys(("rust", "java"), aim)
-
-
-@dataclass(frozen=True)
-class Row:
-    key: str
-    title: str
-    peers: tuple[str, ...]
-    measure: Callable[[Bench, str, str, float], Figures]
-    columns: tuple[Column, ...]
-    modes: tuple[str, ...] = (FREE,)
-    seconds: float = 1
-    warm: float = 1 / 3  # of the time for which JVMs are warmed
-    once: bool = False  # measured once, not in every round, by processes of its own
-
+from harness import rates, upkeep
+from harness.handover import handover
+from harness.peers import ASYNCIO, ELSEWHERE, GO, OTHERS, OURS, PYTHON, REDISSON, THREADS
+from harness.row import Column, Row, at_least, at_most
+from harness.window import FAR, ONE_CPU, TWO_CPUS
 
 P50, P99 = Column("p50 µs", "p50", 1), Column("p99 µs", "p99", 1)
-RATE = Column("acquisitions/s", "rate")
-SHARED = (
-    Column("longest wait ms", "longest", 1),
-    Column("server CPU µs", "server_cpu", 1),
-    Column("client CPU µs", "cpu", 1),
-)
-CPU_RATIO = Column("CPU / Redisson", "cpu", 3, "redisson", ours(at_most(0.1)))
-PEERS = ("rust", "java", "redisson")
+CPU, SERVER_CPU = Column("client CPU µs", "cpu", 1), Column("server CPU µs", "server_cpu", 1)
+SCRIPTS, COMMANDS = Column("script calls", "scripts", 2), Column("commands", "commands", 2)
+PAIRS, RATE = Column("pairs/s", "rate"), Column("acquisitions/s", "rate")
+SHARE, LONGEST = Column("min/max share", "share", 2), Column("longest wait ms", "longest", 1)
+CPU_RATIO = Column("CPU / Redisson", "cpu", 3, "redisson")
+EVERYBODY = (*OURS, *REDISSON, *PYTHON, *ASYNCIO, *GO, *OTHERS, *ELSEWHERE)
+# Whose calls are not each a thread of the system's.
+LIGHT = ("rust-async", "asyncio", "java-virtual", "redisson-virtual", *ASYNCIO, *GO, *OTHERS)
+ABROAD = ("rust", "python", "java", "redisson", "redis-py", "redsync", "rueidislock", "rslock")
+
+
+def commands_at_most(bound: float) -> Column:
+    return Column("commands", "commands", 2, None, at_most(rust=bound, java=bound))
+
+
+def share_at_least(bound: float) -> Column:
+    return Column("min/max share", "share", 2, None, at_least(rust=bound, java=bound))
+
+
+def contended(times: float, share: float, commands: float, *more: Column) -> tuple[Column, ...]:
+    ratio = Column("/ Redisson", "rate", 1, "redisson", at_least(rust=times, java=times))
+    return (RATE, ratio, LONGEST, SERVER_CPU, CPU, *more, SCRIPTS, commands_at_most(commands), share_at_least(share))
+
+
+SOLO_AIMS = at_most(rust=1.1, python=1.25, java=1.25, rust_async=1.6, asyncio=2.5, java_virtual=2)
+OWN_AIMS = at_least(rust=1.5, java=1.2, python=0.5, asyncio=0.8)
 
 ROWS = (
     Row(
         "solo",
         "lock + unlock, nobody else asks",
-        (
-            "floor",
-            "rust",
-            "rust-async",
-            "python",
-            "asyncio",
-            "java",
-            "java-virtual",
-            "redisson",
-            "redis-py",
-            "redis-asyncio",
-        ),
-        measure.solo,
-        (
-            P50,
-            P99,
-            Column(
-                "p50 / floor",
-                "p50",
-                2,
-                "floor",
-                {
-                    "rust": at_most(1.1),
-                    "python": at_most(1.25),
-                    "java": at_most(1.25),
-                    "rust-async": at_most(1.6),
-                    "asyncio": at_most(2.5),
-                    "java-virtual": at_most(2),
-                },
-            ),
-            Column("client CPU µs", "cpu", 1),
-            Column("script calls", "scripts", 2),
-        ),
+        ("floor", *EVERYBODY),
+        rates.solo,
+        (P50, P99, Column("p50 / floor", "p50", 2, "floor", SOLO_AIMS), CPU, SCRIPTS),
         (ONE_CPU, TWO_CPUS),
+        seconds=0.5,
+        plot="p50",
+    ),
+    Row(
+        "own",
+        "64 callers in one process, a lock for each",
+        ("floor", "ceiling", *EVERYBODY),
+        rates.own,
+        (PAIRS, Column("/ floor", "rate", 2, "floor", OWN_AIMS), P50, P99, SERVER_CPU, CPU, SCRIPTS),
+        plot="rate",
+    ),
+    Row(
+        "tasks",
+        "100 tasks of asyncio in one process, a lock for each",
+        ("asyncio", *ASYNCIO),
+        partial(rates.own, callers=100),
+        (
+            PAIRS,
+            Column("/ redis-asyncio", "rate", 1, "redis-asyncio", at_least(asyncio=8)),
+            *(P50, P99, SERVER_CPU, CPU, SCRIPTS),
+        ),
+        seconds=2,
+    ),
+    Row(
+        "thousand",
+        "1,000 callers in one process, a lock for each",
+        ("rust", "java", "redisson", *LIGHT),
+        partial(rates.own, callers=1000),
+        (PAIRS, Column("/ Redisson", "rate", 1, "redisson"), P50, P99, SERVER_CPU, CPU, SCRIPTS),
+        plot="rate",
     ),
     Row(
         "crowd",
         "one lock, 16 workers in one process",
-        PEERS,
-        measure.crowd,
-        (
-            RATE,
-            Column("/ Redisson", "rate", 1, "redisson", ours(at_least(4))),
-            *SHARED,
-            CPU_RATIO,
-            Column("script calls", "scripts", 2),
-            Column("commands", "commands", 2, None, ours(at_most(1.1))),
-            Column("min/max share", "share", 2, None, ours(at_least(0.9))),
-        ),
-        seconds=2,
-    ),
-    Row(
-        "tasks",
-        "100 tasks of asyncio, own lock each, in one process",
-        ("asyncio", "redis-asyncio"),
-        measure.tasks,
-        (
-            Column("pairs/s", "rate"),
-            Column("/ redis-asyncio", "rate", 1, "redis-asyncio", {"asyncio": at_least(8)}),
-            P50,
-            P99,
-            Column("server CPU µs", "server_cpu", 1),
-            Column("client CPU µs", "cpu", 1),
-            Column("script calls", "scripts", 2),
-        ),
-        seconds=2,
+        (*THREADS, "rust-async", "asyncio", "java-virtual", *ASYNCIO),
+        rates.crowd,
+        contended(4, 0.9, 1.1, Column("CPU / Redisson", "cpu", 3, "redisson", at_most(rust=0.1, java=0.1))),
+        plot="rate",
     ),
     Row(
         "processes",
         "one lock, 4 processes with 4 workers each",
-        PEERS,
-        measure.processes,
-        (
-            RATE,
-            Column("/ Redisson", "rate", 1, "redisson", ours(at_least(3))),
-            *SHARED,
-            Column("CPU / Redisson", "cpu", 3, "redisson"),
-            Column("script calls", "scripts", 2),
-            Column("commands", "commands", 2, None, ours(at_most(1.5))),
-            Column("min/max share", "share", 2, None, ours(at_least(0.5))),
-        ),
+        ("rust", "python", "java", "redisson", "redis-py", "python-redis-lock", *GO, "rslock", "mariadb"),
+        partial(rates.crowd, processes=4, workers=4),
+        contended(3, 0.5, 1.5, CPU_RATIO),
         seconds=2,
         warm=1,
+        plot="rate",
+    ),
+    Row(
+        "fair",
+        "one fair lock, 16 workers in one process",
+        ("java-fair", "redisson-fair"),
+        rates.crowd,
+        (
+            RATE,
+            Column("/ Redisson", "rate", 1, "redisson-fair", at_least(java_fair=4)),
+            *(LONGEST, SERVER_CPU, CPU, SCRIPTS, SHARE),
+        ),
+    ),
+    Row(
+        "fair-processes",
+        "one fair lock, 4 processes with 4 workers each",
+        ("java-fair", "redisson-fair"),
+        partial(rates.crowd, processes=4, workers=4),
+        (
+            RATE,
+            Column("/ Redisson", "rate", 1, "redisson-fair", at_least(java_fair=4)),
+            *(LONGEST, SERVER_CPU, CPU, SCRIPTS, SHARE),
+        ),
+        seconds=2,
+        warm=1 / 3,
     ),
     Row(
         "handover",
         "hand-over from one process to another that waits",
-        ("floor", *PEERS),
-        measure.handover,
+        ("floor", *(peer for peer in THREADS if peer not in ("redisson-virtual", "redis-py-hiredis", "pottery"))),
+        handover,
         (
-            P50,
-            P99,
-            Column("p50 / floor", "p50", 2, "floor", ours(at_most(1.6))),
-            Column("p99 / floor", "p99", 2, "floor", ours(at_most(3))),
-            Column("client CPU µs", "cpu", 1),
-            Column("commands", "commands", 2),
+            *(P50, P99),
+            Column("p50 / floor", "p50", 2, "floor", at_most(rust=1.6, java=1.6)),
+            Column("p99 / floor", "p99", 2, "floor", at_most(rust=3, java=3)),
+            *(CPU, COMMANDS),
         ),
         (ONE_CPU, TWO_CPUS),
-        seconds=2,
+        plot="p50",
     ),
     Row(
-        "renewal",
-        "10,000 renewed locks, lease 9 s, for 30 s",
-        ("rust", "redisson"),
-        measure.renewal,
+        "readers",
+        "one read-write lock, 16 workers in one process, one turn of twenty is for writing",
+        ("rust", "python", "java", "redisson", "curator", "postgres"),
+        rates.readers,
+        (RATE, Column("/ Redisson", "rate", 1, "redisson"), LONGEST, SERVER_CPU, CPU, SCRIPTS, SHARE),
+    ),
+    Row(
+        "permits",
+        "a semaphore of 10, 100 workers in one process",
+        ("rust", "python", "java", "redisson", "curator"),
+        rates.permits,
+        (RATE, Column("/ Redisson", "rate", 1, "redisson"), LONGEST, SERVER_CPU, CPU, SCRIPTS, SHARE),
+    ),
+    Row(
+        "far-solo",
+        "the server 0.5 ms away each way: lock + unlock, nobody else asks",
+        ABROAD,
+        rates.solo,
+        (P50, P99, SCRIPTS),
+        (FAR,),
+        seconds=0.5,
+    ),
+    Row(
+        "far-own",
+        "the server 0.5 ms away: 64 callers in one process, a lock for each",
+        (*ABROAD, "asyncio", "redis-asyncio"),
+        rates.own,
+        (PAIRS, Column("/ Redisson", "rate", 1, "redisson"), P50, P99, CPU),
+        (FAR,),
+        seconds=0.5,
+    ),
+    Row(
+        "far-crowd",
+        "the server 0.5 ms away: one lock, 16 workers in one process",
+        ABROAD,
+        rates.crowd,
+        (RATE, Column("/ Redisson", "rate", 1, "redisson"), LONGEST, COMMANDS, SHARE),
+        (FAR,),
+        plot="rate",
+    ),
+    Row(
+        "far-handover",
+        "the server 0.5 ms away: hand-over from one process to another that waits",
+        ABROAD,
+        handover,
+        (P50, P99, COMMANDS),
+        (FAR,),
+    ),
+    Row(
+        "start",
+        "from the start of a process to its first lock and unlock",
+        ("floor", *EVERYBODY),
+        upkeep.start,
         (
-            Column("client CPU % of a core", "cpu_percent", 2, None, {"rust": at_most(0.3)}),
-            Column("/ Redisson", "cpu_percent", 2, "redisson"),
-            Column("RSS MiB", "rss", 1, None, {"rust": at_most(20)}),
-            Column("growth MiB", "growth", 1),
+            Column("ms", "ms", 1, None, at_most(python=40, java=150)),
+            Column("CPU ms", "cpu_ms", 1),
+            Column("RSS MiB", "rss", 1),
             Column("threads", "threads"),
-            Column("new threads", "new_threads", 0, None, {"rust": at_most(0)}),
-            Column("names/s", "names"),
-            Column("most names in 100 ms", "burst"),
-            Column("lost", "lost", 0, None, {"rust": at_most(0)}),
+            Column("connections", "connections", 0, None, at_most(rust=2, python=2, java=2)),
         ),
-        seconds=30,
         warm=0,
-        once=True,
+        rounds=3,
+        plot="ms",
+    ),
+    Row(
+        "waiting",
+        "10,000 waiters for one lock that is released at last; each has it once",
+        ("rust", "rust-async", "python", "asyncio", "java-virtual", "redisson-virtual"),
+        upkeep.waiting,
+        (
+            Column("all done after ms", "ms"),
+            Column("µs a waiter", "each", 1),
+            Column("KiB a waiter", "memory", 2),
+            Column("CPU % while all wait", "asleep", 1),
+            *(CPU, SERVER_CPU, COMMANDS),
+        ),
+        warm=0,
+        rounds=1,
+    ),
+    *(
+        Row(
+            f"renewal-{locks}",
+            f"{locks:,} renewed locks, lease 9 s, for two leases",
+            ("rust", "python", "java", "redisson", "rueidislock"),
+            partial(upkeep.renewal, locks=locks),
+            (
+                Column("client CPU % of a core", "cpu_percent", 2, None, at_most(rust=bound) if bound else {}),
+                Column("/ Redisson", "cpu_percent", 2, "redisson"),
+                Column("server CPU %", "server_percent", 2),
+                Column("RSS MiB", "rss", 1, None, at_most(rust=20) if locks == 10_000 else {}),
+                Column("KiB a hold", "memory", 2),
+                Column("threads", "threads"),
+                Column("new threads", "new_threads", 0, None, at_most(rust=0)),
+                Column("names/s", "names"),
+                Column("most names in 100 ms", "burst"),
+                Column("lost", "lost", 0, None, at_most(rust=0, java=0, python=0)),
+            ),
+            seconds=18,
+            warm=0,
+            rounds=1,
+        )
+        for locks, bound in ((1_000, None), (10_000, 0.3), (100_000, 3))
     ),
 )

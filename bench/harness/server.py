@@ -1,61 +1,122 @@
-"""A Redis server of the bench's own, on a free port, with nothing on disk; and what it counts."""
+"""Servers of the bench's own, on free ports, with nothing that lasts: Redis and what it counts, and other engines."""
 
 from __future__ import annotations
 
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
+from typing import BinaryIO, cast
+
+from harness.program import LAUNCHERS, LOG
 
 # INFO counts the commands inside scripts too; these are what clients send.
-SENT = {"auth", "client", "eval", "evalsha", "hello", "ping", "script", "select", "subscribe", "unsubscribe", "wait"}
+SENT = {
+    "auth",
+    "client",
+    "del",
+    "eval",
+    "evalsha",
+    "hello",
+    "ping",
+    "script",
+    "select",
+    "set",
+    "subscribe",
+    "unsubscribe",
+    "wait",
+}
 
 
 class Server:
-    def __init__(self, log: Path) -> None:
-        program = shutil.which("redis-server") or shutil.which("valkey-server")
-        if program is None:
-            raise SystemExit("neither redis-server nor valkey-server is in PATH; install one")
-        port = free_port()
-        self.url = f"redis://127.0.0.1:{port}"
-        words = f"--port {port} --bind 127.0.0.1 --appendonly no --dir {log.parent} --save".split()
-        with log.open("ab") as out:
-            self.process = subprocess.Popen([program, *words, ""], stdout=out, stderr=out)
-        for _ in range(1000):
-            try:
-                self._stream = socket.create_connection(("127.0.0.1", port)).makefile("rwb")
-                break
-            except ConnectionRefusedError:
-                time.sleep(0.01)
-        else:
-            raise SystemExit(f"{program} does not listen on {port}; see {log}")
+    """What listens on a port; `program` is started with it."""
+
+    def __init__(self, scheme: str, program: list[str], port: int) -> None:
+        self.url = f"{scheme}://127.0.0.1:{port}"
+        with LOG.open("ab") as out:
+            self.process = subprocess.Popen(program, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+        self.stream = connection(port, 60)
+        if self.stream is None:
+            self.close()
+            raise SystemExit(f"{program[0]} does not listen on {port}; see {LOG}")
 
     @property
     def pid(self) -> int:
         return self.process.pid
 
-    def ask(self, command: str) -> str:
-        """One command whose answer is a text or a number."""
-        self._stream.write(f"{command}\r\n".encode())
-        self._stream.flush()
-        first = self._stream.readline().decode().strip()
-        return self._stream.read(int(first[1:]) + 2).decode() if first[0] == "$" else first[1:]
-
     def commands(self) -> Counter[str]:
-        """How often each command ran so far."""
-        lines = (line[8:].split(":calls=") for line in self.ask("INFO commandstats").splitlines() if ":calls=" in line)
-        return Counter({name: int(rest.split(",")[0]) for name, rest in lines})
+        """How often each command ran so far; nothing where that is not counted."""
+        return Counter()
+
+    def connections(self) -> int:
+        return 0
 
     def close(self) -> None:
         self.process.terminate()
         self.process.wait()
 
 
+class Redis(Server):
+    def __init__(self) -> None:
+        program = shutil.which("redis-server") or shutil.which("valkey-server")
+        if program is None:
+            raise SystemExit("neither redis-server nor valkey-server is in PATH; install one")
+        port = free_port()
+        words = f"--port {port} --bind 127.0.0.1 --appendonly no --maxclients 40000 --dir {LAUNCHERS} --save".split()
+        super().__init__("redis", [program, *words, ""], port)
+
+    def ask(self, command: str) -> str:
+        """One command whose answer is a text or a number."""
+        assert self.stream is not None
+        self.stream.write(f"{command}\r\n".encode())
+        self.stream.flush()
+        first = self.stream.readline().decode().strip()
+        return self.stream.read(int(first[1:]) + 2).decode() if first[0] == "$" else first[1:]
+
+    def commands(self) -> Counter[str]:
+        lines = (line[8:].split(":calls=") for line in self.ask("INFO commandstats").splitlines() if ":calls=" in line)
+        return Counter({name: int(rest.split(",")[0]) for name, rest in lines})
+
+    def connections(self) -> int:
+        """Those of others."""
+        (count,) = (
+            line.split(":")[1] for line in self.ask("INFO clients").splitlines() if line.startswith("connected_clients")
+        )
+        return int(count) - 1
+
+
+class Engine(Server):
+    """ZooKeeper, MariaDB …: what `target/bench/server-<engine>` starts; ended with it, and its files with both."""
+
+    def __init__(self, engine: str) -> None:
+        self._files = tempfile.TemporaryDirectory(prefix="redlatch-bench-", ignore_cleanup_errors=True)
+        # Some of them refuse to run as root.
+        Path(self._files.name).chmod(0o777)
+        port = free_port()
+        super().__init__(engine, [str(LAUNCHERS / f"server-{engine}"), str(port), self._files.name], port)
+
+    def close(self) -> None:
+        super().close()
+        self._files.cleanup()
+
+
 def sent(commands: Counter[str]) -> int:
     """How many of these commands clients sent themselves."""
     return sum(count for name, count in commands.items() if name.split("|")[0] in SENT)
+
+
+def connection(port: int, seconds: float) -> BinaryIO | None:
+    """A stream to what listens on a port, once somebody does."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            return cast(BinaryIO, socket.create_connection(("127.0.0.1", port)).makefile("rwb"))
+        except ConnectionRefusedError:
+            time.sleep(0.01)
+    return None
 
 
 def free_port() -> int:

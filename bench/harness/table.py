@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
-from harness.rows import Column, Row
+from harness.row import Column, Row
 
 Window = dict[str, Any]  # row, mode, round, peer, figures
 MARKS = {True: "✓", False: "✗"}
@@ -13,8 +13,9 @@ MARKS = {True: "✓", False: "✗"}
 
 def value(column: Column, peer: str, windows: list[Window]) -> float | None:
     """The median over the rounds in which there is a figure, and one to compare it with."""
-    figures = {(w["round"], w["peer"]): w["figures"][column.figure] for w in windows}
-    rounds = [r for r, p in figures if p == peer and (column.against is None or figures.get((r, column.against)))]
+    figures = {(w["round"], w["peer"]): w["figures"].get(column.figure) for w in windows}
+    rounds = [r for r, p in figures if p == peer and figures[r, p] is not None]
+    rounds = [r for r in rounds if column.against is None or figures.get((r, column.against))]
     by = {r: figures[r, column.against] if column.against else 1 for r in rounds}
     return median(figures[r, peer] / by[r] for r in rounds) if rounds else None
 
@@ -29,21 +30,31 @@ def cell(column: Column, peer: str, windows: list[Window]) -> str:
     return shown if aim is None else f"{shown} {MARKS[aim.met(round(found, column.digits))]} {aim.sign}{aim.bound:g}"
 
 
-def table(row: Row, mode: str, windows: list[Window]) -> str:
-    """One table as text; its caption tells how much others disturbed."""
+def lines(row: Row, windows: list[Window]) -> list[list[str]]:
+    """A heading and a line for each peer that has figures, or of which it is known that it cannot."""
+    peers = [peer for peer in row.peers if any(w["peer"] == peer for w in windows)]
+    return [["", *(column.title for column in row.columns)]] + [
+        [peer, *(cell(column, peer, windows) for column in row.columns)] for peer in peers
+    ]
+
+
+def caption(windows: list[Window]) -> str:
+    """How often it was measured, and how much others disturbed."""
+    foreign = [w["figures"]["foreign"] for w in windows if "foreign" in w["figures"]]
+    rounds = len({w["round"] for w in windows})
+    noise = f"; others used {median(foreign):.2f} of a core, at most {max(foreign):.2f}" if foreign else ""
+    return f"{rounds} round{'s' if rounds > 1 else ''}{noise}"
+
+
+def text(row: Row, mode: str, windows: list[Window]) -> str:
+    """One table for a terminal."""
     windows = [w for w in windows if (w["row"], w["mode"]) == (row.key, mode)]
     if not windows:
         return ""
-    peers = [peer for peer in row.peers if any(w["peer"] == peer for w in windows)]
-    lines = [["", *(column.title for column in row.columns)]]
-    lines += [[peer, *(cell(column, peer, windows) for column in row.columns)] for peer in peers]
-    widths = [max(map(len, column)) for column in zip(*lines)]
-    texts = [line[0].ljust(widths[0]) + aligned(line[1:], widths[1:]) for line in lines]
-    foreign = [w["figures"]["foreign"] for w in windows]
-    rounds = len({w["round"] for w in windows})
-    noise = f"others used {median(foreign):.2f} of a core, at most {max(foreign):.2f}"
-    title = f"{row.title}{'; ' if mode else ''}{mode} ({rounds} round{'s' if rounds > 1 else ''}; {noise})"
-    return "\n".join([title, *texts, ""])
+    cells = lines(row, windows)
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    texts = [line[0].ljust(widths[0]) + aligned(line[1:], widths[1:]) for line in cells]
+    return "\n".join([f"{row.title}{'; ' if mode else ''}{mode} ({caption(windows)})", *texts, ""])
 
 
 def aligned(texts: list[str], widths: list[int]) -> str:

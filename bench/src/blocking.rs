@@ -1,70 +1,112 @@
-//! This library from threads that block: alone, many at one lock, two processes in turn, and very many held locks.
+//! This library from threads that block.
 
-use std::thread::sleep;
+use std::thread::{JoinHandle, sleep};
 
-use redlatch::{BlockingGuard, Client};
+use redlatch::{BlockingGuard, Client, LockBuilder};
 
-use crate::order::{Order, list, now, sleep_until};
+use crate::order::{Order, Share, list, now, report, shares};
 
 pub fn program(url: &str) -> Box<dyn FnMut(&Order) -> String> {
     let client = Client::connect(url).expect("the URL is good");
     let mut held = Vec::new();
+    let mut waiting: Vec<JoinHandle<u64>> = Vec::new();
     Box::new(move |order| match order.what.as_str() {
-        "solo" => solo(&client, order),
-        "crowd" => crowd(&client, order),
+        "first" => {
+            unlock(lock(&client, order.name()));
+            "pairs=1".into()
+        }
+        "solo" => {
+            order.begin();
+            report([pairs(&client, order, order.name())])
+        }
+        "own" => report(all(order, "callers", |n| pairs(&client, order, &order.nth_name(n)))),
+        "crowd" => contend(order, |_| lock(&client, order.name()), unlock),
+        "readers" => readers(&client, order),
+        "permits" => permits(&client, order),
         "handover" => handover(&client, order),
+        "wait" => {
+            waiting = (0..order.number("waiters")).map(|_| waiter(client.lock(order.name()))).collect();
+            format!("waiting={}", waiting.len())
+        }
+        "woken" => {
+            let times: Vec<u64> = waiting.drain(..).map(|waiter| waiter.join().expect("no waiter panics")).collect();
+            format!("woken={} last={}", times.len(), times.iter().max().unwrap_or(&0))
+        }
         "hold" => {
-            held.extend((0..order.number("locks")).map(|n| lock(&client, &format!("{}:{n}", order.text("name")))));
+            held.extend((1..=order.number("locks")).map(|n| lock(&client, &order.nth_name(n))));
             format!("held={}", held.len())
         }
+        "release" => {
+            held.drain(..).for_each(unlock);
+            "held=0".into()
+        }
         "held" => format!("held={}", held.iter().filter(|guard| guard.ensure().is_ok()).count()),
-        other => panic!("there is no order `{other}`"),
+        _ => "cannot=1".into(),
     })
 }
 
 fn lock(client: &Client, name: &str) -> BlockingGuard {
-    client.lock(name).blocking().acquire().expect("it is acquired in the end")
+    taken(client.lock(name))
+}
+
+fn taken(lock: LockBuilder) -> BlockingGuard {
+    lock.blocking().acquire().expect("it is acquired in the end")
 }
 
 fn unlock(guard: BlockingGuard) {
     guard.release().expect("it is held");
 }
 
-fn solo(client: &Client, order: &Order) -> String {
-    let name = order.text("name");
+fn pairs(client: &Client, order: &Order, name: &str) -> crate::order::Pairs {
     let mut pairs = order.pairs();
     while pairs.go_on() {
         unlock(lock(client, name));
     }
-    pairs.report()
+    pairs
 }
 
-fn crowd(client: &Client, order: &Order) -> String {
-    let (name, from, until) = (order.text("name"), order.number("from"), order.number("until"));
-    let worker = || {
-        sleep_until(from);
-        let (mut taken, mut longest) = (0, 0);
-        let mut asked = now();
-        while asked < until {
-            let guard = lock(client, name);
-            longest = longest.max(now() - asked);
-            unlock(guard);
-            taken += 1;
-            asked = now();
-        }
-        (taken, longest)
+/// As many threads as the order's number `count` says, which begin together.
+fn all<T: Send>(order: &Order, count: &str, work: impl Fn(u64) -> T + Sync) -> Vec<T> {
+    let begin = |n| {
+        order.begin();
+        work(n)
     };
-    let (taken, longest): (Vec<u64>, Vec<u64>) = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..order.number("workers")).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().map(|worker| worker.join().expect("no worker panics")).unzip()
-    });
-    format!("taken={} longest={}", list(&taken), longest.iter().max().unwrap_or(&0))
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..order.number(count)).map(|n| scope.spawn(move || begin(n))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("nobody panics")).collect()
+    })
+}
+
+fn contend<T>(order: &Order, take: impl Fn(u64) -> T + Sync, give: impl Fn(T) + Sync) -> String {
+    let worker = |_| {
+        let mut share: Share = order.share();
+        while share.ask() {
+            let taken = take(share.taken());
+            share.got();
+            give(taken);
+        }
+        share
+    };
+    shares(&all(order, "workers", worker))
+}
+
+fn readers(client: &Client, order: &Order) -> String {
+    let lock = client.read_write_lock(order.name());
+    let writes = order.number("writes");
+    contend(order, |n| taken(if n % writes == 0 { lock.write() } else { lock.read() }), unlock)
+}
+
+fn permits(client: &Client, order: &Order) -> String {
+    let semaphore = client.semaphore(order.name());
+    semaphore.try_set_permits(order.number("permits") as i64).blocking().expect("the name is new");
+    let take = |_| semaphore.acquire(1).blocking().expect("it is acquired in the end");
+    contend(order, take, |()| semaphore.release(1).blocking().expect("a permit can be given back"))
 }
 
 fn handover(client: &Client, order: &Order) -> String {
     let (mut taken, mut released) = (Vec::new(), Vec::new());
     for _ in 0..order.number("times") {
-        let guard = lock(client, order.text("name"));
+        let guard = lock(client, order.name());
         taken.push(now());
         sleep(order.duration("hold"));
         released.push(now());
@@ -72,4 +114,11 @@ fn handover(client: &Client, order: &Order) -> String {
         sleep(order.duration("gap"));
     }
     format!("taken={} released={}", list(&taken), list(&released))
+}
+
+fn waiter(lock: LockBuilder) -> JoinHandle<u64> {
+    std::thread::spawn(|| {
+        unlock(taken(lock));
+        now()
+    })
 }

@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::order::{Order, list, now};
+use crate::order::{Order, Pairs, list, now, report};
 use crate::socket::{Socket, encoded};
 
 macro_rules! script {
@@ -21,30 +21,62 @@ pub fn program(url: &str) -> Box<dyn FnMut(&Order) -> String> {
     let url = url.to_owned();
     let mut socket = Socket::connect(&url);
     Box::new(move |order| match order.what.as_str() {
-        "solo" => solo(&mut socket, order),
+        "first" => {
+            let (acquire, release) = calls(&mut socket, order.name());
+            pair(&mut socket, &acquire, &release);
+            "pairs=1".into()
+        }
+        "solo" => {
+            order.begin();
+            report([pairs(&mut socket, order, order.name())])
+        }
+        "own" => own(&url, order),
         "handover" => handover(&mut socket, &mut Socket::connect(&url), order),
-        other => panic!("there is no floor for `{other}`"),
+        _ => "cannot=1".into(),
     })
 }
 
-fn solo(socket: &mut Socket, order: &Order) -> String {
-    let name = order.text("name");
+/// The script calls of a lock and an unlock, ready to be sent.
+pub fn calls(socket: &mut Socket, name: &str) -> (Vec<u8>, Vec<u8>) {
     let channel = format!("redisson_lock__channel:{{{name}}}");
     let mut load = |script| socket.call(&encoded(&["SCRIPT", "LOAD", script])).remove(0);
     let (acquire, release) = (load(script!("acquire")), load(script!("release")));
-    let acquire = encoded(&["EVALSHA", &acquire, "1", name, "30000", OWNER, "1", NOT_AFTER]);
-    let release = encoded(&["EVALSHA", &release, "1", name, OWNER, "0", "0", "", "0", "", "PUBLISH", &channel, NOT_AFTER]);
+    (
+        encoded(&["EVALSHA", &acquire, "1", name, "30000", OWNER, "1", NOT_AFTER]),
+        encoded(&["EVALSHA", &release, "1", name, OWNER, "0", "0", "", "0", "", "PUBLISH", &channel, NOT_AFTER]),
+    )
+}
+
+fn pair(socket: &mut Socket, acquire: &[u8], release: &[u8]) {
+    assert_eq!(socket.call(acquire), ["1"], "the lock is free");
+    assert_eq!(socket.call(release), ["1", "0"], "it is held");
+}
+
+fn pairs(socket: &mut Socket, order: &Order, name: &str) -> Pairs {
+    let (acquire, release) = calls(socket, name);
     let mut pairs = order.pairs();
     while pairs.go_on() {
-        assert_eq!(socket.call(&acquire), ["1"], "the lock is free");
-        assert_eq!(socket.call(&release), ["1", "0"], "it is held");
+        pair(socket, &acquire, &release);
     }
-    pairs.report()
+    pairs
+}
+
+/// Each caller has a thread and a socket.
+fn own(url: &str, order: &Order) -> String {
+    let caller = |n| {
+        let mut socket = Socket::connect(url);
+        order.begin();
+        pairs(&mut socket, order, &order.nth_name(n))
+    };
+    report(std::thread::scope(|scope| {
+        let callers: Vec<_> = (0..order.number("callers")).map(|n| scope.spawn(move || caller(n))).collect();
+        callers.into_iter().map(|caller| caller.join().expect("no caller panics")).collect::<Vec<_>>()
+    }))
 }
 
 /// Two processes send a message to and fro, each with one socket that publishes and one that listens.
 fn handover(publisher: &mut Socket, listener: &mut Socket, order: &Order) -> String {
-    let (name, starts) = (order.text("name"), order.number("starts"));
+    let (name, starts) = (order.name(), order.number("starts"));
     listener.call(&encoded(&["SUBSCRIBE", &format!("{name}:{starts}")]));
     let publish = encoded(&["PUBLISH", &format!("{name}:{}", 1 - starts), "0"]);
     let (mut taken, mut released) = (Vec::new(), Vec::new());

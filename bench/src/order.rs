@@ -21,6 +21,15 @@ impl Order {
         self.values.get(name).unwrap_or_else(|| panic!("`{}` needs `{name}=`", self.what))
     }
 
+    pub fn name(&self) -> &str {
+        self.text("name")
+    }
+
+    /// The name of one of many locks.
+    pub fn nth_name(&self, n: u64) -> String {
+        format!("{}:{n}", self.name())
+    }
+
     pub fn number(&self, name: &str) -> u64 {
         self.text(name).parse().unwrap_or_else(|e| panic!("{name}={}: {e}", self.text(name)))
     }
@@ -29,10 +38,23 @@ impl Order {
         Duration::from_millis(self.number(name))
     }
 
-    /// Starts to count pairs of lock and unlock, from the order's `from` to its `until`.
+    /// Counts pairs of lock and unlock from now to the order's `until`.
     pub fn pairs(&self) -> Pairs {
-        sleep_until(self.number("from"));
-        Pairs { last: 0, until: self.number("until"), took: Vec::with_capacity(1 << 17) }
+        Pairs { last: 0, until: self.number("until"), took: Vec::new() }
+    }
+
+    /// Counts what one of several workers gets from now to the order's `until`.
+    pub fn share(&self) -> Share {
+        Share { until: self.number("until"), taken: 0, longest: 0, asked: 0 }
+    }
+
+    /// Waits for the time at which all begin.
+    pub fn begin(&self) {
+        std::thread::sleep(self.until_begin());
+    }
+
+    pub fn until_begin(&self) -> Duration {
+        Duration::from_nanos(self.number("from").saturating_sub(now()))
     }
 }
 
@@ -44,31 +66,68 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// Whether there is time for another one; ends the one before.
+    /// Whether there is time for another one, or there was none yet; ends the one before.
     pub fn go_on(&mut self) -> bool {
-        let now = now();
-        if self.last > 0 {
+        let (now, first) = (now(), self.last == 0);
+        if !first {
             self.took.push(now - self.last);
         }
         self.last = now;
-        now < self.until
+        first || now < self.until
+    }
+}
+
+impl Pairs {
+    /// Each of these stands for `count` pairs that were under way together.
+    pub fn times(mut self, count: u64) -> Self {
+        self.took = self.took.into_iter().flat_map(|time| std::iter::repeat_n(time, count as usize)).collect();
+        self
+    }
+}
+
+/// What pairs took, of one caller or of many.
+pub fn report(all: impl IntoIterator<Item = Pairs>) -> String {
+    let mut took: Vec<u64> = all.into_iter().flat_map(|pairs| pairs.took).collect();
+    took.sort_unstable();
+    let at = |share: f64| took[((took.len() - 1) as f64 * share) as usize];
+    format!("pairs={} p50={} p99={}", took.len(), at(0.5), at(0.99))
+}
+
+/// What one of several workers got, and how long it waited at most.
+pub struct Share {
+    until: u64,
+    asked: u64,
+    taken: u64,
+    longest: u64,
+}
+
+impl Share {
+    /// How often it had its turn.
+    pub fn taken(&self) -> u64 {
+        self.taken
     }
 
-    pub fn report(mut self) -> String {
-        self.took.sort_unstable();
-        let at = |share: f64| self.took[((self.took.len() - 1) as f64 * share) as usize];
-        format!("pairs={} p50={} p99={}", self.took.len(), at(0.5), at(0.99))
+    /// Whether there is time to ask once more.
+    pub fn ask(&mut self) -> bool {
+        self.asked = now();
+        self.asked < self.until
     }
+
+    pub fn got(&mut self) {
+        self.taken += 1;
+        self.longest = self.longest.max(now() - self.asked);
+    }
+}
+
+pub fn shares(all: &[Share]) -> String {
+    let taken: Vec<u64> = all.iter().map(Share::taken).collect();
+    format!("taken={} longest={}", list(&taken), all.iter().map(|share| share.longest).max().unwrap_or(0))
 }
 
 /// Nanoseconds of the clock that all processes share.
 pub fn now() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
-pub fn sleep_until(time: u64) {
-    std::thread::sleep(Duration::from_nanos(time.saturating_sub(now())));
 }
 
 /// `1,2,3`

@@ -15,8 +15,13 @@ impl Socket {
 
     /// Sends an encoded command and gives the reply's parts in order, those of nested replies too.
     pub fn call(&mut self, command: &[u8]) -> Vec<String> {
-        self.0.get_mut().write_all(command).expect("the server listens");
+        self.send(command);
         self.reply()
+    }
+
+    /// Sends commands whose replies are asked for later.
+    pub fn send(&mut self, commands: &[u8]) {
+        self.0.get_mut().write_all(commands).expect("the server listens");
     }
 
     /// The next reply or message.

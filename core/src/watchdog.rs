@@ -83,9 +83,7 @@ fn ask_about_due(live: &Arc<Live>) -> Option<JoinHandle<()>> {
 
 fn add(live: &Live, batches: &mut Vec<Batch>, slot: &Slot, ask: Ask) -> bool {
     let (lease_ms, place, client) = (ask.lease.as_millis() as u64, live.link.place(multi::group(&slot.name)), &*live.uuid);
-    let same = |batch: &Batch| {
-        batch.asks.len() < CALL && batch.place == place && batch.name == slot.kind && batch.lease_ms == lease_ms
-    };
+    let same = |batch: &Batch| batch.asks.len() < CALL && batch.place == place && batch.name == slot.kind && batch.lease_ms == lease_ms;
     let begun = batches.iter().position(same);
     let at = begun.unwrap_or(batches.len());
     if begun.is_none() {

@@ -30,9 +30,6 @@ class Program:
         locks = (self.library.lock(f"{order['name']}:{caller}") for caller in range(order["callers"]))
         return paired(await asyncio.gather(*(pairs(lock, order["from"], order["until"]) for lock in locks)))
 
-    async def tasks(self, order):
-        return await self.own({**order, "callers": order["tasks"]})
-
     async def crowd(self, order):
         return await contended(order, lambda: [self.library.lock(order["name"])])
 

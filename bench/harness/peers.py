@@ -1,0 +1,16 @@
+"""Who is measured: the names of launchers, and what must be known of some of them."""
+
+OURS = ("rust", "rust-async", "python", "asyncio", "java", "java-virtual")
+REDISSON = ("redisson", "redisson-virtual", "redisson-fair", "redisson-spin")
+PYTHON = ("redis-py", "redis-py-hiredis", "python-redis-lock", "pottery")
+ASYNCIO = ("redis-asyncio", "redis-asyncio-hiredis")
+GO = ("redsync", "redislock", "rueidislock")
+OTHERS = ("rslock", "node-redlock")
+ELSEWHERE = ("curator", "mariadb", "postgres", "etcd")
+THREADS = ("rust", "python", "java", *REDISSON, *PYTHON, *GO, *OTHERS, *ELSEWHERE)
+
+# These need another server than Redis.
+ENGINES = {"curator": "zookeeper", "mariadb": "mariadb", "postgres": "postgres", "etcd": "etcd"}
+JVMS = {"java", "java-virtual", "java-fair", *REDISSON, "curator", "mariadb", "postgres"}
+# What they are measured against; not a lock that anybody could use.
+FLOORS = {"floor", "ceiling"}

@@ -1,0 +1,64 @@
+"""Rows that last for a time and count: one caller or many, each alone or all at one lock."""
+
+from __future__ import annotations
+
+import time
+
+from harness.program import Answer
+from harness.window import LEAD, PATIENCE, Bench, Figures, Window, fresh
+
+
+def solo(bench: Bench, peer: str, mode: str, seconds: float) -> Figures:
+    """One caller locks and unlocks; nobody else asks."""
+    window, (answer,) = timed(bench, peer, mode, seconds, "solo")
+    return pairs(window, answer, seconds)
+
+
+def own(bench: Bench, peer: str, mode: str, seconds: float, callers: int = 64) -> Figures:
+    """Each of many callers locks and unlocks a lock of its own."""
+    window, (answer,) = timed(bench, peer, mode, seconds, "own", callers=callers)
+    return pairs(window, answer, seconds)
+
+
+def crowd(bench: Bench, peer: str, mode: str, seconds: float, processes: int = 1, workers: int = 16) -> Figures:
+    """Workers of one or more processes contend for one lock, and do nothing while they hold it."""
+    window, answers = timed(bench, peer, mode, seconds, "crowd", processes, workers=workers)
+    return shares(window, answers, seconds)
+
+
+def readers(bench: Bench, peer: str, mode: str, seconds: float, workers: int = 16) -> Figures:
+    """One acquisition of twenty is for writing."""
+    window, answers = timed(bench, peer, mode, seconds, "readers", workers=workers, writes=20)
+    return shares(window, answers, seconds)
+
+
+def permits(bench: Bench, peer: str, mode: str, seconds: float) -> Figures:
+    """A hundred workers take one of ten permits each."""
+    window, answers = timed(bench, peer, mode, seconds, "permits", workers=100, permits=10)
+    return shares(window, answers, seconds)
+
+
+def timed(
+    bench: Bench, peer: str, mode: str, seconds: float, order: str, processes: int = 1, **values: object
+) -> tuple[Window, list[Answer]]:
+    """All of some programs do the same from one moment to another."""
+    programs = bench.take(peer, mode, processes)
+    with Window(bench.server(peer), programs, mode) as window:
+        start, name = time.monotonic_ns() + LEAD, fresh()
+        for program in programs:
+            program.tell(order, name=name, **values, **{"from": start}, until=start + int(seconds * 1e9))
+        answers = [program.hear(seconds + PATIENCE) for program in programs]
+    return window, answers
+
+
+def pairs(window: Window, answer: Answer, seconds: float) -> Figures:
+    count = answer["pairs"][0]
+    times = {"p50": answer["p50"][0] / 1e3, "p99": answer["p99"][0] / 1e3, "rate": count / seconds}
+    return {**times, **window.each(count)}
+
+
+def shares(window: Window, answers: list[Answer], seconds: float) -> Figures:
+    taken = [count for answer in answers for count in answer["taken"]]
+    longest = max(answer["longest"][0] for answer in answers) / 1e6
+    share = {"share": min(taken) / max(max(taken), 1), "least": min(taken), "most": max(taken), "longest": longest}
+    return {"rate": sum(taken) / seconds, **share, **window.each(sum(taken))}

@@ -1,0 +1,49 @@
+"""What a row is: who takes part, which figures are shown, and what they are to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Callable
+
+from harness.window import FREE, Bench, Figures
+
+
+@dataclass(frozen=True)
+class Aim:
+    sign: str
+    bound: float
+
+    def met(self, value: float) -> bool:
+        return value <= self.bound if self.sign == "≤" else value >= self.bound
+
+
+@dataclass(frozen=True)
+class Column:
+    title: str
+    figure: str
+    digits: int = 0
+    against: str | None = None  # the peer of the same round that the figure is divided by
+    aims: dict[str, Aim] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Row:
+    key: str
+    title: str
+    peers: tuple[str, ...]
+    measure: Callable[[Bench, str, str, float], Figures]
+    columns: tuple[Column, ...]
+    modes: tuple[str, ...] = (FREE,)
+    seconds: float = 1
+    warm: float = 1 / 9  # of the time for which JVMs are warmed
+    rounds: int | None = None  # at most so many, by processes of its own
+    plot: str | None = None  # the figure that is drawn; less is better where it is a time
+
+
+def at_most(**bounds: float) -> dict[str, Aim]:
+    """`rust=1.1, java_virtual=2`"""
+    return {peer.replace("_", "-"): Aim("≤", bound) for peer, bound in bounds.items()}
+
+
+def at_least(**bounds: float) -> dict[str, Aim]:
+    return {peer.replace("_", "-"): Aim("≥", bound) for peer, bound in bounds.items()}

@@ -1,0 +1,122 @@
+"""What it costs to start, to wait and to hold, in processes of their own."""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_right
+
+from harness import machine
+from harness.program import Program
+from harness.server import Redis
+from harness.window import PATIENCE, Bench, Figures, Window, fresh
+
+LEASE = 9  # seconds
+
+
+def start(bench: Bench, peer: str, mode: str, seconds: float) -> Figures:
+    """From the start of a process to its first lock and unlock."""
+    server = bench.server(peer)
+    before, begun = server.connections(), time.monotonic()
+    program = Program(peer, server.url)
+    try:
+        program.tell("first", name=fresh())
+        program.hear(PATIENCE)
+        took = time.monotonic() - begun
+        status, connections = machine.status(program.pid), server.connections() - before
+        cpu = machine.cpu_seconds(program.pid)
+    finally:
+        program.close()
+    figures = {"ms": took * 1e3, "cpu_ms": cpu * 1e3, "rss": status["VmRSS"] / 1024, "threads": status["Threads"]}
+    return {**figures, "connections": connections} if connections else figures
+
+
+def waiting(bench: Bench, peer: str, mode: str, seconds: float, waiters: int = 10_000) -> Figures:
+    """Very many wait for one lock, and each has it once when it is released."""
+    server = Redis()
+    program, holder = Program(peer, server.url), Program("rust", server.url)
+    try:
+        name = fresh()
+        for each in (program, holder):
+            each.tell("first", name=fresh())
+            each.hear(PATIENCE)
+        holder.tell("hold", name=name, locks=1)
+        holder.hear(PATIENCE)
+        before = machine.status(program.pid)
+        program.tell("wait", name=f"{name}:1", waiters=waiters)
+        program.hear(PATIENCE)
+        settled(program)
+        after = machine.status(program.pid)
+        with Window(server, [program]) as asleep:
+            time.sleep(seconds)
+        with Window(server, [program]) as window:
+            released = time.monotonic_ns()
+            holder.tell("release")
+            program.tell("woken")
+            last = program.hear(PATIENCE)["last"][0]
+    finally:
+        holder.close()
+        program.close()
+        server.close()
+    growth = after["VmRSS"] - before["VmRSS"]
+    awake = {"ms": (last - released) / 1e6, "each": (last - released) / 1e3 / waiters, "memory": growth / waiters}
+    return {**awake, **window.each(waiters), "asleep": 100 * asleep.client / asleep.seconds}
+
+
+def settled(program: Program) -> None:
+    """Returns when all ask or sleep: the process has used next to nothing for a while, or goes on and on."""
+    for _ in range(100):
+        before = machine.cpu_seconds(program.pid)
+        time.sleep(0.2)
+        if machine.cpu_seconds(program.pid) - before < 0.01:
+            return
+
+
+def renewal(_: Bench, peer: str, mode: str, seconds: float, locks: int = 10_000) -> Figures:
+    """Very many locks, taken at once and then renewed, by a process and at a server of their own."""
+    server = Redis()
+    program = Program(peer, f"{server.url}?watchdog={LEASE}")
+    try:
+        program.tell("hold", name=fresh(), locks=1)
+        program.hear(PATIENCE)
+        before = machine.status(program.pid)
+        program.tell("hold", name=fresh(), locks=locks - 1)
+        program.hear(PATIENCE)
+        with Window(server, [program], mode) as window:
+            names_at = renewed(server, seconds)
+        program.tell("held")
+        held = program.hear(PATIENCE)["held"][0]
+        after, keys = machine.status(program.pid), int(server.ask("DBSIZE"))
+    finally:
+        program.close()
+        server.close()
+    growth = after["VmRSS"] - before["VmRSS"]
+    return {
+        "cpu_percent": 100 * window.client / window.seconds,
+        "server_percent": 100 * window.server / window.seconds,
+        "rss": after["VmRSS"] / 1024,
+        "growth": growth / 1024,
+        "memory": growth / locks,
+        "threads": after["Threads"],
+        "new_threads": after["Threads"] - before["Threads"],
+        "burst": biggest(names_at, 0.1),
+        "names": names_at[-1][1] / seconds,
+        "scripts": window.commands["evalsha"] / seconds,
+        "lost": locks - min(held, keys),
+        "foreign": window.foreign,
+    }
+
+
+def renewed(server: Redis, seconds: float) -> list[tuple[float, int]]:
+    """How many names had been renewed at which time, every 20 ms."""
+    start, first = time.monotonic(), server.commands()["pexpire"]
+    seen = [(start, 0)]
+    while seen[-1][0] < start + seconds:
+        time.sleep(0.02)
+        seen.append((time.monotonic(), server.commands()["pexpire"] - first))
+    return seen
+
+
+def biggest(seen: list[tuple[float, int]], span: float) -> int:
+    """The most names within any such time."""
+    times = [time for time, _ in seen]
+    return max(seen[bisect_right(times, time + span) - 1][1] - count for time, count in seen)
