@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::command::NAME_MAX;
 use crate::error::{Error, Result};
 use crate::login::Login;
+use crate::nat::Nat;
 use crate::servers::{self, Servers, decode};
 use crate::sharded::Sharded;
 use crate::sync_policy::SyncPolicy;
@@ -41,11 +42,12 @@ pub struct Config {
     /// A server that may have lost locks grants none for one lease.
     pub(crate) quarantine: bool,
     pub(crate) sharded: Sharded,
+    pub(crate) nat: Nat,
     pub(crate) tls: Tls,
 }
 
 const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, fair_wait, watchdog, sync, quarantine, \
-                       sentinel_username, sentinel_password, sharded, tls_ca, tls_cert, tls_key, tls_verify";
+                       sentinel_username, sentinel_password, sharded, nat, tls_ca, tls_cert, tls_key, tls_verify";
 
 impl Config {
     /// From a URL: `redis://[user:password@]host[:port][/database][?option=value…]`, `rediss://…` with TLS, `unix:///path[?db=n]`;
@@ -81,6 +83,7 @@ impl Config {
             sync: SyncPolicy::None,
             quarantine: false,
             sharded: Sharded::Auto,
+            nat: Nat::default(),
             tls: Tls::default(),
         };
         if let Some(database) = database {
@@ -117,6 +120,9 @@ impl Config {
     ///
     /// `sharded` is how a cluster is told to wake waiters, as Redisson's `shardedSubscriptionMode`: `auto` (the default: by the channels of
     /// slots wherever the servers have them), `on`, `off`, or `both` ways at once, for fleets of which not all decide alike.
+    ///
+    /// `nat` is where servers are reached that a cluster or sentinels say are elsewhere: `10.0.0.1:7000=host:17000,10.0.0.2=other`, by host
+    /// and port or by host alone.
     ///
     /// For `rediss://`: `tls_ca` is a PEM file with the authorities to trust (else those of the system), `tls_cert` and `tls_key` are PEM
     /// files with the client's own certificate and key, where the server wants one, and `tls_verify` is what the server's certificate must
@@ -159,6 +165,7 @@ impl Config {
             "watchdog" => self.watchdog = seconds(option, value, 0.1)?,
             "sync" => self.sync = SyncPolicy::read(value)?,
             "quarantine" => self.quarantine = switch(option, value)?,
+            "nat" => self.nat = Nat::read(value)?,
             "sharded" => self.sharded = Sharded::read(value)?,
             "tls_ca" | "tls_cert" | "tls_key" | "tls_verify" => self.tls.set(option, value)?,
             _ => return Err(Error::config(format!("the option `{option}` does not exist; there are {OPTIONS}"))),

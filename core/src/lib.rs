@@ -35,6 +35,7 @@ mod live;
 mod lock;
 mod locks;
 mod login;
+mod nat;
 mod operate;
 mod operation;
 mod owner;

@@ -3,6 +3,7 @@
 use std::fmt::{Display, Formatter};
 
 use crate::error::{Error, Result};
+use crate::nat::Nat;
 
 /// Where one server is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -28,9 +29,9 @@ pub(crate) enum Servers {
 
 impl Address {
     /// What this server calls by that host and port; without a host, itself.
-    pub(crate) fn near(&self, host: &str, port: u16) -> Option<Address> {
+    pub(crate) fn near(&self, host: &str, port: u16, nat: &Nat) -> Option<Address> {
         let Address::Tcp { host: own, tls, .. } = self else { return None };
-        let host = if host.is_empty() || host == "?" { own } else { host };
+        let (host, port) = if host.is_empty() || host == "?" { (&**own, port) } else { nat.meant(host, port) };
         Some(Address::Tcp { host: host.to_owned(), port, tls: *tls })
     }
 

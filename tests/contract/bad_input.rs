@@ -113,6 +113,7 @@ fn options_that_are_none_are_refused_by_name() {
         ("client_name", "two words"),
         ("wachtdog", "30"),
         ("sharded", "maybe"),
+        ("nat", "here"),
         ("sync", "all"),
         ("sync", "none(replicas=1)"),
         ("sync", "wait(replicas=1"),

@@ -17,7 +17,6 @@ import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
-import org.redisson.config.HostPortNatMapper;
 import org.redisson.config.ShardedSubscriptionMode;
 
 /** Configurations of several servers; what these do is tested with the core, here that Java gets there. */
@@ -117,7 +116,7 @@ class DeploymentsTest {
         nobody.useSentinelServers().addSentinelAddress("redis://127.0.0.1:1");
         assertRefused(IllegalArgumentException.class, nobody, "masterName");
         Config elsewhere = new Config();
-        elsewhere.useClusterServers().addNodeAddress("redis://127.0.0.1:1").setNatMapper(new HostPortNatMapper());
+        elsewhere.useClusterServers().addNodeAddress("redis://127.0.0.1:1").setNatMapper(uri -> uri);
         assertRefused(UnsupportedOperationException.class, elsewhere, "natMapper");
         Config database = new Config();
         database.useClusterServers().addNodeAddress("redis://127.0.0.1:1").setDatabase(3);

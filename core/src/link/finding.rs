@@ -11,6 +11,7 @@ use super::slots::SLOTS;
 use super::topology::Topology;
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::nat::Nat;
 use crate::servers::{Address, Servers};
 
 /// How long one server may think about it.
@@ -52,7 +53,7 @@ impl Topology {
         let node = self.node(address)?;
         let said: Value = node.ask(&["CLUSTER", "SLOTS"], LIMIT).await?;
         let nothing = || Error::Unsupported(format!("{address} has no slots yet; is it part of a cluster?"));
-        let ranges = ranges(&said, address).filter(|ranges| !ranges.is_empty()).ok_or_else(nothing)?;
+        let ranges = ranges(&said, address, &self.config.nat).filter(|ranges| !ranges.is_empty()).ok_or_else(nothing)?;
         let state: String = node.ask(&["CLUSTER", "INFO"], LIMIT).await?;
         self.learn_sharding(&node).await?;
         Ok((ranges, state.contains("cluster_state:ok")))
@@ -81,7 +82,7 @@ impl Topology {
         let (mut named, mut last) = (Vec::new(), None);
         while let Some(answer) = asking.join_next().await {
             match answer.expect("nothing panics there") {
-                Ok(value) => named.extend(named_master(&value, &self.config.servers.named()[0])),
+                Ok(value) => named.extend(named_master(&value, &self.config.servers.named()[0], &self.config.nat)),
                 Err(error) => last = Some(error),
             }
         }
@@ -128,30 +129,30 @@ impl Topology {
 }
 
 /// What `SENTINEL MASTER` says: a list of names and values.
-fn named_master(value: &Value, sentinel: &Address) -> Option<(u64, Address)> {
+fn named_master(value: &Value, sentinel: &Address, nat: &Nat) -> Option<(u64, Address)> {
     let pairs: Vec<(String, String)> = match value {
         Value::Map(pairs) => pairs.iter().filter_map(|(key, value)| Some((text(key)?, text(value)?))).collect(),
         Value::Array(words) => words.chunks(2).filter_map(|pair| Some((text(pair.first()?)?, text(pair.get(1)?)?))).collect(),
         _ => return None,
     };
     let get = |name: &str| pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-    let address = sentinel.near(get("ip")?, get("port")?.parse().ok()?)?;
+    let address = sentinel.near(get("ip")?, get("port")?.parse().ok()?, nat)?;
     Some((get("config-epoch").and_then(|epoch| epoch.parse().ok()).unwrap_or_default(), address))
 }
 
 /// What `CLUSTER SLOTS` says, asked of `asked`.
-pub(super) fn ranges(value: &Value, asked: &Address) -> Option<Ranges> {
+pub(super) fn ranges(value: &Value, asked: &Address, nat: &Nat) -> Option<Ranges> {
     let Value::Array(rows) = value else { return None };
-    let mut ranges = rows.iter().map(|row| range(row, asked)).collect::<Option<Ranges>>()?;
+    let mut ranges = rows.iter().map(|row| range(row, asked, nat)).collect::<Option<Ranges>>()?;
     ranges.sort_unstable_by_key(|(last, _)| *last);
     Some(ranges)
 }
 
-fn range(row: &Value, asked: &Address) -> Option<(u16, Address)> {
+fn range(row: &Value, asked: &Address, nat: &Nat) -> Option<(u16, Address)> {
     let Value::Array(parts) = row else { return None };
     let [_, Value::Int(last), Value::Array(master), ..] = &parts[..] else { return None };
     let [host, Value::Int(port), ..] = &master[..] else { return None };
-    Some((u16::try_from(*last).ok()?, asked.near(&text(host).unwrap_or_default(), u16::try_from(*port).ok()?)?))
+    Some((u16::try_from(*last).ok()?, asked.near(&text(host).unwrap_or_default(), u16::try_from(*port).ok()?, nat)?))
 }
 
 fn text(value: &Value) -> Option<String> {

@@ -14,6 +14,7 @@ use super::node::Node;
 use super::quarantine::Identity;
 use super::topology::Topology;
 use crate::error::Result;
+use crate::nat::Nat;
 use crate::tasks;
 
 /// How long one server may take to say something about itself.
@@ -49,7 +50,7 @@ impl Topology {
             let is = identity(&former).await?;
             Ok(match is.is_master {
                 _ if is.run != was.run => false,
-                true => is.history == was.history && self.is_cluster() && gives(&former, heir).await?,
+                true => is.history == was.history && self.is_cluster() && gives(&former, heir, &self.config.nat).await?,
                 false => follows(&is, was, &identity(&heir.heir).await?),
             })
         };
@@ -63,9 +64,9 @@ fn follows(is: &Identity, was: &Identity, heir: &Identity) -> bool {
 }
 
 /// A server says itself that the heir has the slot now.
-async fn gives(former: &Node, heir: &Heir) -> Result<bool> {
+async fn gives(former: &Node, heir: &Heir, nat: &Nat) -> Result<bool> {
     let said: Value = former.ask(&["CLUSTER", "SLOTS"], LIMIT).await?;
-    let ranges = ranges(&said, &former.address).unwrap_or_default();
+    let ranges = ranges(&said, &former.address, nat).unwrap_or_default();
     let owner = ranges.into_iter().find(|(last, _)| heir.slot <= *last);
     Ok(owner.is_some_and(|(_, address)| address == heir.heir.address))
 }

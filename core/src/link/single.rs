@@ -11,10 +11,12 @@ use super::{Elsewhere, Outcome, Reply, reply, tls};
 use crate::config::{Address, Config};
 use crate::error::Error;
 use crate::login::Login;
+use crate::nat::Nat;
 
 pub struct Server {
     pub sharding: Arc<Sharding>,
     login: Arc<Login>,
+    nat: Nat,
     blocking: redis::Client,
     pushing: redis::Client,
     pub name: String,
@@ -39,6 +41,7 @@ impl Server {
         Ok(Server {
             sharding,
             login: config.login.clone(),
+            nat: config.nat.clone(),
             blocking: client(redis::ProtocolVersion::RESP2).map_err(bad)?,
             pushing: client(redis::ProtocolVersion::RESP3).map_err(bad)?,
             name: address.to_string(),
@@ -148,7 +151,7 @@ impl Server {
     pub fn redirection(&self, error: &RedisError) -> Option<Elsewhere> {
         let (to, _) = error.redirect_node()?;
         let (host, port) = to.rsplit_once(':')?;
-        let to = self.address.near(host, port.parse().ok()?)?;
+        let to = self.address.near(host, port.parse().ok()?, &self.nat)?;
         Some(Elsewhere { to, ask: error.code() == Some("ASK") })
     }
 

@@ -31,6 +31,10 @@ impl<'a> Section<'a> {
         Some(node).filter(|node| !is_nothing(node))
     }
 
+    pub fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.entries.iter().map(|(name, _)| name.as_str())
+    }
+
     /// What nobody has asked for.
     pub fn unused(&self) -> Vec<String> {
         let asked = self.asked.borrow();

@@ -67,17 +67,31 @@ impl<'a> Mode<'a> {
                 config.set(option, &value)?;
             }
         }
-        self.as_they_are()?;
+        config.set("nat", &self.nat()?)?;
         if let Some(word) = self.section.word("shardedSubscriptionMode", &["AUTO", "ON", "OFF"])?.filter(|_| self.plus == "+cluster") {
             config.set("sharded", &word.to_lowercase())?;
         }
         Ok(config)
     }
 
-    fn as_they_are(&self) -> Result<()> {
-        self.section.no_class_of_its_own("natMapper", "servers are where they say they are; leave it out")?;
-        self.section.not_here("natMap", "servers are where they say they are; leave it out")?;
-        Ok(())
+    /// The mappers that Redisson has are lists, and so is what went before them.
+    fn nat(&self) -> Result<String> {
+        let mapper = match self.section.class("natMapper").map(|class| class.rsplit('.').next().unwrap_or(class)) {
+            Some("HostPortNatMapper") => self.section.within("natMapper")?.map(|mapper| (mapper, "hostsPortMap")),
+            Some("HostNatMapper") => self.section.within("natMapper")?.map(|mapper| (mapper, "hostsMap")),
+            _ => None,
+        };
+        let (list, places) = match &mapper {
+            Some((mapper, name)) => (mapper, *name),
+            None => {
+                let remedy = "use a HostPortNatMapper or a HostNatMapper, which are lists";
+                self.section.no_class_of_its_own("natMapper", remedy)?;
+                (&self.section, "natMap")
+            }
+        };
+        let Some(map) = list.within(places)? else { return Ok(String::new()) };
+        let pairs = map.names().map(|told| Ok(format!("{told}={}", map.text(told)?.unwrap_or_default())));
+        Ok(pairs.collect::<Result<Vec<_>>>()?.join(","))
     }
 
     /// `redis://a:1` and `redis://b:2` are `redis+mode://a:1,b:2`; a login is that of the first.

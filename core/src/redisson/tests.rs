@@ -67,6 +67,11 @@ fn what_a_setting_cannot_take_is_named_with_the_remedy() {
         (server("retryAttempts: -1"), &["retryAttempts is `-1`", "from 0"]),
         (server("clientName: two words"), &["client_name"]),
         (server("clientName: [a]"), &["clientName is a list"]),
+        (
+            "clusterServersConfig: {nodeAddresses: 'redis://a', natMapper: !<com.example.Mine> {}}".to_owned(),
+            &["natMapper is a `com.example.Mine`", "HostPortNatMapper"],
+        ),
+        ("clusterServersConfig: {nodeAddresses: 'redis://a', natMap: {a: 'b:1'}}".to_owned(), &["the nat `a=b:1`", "told=meant"]),
         (server("retryDelay: {delay: PT1S}"), &["retryDelay is a map", "a tag"]),
         (server("retryDelay: !<org.redisson.config.ConstantDelay> {}"), &["retryDelay.delay is missing", "PT1.5S"]),
         (server("retryDelay: !<ConstantDelay> {delay: 5}"), &["retryDelay.delay is `5`", "PT1.5S"]),

@@ -10,7 +10,6 @@ import org.redisson.config.BaseConfig;
 import org.redisson.config.ClusterServersConfig;
 import org.redisson.config.ConfigAccess;
 import org.redisson.config.Config;
-import org.redisson.config.DefaultNatMapper;
 import org.redisson.config.MasterSlaveServersConfig;
 import org.redisson.config.NatMapper;
 import org.redisson.config.ReplicatedServersConfig;
@@ -48,8 +47,8 @@ final class Servers {
         BaseConfig<?> settings = ConfigAccess.servers(config);
         if (settings instanceof ClusterServersConfig) {
             ClusterServersConfig cluster = (ClusterServersConfig) settings;
-            unlessDirect(cluster.getNatMapper());
             Servers servers = new Servers(cluster, "cluster", cluster.getNodeAddresses(), "", cluster.getDatabase());
+            nat(servers, cluster.getNatMapper());
             if (cluster.getShardedSubscriptionMode() != ShardedSubscriptionMode.AUTO) {
                 servers.options.put("sharded", cluster.getShardedSubscriptionMode().name().toLowerCase(Locale.ROOT));
             }
@@ -60,7 +59,7 @@ final class Servers {
         }
         if (settings instanceof ReplicatedServersConfig) {
             ReplicatedServersConfig replicated = (ReplicatedServersConfig) settings;
-            unlessDirect(replicated.getNatMapper());
+            // Nobody but the program says where they are.
             return new Servers(replicated, "replicated", replicated.getNodeAddresses(), "", replicated.getDatabase());
         }
         if (settings instanceof MasterSlaveServersConfig) {
@@ -73,21 +72,26 @@ final class Servers {
     }
 
     private static Servers of(SentinelServersConfig sentinels) {
-        unlessDirect(sentinels.getNatMapper());
         if (sentinels.getMasterName() == null) {
             throw new IllegalArgumentException("no masterName is configured; call config.useSentinelServers().setMasterName(\"mymaster\")");
         }
         List<String> addresses = sentinels.getSentinelAddresses();
         Servers servers = new Servers(sentinels, "sentinel", addresses, "/" + sentinels.getMasterName(), sentinels.getDatabase());
+        nat(servers, sentinels.getNatMapper());
         Settings.put(servers.options, "sentinel_username", sentinels.getSentinelUsername());
         Settings.put(servers.options, "sentinel_password", sentinels.getSentinelPassword());
         return servers;
     }
 
-    private static void unlessDirect(NatMapper mapper) {
-        if (!(mapper instanceof DefaultNatMapper)) {
+    private static void nat(Servers servers, NatMapper mapper) {
+        Map<String, String> places = ConfigAccess.places(mapper);
+        if (places == null) {
             throw new UnsupportedOperationException("the setting natMapper cannot be " + mapper
-                    + ": servers are where they say they are; leave it out");
+                    + ": the native library asks nobody; use a HostPortNatMapper or a HostNatMapper");
+        }
+        if (!places.isEmpty()) {
+            servers.options.put("nat", places.entrySet().stream().map(each -> each.getKey() + "=" + each.getValue())
+                    .collect(Collectors.joining(",")));
         }
     }
 

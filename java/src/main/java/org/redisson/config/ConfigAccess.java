@@ -1,8 +1,19 @@
 package org.redisson.config;
 
+import java.util.Map;
+
 /** What the library does with configurations, out of the sight of its users. */
 public final class ConfigAccess {
     private ConfigAccess() {}
+
+    /** Where servers are, by where they say they are, as hosts or as hosts with ports; null: that is decided by a program. */
+    public static Map<String, String> places(NatMapper mapper) {
+        if (!mapper.getClass().getName().startsWith("org.redisson.")) {
+            return mapper instanceof DefaultNatMapper ? Map.of() : null;
+        }
+        return mapper instanceof HostPortNatMapper ? ((HostPortNatMapper) mapper).places()
+                : mapper instanceof HostNatMapper ? ((HostNatMapper) mapper).hosts() : Map.of();
+    }
 
     /**
      * The servers of a configuration, of whatever mode.

@@ -16,6 +16,10 @@ public class HostNatMapper implements NatMapper {
         return host == null ? uri : new RedisURI(uri.getScheme(), host, uri.getPort());
     }
 
+    Map<String, String> hosts() {
+        return hosts;
+    }
+
     /** The host to use, by the one that was told. */
     public void setHostsMap(Map<String, String> hostsMap) {
         hosts = hostsMap;

@@ -16,6 +16,10 @@ public class HostPortNatMapper implements NatMapper {
         return place == null ? uri : new RedisURI(uri.getScheme() + "://" + place);
     }
 
+    Map<String, String> places() {
+        return places;
+    }
+
     /** The {@code host:port} to use, by the one that was told. */
     public void setHostsPortMap(Map<String, String> hostsPortMap) {
         places = hostsPortMap;

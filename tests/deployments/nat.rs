@@ -1,0 +1,33 @@
+//! Servers that are to be reached elsewhere than where they say they are.
+
+use redlatch_tests::relay::Relay;
+use redlatch_tests::*;
+
+use super::{client, use_every_kind};
+
+#[test]
+fn a_cluster_behind_a_translation_is_reached_by_what_the_program_says() {
+    let cluster = Cluster::start(3, 0);
+    let relays: Vec<Relay> = cluster.servers.iter().map(|server| Relay::start("127.0.0.1", 0, server.port())).collect();
+    let pairs = cluster.servers.iter().zip(&relays).map(|(server, relay)| format!("{}=127.0.0.1:{}", server.address(), relay.port()));
+    let one = client(&format!("redis+cluster://127.0.0.1:{}?nat={}", relays[0].port(), pairs.collect::<Vec<_>>().join(",")));
+    for place in 0..3 {
+        let name = (0..).map(|n| format!("n{n}")).find(|name| cluster.owner(name) == place).expect("there are enough names");
+        use_every_kind(&one, &name);
+    }
+    one.lock("moved").blocking().acquire().expect("free").release().expect("held");
+    cluster.migrate("moved", (cluster.owner("moved") + 1) % 3);
+    one.lock("moved").blocking().acquire().expect("a redirection is translated as well").release().expect("held");
+    for relay in &relays {
+        assert!(!relay.first().is_empty(), "each is reached by that way");
+    }
+}
+
+#[test]
+fn a_master_that_sentinels_know_by_another_address_is_reached() {
+    let sentinels = Sentinels::start();
+    let relay = Relay::start("127.0.0.1", 0, sentinels.servers[0].port());
+    let nat = format!("127.0.0.1:{}=127.0.0.1:{}", sentinels.servers[0].port(), relay.port());
+    use_every_kind(&client(&format!("{}?nat={nat}&retry_for=10", sentinels.url())), "n");
+    assert!(!relay.first().is_empty(), "by that way");
+}
