@@ -37,7 +37,7 @@ promises! {
     }
 
     fn another_lease_counts_from_when_it_is_given(row) of |kind| kind.renewed; {
-        let held = row.lease(&row.a, 1, ms(500)).number as u64;
+        let held = row.lease(&row.a, 1, ms(10_000)).number as u64;
         let extend = |lease| row.a.run_blocking(Request { hold: held, lease: Some(lease), ..row.request(Op::Extend, 1) });
         let (left, mut view) = (|| match row.a.look(held) { Look::Held { remaining } => remaining, other => panic!("{other:?}") }, row.view());
         for lease in [ms(60_000), ms(20_000), ms(40_000)] {
