@@ -183,7 +183,7 @@ fn settings(database: i64, protocol: redis::ProtocolVersion, username: Option<&s
 /// The code and the words of an error. Those of scripts have where it happened behind them, or on servers before 7, which call them all
 /// `ERR`, before them and before the real code.
 fn of_script<'a>(code: &'a str, detail: &'a str) -> (&'a str, &'a str) {
-    if let Some((said, _)) = detail.split_once(" script: ") {
+    if let Some((said, _)) = detail.rsplit_once(" script: ") {
         return (if code == "ERR" && is_of_acl(said) { "NOPERM" } else { code }, said);
     }
     let place = match (code, detail.rsplit_once("@user_script:")) {
