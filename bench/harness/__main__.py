@@ -66,8 +66,8 @@ def processor() -> str:
 def arguments() -> argparse.Namespace:
     keys = [row.key for row in ROWS]
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--warm", type=float, default=45, help="seconds for which JVMs are warmed")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--warm", type=float, default=20, help="seconds for which JVMs are warmed")
     parser.add_argument("--scale", type=float, default=1, help="makes every window so many times as long")
     parser.add_argument("--quick", action="store_true", help="one round of short windows, for a first look")
     parser.add_argument("--only", type=lambda text: text.split(","), default=keys, help=f"some of {','.join(keys)}")

@@ -36,7 +36,10 @@ class Row:
     modes: tuple[str, ...] = (FREE,)
     seconds: float = 1
     warm: float = 1 / 9  # of the time for which JVMs are warmed
-    rounds: int | None = None  # at most so many, by processes of its own
+    rounds: int | None = None  # at most so many
+    together: bool = (
+        False  # all peers at a time, each at a server of its own: it is their CPU that counts, and they need little
+    )
     plot: str | None = None  # the figure that is drawn; less is better where it is a time
 
 

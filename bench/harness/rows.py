@@ -46,7 +46,7 @@ ROWS = (
         rates.solo,
         (P50, P99, Column("p50 / floor", "p50", 2, "floor", SOLO_AIMS), CPU, SCRIPTS),
         (ONE_CPU, TWO_CPUS),
-        seconds=0.5,
+        seconds=0.3,
         plot="p50",
     ),
     Row(
@@ -131,6 +131,7 @@ ROWS = (
             *(CPU, COMMANDS),
         ),
         (ONE_CPU, TWO_CPUS),
+        seconds=0.7,
         plot="p50",
     ),
     Row(
@@ -195,7 +196,7 @@ ROWS = (
             Column("connections", "connections", 0, None, at_most(rust=2, python=2, java=2)),
         ),
         warm=0,
-        rounds=3,
+        rounds=1,
         plot="ms",
     ),
     Row(
@@ -217,7 +218,7 @@ ROWS = (
         Row(
             f"renewal-{locks}",
             f"{locks:,} renewed locks, lease 9 s, for two leases",
-            ("rust", "python", "java", "redisson", "rueidislock"),
+            peers,
             partial(upkeep.renewal, locks=locks),
             (
                 Column("client CPU % of a core", "cpu_percent", 2, None, at_most(rust=bound) if bound else {}),
@@ -234,7 +235,12 @@ ROWS = (
             seconds=18,
             warm=0,
             rounds=1,
+            together=True,
         )
-        for locks, bound in ((1_000, None), (10_000, 0.3), (100_000, 3))
+        for locks, bound, peers in (
+            (1_000, None, ("rust", "python", "java", "redisson", "rueidislock", "python-redis-lock")),
+            (10_000, 0.3, ("rust", "python", "java", "redisson", "rueidislock")),
+            (100_000, 3, ("rust", "java", "redisson")),
+        )
     ),
 )

@@ -13,6 +13,8 @@ from typing import BinaryIO, cast
 
 from harness.program import LAUNCHERS, LOG
 
+ports = iter(range(20000, 30000))  # each is tried once: several servers start at a time
+
 # INFO counts the commands inside scripts too; these are what clients send.
 SENT = {
     "auth",
@@ -120,7 +122,7 @@ def connection(port: int, seconds: float) -> BinaryIO | None:
 
 
 def free_port() -> int:
-    for port in range(20000, 30000):
+    for port in ports:
         with socket.socket() as candidate:
             try:
                 candidate.bind(("127.0.0.1", port))

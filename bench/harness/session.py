@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable
 
 from harness.curves import Curve, drawn
@@ -40,12 +41,15 @@ class Session:
                 if mode == TWO_CPUS and len(CPUS) < 2:
                     continue
                 # Whoever comes first in one round comes last in the next.
-                for peer in present(row.peers)[:: 1 - number % 2 * 2]:
-                    figures = self._attempt(row.key, peer, row.measure, mode, row.seconds * self.scale)
-                    if figures:
-                        self.windows.append(
-                            {"row": row.key, "mode": mode, "round": number, "peer": peer, "figures": figures}
-                        )
+                self._measure(row, mode, number, present(row.peers)[:: 1 - number % 2 * 2])
+
+    def _measure(self, row: Row, mode: str, number: int, peers: list[str]) -> None:
+        seconds = row.seconds * (1 if row.together else self.scale)
+        with ThreadPoolExecutor(max(1, len(peers)) if row.together else 1) as hands:
+            attempts = [hands.submit(self._attempt, row.key, peer, row.measure, mode, seconds) for peer in peers]
+        for peer, attempt in zip(peers, attempts):
+            if figures := attempt.result():
+                self.windows.append({"row": row.key, "mode": mode, "round": number, "peer": peer, "figures": figures})
 
     def curves(self, curves: Iterable[Curve]) -> None:
         for curve in curves:

@@ -14,7 +14,7 @@ from harness.server import Engine, Redis, Server, sent
 Figures = dict[str, float]
 FREE, ONE_CPU, TWO_CPUS, FAR = "", "client and server on one CPU", "client and server on different CPUs", "0.5 ms away"
 DELAY = 500  # µs, each way
-PATIENCE = 30
+PATIENCE = 15
 LEAD = 30_000_000  # ns from an order to its beginning, so that all processes have read it
 names = itertools.count()
 
