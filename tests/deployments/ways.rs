@@ -68,6 +68,10 @@ fn sentinels_that_know_their_master_by_an_address_of_the_sixth_version_lead_ther
 
 #[test]
 fn a_name_that_comes_to_mean_another_machine_is_looked_up_again() {
+    // A container or a chroot may forbid what gives a program a list of hosts of its own.
+    if !std::process::Command::new("unshare").args(["-rm", "true"]).status().is_ok_and(|status| status.success()) {
+        return println!("not run: this machine gives no namespaces");
+    }
     let (first, second) = (Server::start(), Server::start());
     let port = Relay::start("127.0.0.2", 0, first.port()).port();
     Relay::start("127.0.0.3", port, second.port());
