@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from harness.program import LAUNCHERS, LOG
+from harness.program import LAUNCHERS, LOG, Broken
 
 ports = iter(range(20000, 30000))  # each is tried once: several servers start at a time
 
@@ -40,10 +40,10 @@ class Server:
         self.url = f"{scheme}://127.0.0.1:{port}"
         with LOG.open("ab") as out:
             self.process = subprocess.Popen(program, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
-        self.stream = connection(port, 60)
+        self.stream = connection(port, self.process)
         if self.stream is None:
             self.close()
-            raise SystemExit(f"{program[0]} does not listen on {port}; see {LOG}")
+            raise Broken(f"{program[0]} does not listen on {port}; see {LOG}")
 
     @property
     def pid(self) -> int:
@@ -110,10 +110,10 @@ def sent(commands: Counter[str]) -> int:
     return sum(count for name, count in commands.items() if name.split("|")[0] in SENT)
 
 
-def connection(port: int, seconds: float) -> BinaryIO | None:
-    """A stream to what listens on a port, once somebody does."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+def connection(port: int, process: subprocess.Popen[bytes]) -> BinaryIO | None:
+    """A stream to what a process listens on, once it does; nothing if it ends, or takes very long."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end and process.poll() is None:
         try:
             return cast(BinaryIO, socket.create_connection(("127.0.0.1", port)).makefile("rwb"))
         except ConnectionRefusedError:
