@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import select
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 LAUNCHERS = Path(__file__).parents[2] / "target/bench"
@@ -63,12 +64,17 @@ class Program:
         self._process.kill()
         self._process.wait()
 
-    def close(self) -> None:
+    def dismiss(self) -> None:
+        """Tells it that there are no more orders."""
         assert self._process.stdin is not None
-        try:
+        with suppress(BrokenPipeError):
             self._process.stdin.close()
+
+    def close(self) -> None:
+        self.dismiss()
+        try:
             self._process.wait(5)
-        except (BrokenPipeError, subprocess.TimeoutExpired):
+        except subprocess.TimeoutExpired:
             self.kill()
 
 
@@ -87,5 +93,8 @@ class Fleet:
         return started, programs[:count]
 
     def close(self) -> None:
-        for program in (program for programs in self._programs.values() for program in programs):
+        programs = [program for programs in self._programs.values() for program in programs]
+        for program in programs:
+            program.dismiss()
+        for program in programs:
             program.close()

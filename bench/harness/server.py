@@ -58,7 +58,11 @@ class Server:
 
     def close(self) -> None:
         self.process.terminate()
-        self.process.wait()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
 
 class Redis(Server):
