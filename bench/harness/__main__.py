@@ -13,6 +13,7 @@ from pathlib import Path
 from harness import report, table
 from harness.curves import CURVES
 from harness.machine import CPUS
+from harness.peers import OURS
 from harness.rows import ROWS
 from harness.session import Session
 from harness.window import Bench
@@ -49,13 +50,7 @@ def main() -> int:
         report.write(result)
     for peer, why in session.broken.items():
         print(f"broken: {' '.join(peer)}: {why}")
-    return (
-        1
-        if any(
-            peer in ("rust", "rust-async", "python", "asyncio", "java", "java-virtual") for _, peer in session.broken
-        )
-        else 0
-    )
+    return 1 if any(peer in OURS for _, peer in session.broken) else 0
 
 
 def processor() -> str:

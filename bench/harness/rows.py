@@ -7,7 +7,7 @@ from functools import partial
 from harness import rates, upkeep
 from harness.handover import handover
 from harness.peers import ASYNCIO, ELSEWHERE, GO, OTHERS, OURS, PYTHON, REDISSON, THREADS
-from harness.row import Column, Row, at_least, at_most
+from harness.row import Aim, Column, Row, at_least, at_most
 from harness.window import FAR, ONE_CPU, TWO_CPUS
 
 P50, P99 = Column("p50 µs", "p50", 1), Column("p99 µs", "p99", 1)
@@ -33,6 +33,11 @@ def share_at_least(bound: float) -> Column:
 def contended(times: float, share: float, commands: float, *more: Column) -> tuple[Column, ...]:
     ratio = Column("/ Redisson", "rate", 1, "redisson", at_least(rust=times, java=times))
     return (RATE, ratio, LONGEST, SERVER_CPU, CPU, *more, SCRIPTS, commands_at_most(commands), share_at_least(share))
+
+
+def shared(peer: str, aims: dict[str, Aim] | None = None) -> tuple[Column, ...]:
+    """What many workers get of one thing, beside a peer of the same kind."""
+    return (RATE, Column("/ Redisson", "rate", 1, peer, aims or {}), LONGEST, SERVER_CPU, CPU, SCRIPTS, SHARE)
 
 
 SOLO_AIMS = at_most(rust=1.1, python=1.25, java=1.25, rust_async=1.6, asyncio=2.5, java_virtual=2)
@@ -100,22 +105,14 @@ ROWS = (
         "one fair lock, 16 workers in one process",
         ("java-fair", "redisson-fair"),
         rates.crowd,
-        (
-            RATE,
-            Column("/ Redisson", "rate", 1, "redisson-fair", at_least(java_fair=4)),
-            *(LONGEST, SERVER_CPU, CPU, SCRIPTS, SHARE),
-        ),
+        shared("redisson-fair", at_least(java_fair=4)),
     ),
     Row(
         "fair-processes",
         "one fair lock, 4 processes with 4 workers each",
         ("java-fair", "redisson-fair"),
         partial(rates.crowd, processes=4, workers=4),
-        (
-            RATE,
-            Column("/ Redisson", "rate", 1, "redisson-fair", at_least(java_fair=4)),
-            *(LONGEST, SERVER_CPU, CPU, SCRIPTS, SHARE),
-        ),
+        shared("redisson-fair", at_least(java_fair=4)),
         seconds=2,
         warm=1 / 3,
     ),
@@ -139,14 +136,14 @@ ROWS = (
         "one read-write lock, 16 workers in one process, one turn of twenty is for writing",
         ("rust", "python", "java", "redisson", "curator", "postgres"),
         rates.readers,
-        (RATE, Column("/ Redisson", "rate", 1, "redisson"), LONGEST, SERVER_CPU, CPU, SCRIPTS, SHARE),
+        shared("redisson"),
     ),
     Row(
         "permits",
         "a semaphore of 10, 100 workers in one process",
         ("rust", "python", "java", "redisson", "curator"),
         rates.permits,
-        (RATE, Column("/ Redisson", "rate", 1, "redisson"), LONGEST, SERVER_CPU, CPU, SCRIPTS, SHARE),
+        shared("redisson"),
     ),
     Row(
         "far-solo",

@@ -31,7 +31,7 @@ def cell(column: Column, peer: str, windows: list[Window]) -> str:
 
 
 def lines(row: Row, windows: list[Window]) -> list[list[str]]:
-    """A heading and a line for each peer that has figures, or of which it is known that it cannot."""
+    """A heading, and a line for each peer that has figures."""
     peers = [peer for peer in row.peers if any(w["peer"] == peer for w in windows)]
     return [["", *(column.title for column in row.columns)]] + [
         [peer, *(cell(column, peer, windows) for column in row.columns)] for peer in peers
