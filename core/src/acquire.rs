@@ -168,8 +168,8 @@ fn end(waiting: Waiting, tried: Result<Tried>) {
             target.leave_behind();
             let once = waiting.patience == Patience::Once;
             waiting.answer(match tried {
-                // That it was there, and not to be relied upon, is more than that it came too late.
-                Err(error) if !late || once || matches!(error, Error::NotSynced { .. }) => Err(error),
+                // What the server said, even too late, is more than that it said nothing in time.
+                Err(error) if !late || once || !matches!(error, Error::Unavailable { .. }) => Err(error),
                 _ => Ok(Answer::not_now()),
             });
         }

@@ -149,7 +149,7 @@ fn fail(live: &Arc<Live>, key: &Key, error: Error, since: Instant) {
         line.take_all_since(since)
     });
     for place in failed.into_iter().flatten() {
-        let late = place.waiter.is_late(now);
+        let late = place.waiter.is_late(now) && matches!(error, Error::Unavailable { .. });
         place.waiter.answer(if late { Ok(Answer::not_now()) } else { Err(error.clone()) });
     }
 }

@@ -109,6 +109,7 @@ async fn ask_about(live: &Arc<Live>, batch: Batch, _round: Arc<Round>) {
             let (states, epoch) = (reply.text().unwrap_or_default(), live.link.epoch());
             live.holds(|holds| holds.answered(&batch.asks, &states, epoch, sent, Instant::now()));
         }
+        Outcome::Refused(error) => tracing::warn!(target: "redlatch::renew", "{} holds are not renewed: {error}", batch.asks.len()),
         outcome => tracing::debug!(target: "redlatch::renew", "{} holds are not renewed: {outcome:?}", batch.asks.len()),
     }
 }

@@ -5,6 +5,8 @@ use redlatch_tests::*;
 
 use super::{client, hand_over, use_every_kind};
 
+mod missing;
+
 const GUIDE: &str = include_str!("../../docs/deployments.md");
 
 /// The words after a user's name in the guide's line that is for this.
@@ -153,20 +155,4 @@ fn they_are_enough_with_sentinels_who_have_users_of_their_own() {
     }
     let url = sentinels.url().replace("://", "://locks:secret@");
     use_every_kind(&client(&format!("{url}?sentinel_username=watcher&sentinel_password=secret&retry_for=20")), "n");
-}
-
-#[test]
-fn a_right_that_is_missing_is_named() {
-    let server = Server::start();
-    for right in ["+evalsha", "+time", "+hset", "+publish", "+subscribe"] {
-        let rights: Vec<&str> = words("locks", "always").into_iter().filter(|word| *word != right).collect();
-        server.view().command::<()>(&[&["ACL", "SETUSER", "locks"][..], &rights].concat());
-        let (lacking, holder) = (as_user(&server, "&retry_for=0"), client(&server.url()));
-        let held = (right == "+subscribe").then(|| holder.lock("n").blocking().acquire().expect("free"));
-        let end = lacking.lock("n").wait(secs(2)).blocking().acquire().and_then(|guard| guard.release());
-        let Err(Error::Refused { code, message, .. }) = &end else { panic!("{right}: {end:?}") };
-        assert_eq!(code, "NOPERM", "{right}: {message}");
-        held.map(|guard| guard.release()).transpose().expect("held");
-        holder.lock("n").blocking().force_release().expect("answered");
-    }
 }

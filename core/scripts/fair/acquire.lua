@@ -27,7 +27,7 @@ local share, publish, channel, not_after = ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-local held = redis.pcall('HEXISTS', lock, owner)
+local held = look('HEXISTS', lock, owner)
 if held == 1 then
   if again == '0' and tonumber(want) > 1 then return {-3} end
   redis.call('HSET', lock, owner, want)

@@ -20,7 +20,7 @@ local holder, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-local fields = redis.pcall('HKEYS', lock)
+local fields = look('HKEYS', lock)
 if fields.err or fields[2] then return other_kind(lock) end
 if fields[1] == holder then
   redis.call('DEL', lock)

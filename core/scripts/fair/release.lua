@@ -22,7 +22,7 @@ local refusal = late(not_after)
 if refusal then return refusal end
 
 -- A key that somebody has made into something else is an error here: the owner has lost it.
-if redis.pcall('HEXISTS', lock, owner) ~= 1 then return {-1, redis.call('EXISTS', lock)} end
+if look('HEXISTS', lock, owner) ~= 1 then return {-1, redis.call('EXISTS', lock)} end
 if tonumber(leave) > 0 then
   local time = math.max(redis.call('PTTL', lock), tonumber(lease))
   if time > 0 then redis.call('PEXPIRE', lock, time) end

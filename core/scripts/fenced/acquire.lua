@@ -22,7 +22,7 @@ if refusal then return refusal end
 
 -- Read before anything is written: a key that is no number is an error, and changes nothing.
 local last = (redis.call('GET', tokens) or 0) + 0
-local count = redis.pcall('HGET', lock, owner)
+local count = look('HGET', lock, owner)
 if type(count) == 'table' then return other_kind(lock) end
 if not count then
   local ttl = redis.call('PTTL', lock)

@@ -10,6 +10,6 @@
 local lock, tokens = KEYS[1], KEYS[2]
 local owner = ARGV[1]
 
-local count = redis.pcall('HGET', lock, owner)
+local count = look('HGET', lock, owner)
 if type(count) == 'table' then return other_kind(lock) end
 return {1, redis.call('PTTL', lock), tonumber(count or 0), tonumber(redis.call('GET', tokens) or 0)}

@@ -23,5 +23,8 @@ local said = redis.pcall(unpack(all[1]))
 if type(said) == 'table' and said.err then return said end
 local count = type(said) == 'number' and said or said.ok == 'OK' and 1 or 0
 if count == 0 then return {1, 0} end
-for i = 2, #all do redis.pcall(unpack(all[i])) end
+for i = 2, #all do
+  said = redis.pcall(unpack(all[i]))
+  if type(said) == 'table' and said.err and not string.find(said.err, 'no such key', 1, true) then return said end
+end
 return {1, keep == '0' and count or remember(request, count, keep)}

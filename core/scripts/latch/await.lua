@@ -7,7 +7,7 @@
 -- Redisson: the check of RedissonCountDownLatch's await
 local latch = KEYS[1]
 
-local there = redis.pcall('GET', latch) or '0'
+local there = look('GET', latch) or '0'
 if not is_count(there) then return other_kind(latch) end
 if tonumber(there) == 0 then return {1} end
 return {0, -1}

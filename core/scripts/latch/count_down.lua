@@ -18,15 +18,17 @@ if refusal then return refusal end
 
 local before = answered(request)
 if before then return {1, before} end
-local there = redis.pcall('GET', latch) or '0'
+local there = look('GET', latch) or '0'
 if not is_count(there) then return other_kind(latch) end
 there = tonumber(there)
 if there == 0 then return {1, 0} end
 make_way(request)
 if there == 1 then
-  redis.call('DEL', latch)
   redis.call(publish, channel, '0')
+  remember(request, 0, keep)
+  redis.call('DEL', latch)
 else
   redis.call('DECR', latch)
+  or_undo(function() remember(request, there - 1, keep) end, function() redis.call('INCR', latch) end)
 end
-return {1, remember(request, there - 1, keep)}
+return {1, there - 1}

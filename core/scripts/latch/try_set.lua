@@ -19,8 +19,9 @@ local refusal = late(not_after)
 if refusal then return refusal end
 
 if answered(request) then return {1, 1} end
-local there = redis.pcall('GET', latch)
+local there = look('GET', latch)
 if there then return is_count(there) and {1, 0} or other_kind(latch) end
-redis.call('SET', latch, count)
 redis.call(publish, channel, '1')
-return {1, remember(request, 1, keep)}
+redis.call('SET', latch, count)
+or_undo(function() remember(request, 1, keep) end, function() redis.call('DEL', latch) end)
+return {1, 1}

@@ -7,13 +7,13 @@ end
 
 -- Whether the key is a group, or free: a lock's hash has one field.
 local function is_group(group)
-  local fields = redis.pcall('HLEN', group)
+  local fields = look('HLEN', group)
   return fields == 0 or type(fields) == 'number' and fields > 1 and redis.call('HEXISTS', group, 'mode') == 0
 end
 
 -- Who holds a value, and until when; nil: nobody. It must bear a key that somebody has made into something else.
 local function holder_of(group, value, time)
-  local holder = redis.pcall('HGET', group, value)
+  local holder = look('HGET', group, value)
   if type(holder) ~= 'string' then return nil end
   local ends = tonumber(redis.call('HGET', group, value .. ':' .. holder .. ':expire_time') or 0)
   if ends > time then return holder, ends end

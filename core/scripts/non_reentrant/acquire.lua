@@ -18,7 +18,7 @@ local lease, owner, want, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-local held = redis.pcall('HEXISTS', lock, owner)
+local held = look('HEXISTS', lock, owner)
 if held == 1 then
   if tonumber(want) > 1 then return {-3} end
   -- A repeat, or the owner has given its hold up for lost too early.

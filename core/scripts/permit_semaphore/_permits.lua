@@ -21,6 +21,11 @@ end
 -- What has ended goes back. Nothing is written if nothing has: a full server is to refuse what takes a permit, and only that.
 local function reap(permits, leases, publish, channel)
   local time = now()
-  if redis.call('ZCOUNT', leases, 0, time) == 0 then return end
-  tell(redis.call('INCRBY', permits, redis.call('ZREMRANGEBYSCORE', leases, 0, time)), publish, channel)
+  local ended = redis.call('ZCOUNT', leases, 0, time)
+  if ended == 0 then return end
+  -- None at first: that lifts the refusal of a full server, and shows that the user has the right to it.
+  redis.call('ZREMRANGEBYSCORE', leases, 1, 0)
+  local available = redis.call('INCRBY', permits, ended)
+  redis.call('ZREMRANGEBYSCORE', leases, 0, time)
+  tell(available, publish, channel)
 end

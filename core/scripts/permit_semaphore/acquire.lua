@@ -19,20 +19,23 @@ local refusal = late(not_after)
 if refusal then return refusal end
 
 reap(permits, leases, publish, channel)
-local there = redis.pcall('GET', permits)
+local there = look('GET', permits)
 if there and not is_number(there) then return other_kind(permits) end
+local count, score = #ids - 4, ending(lease)
+local function put()
+  for i = 5, #ids do redis.call('ZADD', leases, score, ids[i]) end
+end
 if redis.call('ZSCORE', leases, ids[5]) then
   redis.call('ZREM', leases, ids[5])
+  put()
 else
-  local count = #ids - 4
   if not there or tonumber(there) < count then
     local next = tonumber(redis.call('ZRANGE', leases, 0, 0, 'WITHSCORES')[2] or NEVER)
     return {0, next < NEVER and math.max(1, next - now()) or -1, there and 1 or 0}
   end
   redis.call('DECRBY', permits, count)
+  or_undo(put, function() redis.call('INCRBY', permits, count) end)
 end
-local score = ending(lease)
-for i = 5, #ids do redis.call('ZADD', leases, score, ids[i]) end
 local ttl = redis.call('PTTL', permits)
 if ttl > 0 then redis.call('PEXPIRE', leases, ttl) end
 return {1}

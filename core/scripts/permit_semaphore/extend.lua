@@ -22,5 +22,9 @@ local before = redis.call('ZSCORE', leases, id)
 if not before then return {0} end
 local score = ending(lease)
 redis.call('ZADD', leases, score, id)
-if score < tonumber(before) then redis.call(publish, channel, math.max(0, redis.call('GET', permits) or 0)) end
+if score < tonumber(before) then
+  or_undo(function()
+    redis.call(publish, channel, math.max(0, redis.call('GET', permits) or 0))
+  end, function() redis.call('ZADD', leases, before, id) end)
+end
 return {1}

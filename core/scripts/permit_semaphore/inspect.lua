@@ -7,7 +7,7 @@
 -- Redisson: availablePermits, acquiredPermits, getPermits, remainTimeToLive
 local permits, leases = KEYS[1], KEYS[2]
 
-local there = redis.pcall('GET', permits) or '0'
+local there = look('GET', permits) or '0'
 if not is_number(there) then return other_kind(permits) end
 local ended = redis.call('ZCOUNT', leases, 0, now())
 local available = tonumber(there) + ended

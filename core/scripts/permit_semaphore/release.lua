@@ -17,14 +17,21 @@ local refusal = late(not_after)
 if refusal then return refusal end
 
 reap(permits, leases, publish, channel)
-local missing, count = 0, #ids - 4
+local missing, count, scores = 0, #ids - 4, {}
 for i = 5, #ids do
-  if not redis.call('ZSCORE', leases, ids[i]) then missing = missing + 1 end
+  scores[i] = redis.call('ZSCORE', leases, ids[i])
+  if not scores[i] then missing = missing + 1 end
 end
 -- Had the copy found one of them missing, it would have left the others there.
 if missing == count and resent == '1' then return {1, count} end
 if missing > 0 then return {0} end
-local removed = 0
+local removed, available = 0, nil
 for i = 5, #ids do removed = removed + redis.call('ZREM', leases, ids[i]) end
-tell(redis.call('INCRBY', permits, removed), publish, channel)
+or_undo(function()
+  available = redis.call('INCRBY', permits, removed)
+  tell(available, publish, channel)
+end, function()
+  for i = 5, #ids do redis.call('ZADD', leases, scores[i], ids[i]) end
+  if available then redis.call('DECRBY', permits, removed) end
+end)
 return {1, removed}

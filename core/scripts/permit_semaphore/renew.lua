@@ -17,7 +17,7 @@ if refusal then return refusal end
 local states, time, lives = {}, now(), tonumber(lease)
 -- A key that somebody has made into something else is an error here, and must not end the others' renewal.
 local function is_out(key, id)
-  local score = redis.pcall('ZSCORE', key, id)
+  local score = look('ZSCORE', key, id)
   return type(score) == 'string' and tonumber(score) > time
 end
 for i, key in ipairs(leases) do

@@ -15,7 +15,7 @@ local count, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-local there, available = redis.pcall('GET', permits), tonumber(count)
+local there, available = look('GET', permits), tonumber(count)
 if there and not is_number(there) then return other_kind(permits) end
 if there then
   available = redis.call('INCRBY', permits, count - there - redis.call('ZCARD', leases))

@@ -24,7 +24,7 @@ if ttl == -2 then
   redis.call('PEXPIRE', lock, lease)
   return {1}
 end
-local held = redis.pcall('HEXISTS', lock, owner)
+local held = look('HEXISTS', lock, owner)
 if held == 1 then
   redis.call('HSET', lock, owner, want)
   if ttl < tonumber(lease) then redis.call('PEXPIRE', lock, lease) end

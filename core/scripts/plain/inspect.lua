@@ -9,6 +9,6 @@
 local lock = KEYS[1]
 local owner = ARGV[1]
 
-local count = redis.pcall('HGET', lock, owner)
+local count = look('HGET', lock, owner)
 if type(count) == 'table' then return other_kind(lock) end
 return {1, redis.call('PTTL', lock), tonumber(count or 0)}

@@ -24,8 +24,8 @@ local refusal = late(not_after)
 if refusal then return refusal end
 
 -- A key that somebody has made into something else is an error here: the owner has lost it.
-if redis.pcall('HEXISTS', lock, owner) ~= 1 then
-  if next_owner ~= '' and redis.pcall('HEXISTS', lock, next_owner) == 1 then
+if look('HEXISTS', lock, owner) ~= 1 then
+  if next_owner ~= '' and look('HEXISTS', lock, next_owner) == 1 then
     return tokens == '' and {2} or {2, tonumber(redis.call('GET', tokens))}
   end
   return {-1, redis.call('EXISTS', lock)}

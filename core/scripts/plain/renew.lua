@@ -2,7 +2,7 @@
 -- Redisson: the renewal task for plain locks
 
 local function is_held(lock, owner)
-  return redis.pcall('HEXISTS', lock, owner) == 1
+  return look('HEXISTS', lock, owner) == 1
 end
 
 local function live_on(lock, owner)

@@ -10,7 +10,7 @@
 local lock = KEYS[1]
 local owner, writes = ARGV[1], ARGV[2]
 
-local mode, held = redis.pcall('HGET', lock, 'mode'), false
+local mode, held = look('HGET', lock, 'mode'), false
 if type(mode) == 'table' then return other_kind(lock) end
 if writes == '1' then
   held = mode == 'write'

@@ -17,7 +17,7 @@ local lease, owner, want, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-local mode, ttl = redis.pcall('HGET', lock, 'mode'), redis.call('PTTL', lock)
+local mode, ttl = look('HGET', lock, 'mode'), redis.call('PTTL', lock)
 if type(mode) == 'table' or not mode and ttl ~= -2 then return other_kind(lock) end
 if tonumber(want) > 1 and redis.call('HEXISTS', lock, owner) == 0 then return {-1, ttl == -2 and 0 or 1} end
 if mode == 'write' and redis.call('HEXISTS', lock, owner .. ':write') == 0 then return {0, ttl} end

@@ -17,7 +17,7 @@ local holder, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-local mode = redis.pcall('HGET', lock, 'mode')
+local mode = look('HGET', lock, 'mode')
 if type(mode) == 'table' or not mode and redis.call('EXISTS', lock) == 1 then return other_kind(lock) end
 if mode ~= 'read' then return {-1} end
 if holder ~= '' and redis.call('HEXISTS', lock, holder) == 1 then

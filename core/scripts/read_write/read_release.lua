@@ -19,7 +19,7 @@ local refusal = late(not_after)
 if refusal then return refusal end
 
 -- A key that somebody has made into something else is an error here: the owner has lost it.
-if redis.pcall('HEXISTS', lock, owner) ~= 1 then return {-1, redis.call('EXISTS', lock)} end
+if look('HEXISTS', lock, owner) ~= 1 then return {-1, redis.call('EXISTS', lock)} end
 for number = leave + 1, tonumber(redis.call('HGET', lock, owner)) do
   redis.call('DEL', hold_key(lock, owner, number))
 end

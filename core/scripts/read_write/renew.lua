@@ -3,7 +3,7 @@
 -- Redisson: the renewal tasks for read and for write locks
 
 local function is_held(lock, owner)
-  return redis.pcall('HEXISTS', lock, owner) == 1
+  return look('HEXISTS', lock, owner) == 1
 end
 
 local function live_on(lock, owner)

@@ -20,7 +20,7 @@ local lease, owner, want, reader, forever, not_after = ARGV[1], ARGV[2], ARGV[3]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-local mode, ttl = redis.pcall('HGET', lock, 'mode'), redis.call('PTTL', lock)
+local mode, ttl = look('HGET', lock, 'mode'), redis.call('PTTL', lock)
 if type(mode) == 'table' or not mode and ttl ~= -2 then return other_kind(lock) end
 if redis.call('HEXISTS', lock, owner) == 0 then
   if tonumber(want) > 1 then return {-1, ttl == -2 and 0 or 1} end

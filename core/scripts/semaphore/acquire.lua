@@ -20,9 +20,9 @@ if answered(request) then
   redis.call('PEXPIRE', request, keep)
   return {1}
 end
-local there = redis.pcall('GET', permits)
+local there = look('GET', permits)
 if there and not is_number(there) then return other_kind(permits) end
 if not there or tonumber(there) < tonumber(count) then return {0, -1, there and 1 or 0} end
 redis.call('DECRBY', permits, count)
-remember(request, 1, keep)
+or_undo(function() remember(request, 1, keep) end, function() redis.call('INCRBY', permits, count) end)
 return {1}

@@ -14,6 +14,5 @@ local message, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-local deleted = redis.call('DEL', count)
-if deleted == 1 and message ~= '' then redis.call(publish, channel, message) end
-return {1, deleted}
+if message ~= '' and redis.call('EXISTS', count) == 1 then redis.call(publish, channel, message) end
+return {1, redis.call('DEL', count)}

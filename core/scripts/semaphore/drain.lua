@@ -16,9 +16,10 @@ if refusal then return refusal end
 
 local before = answered(request)
 if before then return {1, before} end
-local there = redis.pcall('GET', permits) or '0'
+local there = look('GET', permits) or '0'
 if not is_number(there) then return other_kind(permits) end
 there = tonumber(there)
 if there <= 0 then return {1, 0} end
 redis.call('DECRBY', permits, there)
-return {1, remember(request, there, keep)}
+or_undo(function() remember(request, there, keep) end, function() redis.call('INCRBY', permits, there) end)
+return {1, there}

@@ -6,6 +6,6 @@
 -- Redisson: availablePermits, getCount, remainTimeToLive
 local count = KEYS[1]
 
-local there = redis.pcall('GET', count) or '0'
+local there = look('GET', count) or '0'
 if not is_number(there) then return other_kind(count) end
 return {1, tonumber(there), redis.call('PTTL', count)}

@@ -26,9 +26,11 @@ if existing == '1' and redis.call('EXISTS', permits) == 0 then return {0} end
 make_way(request)
 local now = redis.pcall('INCRBY', permits, count)
 if type(now) == 'table' then
-  local there = redis.pcall('GET', permits)
+  local there = look('GET', permits)
   return there and not is_number(there) and other_kind(permits) or now
 end
-remember(request, now, keep)
-if now >= 0 then redis.call(publish, channel, now) end
+or_undo(function()
+  if now >= 0 then redis.call(publish, channel, now) end
+  remember(request, now, keep)
+end, function() redis.call('DECRBY', permits, count) end)
 return {1, now}

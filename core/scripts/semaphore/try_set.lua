@@ -20,9 +20,9 @@ local refusal = late(not_after)
 if refusal then return refusal end
 
 if answered(request) then return {1, 1} end
-local there = redis.pcall('GET', permits)
+local there = look('GET', permits)
 if there then return is_number(there) and {1, 0} or other_kind(permits) end
-redis.call('SET', permits, count)
-if ttl ~= '0' then redis.call('PEXPIRE', permits, ttl) end
 redis.call(publish, channel, count)
-return {1, remember(request, 1, keep)}
+redis.call('SET', permits, count, unpack(ttl == '0' and {} or {'PX', ttl}))
+or_undo(function() remember(request, 1, keep) end, function() redis.call('DEL', permits) end)
+return {1, 1}

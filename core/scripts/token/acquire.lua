@@ -17,7 +17,7 @@ local lease, token, want, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-local value = redis.pcall('GET', lock)
+local value = look('GET', lock)
 if type(value) == 'table' then return other_kind(lock) end
 if value == token then
   if tonumber(want) > 1 then return {-3} end

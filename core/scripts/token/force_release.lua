@@ -16,7 +16,7 @@ local holder, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-local value = redis.pcall('GET', lock)
+local value = look('GET', lock)
 if type(value) == 'table' then return other_kind(lock) end
 if not value then return {-1} end
 if redis.sha1hex(value) ~= holder then return {0, redis.sha1hex(value)} end

@@ -8,6 +8,6 @@
 local lock = KEYS[1]
 local token = ARGV[1]
 
-local value = redis.pcall('GET', lock)
+local value = look('GET', lock)
 if type(value) == 'table' then return other_kind(lock) end
 return {1, redis.call('PTTL', lock), value == token and 1 or 0}

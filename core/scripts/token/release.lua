@@ -19,7 +19,7 @@ local refusal = late(not_after)
 if refusal then return refusal end
 
 -- A key that somebody has made into something else is an error here: the owner has lost it.
-local value = redis.pcall('GET', lock)
+local value = look('GET', lock)
 if value ~= token then
   if next_token ~= '' and value == next_token then return {2} end
   return {-1, redis.call('EXISTS', lock)}

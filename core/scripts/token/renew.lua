@@ -1,7 +1,7 @@
 -- Makes the keys of many holds live on, or only looks at them. Inputs and replies: see _renew.lua; an owner is named by its token.
 
 local function is_held(lock, token)
-  return redis.pcall('GET', lock) == token
+  return look('GET', lock) == token
 end
 
 local function live_on(lock, token)

@@ -48,6 +48,13 @@ pub struct Leaving {
 }
 
 impl Holds {
+    /// A hold is not to be renewed any more.
+    pub fn unwatch(&mut self, slot: &Slot, number: u64, now: Instant) {
+        let Some(key) = self.slots.get(slot).copied() else { return };
+        self.owned[key].holds.iter_mut().filter(|hold| hold.number == number).for_each(|hold| hold.watched = false);
+        self.plan(key, now);
+    }
+
     /// The server gave a hold that token.
     pub fn fence(&mut self, number: u64, token: i64) {
         let Some(key) = self.numbers.get(&number) else { return };

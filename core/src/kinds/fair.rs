@@ -6,10 +6,10 @@ use super::{Cx, Kind, Wake, prefixed};
 use crate::command::Op;
 use crate::script::{Call, Script, script};
 
-static ACQUIRE: Script = script!("fair/acquire", "_kind", "fair/_queue");
+static ACQUIRE: Script = script!("fair/acquire", "_look", "_kind", "fair/_queue");
 static LEAVE: Script = script!("fair/leave", "fair/_queue");
-static RELEASE: Script = script!("fair/release", "fair/_queue");
-static FORCE_RELEASE: Script = script!("fair/force_release", "_kind", "fair/_queue");
+static RELEASE: Script = script!("fair/release", "_look", "fair/_queue");
+static FORCE_RELEASE: Script = script!("fair/force_release", "_look", "_kind", "fair/_queue");
 
 pub struct Fair {
     pub reentrant: bool,

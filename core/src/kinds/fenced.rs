@@ -5,8 +5,8 @@ use super::{Cx, Kind, Wake, prefixed};
 use crate::command::Op;
 use crate::script::{Call, Script, script};
 
-static ACQUIRE: Script = script!("fenced/acquire", "_kind");
-static INSPECT: Script = script!("fenced/inspect", "_kind");
+static ACQUIRE: Script = script!("fenced/acquire", "_look", "_kind");
+static INSPECT: Script = script!("fenced/inspect", "_look", "_kind");
 
 pub struct Fenced;
 

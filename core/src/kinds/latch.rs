@@ -6,9 +6,9 @@ use crate::command::{Op, Request};
 use crate::error::Result;
 use crate::script::{Call, Script, script};
 
-static AWAIT: Script = script!("latch/await", "_kind", "_number");
-static TRY_SET: Script = script!("latch/try_set", "_kind", "_number", "_once");
-static COUNT_DOWN: Script = script!("latch/count_down", "_kind", "_number", "_once");
+static AWAIT: Script = script!("latch/await", "_look", "_kind", "_number");
+static TRY_SET: Script = script!("latch/try_set", "_look", "_undo", "_kind", "_number", "_once");
+static COUNT_DOWN: Script = script!("latch/count_down", "_look", "_undo", "_kind", "_number", "_once");
 
 /// Braces always, also around those that a name brings: so does Redisson.
 fn channel(name: &str) -> String {

@@ -5,7 +5,7 @@ use super::{Cx, Kind, Wake};
 use crate::command::Op;
 use crate::script::{Call, Script, script};
 
-static ACQUIRE: Script = script!("non_reentrant/acquire", "_kind");
+static ACQUIRE: Script = script!("non_reentrant/acquire", "_look", "_kind");
 
 pub struct NonReentrant;
 

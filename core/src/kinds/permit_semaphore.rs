@@ -9,13 +9,13 @@ use crate::error::{Error, Result};
 use crate::permit_id::PermitId;
 use crate::script::{Call, Script, script};
 
-static ACQUIRE: Script = script!("permit_semaphore/acquire", "_kind", "_number", "permit_semaphore/_permits");
-static RELEASE: Script = script!("permit_semaphore/release", "permit_semaphore/_permits");
-static EXTEND: Script = script!("permit_semaphore/extend", "permit_semaphore/_permits");
-static RENEW: Script = script!("permit_semaphore/renew", "permit_semaphore/_permits");
+static ACQUIRE: Script = script!("permit_semaphore/acquire", "_look", "_undo", "_kind", "_number", "permit_semaphore/_permits");
+static RELEASE: Script = script!("permit_semaphore/release", "_undo", "permit_semaphore/_permits");
+static EXTEND: Script = script!("permit_semaphore/extend", "_undo", "permit_semaphore/_permits");
+static RENEW: Script = script!("permit_semaphore/renew", "_look", "permit_semaphore/_permits");
 static LEASE: Script = script!("permit_semaphore/lease", "permit_semaphore/_permits");
-static INSPECT: Script = script!("permit_semaphore/inspect", "_kind", "_number", "permit_semaphore/_permits");
-static SET: Script = script!("permit_semaphore/set", "_kind", "_number", "permit_semaphore/_permits");
+static INSPECT: Script = script!("permit_semaphore/inspect", "_look", "_kind", "_number", "permit_semaphore/_permits");
+static SET: Script = script!("permit_semaphore/set", "_look", "_kind", "_number", "permit_semaphore/_permits");
 static DELETE: Script = script!("permit_semaphore/delete");
 
 /// The permits that are out.

@@ -4,11 +4,11 @@ use super::{Cx, Kind, Wake, prefixed, renewal};
 use crate::command::Op;
 use crate::script::{Call, Script, script};
 
-static ACQUIRE: Script = script!("plain/acquire", "_kind");
-static RELEASE: Script = script!("plain/release");
-static RENEW: Script = script!("plain/renew", "_renew");
-static FORCE_RELEASE: Script = script!("plain/force_release", "_kind");
-static INSPECT: Script = script!("plain/inspect", "_kind");
+static ACQUIRE: Script = script!("plain/acquire", "_look", "_kind");
+static RELEASE: Script = script!("plain/release", "_look");
+static RENEW: Script = script!("plain/renew", "_look", "_renew");
+static FORCE_RELEASE: Script = script!("plain/force_release", "_look", "_kind");
+static INSPECT: Script = script!("plain/inspect", "_look", "_kind");
 
 pub struct Plain;
 

@@ -4,14 +4,14 @@ use super::{Cx, Kind, Wake, prefixed, renewal};
 use crate::command::Op;
 use crate::script::{Call, Script, script};
 
-static READ_ACQUIRE: Script = script!("read_write/read_acquire", "_kind", "read_write/_holds");
-static READ_RELEASE: Script = script!("read_write/read_release", "read_write/_holds");
-static READ_FORCE_RELEASE: Script = script!("read_write/read_force_release", "_kind", "read_write/_holds");
-static WRITE_ACQUIRE: Script = script!("read_write/write_acquire", "_kind", "read_write/_holds");
-static WRITE_RELEASE: Script = script!("read_write/write_release", "read_write/_holds");
-static WRITE_FORCE_RELEASE: Script = script!("read_write/write_force_release", "_kind", "read_write/_holds");
-static INSPECT: Script = script!("read_write/inspect", "_kind");
-static RENEW: Script = script!("read_write/renew", "_renew", "read_write/_holds");
+static READ_ACQUIRE: Script = script!("read_write/read_acquire", "_look", "_kind", "read_write/_holds");
+static READ_RELEASE: Script = script!("read_write/read_release", "_look", "read_write/_holds");
+static READ_FORCE_RELEASE: Script = script!("read_write/read_force_release", "_look", "_kind", "read_write/_holds");
+static WRITE_ACQUIRE: Script = script!("read_write/write_acquire", "_look", "_kind", "read_write/_holds");
+static WRITE_RELEASE: Script = script!("read_write/write_release", "_look", "read_write/_holds");
+static WRITE_FORCE_RELEASE: Script = script!("read_write/write_force_release", "_look", "_kind", "read_write/_holds");
+static INSPECT: Script = script!("read_write/inspect", "_look", "_kind");
+static RENEW: Script = script!("read_write/renew", "_look", "_renew", "read_write/_holds");
 
 fn channel(name: &str) -> String {
     prefixed("redisson_rwlock", name)

@@ -5,12 +5,12 @@ use crate::command::{Op, Request};
 use crate::error::Result;
 use crate::script::{Call, Script, script};
 
-static ACQUIRE: Script = script!("semaphore/acquire", "_kind", "_number", "_once");
-pub static RELEASE: Script = script!("semaphore/release", "_kind", "_number", "_once");
+static ACQUIRE: Script = script!("semaphore/acquire", "_look", "_undo", "_kind", "_number", "_once");
+pub static RELEASE: Script = script!("semaphore/release", "_look", "_undo", "_kind", "_number", "_once");
 static UNDO: Script = script!("semaphore/undo");
-static DRAIN: Script = script!("semaphore/drain", "_kind", "_number", "_once");
-pub static TRY_SET: Script = script!("semaphore/try_set", "_kind", "_number", "_once");
-pub static INSPECT: Script = script!("semaphore/inspect", "_kind", "_number");
+static DRAIN: Script = script!("semaphore/drain", "_look", "_undo", "_kind", "_number", "_once");
+pub static TRY_SET: Script = script!("semaphore/try_set", "_look", "_undo", "_kind", "_number", "_once");
+pub static INSPECT: Script = script!("semaphore/inspect", "_look", "_kind", "_number");
 static LIVE_FOR: Script = script!("live_for", "_ends");
 pub static DELETE: Script = script!("semaphore/delete");
 

@@ -5,11 +5,11 @@ use super::{Cx, Kind, Wake, prefixed, renewal};
 use crate::command::Op;
 use crate::script::{Call, Script, script};
 
-static ACQUIRE: Script = script!("token/acquire", "_kind");
-static RELEASE: Script = script!("token/release");
-static RENEW: Script = script!("token/renew", "_renew");
-static FORCE_RELEASE: Script = script!("token/force_release", "_kind");
-static INSPECT: Script = script!("token/inspect", "_kind");
+static ACQUIRE: Script = script!("token/acquire", "_look", "_kind");
+static RELEASE: Script = script!("token/release", "_look");
+static RENEW: Script = script!("token/renew", "_look", "_renew");
+static FORCE_RELEASE: Script = script!("token/force_release", "_look", "_kind");
+static INSPECT: Script = script!("token/inspect", "_look", "_kind");
 
 static DELAYS: [u64; 6] = [8, 16, 32, 64, 128, 250];
 

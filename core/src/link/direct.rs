@@ -126,7 +126,7 @@ impl Direct {
                 Err(error) if no_script(&error) && !whole => whole = true,
                 Err(error) => {
                     let copy = Sent { connection: pooled.connection, over: sent + limits.window + self.clock.error() };
-                    return match (self.server.redirection(&error), self.server.said_no(&call.what(), &error)) {
+                    return match (self.server.redirection(&error), self.server.refused_call(call, &error)) {
                         (Some(elsewhere), _) => Ok(Err(elsewhere)),
                         _ if is_half_done(&error) => Ok(Ok(Outcome::Unknown { error: self.server.moving(), copy })),
                         (None, Some(outcome)) => Ok(Ok(outcome)),

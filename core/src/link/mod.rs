@@ -23,6 +23,7 @@ mod node;
 mod packing;
 mod pulse;
 mod quarantine;
+mod refusal;
 mod sharding;
 mod single;
 mod slots;

@@ -89,7 +89,7 @@ impl Mux {
         if is_half_done(&error) {
             return Ok(unknown(self.server.moving()));
         }
-        let said_no = self.server.said_no(&call.what(), &error);
+        let said_no = self.server.refused_call(call, &error);
         Ok(said_no.unwrap_or_else(|| unknown(self.broken(wire, &error))))
     }
 

@@ -6,12 +6,14 @@ use std::time::{Duration, Instant};
 use redis::{ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo, RedisError, RedisResult, io::tcp::TcpSettings};
 
 use super::clock::Clock;
+use super::refusal::{of_script, remedy};
 use super::sharding::Sharding;
 use super::{Elsewhere, Outcome, Reply, reply, tls};
 use crate::config::{Address, Config};
 use crate::error::Error;
 use crate::login::Login;
 use crate::nat::Nat;
+use crate::script::Call;
 
 pub struct Server {
     pub sharding: Arc<Sharding>,
@@ -131,14 +133,21 @@ impl Server {
 
     /// What an error that the server itself reports means; `None`: it is not one.
     pub fn said_no(&self, what: &str, error: &RedisError) -> Option<Outcome> {
+        self.refused(what, None, error)
+    }
+
+    /// The same of a call.
+    pub fn refused_call(&self, call: &Call, error: &RedisError) -> Option<Outcome> {
+        self.refused(&call.what(), Some(call), error)
+    }
+
+    fn refused(&self, what: &str, call: Option<&Call>, error: &RedisError) -> Option<Outcome> {
         let code = error.code().or(match error.kind() {
             redis::ErrorKind::AuthenticationFailed => Some("WRONGPASS"),
             _ => None,
         })?;
         let (code, detail) = of_script(code, error.detail().unwrap_or_default());
-        // Of a key beside the lock's own: those tell by themselves what they find.
-        let message =
-            format!("{detail}{}", if code == "WRONGTYPE" { "; use another name, or delete the key if it is of no use" } else { "" });
+        let message = format!("{detail}{}", remedy(code, detail, call));
         Some(match code {
             "LOADING" | "BUSY" | "TRYAGAIN" | "CLUSTERDOWN" | "MASTERDOWN" | "READONLY" | "NOREPLICAS" => {
                 Outcome::Unsent(Error::Refused { what: what.into(), code: code.into(), message })
@@ -180,62 +189,10 @@ fn settings(database: i64, protocol: redis::ProtocolVersion, username: Option<&s
     redis
 }
 
-/// The code and the words of an error. Those of scripts have where it happened behind them, or on servers before 7, which call them all
-/// `ERR`, before them and before the real code.
-fn of_script<'a>(code: &'a str, detail: &'a str) -> (&'a str, &'a str) {
-    if let Some((said, _)) = detail.rsplit_once(" script: ") {
-        return (if code == "ERR" && is_of_acl(said) { "NOPERM" } else { code }, said);
-    }
-    let place = match (code, detail.rsplit_once("@user_script:")) {
-        ("ERR", Some((_, place))) => place,
-        ("@user_script:", _) => detail,
-        _ => return (code, detail),
-    };
-    let said = place.split_once(": ").map_or(place, |(_, said)| said).trim_start_matches('-');
-    match said.split_once(' ') {
-        Some((code, words)) if code.bytes().all(|letter| letter.is_ascii_uppercase()) => (code, words),
-        _ if is_of_acl(said) => ("NOPERM", said),
-        _ => ("ERR", said),
-    }
-}
-
-/// Whether a script was refused what it asked for, in the words of Redis 6 and 7, or of Valkey and Redis 8.
-fn is_of_acl(said: &str) -> bool {
-    said.contains("can't run this command") || said.contains("can't access at least one of the keys") || said.starts_with("ACL failure")
-}
-
 /// What the server answers to [`Server::greeting`]: its number for this connection, if it tells, and its time.
 pub type Greeted = (redis::RedisResult<i64>, redis::RedisResult<(i64, i64)>);
 
 /// Server ms out of what `TIME` answers.
 pub fn time_ms((seconds, micros): (i64, i64)) -> i64 {
     seconds * 1000 + micros / 1000
-}
-
-#[cfg(test)]
-mod tests {
-    use super::of_script;
-
-    #[test]
-    fn an_error_of_a_script_has_its_own_code_whichever_server_says_it() {
-        for (detail, code, words) in [
-            ("Error running script (call to f_1): @user_script:1: WRONGTYPE Operation against", "WRONGTYPE", "Operation against"),
-            ("Error running script (call to f_1): @user_script:9: @user_script: 9: -OOM command not", "OOM", "command not"),
-            (
-                "Error running script (call to f_1): @user_script:9: @user_script: 9: The user can't run this command",
-                "NOPERM",
-                "The user can't run this command",
-            ),
-            ("Error running script (call to f_1): @user_script:2: attempt to index", "ERR", "attempt to index"),
-        ] {
-            assert_eq!(of_script("ERR", detail), (code, words));
-        }
-        let (older, newer) =
-            ("The user executing the script can't run this command or subcommand", "ACL failure in script: User u has no permissions");
-        assert_eq!(of_script("ERR", &format!("{older} script: a03f, on @user_script:41.")), ("NOPERM", older));
-        assert_eq!(of_script("ERR", &format!("{newer} script: on @user_script:1.")), ("NOPERM", newer));
-        assert_eq!(of_script("WRONGTYPE", "Operation against script: a03f, on @user_script:1."), ("WRONGTYPE", "Operation against"));
-        assert_eq!(of_script("@user_script:", "9: -OOM command not"), ("OOM", "command not"));
-        assert_eq!(of_script("OOM", "command not allowed"), ("OOM", "command not allowed"));
-    }
 }

@@ -37,7 +37,9 @@ impl Target {
                     }
                 }
                 Err(Unsettled { error, copies, held_back }) => {
-                    let given_back = match copies.is_empty() {
+                    // Where the user lacks a right, the script may have ended half way.
+                    let is_nothing = copies.is_empty() && !matches!(error, Error::Refused { .. });
+                    let given_back = match is_nothing {
                         true => return Err(error),
                         false if self.row.0.held => self.give_back(turn, self.count(), copies),
                         false => self.undo(turn, &call, copies),

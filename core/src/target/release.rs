@@ -107,8 +107,11 @@ impl Target {
             Ok(Settled { reply, sent, repeated }) => Ok(self.released(releasing, reply, sent, repeated)?),
             Err(Unsettled { error, copies, .. }) => {
                 let Releasing { leaving, turn, pass, .. } = releasing;
-                // The caller has let go, so nothing may renew it any more; the key is freed as soon as the server can be reached.
-                if !matches!(error, Error::Refused { .. }) {
+                // The caller has let go, so nothing may renew it any more; the key is freed as soon as the server can be reached, or by the
+                // caller once the server refuses that no more, or it ends.
+                if matches!(error, Error::Refused { .. }) {
+                    self.live.holds(|holds| holds.unwatch(&self.slot, leaving.number, Instant::now()));
+                } else {
                     self.live.holds(|holds| holds.forget(&self.slot, leaving.number, Instant::now()));
                     self.give_back(turn, leaving.leave, copies.clone());
                 }

@@ -1,0 +1,163 @@
+//! What becomes of a user who lacks one of the rights: whatever it asks for is done, or is an error that names the right, and nothing stays.
+
+use std::thread;
+
+use redlatch::{Client, Error, LockBuilder, Result};
+use redlatch_tests::*;
+
+use super::{client, words};
+
+/// Every right that the guide says is needed always.
+fn rights() -> impl Iterator<Item = &'static str> {
+    words("locks", "always").into_iter().filter_map(|word| word.strip_prefix('+'))
+}
+
+/// A client of a user who has every right but this one, and is called after it.
+fn lacking(server: &Server, right: &str) -> Client {
+    let rights: Vec<&str> = words("locks", "always").into_iter().filter(|word| word.strip_prefix('+') != Some(right)).collect();
+    server.view().command::<()>(&[&["ACL", "SETUSER", right][..], &rights].concat());
+    client(&format!("redis://{right}:secret@{}?watchdog=0.6&retry_for=0", server.address()))
+}
+
+/// `None`: it was not done, and the error says which right is missing, and what to do.
+fn done<T>(right: &str, what: &str, end: Result<T>) -> Option<T> {
+    match end {
+        Ok(done) => Some(done),
+        Err(Error::Refused { code, message, .. }) if code == "NOPERM" => {
+            assert!(message.contains(right) && message.contains("ACL SETUSER"), "{what} without {right}: {message}");
+            None
+        }
+        Err(error) => panic!("{what} without {right}: {error:?}"),
+    }
+}
+
+/// All kinds of locks of a client; with each the lock that nobody can have meanwhile.
+fn locks(client: &Client, name: &str) -> Vec<(LockBuilder, LockBuilder)> {
+    let alike = [
+        client.lock(&format!("{name}:plain")),
+        client.spin_lock(&format!("{name}:spin")),
+        client.fair_lock(&format!("{name}:fair")),
+        client.fenced_lock(&format!("{name}:fenced")),
+        client.non_reentrant_lock(&format!("{name}:once")),
+        client.token_lock(&format!("{name}:token")),
+        client.read_write_lock(&format!("{name}:write")).write(),
+        client.multi_lock_group(&format!("{name}:group"), &["a", "b"]),
+    ];
+    let reading = client.read_write_lock(&format!("{name}:read"));
+    alike.into_iter().map(|lock| (lock.clone(), lock)).chain([(reading.read(), reading.write())]).collect()
+}
+
+/// Locks, twice where that goes, and waits for what somebody else has.
+fn use_locks(right: &str, lacking: &Client, holder: &Client) {
+    for ((own, _), (_, other)) in locks(lacking, right).into_iter().zip(locks(holder, right)) {
+        let own = own.owner(7);
+        if let Some(first) = done(right, "acquire", own.clone().blocking().acquire()) {
+            assert!(other.clone().blocking().try_acquire().expect("answered").is_none(), "{right}: it is held");
+            match own.clone().blocking().acquire() {
+                Err(Error::AlreadyHeld { .. }) => {}
+                again => {
+                    let again = done(right, "acquire again", again);
+                    again.and_then(|again| done(right, "release one", again.release()));
+                }
+            }
+            done(right, "release", first.release());
+        }
+        done(right, "inspect", own.clone().blocking().is_locked());
+    }
+    for kind in [Client::lock, Client::fair_lock] {
+        let name = waited(right);
+        let held = kind(holder, &name).blocking().acquire().expect("free");
+        match kind(lacking, &name).wait(ms(100)).blocking().acquire() {
+            Err(Error::NotAcquired { .. }) => {}
+            end => assert!(done(right, "wait", end).is_none(), "{right}: it is held"),
+        }
+        held.release().expect("held");
+    }
+    let (name, forced) = (format!("{right}:forced"), |client: &Client, name: &str| client.lock(name).blocking().force_release());
+    let held = holder.lock(&name).blocking().acquire().expect("free");
+    done(right, "force release", forced(lacking, &name));
+    forced(holder, &name).expect("answered");
+    drop(held);
+}
+
+fn waited(right: &str) -> String {
+    format!("{right}:waited")
+}
+
+/// Takes and gives permits; each call does all that it says, or nothing.
+fn use_permits(right: &str, lacking: &Client, holder: &Client) {
+    let (own, all) = (lacking.semaphore(&format!("{right}:permits")), holder.semaphore(&format!("{right}:permits")));
+    let set = done(right, "set permits", own.try_set_permits_for(2, secs(60)).blocking());
+    assert_eq!(all.try_set_permits(2).blocking().expect("answered"), set.is_none(), "{right}: whether they were to be set yet");
+    let mut available = 2;
+    let mut then = |what: &str, change: i64| {
+        available += change;
+        assert_eq!(all.available().blocking().expect("answered"), available, "{right}: after {what}");
+    };
+    then("acquire", done(right, "acquire", own.acquire(1).blocking()).map_or(0, |()| -1));
+    then("release", done(right, "release", own.release(1).blocking()).map_or(0, |()| 1));
+    then("drain", done(right, "drain", own.drain().blocking()).map_or(0, |drained| -drained));
+    then("add", done(right, "add", own.add_permits(1).blocking()).map_or(0, |_| 1));
+
+    let (own, all) = (lacking.latch(&format!("{right}:latch")), holder.latch(&format!("{right}:latch")));
+    let set = done(right, "set count", own.try_set_count(2).blocking());
+    assert_eq!(all.try_set_count(2).blocking().expect("answered"), set.is_none(), "{right}: whether it was to be set yet");
+    for _ in 0..2 {
+        let before = all.count().blocking().expect("answered");
+        let left = done(right, "count down", own.count_down().blocking()).unwrap_or(before);
+        assert_eq!(all.count().blocking().expect("answered"), left, "{right}: after count down");
+    }
+}
+
+/// The same with permits that have ids, one of which has ended before.
+fn use_permits_with_ids(right: &str, lacking: &Client, holder: &Client) {
+    let (own, all) = (lacking.permit_semaphore(&format!("{right}:ids")), holder.permit_semaphore(&format!("{right}:ids")));
+    all.set_permits(2).blocking().expect("answered");
+    drop(all.acquire().lease(ms(1)).blocking().expect("free"));
+    eventually("a permit that has ended", || (all.available().blocking().expect("answered") == 2).then_some(()));
+    let total = |what: &str, out: i64| {
+        let (permits, acquired) = (all.permits().blocking().expect("answered"), all.acquired().blocking().expect("answered"));
+        assert_eq!((permits, acquired), (2, out), "{right}: after {what}");
+    };
+    let taken = done(right, "acquire", own.acquire().wait(secs(5)).blocking());
+    total("acquire", i64::from(taken.is_some()));
+    if let Some(permit) = taken {
+        let longer = done(right, "extend", own.update_lease(permit.id()).lease(secs(60)).blocking());
+        let left = all.lease_left(permit.id()).blocking().expect("answered").expect("it is out");
+        assert_eq!(left > 0, longer.is_some(), "{right}: it had no end");
+        let released = done(right, "release", own.release(permit.id()).blocking());
+        total("release", i64::from(released.is_none()));
+    }
+}
+
+#[test]
+fn whatever_right_is_missing_it_is_named_and_nothing_stays() {
+    let server = Server::start();
+    let holder = client(&server.url());
+    let clients: Vec<_> = rights().map(|right| (right, lacking(&server, right))).collect();
+    thread::scope(|scope| {
+        for (right, lacking) in &clients {
+            let holder = &holder;
+            scope.spawn(move || {
+                use_locks(right, lacking, holder);
+                use_permits(right, lacking, holder);
+                use_permits_with_ids(right, lacking, holder);
+                // What could not be released ends by itself; of those who could not leave a queue, nothing is heard any more.
+                let waited = [holder.lock(&waited(right)), holder.fair_lock(&waited(right))];
+                for lock in locks(holder, right).into_iter().map(|(_, lock)| lock).chain(waited) {
+                    let free = lock.wait(secs(20)).blocking().acquire();
+                    free.unwrap_or_else(|error| panic!("without {right}: {error}")).release().expect("held");
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn whoever_may_not_listen_is_told_so_when_it_has_to_wait() {
+    let server = Server::start();
+    let held = client(&server.url()).lock("n").blocking().acquire().expect("free");
+    let end = lacking(&server, "subscribe").lock("n").wait(secs(2)).blocking().acquire();
+    assert!(done("subscribe", "wait", end).is_none(), "it is held");
+    held.release().expect("held");
+}
