@@ -63,7 +63,7 @@ pub fn submit(waiting: Waiting) {
         Ok(call) => call,
         Err(error) => return waiting.answer(Err(error)),
     };
-    if call.grants || call.confirmed && target.live.link.confirms(&target.slot.name) {
+    if call.confirmed && target.live.link.confirms(&target.slot.name) {
         return go_on(waiting, Some(Begun { turn, call, tried: None, copies: Vec::new() }));
     }
     let (live, response) = (target.live.clone(), target.tries(waiting.patience.deadline()).response(Instant::now()));

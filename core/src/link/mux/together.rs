@@ -16,17 +16,21 @@ impl Mux {
         if wire.is_over() {
             return firsts.not_sent();
         }
+        let Firsts { all, .. } = self.unobjected(firsts);
+        if all.is_empty() {
+            return;
+        }
         let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
         let copy = Sent { connection: wire.connection, over: sent + limits.window + self.clock.error() };
-        let mut pipe = redis::Pipeline::with_capacity(firsts.all.len());
-        for first in &firsts.all {
+        let mut pipe = redis::Pipeline::with_capacity(all.len());
+        for first in &all {
             pipe.add_command(packed(first.call(), not_after, false, false, &self.server.sharding));
         }
         let error = match wire.ask(wire.send_all(&pipe), limits.response).await {
-            Ok(Ok(values)) if values.len() == firsts.all.len() => {
+            Ok(Ok(values)) if values.len() == all.len() => {
                 // Whoever is told of them wakes once.
                 return together(|| {
-                    for (first, value) in firsts.all.into_iter().zip(values) {
+                    for (first, value) in all.into_iter().zip(values) {
                         let tried = match value.extract_error() {
                             Err(error) if no_script(&error) => None,
                             answer => Some((stays(self.meaning(&wire, first.call(), answer, copy, sent)), sent)),
@@ -39,8 +43,20 @@ impl Mux {
             Ok(Err(error)) => self.broken(&wire, &error),
             Err(silence) => self.silent(silence),
         };
-        for first in firsts.all {
+        for first in all {
             first.told(Some((Outcome::Unknown { error: error.clone(), copy }, sent)));
         }
+    }
+
+    /// Those that may be sent now; the others are told why not.
+    fn unobjected(&self, firsts: Firsts) -> Firsts {
+        let all = firsts.all.into_iter().filter_map(|first| match self.life.objection(first.call()) {
+            Some(objection) => {
+                first.told(Some((objection, Instant::now())));
+                None
+            }
+            None => Some(first),
+        });
+        Firsts { all: all.collect(), ..firsts }
     }
 }
