@@ -41,22 +41,23 @@ fn permits_that_are_out_go_with_their_semaphore() {
     assert!(view.exists("n") && view.exists("{n}:timeout"));
 }
 
+/// In a cluster all of them are in one slot.
 #[test]
 fn a_semaphore_that_is_in_the_way_or_not_there_stays_as_it_is() {
     let (server, client, _) = pair();
     let mut view = server.view();
-    let refused = act(&client, "permit_semaphore", "n", &["RENAME", "m"]);
+    let refused = act(&client, "permit_semaphore", "n", &["RENAME", "{n}m"]);
     assert!(matches!(&refused, Err(Error::Refused { code, message, .. }) if code == "ERR" && message.contains("no such key")));
     assert!(matches!(act(&client, "permit_semaphore", "n", &["RENAME", ""]), Err(Error::Config(why)) if why.contains("empty")));
-    for name in ["n", "m"] {
+    for name in ["n", "{n}m"] {
         assert!(client.permit_semaphore(name).try_set_permits(2).blocking().expect("answered"));
         client.permit_semaphore(name).try_acquire().blocking().expect("answered").expect("available").keep();
     }
-    assert_eq!(permits(&client, &["RENAMENX", "m"]), 0);
+    assert_eq!(permits(&client, &["RENAMENX", "{n}m"]), 0);
     assert_eq!(client.permit_semaphore("n").acquired().blocking().expect("answered"), 1);
-    assert_eq!(client.permit_semaphore("m").acquired().blocking().expect("answered"), 1);
+    assert_eq!(client.permit_semaphore("{n}m").acquired().blocking().expect("answered"), 1);
     view.command::<()>(&["CONFIG", "SET", "maxmemory", "1"]);
-    assert!(matches!(act(&client, "semaphore", "n", &["COPY", "o"]), Err(Error::Refused { code, .. }) if code == "OOM"));
+    assert!(matches!(act(&client, "semaphore", "n", &["COPY", "{n}o"]), Err(Error::Refused { code, .. }) if code == "OOM"));
 }
 
 #[test]
