@@ -107,11 +107,23 @@ pub async fn after(
             }
         };
         pause = (pause * 2).min(Duration::from_millis(500));
+        match failure.is_some() {
+            // Apart: the future of a call that is answered stays small.
+            true => Box::pin(until_restarted(live, until.min(give_up))).await,
+            false => sleep_until(until.min(give_up).into()).await,
+        }
         error = failure.or(error);
-        sleep_until(until.min(give_up).into()).await;
         if Instant::now() >= give_up {
             let late = || Error::Unavailable { server: live.config.server(), cause: "does not answer in time".into(), timeout: true };
             return Err(Unsettled { error: error.unwrap_or_else(late), copies, held_back: None });
         }
+    }
+}
+
+/// A server that comes back, or takes another's place, is asked at once.
+async fn until_restarted(live: &Live, until: Instant) {
+    tokio::select! {
+        () = sleep_until(until.into()) => {}
+        () = live.link.restarted() => {}
     }
 }

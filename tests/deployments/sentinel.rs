@@ -30,6 +30,28 @@ fn a_failover_is_followed_and_waiters_are_woken_after_it() {
 }
 
 #[test]
+fn sentinels_tell_those_who_wait_or_whose_calls_fail_of_another_master() {
+    let sentinels = Sentinels::start();
+    let url = format!("{}?retry_for=20", sentinels.url());
+    let (one, two) = (client(&url), client(&url));
+    let listen = |count: usize| {
+        let mut who = sentinels.views().map(|mut view| view.command::<String>(&["CLIENT", "LIST"]).matches(" sub=1 ").count());
+        who.all(|listening| listening == count).then_some(())
+    };
+    let held = one.lock("n").blocking().acquire().expect("free");
+    listen(0).expect("nobody waits yet");
+    let waiting = std::thread::spawn(move || two.lock("n").wait(secs(30)).blocking().acquire().map(|guard| guard.release()));
+    eventually("a waiter who listens to each sentinel", || listen(1));
+    held.release().expect("held");
+    waiting.join().expect("no panic").expect("free").expect("held");
+    eventually("nobody who listens, now that nobody waits", || listen(0));
+    sentinels.servers[0].stop();
+    let calling = std::thread::spawn(move || one.lock("n").blocking().acquire().map(|guard| guard.release()));
+    eventually("one who listens because its call fails", || listen(1));
+    calling.join().expect("no panic").expect("another master").expect("held");
+}
+
+#[test]
 fn one_failover_after_another_is_followed() {
     let sentinels = Sentinels::start();
     let client = client(&format!("{}?retry_for=20", sentinels.url()));

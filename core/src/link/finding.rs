@@ -75,8 +75,8 @@ impl Topology {
     /// A sentinel that was cut off names a master of long ago: the greatest epoch counts, and what it names must say that it is a master.
     async fn by_sentinels(self: &Arc<Self>, master: &str) -> Result<Ranges> {
         let mut asking = JoinSet::new();
-        for address in self.config.servers.named() {
-            let (node, master) = (self.asker(&self.sentinel_config(), address)?, master.to_owned());
+        for node in self.sentinels()? {
+            let master = master.to_owned();
             asking.spawn(async move { node.ask::<Value>(&["SENTINEL", "MASTER", &master], LIMIT).await });
         }
         let (mut named, mut last) = (Vec::new(), None);
@@ -118,7 +118,12 @@ impl Topology {
     }
 
     pub(super) fn asker(&self, config: &Config, address: &Address) -> Result<Arc<Node>> {
-        self.node_among(&self.askers, config, address)
+        self.node_among(&self.askers, config, address, &self.keeper.told)
+    }
+
+    pub(super) fn sentinels(&self) -> Result<Vec<Arc<Node>>> {
+        let config = self.sentinel_config();
+        self.config.servers.named().iter().map(|address| self.asker(&config, address)).collect()
     }
 
     /// Sentinels have users of their own, and no databases.

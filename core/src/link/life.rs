@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use tokio::sync::Notify;
+
 use super::Outcome;
 use super::quarantine::{Longest, Quarantine};
 use crate::script::Call;
@@ -12,6 +14,8 @@ use crate::script::Call;
 pub struct Lives {
     numbers: AtomicU64,
     restarts: AtomicU64,
+    /// Told of each of them.
+    pub restart: Notify,
     /// `None`: no server is ever kept from granting.
     pub longest: Option<Arc<Longest>>,
 }
@@ -36,6 +40,7 @@ impl Lives {
     /// A server came back, or another one has taken its place.
     pub fn restarted(&self) {
         self.restarts.fetch_add(1, Relaxed);
+        self.restart.notify_waiters();
     }
 }
 

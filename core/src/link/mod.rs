@@ -50,13 +50,6 @@ pub struct Reply {
     pub texts: Vec<Vec<u8>>,
 }
 
-impl Reply {
-    /// The first of the texts.
-    pub fn text(&self) -> Option<String> {
-        self.texts.first().map(|text| String::from_utf8_lossy(text).into_owned())
-    }
-}
-
 /// What became of one sending of a call.
 #[derive(Debug)]
 pub enum Outcome {
@@ -208,6 +201,11 @@ impl Link {
     /// Counts the lives of the servers: another number means that one may have come back without its data.
     pub fn epoch(&self) -> u64 {
         self.lives.restarts()
+    }
+
+    /// Returns once a server has come back, or another one has taken its place.
+    pub async fn restarted(&self) {
+        self.lives.restart.notified().await;
     }
 
     /// Subscribes to a channel that [`Wakes`] already counts; returns once the server has confirmed it.

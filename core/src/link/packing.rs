@@ -4,6 +4,13 @@ use super::Reply;
 use super::sharding::Sharding;
 use crate::script::Call;
 
+impl Reply {
+    /// The first of the texts.
+    pub fn text(&self) -> Option<String> {
+        self.texts.first().map(|text| String::from_utf8_lossy(text).into_owned())
+    }
+}
+
 /// `resent`: a copy of it may have run before.
 pub fn packed(call: &Call, not_after: u64, whole: bool, resent: bool, sharding: &Sharding) -> redis::Cmd {
     let size = call.keys.size() + call.args.size() + 80;

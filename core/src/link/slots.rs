@@ -2,6 +2,10 @@
 
 use crc::{CRC_16_XMODEM, Crc};
 
+use super::topology::Topology;
+use crate::error::{Error, Result};
+use crate::script::Call;
+
 pub const SLOTS: u16 = 16384;
 
 static CRC: Crc<u16> = Crc::<u16>::new(&CRC_16_XMODEM);
@@ -19,7 +23,7 @@ fn tag(key: &[u8]) -> &[u8] {
 }
 
 /// Whether all of a key decides about its slot.
-pub fn is_untagged(key: &[u8]) -> bool {
+fn is_untagged(key: &[u8]) -> bool {
     tag(key).len() == key.len()
 }
 
@@ -27,6 +31,30 @@ pub fn is_untagged(key: &[u8]) -> bool {
 pub fn of_channel(channel: &str) -> u16 {
     let key = channel.strip_prefix("__keyspace@0__:").unwrap_or(channel);
     slot(key.as_bytes())
+}
+
+impl Topology {
+    /// The slot of a call, all of whose keys are to be in one.
+    pub(super) fn slot_of(&self, call: &Call) -> Result<u16> {
+        let mut keys = call.keys.iter();
+        let Some(first) = keys.next().filter(|_| self.is_cluster()) else { return Ok(call.slot) };
+        if first.contains(&b'{') && is_untagged(first) {
+            return Err(Error::config(format!(
+                "`{}` has a brace but no {{tag}}, so that its keys are in several slots of the cluster; use a name with a tag, or without",
+                String::from_utf8_lossy(first)
+            )));
+        }
+        let (one, channel) = (slot(first), call.channel().filter(|channel| self.sharding.is_on() && !channel.is_empty()));
+        match keys.chain(channel).find(|key| slot(key) != one) {
+            None => Ok(one),
+            Some(other) => Err(Error::config(format!(
+                "{} needs `{}` and `{}`, which are in two slots of the cluster; use a name with one {{tag}}, or without braces",
+                call.what(),
+                String::from_utf8_lossy(first),
+                String::from_utf8_lossy(other)
+            ))),
+        }
+    }
 }
 
 #[cfg(test)]

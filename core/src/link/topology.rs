@@ -1,18 +1,18 @@
 //! Several servers: which of them a call goes to, and how it follows when another server takes over.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::{Duration, Instant};
 
 use tokio::time::timeout_at;
 
 use super::finding::Ranges;
+use super::keeping::Keeper;
 use super::life::Lives;
 use super::map::Map;
 use super::node::Node;
 use super::sharding::Sharding;
-use super::slots::{is_untagged, slot};
+use super::slots::slot;
 use super::wire::How;
 use super::{Elsewhere, Limits, Outcome, Sent};
 use crate::config::Config;
@@ -37,7 +37,7 @@ pub struct Topology {
     /// Those that are asked who the master is.
     pub(super) askers: Mutex<Nodes>,
     finding: tokio::sync::Mutex<()>,
-    pub(super) kept: AtomicBool,
+    pub(super) keeper: Keeper,
 }
 
 pub(super) type Nodes = HashMap<Address, Arc<Node>>;
@@ -45,8 +45,8 @@ pub(super) type Nodes = HashMap<Address, Arc<Node>>;
 impl Topology {
     /// Opens nothing yet.
     pub fn new(config: &Config, lives: Arc<Lives>, wakes: Arc<Wakes>, sharding: Arc<Sharding>) -> Self {
-        let (map, nodes, askers, finding, kept) = Default::default();
-        Topology { config: config.clone(), lives, wakes, sharding, map, nodes, askers, finding, kept }
+        let (map, nodes, askers, finding, keeper) = Default::default();
+        Topology { config: config.clone(), lives, wakes, sharding, map, nodes, askers, finding, keeper }
     }
 
     pub fn is_cluster(&self) -> bool {
@@ -79,6 +79,14 @@ impl Topology {
     }
 
     pub async fn run(self: &Arc<Self>, call: &Call, limits: Limits, earlier: &[Sent], told: bool) -> Outcome {
+        let outcome = self.send(call, limits, earlier, told).await;
+        if matches!(outcome, Outcome::Unsent(_) | Outcome::Unknown { .. }) {
+            self.keep_a_while();
+        }
+        outcome
+    }
+
+    async fn send(self: &Arc<Self>, call: &Call, limits: Limits, earlier: &[Sent], told: bool) -> Outcome {
         let end = Instant::now() + limits.response;
         // What belongs together depends on what the servers know.
         if let Err(error) = self.owner(0, end).await {
@@ -176,6 +184,7 @@ impl Topology {
         if !elsewhere.ask {
             tracing::debug!(target: "redlatch::link", "slot {slot} is at {} now", elsewhere.to);
             self.distrust();
+            self.keeper.hurry();
         }
     }
 
@@ -184,37 +193,16 @@ impl Topology {
         *map = Arc::new(Map { ranges: map.ranges.clone(), said: None });
     }
 
-    fn slot_of(&self, call: &Call) -> Result<u16> {
-        let mut keys = call.keys.iter();
-        let Some(first) = keys.next().filter(|_| self.is_cluster()) else { return Ok(call.slot) };
-        if first.contains(&b'{') && is_untagged(first) {
-            return Err(Error::config(format!(
-                "`{}` has a brace but no {{tag}}, so that its keys are in several slots of the cluster; use a name with a tag, or without",
-                String::from_utf8_lossy(first)
-            )));
-        }
-        let (one, channel) = (slot(first), call.channel().filter(|channel| self.sharding.is_on() && !channel.is_empty()));
-        match keys.chain(channel).find(|key| slot(key) != one) {
-            None => Ok(one),
-            Some(other) => Err(Error::config(format!(
-                "{} needs `{}` and `{}`, which are in two slots of the cluster; use a name with one {{tag}}, or without braces",
-                call.what(),
-                String::from_utf8_lossy(first),
-                String::from_utf8_lossy(other)
-            ))),
-        }
-    }
-
     pub(super) fn node(&self, address: &Address) -> Result<Arc<Node>> {
-        self.node_among(&self.nodes, &self.config, address)
+        self.node_among(&self.nodes, &self.config, address, &self.wakes)
     }
 
-    pub(super) fn node_among(&self, nodes: &Mutex<Nodes>, config: &Config, address: &Address) -> Result<Arc<Node>> {
+    pub(super) fn node_among(&self, nodes: &Mutex<Nodes>, config: &Config, address: &Address, wakes: &Arc<Wakes>) -> Result<Arc<Node>> {
         let mut nodes = nodes.lock().expect("nothing panics while it is held");
         if let Some(node) = nodes.get(address) {
             return Ok(node.clone());
         }
-        let node = Arc::new(Node::new(config, address, &self.lives, &self.wakes, &self.sharding)?);
+        let node = Arc::new(Node::new(config, address, &self.lives, wakes, &self.sharding)?);
         nodes.insert(address.clone(), node.clone());
         Ok(node)
     }
@@ -231,7 +219,7 @@ impl Topology {
     }
 
     pub fn close(&self) {
-        self.kept.store(true, SeqCst);
+        self.keeper.end();
         self.nodes().values().for_each(|node| node.close());
         self.askers.lock().expect("nothing panics while it is held").values().for_each(|node| node.close());
     }
