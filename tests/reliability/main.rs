@@ -49,10 +49,11 @@ fn main() {
 fn summary(what: &str, rounds: &[Round]) -> String {
     let granted = rounds.iter().filter(|round| round.granted).count();
     let overlaps = sorted(rounds.iter().filter_map(|round| round.overlap));
+    let again = sorted(rounds.iter().filter(|round| round.again).map(|round| round.recovery));
     let [failover, recovery] = [|round: &Round| round.failover, |round: &Round| round.recovery].map(|time| sorted(rounds.iter().map(time)));
     format!(
         "{what}: {} failovers, {granted} grants before, {} overlaps (longest {:?}), {} holders told; failover median {:?}, longest {:?}; \
-         lock again after that: median {:?}, longest {:?}",
+         lock again after that: median {:?}, longest {:?}, and {again:?} with another failover meanwhile",
         rounds.len(),
         overlaps.len(),
         overlaps.last().copied().unwrap_or_default(),

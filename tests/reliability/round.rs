@@ -24,6 +24,8 @@ pub struct Round {
     pub failover: Duration,
     /// From there to a lock that somebody else got.
     pub recovery: Duration,
+    /// The one that had died had its place back by then: there was another failover meanwhile, which nobody asked for.
+    pub again: bool,
 }
 
 /// The first peer holds, the second one waits for the same lock, the third one tries others.
@@ -61,6 +63,7 @@ pub fn play(stand: &Stand, [holder, waiter, prober]: &[Peer; 3], name: &str, cut
             told: held.is_some_and(|(.., told)| told),
             failover: replaced - killed,
             recovery: other.saturating_duration_since(replaced),
+            again: stand.master(name) == dead,
         }
     })
 }

@@ -31,7 +31,7 @@ impl Stand {
     }
 
     /// Which server answers for a lock.
-    fn master(&self, name: &str) -> usize {
+    pub fn master(&self, name: &str) -> usize {
         match self {
             Stand::Sentinel(sentinels) => sentinels.master(),
             Stand::Cluster(cluster) => cluster.owner(name),
