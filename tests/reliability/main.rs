@@ -1,9 +1,10 @@
-//! What failovers do to locks: `redlatch-failovers sentinel|cluster COUNT [healthy|cut [SYNC [redisson|quarantine]]]`.
+//! What failovers do to locks: `redlatch-failovers sentinel|cluster COUNT [healthy|fresh|cut|alone [SYNC [redisson|quarantine]]]`.
 //!
 //! A holder takes a lock for some seconds while somebody waits for it, and the master dies by `kill -9` at a random moment. Counted is how
-//! often and how long both held it, and how soon anybody could lock again after a replica had become master. `cut`: the replication link is
-//! cut before. SYNC is a policy as in a URL, `wait(replicas=1)` say. With `redisson` its locks are counted, with its own default; with
-//! `quarantine` those of clients that have that option.
+//! often and how long both had it, and how soon anybody could lock again after a replica had become master. `fresh`: the replica has just
+//! synchronized; `cut`: the replication link is cut before; `alone`: and the master dies only after it has answered the holder. SYNC is a policy as in a URL, `wait(replicas=1)` say. With `redisson` its locks
+//! are counted, with its own default; with `quarantine` those of clients that have that option. Of each overlap the times and the logs of
+//! the servers are kept in `target/failovers`.
 
 mod peer;
 mod round;
@@ -16,7 +17,7 @@ use std::time::Duration;
 
 use peer::Peer;
 use round::{Round, play};
-use stand::Stand;
+use stand::{Link, Stand};
 
 /// So many rounds are under way at a time, each on servers of its own.
 const SIDE_BY_SIDE: usize = 8;
@@ -25,7 +26,7 @@ fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let word = |place: usize, default: &'static str| words.get(place).map_or(default, |word| word.as_str());
     let count: usize = word(1, "10").parse().expect("the second argument is a number");
-    let (kind, cut, sync) = (word(0, "sentinel"), word(2, "healthy") == "cut", word(3, "none"));
+    let (kind, link, sync) = (word(0, "sentinel"), Link::named(word(2, "healthy")), word(3, "none"));
     let (theirs, careful) = (word(4, "") == "redisson", word(4, "") == "quarantine");
     let (left, rounds) = (AtomicUsize::new(count), Mutex::new(Vec::new()));
     thread::scope(|scope| {
@@ -36,7 +37,7 @@ fn main() {
                 let peers = [(); 3].map(|()| if theirs { Peer::redisson(&stand.url()) } else { Peer::ours(&stand.url(), sync, careful) });
                 let mut number = seed;
                 while left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok() {
-                    let round = play(&stand, &peers, &format!("n{seed}-{number}"), cut);
+                    let round = play(&stand, &peers, &format!("n{}-{number}", std::process::id()), link);
                     rounds.lock().expect("nothing panics while it is held").push(round);
                     number += SIDE_BY_SIDE;
                 }

@@ -1,15 +1,17 @@
 //! One failover, and what it did.
 
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use redlatch_tests::dice::Dice;
 
-use crate::peer::Peer;
-use crate::stand::Stand;
+use crate::peer::{Hold, Peer};
+use crate::stand::{Link, Stand};
 
-/// How long the holder works, and how long its lease is.
+/// How long the holder works: where the lock is lost, until others lock again, slow ones too.
 const WORK: Duration = Duration::from_secs(3);
+const LONG_WORK: Duration = Duration::from_secs(12);
 const LEASE: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(40);
 
@@ -28,39 +30,82 @@ pub struct Round {
     pub again: bool,
 }
 
-/// The first peer holds, the second one waits for the same lock, the third one tries others.
-pub fn play(stand: &Stand, [holder, waiter, prober]: &[Peer; 3], name: &str, cut: bool) -> Round {
+/// From when to when somebody had the lock: from the return of the acquire to the begin of the release, or to being told of the loss.
+struct Had {
+    since: Instant,
+    until: Instant,
+    told: bool,
+}
+
+impl Had {
+    fn with(&self, other: &Had) -> Option<Duration> {
+        self.until.min(other.until).checked_duration_since(self.since.max(other.since)).filter(|both| *both > Duration::ZERO)
+    }
+}
+
+/// The first peer holds, the second one waits for the same lock and then has it for as long, the third one tries others of that master.
+pub fn play(stand: &Stand, [holder, waiter, prober]: &[Peer; 3], name: &str, link: Link) -> Round {
     let mut dice = Dice::new(name.bytes().fold(7_u64, |sum, byte| sum.wrapping_mul(31) + u64::from(byte)), 0);
-    for peer in [holder, waiter, prober] {
-        peer.take(&format!("{name}-warm"), PATIENCE, LEASE).expect("all is well still").release();
-    }
     stand.until_replicated(name);
-    if cut {
-        stand.cut(name);
+    for peer in [holder, waiter, prober] {
+        peer.take(&format!("{{{name}}}-warm"), PATIENCE, LEASE).expect("all is well still").release();
     }
+    stand.prepare(name, link);
+    let work = if matches!(link, Link::Cut | Link::Alone) { LONG_WORK } else { WORK };
     let after = Duration::from_micros(dice.below(15_000));
+    let before = stand.logs();
     thread::scope(|scope| {
-        let holding = scope.spawn(|| {
-            let hold = holder.take(name, Duration::from_millis(1500), LEASE).ok()?;
-            let (since, (end, told)) = (Instant::now(), hold.hold_until(Instant::now() + WORK));
+        let (working, worked) = channel::<()>();
+        let (asking, answered) = channel::<()>();
+        let holding = scope.spawn(move || {
+            let hold = holder.take(name, Duration::from_millis(1500), LEASE);
+            drop(asking);
+            let (hold, since) = (hold.ok()?, Instant::now());
+            let (until, told) = hold.hold_until(since + work);
+            drop(working);
             hold.release();
-            Some((since, end, told))
+            Some(Had { since, until, told })
         });
+        // Nothing is ever sent by either.
+        if link == Link::Alone {
+            let _ = answered.recv();
+        }
         thread::sleep(after);
         let killed = Instant::now();
         let dead = stand.kill(name);
-        let waiting = scope.spawn(|| taken_at_last(waiter, name));
-        let probing = scope.spawn(|| taken_at_last(prober, &format!("{name}-other")));
+        let waiting = scope.spawn(move || {
+            let (hold, since) = taken_at_last(waiter, name);
+            let _ = worked.recv_timeout(work);
+            let until = Instant::now();
+            hold.release();
+            Had { since, until, told: false }
+        });
+        let probing = scope.spawn(|| {
+            let (hold, since) = taken_at_last(prober, &format!("{{{name}}}-other"));
+            hold.release();
+            since
+        });
         stand.until_replaced(name, dead);
         let replaced = Instant::now();
         stand.revive(name, dead);
         let held = holding.join().expect("no panic");
-        let (taken, other) = (waiting.join().expect("no panic"), probing.join().expect("no panic"));
+        let (waited, other) = (waiting.join().expect("no panic"), probing.join().expect("no panic"));
+        let overlap = held.as_ref().and_then(|held| held.with(&waited));
+        if let (Some(held), Some(both)) = (&held, overlap) {
+            let at = |time: Instant| time.saturating_duration_since(killed);
+            let times = format!(
+                "granted {:?} before or {:?} after the kill, replaced {:?} after, given to another {:?} after, both {both:?}",
+                killed.saturating_duration_since(held.since),
+                at(held.since),
+                at(replaced),
+                at(waited.since)
+            );
+            Stand::keep(name, &format!("{times}\n\n== before\n{before}\n\n== after\n{}", stand.logs()));
+        }
         Round {
-            granted: held.is_some_and(|(since, ..)| since < replaced),
-            overlap: held
-                .and_then(|(since, end, _)| Some(end.checked_duration_since(taken.max(since))?).filter(|both| *both > Duration::ZERO)),
-            told: held.is_some_and(|(.., told)| told),
+            granted: held.as_ref().is_some_and(|held| held.since < replaced),
+            overlap,
+            told: held.is_some_and(|held| held.told),
             failover: replaced - killed,
             recovery: other.saturating_duration_since(replaced),
             again: stand.master(name) == dead,
@@ -68,16 +113,12 @@ pub fn play(stand: &Stand, [holder, waiter, prober]: &[Peer; 3], name: &str, cut
     })
 }
 
-/// When it got the lock, however often it had to ask.
-fn taken_at_last(peer: &Peer, name: &str) -> Instant {
+/// The lock, and when it was there, however often it had to be asked for.
+fn taken_at_last<'a>(peer: &'a Peer, name: &str) -> (Hold<'a>, Instant) {
     let start = Instant::now();
     loop {
         match peer.take(name, PATIENCE, LEASE) {
-            Ok(hold) => {
-                let taken = Instant::now();
-                hold.release();
-                return taken;
-            }
+            Ok(hold) => return (hold, Instant::now()),
             Err(error) => assert!(start.elapsed() < 3 * PATIENCE, "{name}: {error}"),
         }
     }

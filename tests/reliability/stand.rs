@@ -1,6 +1,35 @@
 //! The servers of a round: a master with a replica that sentinels watch over, or a cluster of three with a replica each.
 
+use std::path::Path;
+
+use redlatch_tests::cluster::is_synced;
 use redlatch_tests::{Cluster, Sentinels, Server, eventually};
+
+/// Where the logs of servers go that gave a lock to two.
+const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/failovers");
+
+/// What a replica hears of its master when the holder asks.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Link {
+    Healthy,
+    /// It has just synchronized: the master sends it nothing before its first word, up to a second later.
+    Fresh,
+    Cut,
+    /// Cut, and the master dies only after it has answered the holder.
+    Alone,
+}
+
+impl Link {
+    pub fn named(word: &str) -> Link {
+        match word {
+            "healthy" => Link::Healthy,
+            "fresh" => Link::Fresh,
+            "cut" => Link::Cut,
+            "alone" => Link::Alone,
+            _ => panic!("there is no link that is `{word}`; write healthy, fresh, cut or alone"),
+        }
+    }
+}
 
 pub enum Stand {
     Sentinel(Box<Sentinels>),
@@ -38,6 +67,23 @@ impl Stand {
         }
     }
 
+    /// Returns once the link from the master of a lock to its replica, healthy till now, is as it is to be.
+    pub fn prepare(&self, name: &str, link: Link) {
+        match (link, self) {
+            (Link::Healthy, _) => {}
+            (Link::Cut | Link::Alone, _) => self.cut(name),
+            (Link::Fresh, Stand::Sentinel(sentinels)) => {
+                let master = sentinels.master();
+                let (replica, port) = (&sentinels.servers[1 - master], sentinels.servers[master].port().to_string());
+                // By now it has a history of its own, and gets everything anew.
+                replica.view().command::<()>(&["REPLICAOF", "NO", "ONE"]);
+                replica.view().command::<()>(&["REPLICAOF", "127.0.0.1", &port]);
+                eventually("a replica with all of its master", || is_synced(replica).then_some(()));
+            }
+            (Link::Fresh, Stand::Cluster(_)) => panic!("fresh is for sentinels"),
+        }
+    }
+
     /// Returns once what the master of a lock is told comes to its replica: after a synchronization it waits for a first word of that.
     pub fn until_replicated(&self, name: &str) {
         let mut master = self.servers()[self.master(name)].view();
@@ -48,7 +94,7 @@ impl Stand {
     }
 
     /// From now on the master of a lock replicates nothing.
-    pub fn cut(&self, name: &str) {
+    fn cut(&self, name: &str) {
         let mut master = self.servers()[self.master(name)].view();
         master.command::<()>(&["ACL", "SETUSER", "default", "-psync", "-sync", "-replconf"]);
         master.command::<i64>(&["CLIENT", "KILL", "TYPE", "replica"]);
@@ -68,8 +114,19 @@ impl Stand {
     pub fn until_replaced(&self, name: &str, dead: usize) {
         match self {
             Stand::Sentinel(sentinels) => sentinels.until_master(1 - dead),
-            Stand::Cluster(cluster) => drop(eventually("another owner", || Some(cluster.owner(name)).filter(|owner| *owner != dead))),
+            Stand::Cluster(cluster) => drop(cluster.until_replaced(name, dead)),
         }
+    }
+
+    /// What the servers have said so far.
+    pub fn logs(&self) -> String {
+        self.servers().iter().map(|server| format!("-- {}\n{}\n", server.address(), server.log())).collect()
+    }
+
+    /// Keeps what is known of an overlap, with the logs of the servers before and after.
+    pub fn keep(name: &str, story: &str) {
+        let folder = Path::new(KEPT);
+        std::fs::create_dir_all(folder).and_then(|()| std::fs::write(folder.join(name), story)).expect("the disk has room");
     }
 
     /// Starts the dead one again as a replica of the one that has its place, and returns once all is as before.

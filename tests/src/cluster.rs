@@ -61,7 +61,10 @@ impl Cluster {
     /// Which server has the slot of a key, as the first of those that run says.
     pub fn owner(&self, key: &str) -> usize {
         let mut view = self.servers.iter().find_map(|server| View::quick(&server.direct_url()).ok()).expect("one of them runs");
-        let port = port_of_owner(&mut view, key).expect("every slot has an owner");
+        self.place(port_of_owner(&mut view, key).expect("every slot has an owner"))
+    }
+
+    fn place(&self, port: i64) -> usize {
         self.servers.iter().position(|server| i64::from(server.port()) == port).expect("it is one of ours")
     }
 
@@ -96,7 +99,14 @@ impl Cluster {
     pub fn fail_over(&self, key: &str) -> usize {
         let dead = self.owner(key);
         self.servers[dead].stop();
-        eventually("another owner", || Some(self.owner(key)).filter(|owner| *owner != dead))
+        self.until_replaced(key, dead)
+    }
+
+    /// Returns the place of the server that has taken over from a dead one, once there is one.
+    pub fn until_replaced(&self, key: &str, dead: usize) -> usize {
+        let mut view = self.servers.iter().find(|server| View::quick(&server.direct_url()).is_ok()).expect("one of them runs").view();
+        let old = i64::from(self.servers[dead].port());
+        self.place(eventually("another owner", || port_of_owner(&mut view, key).filter(|port| *port != old)))
     }
 
     /// Starts a server that has died again, as a replica of a master.
@@ -148,7 +158,7 @@ fn port_of_owner(view: &mut View, key: &str) -> Option<i64> {
 }
 
 /// Whether a replica has all that its master has had, and is told of the rest.
-pub(crate) fn is_synced(replica: &Server) -> bool {
+pub fn is_synced(replica: &Server) -> bool {
     replica.view().command::<String>(&["INFO", "replication"]).contains("master_link_status:up")
 }
 

@@ -105,7 +105,8 @@ impl Sentinels {
         self.servers[dead].restart();
         let mut follows = 2;
         eventually("a replica with all of its master", || {
-            let (master, replica) = (self.master(), 1 - self.master());
+            let master = self.master();
+            let replica = 1 - master;
             if replica != follows {
                 let port = self.servers[master].port().to_string();
                 self.servers[replica].view().command::<()>(&["REPLICAOF", "127.0.0.1", &port]);
@@ -125,11 +126,12 @@ impl Sentinels {
 
     /// Returns once that server is the master.
     pub fn until_master(&self, place: usize) {
-        eventually("another master", || (self.master() == place).then_some(()));
+        // The server first: to ask the sentinels all the time would disturb them. Who promotes a server ends its connections.
         eventually("a master that knows it", || {
             let role: Vec<redis::Value> = View::quick(&self.servers[place].direct_url()).ok()?.try_command(&["ROLE"]).ok()?;
             matches!(role.first(), Some(redis::Value::BulkString(word)) if word == b"master").then_some(())
         });
+        eventually("another master", || (self.master() == place).then_some(()));
     }
 }
 

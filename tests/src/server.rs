@@ -135,6 +135,11 @@ impl Server {
         Monitor::start(&format!("127.0.0.1:{}", self.port()))
     }
 
+    /// What it has said since its start, if it runs.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.dir.join("log")).unwrap_or_default()
+    }
+
     /// Kills the server; everything in it is lost.
     pub fn stop(&self) {
         drop(self.process().take());
