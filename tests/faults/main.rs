@@ -14,6 +14,7 @@ mod late_copies;
 mod load;
 mod losses;
 mod lost_replies;
+mod names;
 mod quarantine;
 mod servers;
 mod slowness;

@@ -83,6 +83,13 @@ impl Process {
     pub fn pid(&self) -> u32 {
         self.guarded.pid
     }
+
+    /// How many bytes of memory it has.
+    pub fn memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it says so");
+        1024 * line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number of kB")
+    }
 }
 
 fn log_in(dir: &std::path::Path) -> String {

@@ -117,6 +117,12 @@ impl View {
         field.and_then(|count| count.parse().ok()).expect("every server counts its clients")
     }
 
+    /// How many bytes the server uses, after what its allocator need not keep was given back.
+    pub fn memory(&mut self) -> u64 {
+        self.command::<()>(&["MEMORY", "PURGE"]);
+        self.info_field("memory", "used_memory").and_then(|bytes| bytes.parse().ok()).expect("every server counts its bytes")
+    }
+
     pub(crate) fn pid(&mut self) -> Option<u32> {
         self.info_field("server", "process_id")?.parse().ok()
     }

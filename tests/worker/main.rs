@@ -10,6 +10,7 @@
 //! | `go SHARE` | none: the lanes acquire and release, so many times of a hundred a lock of their own |
 //! | `rest MS` | the number of lanes that have not come to an end in this time |
 //! | `close` | `ok`: the clients of the lanes are closed |
+//! | `names FIRST COUNT` | `ok`: that many names were locked and unlocked, see [`names`] |
 //!
 //! `KINDS` has the kinds of locks that the lanes take, `RED` the URLs of the servers of red locks, both with commas.
 
@@ -17,6 +18,7 @@ mod asynchronous;
 mod blocking;
 mod clients;
 mod log;
+mod names;
 mod permits;
 mod plan;
 mod section;
@@ -26,6 +28,7 @@ mod traffic;
 use std::path::Path;
 use std::time::Duration;
 
+use names::Names;
 use redlatch::{BlockingGuard, Client, Error, Result};
 use redlatch_tests::process::Control;
 use redlatch_tests::traffic::Kind;
@@ -37,7 +40,7 @@ fn main() {
     let [_, url, .., port] = &args[..] else { panic!("the arguments are URL --control PORT") };
     let mut control = Control::connect(port.parse().expect("the port is a number")).expect("somebody listens");
     let mut hand = Hand { client: Client::connect(url).expect("the URL is good"), guards: Vec::new() };
-    let mut traffic = None;
+    let (mut traffic, mut names) = (None, None);
     while let Some(command) = control.hear() {
         let words: Vec<&str> = command.split_whitespace().collect();
         let lanes = || traffic.as_ref().expect("traffic comes first");
@@ -55,9 +58,18 @@ fn main() {
                 lanes().close();
                 control.answer("ok");
             }
-            _ => control.answer(&hand.carry_out(&words).map_or_else(|error| format!("{} {error}", error.code()), |()| "ok".to_owned())),
+            ["names", first, count] => {
+                let names = names.get_or_insert_with(|| Names::new(url));
+                control.answer(&said(names.use_up(number(first), number(count))));
+            }
+            _ => control.answer(&said(hand.carry_out(&words))),
         }
     }
+}
+
+/// As the table above has it.
+fn said(outcome: Result<()>) -> String {
+    outcome.map_or_else(|error| format!("{} {error}", error.code()), |()| "ok".to_owned())
 }
 
 fn number(word: &str) -> u64 {
