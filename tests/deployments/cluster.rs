@@ -1,6 +1,3 @@
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
-use std::time::Instant;
-
 use redlatch::{Client, Error, LockBuilder, LostReason};
 use redlatch_tests::{Cluster, eventually, secs};
 
@@ -17,7 +14,7 @@ fn stays_taken(lock: &LockBuilder) {
     assert!(matches!(waited, Err(Error::NotAcquired { .. })));
 }
 
-fn listeners(cluster: &Cluster, pattern: &str) -> usize {
+pub fn listeners(cluster: &Cluster, pattern: &str) -> usize {
     cluster.servers.iter().map(|server| server.view().command::<Vec<String>>(&["PUBSUB", "SHARDCHANNELS", pattern]).len()).sum()
 }
 
@@ -91,46 +88,6 @@ fn a_slot_that_moves_takes_holds_and_waiters_with_it() {
         assert_eq!(cluster.owner(&name), to);
         use_every_kind(&one, &format!("{{{name}}}:{to}"));
     }
-}
-
-#[test]
-fn slots_that_move_all_the_time_lose_no_update_and_no_call() {
-    const MOVES: usize = 30;
-    const LANES: usize = 6;
-    let cluster = Cluster::start(3, 0);
-    let name = name_at(&cluster, 0);
-    let (count, ended, longest) = (AtomicU64::new(0), AtomicBool::new(false), AtomicU64::new(0));
-    let clients = [client(&cluster.url()), client(&cluster.url())];
-    let rounds: u64 = std::thread::scope(|scope| {
-        let lane = |lane: usize| {
-            let (client, name, count, ended, longest) = (&clients[lane % 2], &name, &count, &ended, &longest);
-            move || {
-                let mut rounds = 0;
-                while !ended.load(SeqCst) {
-                    let begun = Instant::now();
-                    let lock = if lane < LANES / 2 { client.lock(name) } else { client.fair_lock(&format!("{{{name}}}:fair")) };
-                    let guard = lock.wait(secs(20)).blocking().acquire().expect("no move is an error");
-                    longest.fetch_max(begun.elapsed().as_millis() as u64, SeqCst);
-                    if lane < LANES / 2 {
-                        let seen = count.load(SeqCst);
-                        std::thread::yield_now();
-                        count.store(seen + 1, SeqCst);
-                        rounds += 1;
-                    }
-                    guard.release().expect("no move loses it");
-                }
-                rounds
-            }
-        };
-        let lanes: Vec<_> = (0..LANES).map(|number| scope.spawn(lane(number))).collect();
-        for place in 0..MOVES {
-            cluster.migrate(&name, (place + 1) % 3);
-        }
-        ended.store(true, SeqCst);
-        lanes.into_iter().map(|lane| lane.join().expect("no lane fails")).sum()
-    });
-    assert_eq!(count.into_inner(), rounds, "of what each lane has counted alone");
-    println!("{rounds} rounds during {MOVES} moves, the longest acquire {} ms", longest.into_inner());
 }
 
 #[test]

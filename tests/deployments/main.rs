@@ -7,6 +7,7 @@ mod cluster;
 mod confirmed;
 mod credentials;
 mod keys;
+mod moves;
 mod nat;
 mod quarantine;
 mod replicated;

@@ -1,0 +1,98 @@
+//! A slot that moves all the time while its locks are taken, held and waited for. `REDLATCH_TEST_MOVES` says how often.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use redlatch::Client;
+use redlatch_tests::{Cluster, eventually, secs};
+
+use super::client;
+use super::cluster::{listeners, name_at};
+
+/// Half of them at a reentrant lock, half of them at a fair one.
+const LANES: usize = 6;
+
+fn moves() -> usize {
+    std::env::var("REDLATCH_TEST_MOVES").map_or(30, |count| count.parse().expect("REDLATCH_TEST_MOVES is a number"))
+}
+
+/// Takes and releases a lock until it is to end; says how often, and what the longest acquire took.
+fn take_and_release(client: &Client, lock: &redlatch::LockBuilder, ended: &AtomicBool, inside: impl Fn()) -> (u64, Duration) {
+    let (mut rounds, mut longest) = (0, Duration::ZERO);
+    while !ended.load(SeqCst) {
+        let begun = Instant::now();
+        let guard = lock.clone().wait(secs(20)).blocking().acquire().unwrap_or_else(|error| panic!("{}: {error}", client.id()));
+        longest = longest.max(begun.elapsed());
+        inside();
+        guard.release().expect("no move loses it");
+        rounds += 1;
+    }
+    (rounds, longest)
+}
+
+/// Somebody holds a lock and somebody else waits; the slot moves, and the lock is let go, after the move or beside it. How long it takes from
+/// there until the waiter has it.
+fn wake_across_a_move(cluster: &Cluster, [holder, waiter]: &[Client; 2], name: &str, to: usize, beside: bool) -> Duration {
+    let held = holder.lock(name).blocking().acquire().expect("free");
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            let guard = waiter.lock(name).wait(secs(20)).blocking().acquire().expect("woken");
+            (Instant::now(), guard)
+        });
+        eventually("a listener", || (listeners(cluster, &format!("*{name}*")) == 1).then_some(()));
+        let release = move || {
+            let begun = Instant::now();
+            held.release().expect("no move loses it");
+            begun
+        };
+        let begun = if beside {
+            let releasing = scope.spawn(release);
+            cluster.migrate(name, to);
+            releasing.join().expect("no panic")
+        } else {
+            cluster.migrate(name, to);
+            release()
+        };
+        let (woken, guard) = waiting.join().expect("no panic");
+        guard.release().expect("no move loses it");
+        woken.saturating_duration_since(begun)
+    })
+}
+
+#[test]
+fn slots_that_move_all_the_time_lose_no_update_and_no_call_and_no_waiter() {
+    let cluster = Cluster::start(3, 0);
+    let name = name_at(&cluster, 0);
+    let (moves, count, ended) = (moves(), AtomicU64::new(0), AtomicBool::new(false));
+    let clients = [client(&cluster.url()), client(&cluster.url())];
+    let (mut wakes, lanes) = thread::scope(|scope| {
+        let lane = |lane: usize| {
+            let (client, plain, count, ended) = (&clients[lane % 2], lane < LANES / 2, &count, &ended);
+            let lock = if plain { client.lock(&name) } else { client.fair_lock(&format!("{{{name}}}:fair")) };
+            let add_one = move || {
+                if plain {
+                    let seen = count.load(SeqCst);
+                    thread::yield_now();
+                    count.store(seen + 1, SeqCst);
+                }
+            };
+            scope.spawn(move || (plain, take_and_release(client, &lock, ended, add_one)))
+        };
+        let lanes: Vec<_> = (0..LANES).map(lane).collect();
+        let handed = format!("{{{name}}}:handed");
+        let wake = |place| wake_across_a_move(&cluster, &clients, &handed, (place + 1) % 3, place % 2 == 1);
+        let wakes: Vec<_> = (0..moves).map(wake).collect();
+        ended.store(true, SeqCst);
+        (wakes, lanes.into_iter().map(|lane| lane.join().expect("no lane fails")).collect::<Vec<_>>())
+    });
+    let plain: u64 = lanes.iter().filter(|(plain, _)| *plain).map(|(_, (rounds, _))| rounds).sum();
+    assert_eq!(count.into_inner(), plain, "of what each lane has counted alone");
+    let rounds: u64 = lanes.iter().map(|(_, (rounds, _))| rounds).sum();
+    let longest = lanes.iter().map(|(_, (_, longest))| *longest).max().unwrap_or_default();
+    wakes.sort();
+    let (median, last) = (wakes[moves / 2], wakes[moves - 1]);
+    println!(
+        "{rounds} rounds during {moves} moves, the longest acquire {longest:?}; woken after {median:?} in the median, {last:?} at most"
+    );
+}
