@@ -131,6 +131,10 @@ impl Stand {
 
     /// Starts the dead one again as a replica of the one that has its place, and returns once all is as before.
     pub fn revive(&self, name: &str, dead: usize) {
+        // Sentinels may have changed the master between the cut and the kill: then the one that was cut lives.
+        for server in self.servers().iter().enumerate().filter(|(place, _)| *place != dead).map(|(_, server)| server) {
+            server.view().command::<()>(&["ACL", "SETUSER", "default", "+psync", "+sync", "+replconf"]);
+        }
         match self {
             Stand::Sentinel(sentinels) => sentinels.revive(dead),
             Stand::Cluster(cluster) => cluster.revive(dead, self.master(name)),
