@@ -28,10 +28,7 @@ pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
     };
     let limits = Limits { response: target.tries(waiting.patience.deadline()).response(now), window: WINDOW };
     match live.link.run_direct(&call, limits) {
-        None => {
-            drop(turn);
-            go_on(waiting, None);
-        }
+        None => beside_others(waiting, turn, call),
         Some(Outcome::Reply(reply)) => match target.acquired(&call, reply, waiting.watched, now) {
             Ok(Some(Tried::Taken(taken))) if !live.is_closed() => return waiting.answer_here(taken),
             Ok(Some(Tried::Taken(taken))) => {
@@ -63,6 +60,12 @@ pub fn submit(waiting: Waiting) {
         Ok(call) => call,
         Err(error) => return waiting.answer(Err(error)),
     };
+    beside_others(waiting, turn, call);
+}
+
+/// Has a first try made together with those of others, where that may be.
+fn beside_others(waiting: Waiting, turn: Turn, call: Call) {
+    let target = &waiting.target;
     if call.confirmed && target.live.link.confirms(&target.slot.name) {
         return go_on(waiting, Some(Begun { turn, call, tried: None, copies: Vec::new() }));
     }

@@ -67,8 +67,18 @@ impl Inbox {
         }
     }
 
-    /// Runs on the I/O thread; `send` has first tries made.
-    pub async fn deal_out(&self, send: impl Fn(Vec<Box<dyn First>>)) {
+    /// Whether the I/O thread looks by itself soon for what this thread has left to it, and does together with more; it begins to, if
+    /// there is more.
+    pub fn is_looked_at(&self) -> bool {
+        let (glances, more) = (self.state().glances, is_together());
+        if more && !glances {
+            self.some.notify_one();
+        }
+        glances && more
+    }
+
+    /// Runs on the I/O thread; `send` has first tries made, and tells whether there is much to do.
+    pub async fn deal_out(&self, send: impl Fn(Vec<Box<dyn First>>) -> bool) {
         let mut idle = GLANCES;
         loop {
             if idle < GLANCES {
@@ -78,12 +88,11 @@ impl Inbox {
             }
             let (work, firsts) = {
                 let mut state = self.state();
-                idle = if state.firsts.is_empty() { idle + 1 } else { 0 };
-                state.glances = idle < GLANCES;
                 (std::mem::take(&mut state.work), std::mem::take(&mut state.firsts))
             };
             work.into_iter().for_each(|work| drop(tokio::spawn(work)));
-            send(firsts);
+            idle = if send(firsts) { 0 } else { idle + 1 };
+            self.state().glances = idle < GLANCES;
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 
 use crate::config::Config;
@@ -16,7 +16,7 @@ use crate::holds::Holds;
 use crate::inbox::Inbox;
 use crate::kinds;
 use crate::lines::{self, Done, Lines};
-use crate::link::{First, Firsts, Limits, Link, TOGETHER};
+use crate::link::{First, Firsts, Limits, Link, TOGETHER, UNDER_WAY};
 use crate::requests::Requests;
 use crate::settle::{Tries, WINDOW, settle};
 use crate::slot::Slot;
@@ -43,6 +43,8 @@ pub struct Live {
     pub earlier: Notify,
     asleep_until: Mutex<Option<Instant>>,
     requests: Requests,
+    /// One for each pipeline of first tries that may be under way.
+    pipelines: Semaphore,
 }
 
 impl Live {
@@ -65,6 +67,7 @@ impl Live {
             earlier: Notify::new(),
             asleep_until: Mutex::new(None),
             requests: Requests::default(),
+            pipelines: Semaphore::new(UNDER_WAY / TOGETHER),
             config: config.clone(),
         })
     }
@@ -138,19 +141,31 @@ impl Live {
     /// Has a first try made on the I/O thread, together with others, where it may take its usual time.
     pub fn first(self: &Arc<Self>, first: Box<dyn First>, response: Duration) {
         self.io();
-        match response == self.config.response_timeout {
-            true => self.inbox.put_first(first),
-            false => first.told(None),
+        if response != self.config.response_timeout {
+            return first.told(None);
         }
+        let sent = self.link.send(first, self.limits(), self.inbox.is_looked_at());
+        sent.unwrap_or_else(|first| self.inbox.put_first(first));
     }
 
-    fn send(self: &Arc<Self>, firsts: Vec<Box<dyn First>>) {
-        let limits = Limits { response: self.config.response_timeout, window: WINDOW };
+    fn limits(&self) -> Limits {
+        Limits { response: self.config.response_timeout, window: WINDOW }
+    }
+
+    /// Tells whether there is much to do.
+    fn send(self: &Arc<Self>, firsts: Vec<Box<dyn First>>) -> bool {
+        let (limits, busy) = (self.limits(), self.link.flush() || !firsts.is_empty());
         let mut firsts = firsts.into_iter().peekable();
         while firsts.peek().is_some() {
-            let (live, all) = (self.clone(), firsts.by_ref().take(TOGETHER).collect());
-            tasks::spawn(async move { live.link.run_all(Firsts { all, limits }).await });
+            let (live, firsts) = (self.clone(), Firsts { all: firsts.by_ref().take(TOGETHER).collect(), limits });
+            tasks::spawn(async move {
+                match timeout(limits.response, live.pipelines.acquire()).await {
+                    Ok(_turn) => live.link.run_all(firsts).await,
+                    Err(_) => firsts.not_sent(),
+                }
+            });
         }
+        busy
     }
 
     /// Called whenever something may be due earlier than before.

@@ -68,8 +68,12 @@ fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Resul
     let (sent, limits) = (Instant::now(), Limits { response: target.response, window: WINDOW });
     match live.link.run_direct(&releasing.call, limits) {
         Some(Outcome::Reply(reply)) => Some(target.released(releasing, reply, sent, false)),
-        outcome => {
-            let first = Box::new((releasing, outcome.map(|outcome| (outcome, sent))));
+        None => {
+            let_go(target, number, releasing, End::new(&live, ticket, done));
+            None
+        }
+        Some(outcome) => {
+            let first = Box::new((releasing, Some((outcome, sent))));
             spawn(&live, ticket, done, async move { target.release(number, Some(first)).await });
             None
         }
@@ -81,11 +85,16 @@ fn submit_release(target: Target, ticket: u64, number: u64, done: Done) {
     let Some(turn) = live.gates.try_enter(&target.slot) else {
         return spawn(&live, ticket, done, async move { target.release(number, None).await });
     };
-    let response = target.tries(None).response(Instant::now());
     match target.releasing(number, turn) {
-        Ok(releasing) => live.first(Box::new(Letting { target, number, releasing, end: End::new(&live, ticket, done) }), response),
+        Ok(releasing) => let_go(target, number, releasing, End::new(&live, ticket, done)),
         Err(error) => done(Err(error)),
     }
+}
+
+/// Has a release tried together with the first tries of others.
+fn let_go(target: Target, number: u64, releasing: Releasing, end: End) {
+    let (live, response) = (target.live.clone(), target.tries(None).response(Instant::now()));
+    live.first(Box::new(Letting { target, number, releasing, end }), response);
 }
 
 /// The first try of a release on its way.

@@ -14,6 +14,7 @@ mod late_copies;
 mod load;
 mod losses;
 mod lost_replies;
+mod many_at_once;
 mod names;
 mod quarantine;
 mod servers;

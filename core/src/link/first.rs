@@ -15,6 +15,8 @@ pub trait First: Send {
 /// How many go in one pipeline. The first of them is answered only with the last, so that these are few: while the callers of one pipeline
 /// go on, the server works on the next.
 pub const TOGETHER: usize = 16;
+/// No more than so many are under way; further ones wait for their answers, lest a slow server gets to all of them too late.
+pub const UNDER_WAY: usize = 64 * TOGETHER;
 
 /// All of them may take the time that the client is given for an answer.
 pub struct Firsts {

@@ -27,12 +27,13 @@ mod refusal;
 mod sharding;
 mod single;
 mod slots;
+mod swift;
 mod tls;
 mod topology;
 mod tuning;
 mod wire;
 
-pub use first::{First, Firsts, TOGETHER};
+pub use first::{First, Firsts, TOGETHER, UNDER_WAY};
 use life::Lives;
 use node::Node;
 use packing::{is_half_done, no_script, packed, reply};
@@ -141,10 +142,30 @@ impl Link {
         }
     }
 
+    /// On the caller's thread, which goes on: a first try that many others are made beside. `later`: as in [`Link::flush`]. Gives it back if
+    /// it has to be made by [`Link::run_all`].
+    pub fn send(&self, first: Box<dyn First>, limits: Limits, later: bool) -> Result<(), Box<dyn First>> {
+        match &self.way {
+            Way::One(node) => node.swift.send(first, limits, later),
+            Way::Many(_) => Err(first),
+        }
+    }
+
+    /// Has what was left for later go out; tells whether anything was sent since the last time.
+    pub fn flush(&self) -> bool {
+        match &self.way {
+            Way::One(node) => node.swift.flush(),
+            Way::Many(_) => false,
+        }
+    }
+
     /// On the I/O thread: many first tries at once.
     pub async fn run_all(&self, firsts: Firsts) {
         match &self.way {
-            Way::One(node) => node.mux.run_all(firsts).await,
+            Way::One(node) => {
+                node.swift.missed(firsts.all.len());
+                node.mux.run_all(firsts).await;
+            }
             // Each may belong to another server.
             Way::Many(_) => firsts.not_sent(),
         }

@@ -13,6 +13,7 @@ use super::mux::Mux;
 use super::quarantine::Quarantine;
 use super::sharding::Sharding;
 use super::single::Server;
+use super::swift::Swift;
 use super::wire::How;
 use super::{Elsewhere, Limits, Outcome, Sent};
 use crate::config::Config;
@@ -25,6 +26,7 @@ use crate::wakes::Wakes;
 pub struct Node {
     pub address: Address,
     pub direct: Direct,
+    pub swift: Arc<Swift>,
     pub mux: Arc<Mux>,
     /// For the channels that belong to slots, as keys do.
     pub ear: Arc<Mux>,
@@ -47,7 +49,8 @@ impl Node {
         let (mux, ear) = (mux(false), mux(true));
         let confirms = config.sync != SyncPolicy::None;
         let confirming = confirms.then(|| Box::new(Confirming::new(server.clone(), clock.clone(), life.clone(), config.sync)));
-        Ok(Node { address: address.clone(), direct: Direct::new(server, clock, life.clone()), mux, ear, confirming, life })
+        let swift = Arc::new(Swift::new(server.clone(), clock.clone(), life.clone()));
+        Ok(Node { address: address.clone(), direct: Direct::new(server, clock, life.clone()), swift, mux, ear, confirming, life })
     }
 
     /// Whether it has to confirm what is taken of it, as far as is known now.
@@ -93,6 +96,7 @@ impl Node {
     /// Whoever waits for an answer of it is told that there will be none.
     pub fn retire(&self) {
         self.direct.close();
+        self.swift.close();
         self.confirming.iter().for_each(|confirming| confirming.retire());
         self.mux.retire();
         self.ear.retire();
@@ -100,6 +104,7 @@ impl Node {
 
     pub fn close(&self) {
         self.direct.close();
+        self.swift.close();
         self.confirming.iter().for_each(|confirming| confirming.retire());
         self.mux.close();
         self.ear.close();
