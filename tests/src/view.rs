@@ -16,7 +16,7 @@ pub struct View {
 
 impl View {
     pub(crate) fn connect(url: &str) -> RedisResult<Self> {
-        let connection = redis::Client::open(url)?.get_connection_with_timeout(Duration::from_secs(2))?;
+        let connection = redis::Client::open(url)?.get_connection_with_timeout(PATIENCE)?;
         connection.set_read_timeout(Some(PATIENCE))?;
         Ok(View { connection })
     }
