@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 
+from harness.program import Program
 from harness.window import PATIENCE, Bench, Figures, Window, fresh
 
 HOLD, GAP = 12, 4  # ms
@@ -17,7 +18,7 @@ def handover(bench: Bench, peer: str, mode: str, seconds: float) -> Figures:
         name, times = fresh(), max(2, int(seconds * 1000 / (2 * HOLD)))
         for program, starts in zip(programs, (0, 1)):
             program.tell("handover", name=name, times=times, hold=HOLD, gap=GAP, starts=starts)
-        answers = [program.hear(seconds + PATIENCE) for program in programs]
+        answers = Program.hear_all(programs, seconds + PATIENCE)
     one, other = answers
     to_other = waits(one["released"], one["taken"], other["taken"])
     took = sorted(to_other + waits(other["released"], other["taken"], one["taken"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from harness.program import Answer
+from harness.program import Answer, Program
 from harness.window import LEAD, PATIENCE, Bench, Figures, Window, fresh
 
 
@@ -47,7 +47,7 @@ def timed(
         start, name = time.monotonic_ns() + LEAD, fresh()
         for program in programs:
             program.tell(order, name=name, **values, **{"from": start}, until=start + int(seconds * 1e9))
-        answers = [program.hear(seconds + PATIENCE) for program in programs]
+        answers = Program.hear_all(programs, seconds + PATIENCE)
     return window, answers
 
 

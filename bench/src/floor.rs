@@ -6,9 +6,14 @@ use std::time::Duration;
 use crate::order::{Order, Pairs, list, now, report};
 use crate::socket::{Socket, encoded};
 
+/// As the core puts it together.
 macro_rules! script {
-    ($name:literal) => {
-        concat!(include_str!("../../core/scripts/_late.lua"), include_str!(concat!("../../core/scripts/plain/", $name, ".lua")))
+    ($name:literal $(, $fragment:literal)+) => {
+        concat!(
+            include_str!("../../core/scripts/_late.lua"),
+            $(include_str!(concat!("../../core/scripts/", $fragment, ".lua")),)+
+            include_str!(concat!("../../core/scripts/plain/", $name, ".lua"))
+        )
     };
 }
 
@@ -40,7 +45,7 @@ pub fn program(url: &str) -> Box<dyn FnMut(&Order) -> String> {
 pub fn calls(socket: &mut Socket, name: &str) -> (Vec<u8>, Vec<u8>) {
     let channel = format!("redisson_lock__channel:{{{name}}}");
     let mut load = |script| socket.call(&encoded(&["SCRIPT", "LOAD", script])).remove(0);
-    let (acquire, release) = (load(script!("acquire")), load(script!("release")));
+    let (acquire, release) = (load(script!("acquire", "_look", "_kind")), load(script!("release", "_look")));
     (
         encoded(&["EVALSHA", &acquire, "1", name, "30000", OWNER, "1", NOT_AFTER]),
         encoded(&["EVALSHA", &release, "1", name, OWNER, "0", "0", "", "0", "", "PUBLISH", &channel, NOT_AFTER]),
