@@ -14,6 +14,8 @@ pub struct Wakes {
     suspects: Mutex<Option<Suspects>>,
     /// Told of every new suspect.
     pub suspicion: Notify,
+    /// Told whenever something that was listened to cannot be heard any more.
+    pub deafness: Notify,
     pub events: Events,
 }
 
@@ -108,6 +110,7 @@ impl Wakes {
             channel.proven.store(false, SeqCst);
             channel.messages.send_modify(|count| *count += 1);
         }
+        self.deafness.notify_one();
     }
 
     fn channels(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Channel>>> {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use super::topology::Topology;
 use crate::error::{Error, Result};
@@ -53,7 +53,7 @@ impl Topology {
     pub(super) fn keep(self: &Arc<Self>) {
         if !self.keeper.kept.swap(true, SeqCst) {
             let told = self.keeper.told.join(SWITCHED);
-            tokio::spawn(look(Arc::downgrade(self), told));
+            tokio::spawn(look(Arc::downgrade(self), self.wakes.clone(), told));
         }
     }
 
@@ -99,13 +99,18 @@ impl Topology {
     }
 }
 
-async fn look(topology: Weak<Topology>, mut told: Listener) {
+async fn look(topology: Weak<Topology>, wakes: Arc<Wakes>, mut told: Listener) {
     let mut pause = LOOK;
     loop {
         if let Some(topology) = topology.upgrade() {
             let _ = topology.hear_sentinels();
         }
-        let has_heard = timeout(pause, told.heard()).await.is_ok();
+        let has_heard = tokio::select! {
+            _ = told.heard() => true,
+            // A slot has gone elsewhere, or a server is gone.
+            () = wakes.deafness.notified() => true,
+            () = sleep(pause) => false,
+        };
         let since = Instant::now();
         let Some(topology) = topology.upgrade() else { return };
         if !topology.wakes.anybody_listens() && !topology.keeper.has_failed() {
