@@ -14,7 +14,8 @@ mod park;
 mod pending;
 mod taken;
 
-#[pyo3::pymodule]
+// Nobody has tried it without the GIL: an interpreter that runs without switches it on, and says so.
+#[pyo3::pymodule(gil_used = true)]
 mod _redlatch {
     #[pymodule_export]
     use crate::client::{Client, close, connect, group, multi_name};
