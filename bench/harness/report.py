@@ -28,7 +28,8 @@ def write(result: dict[str, Any]) -> None:
             **about,
         )
     )
-    parts = [head, *(section(row, result) for row in ROWS), *curves(result), *unable(result)]
+    missed = (BENCH / "missed.md").read_text()
+    parts = [head, *(section(row, result) for row in ROWS), *curves(result), missed, *unable(result)]
     PAGE.write_text("\n".join(filter(None, parts)))
 
 
