@@ -103,7 +103,6 @@ def renewal(_: Bench, peer: str, mode: str, seconds: float, locks: int = 10_000)
         "names": names_at[-1][1] / seconds,
         "scripts": window.commands["evalsha"] / seconds,
         "lost": locks - min(held, keys),
-        "foreign": window.foreign,
     }
 
 

@@ -1,12 +1,13 @@
 //! What the server is able to do at most: script calls of lock and unlock for many locks, each kind in one write of one socket.
 
-use crate::floor::calls;
+use crate::floor::{self, calls};
 use crate::order::{Order, report};
 use crate::socket::Socket;
 
 pub fn program(url: &str) -> Box<dyn FnMut(&Order) -> String> {
     let mut socket = Socket::connect(url);
     Box::new(move |order| match order.what.as_str() {
+        "first" => floor::first(&mut socket, order),
         "own" => own(&mut socket, order),
         _ => "cannot=1".into(),
     })

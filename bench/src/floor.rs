@@ -26,11 +26,7 @@ pub fn program(url: &str) -> Box<dyn FnMut(&Order) -> String> {
     let url = url.to_owned();
     let mut socket = Socket::connect(&url);
     Box::new(move |order| match order.what.as_str() {
-        "first" => {
-            let (acquire, release) = calls(&mut socket, order.name());
-            pair(&mut socket, &acquire, &release);
-            "pairs=1".into()
-        }
+        "first" => first(&mut socket, order),
         "solo" => {
             order.begin();
             report([pairs(&mut socket, order, order.name())])
@@ -39,6 +35,12 @@ pub fn program(url: &str) -> Box<dyn FnMut(&Order) -> String> {
         "handover" => handover(&mut socket, &mut Socket::connect(&url), order),
         _ => "cannot=1".into(),
     })
+}
+
+pub fn first(socket: &mut Socket, order: &Order) -> String {
+    let (acquire, release) = calls(socket, order.name());
+    pair(socket, &acquire, &release);
+    "pairs=1".into()
 }
 
 /// The script calls of a lock and an unlock, ready to be sent.
