@@ -13,4 +13,4 @@ THREADS = ("rust", "python", "java", *REDISSON, *PYTHON, *GO, *OTHERS, *ELSEWHER
 ENGINES = {"curator": "zookeeper", "mariadb": "mariadb", "postgres": "postgres", "etcd": "etcd"}
 JVMS = {"java", "java-virtual", "java-fair", *REDISSON, "curator", "mariadb", "postgres"}
 # What they are measured against; not a lock that anybody could use.
-FLOORS = {"floor", "ceiling"}
+FLOORS = {"floor", "ceiling", "bare"}

@@ -8,7 +8,7 @@ from harness import rates, upkeep
 from harness.handover import handover
 from harness.peers import ASYNCIO, ELSEWHERE, GO, OTHERS, OURS, PYTHON, REDISSON, THREADS
 from harness.row import Aim, Column, Row, at_least, at_most
-from harness.window import FAR, ONE_CPU, TWO_CPUS
+from harness.window import FAR, FREE, ONE_CPU, TWO_CPUS
 
 P50, P99 = Column("p50 µs", "p50", 1), Column("p99 µs", "p99", 1)
 CPU, SERVER_CPU = Column("client CPU µs", "cpu", 1), Column("server CPU µs", "server_cpu", 1)
@@ -60,6 +60,7 @@ ROWS = (
         ("floor", "ceiling", *EVERYBODY),
         rates.own,
         (PAIRS, Column("/ floor", "rate", 2, "floor", OWN_AIMS), P50, P99, SERVER_CPU, CPU, SCRIPTS),
+        (FREE, ONE_CPU),
         plot="rate",
     ),
     Row(
@@ -88,6 +89,7 @@ ROWS = (
         (*THREADS, "rust-async", "asyncio", "java-virtual", *ASYNCIO),
         rates.crowd,
         contended(4, 0.9, 1.1, Column("CPU / Redisson", "cpu", 3, "redisson", at_most(rust=0.1, java=0.1))),
+        (FREE, ONE_CPU),
         plot="rate",
     ),
     Row(
@@ -119,13 +121,17 @@ ROWS = (
     Row(
         "handover",
         "hand-over from one process to another that waits",
-        ("floor", *(peer for peer in THREADS if peer not in ("redisson-virtual", "redis-py-hiredis", "pottery"))),
+        (
+            "floor",
+            "bare",
+            *(peer for peer in THREADS if peer not in ("redisson-virtual", "redis-py-hiredis", "pottery")),
+        ),
         handover,
         (
             *(P50, P99),
             Column("p50 / floor", "p50", 2, "floor", at_most(rust=1.6, java=1.6)),
             Column("p99 / floor", "p99", 2, "floor", at_most(rust=3, java=3)),
-            *(CPU, COMMANDS),
+            *(Column("p50 / bare", "p50", 2, "bare"), CPU, COMMANDS),
         ),
         (ONE_CPU, TWO_CPUS),
         seconds=0.7,

@@ -32,7 +32,8 @@ class Session:
         for row in (row for row in rows if row.warm * seconds):
             for peer in (peer for peer in present(row.peers) if peer in JVMS):
                 say(f"warming {peer} for {seconds * row.warm:.0f} s: {row.title}")
-                self._attempt(row.key, peer, row.measure, row.modes[-1], seconds * row.warm)
+                mode = FREE if FREE in row.modes else row.modes[-1]
+                self._attempt(row.key, peer, row.measure, mode, seconds * row.warm)
 
     def round(self, rows: list[Row], number: int) -> None:
         for row in (row for row in rows if row.rounds is None or number < row.rounds):

@@ -17,8 +17,8 @@ macro_rules! script {
     };
 }
 
-/// As long as an owner of a client: `<client uuid>:<number>`.
-const OWNER: &str = "7d0cd1a5-8f2c-4a54-b5a6-0d7c5a3c1f00:1099511627776";
+/// As long as a client's; the number of an owner comes behind it.
+const CLIENT: &str = "7d0cd1a5-8f2c-4a54-b5a6-0d7c5a3c1f00";
 /// Server time in ms that does not come; as many digits as that of a call.
 const NOT_AFTER: &str = "9999999999999";
 
@@ -45,13 +45,18 @@ pub fn first(socket: &mut Socket, order: &Order) -> String {
 
 /// The script calls of a lock and an unlock, ready to be sent.
 pub fn calls(socket: &mut Socket, name: &str) -> (Vec<u8>, Vec<u8>) {
-    let channel = format!("redisson_lock__channel:{{{name}}}");
+    let channel = channel(name);
+    let owner = format!("{CLIENT}:{:013}", std::process::id());
     let mut load = |script| socket.call(&encoded(&["SCRIPT", "LOAD", script])).remove(0);
     let (acquire, release) = (load(script!("acquire", "_look", "_kind")), load(script!("release", "_look")));
     (
-        encoded(&["EVALSHA", &acquire, "1", name, "30000", OWNER, "1", NOT_AFTER]),
-        encoded(&["EVALSHA", &release, "1", name, OWNER, "0", "0", "", "0", "", "PUBLISH", &channel, NOT_AFTER]),
+        encoded(&["EVALSHA", &acquire, "1", name, "30000", &owner, "1", NOT_AFTER]),
+        encoded(&["EVALSHA", &release, "1", name, &owner, "0", "0", "", "0", "", "PUBLISH", &channel, NOT_AFTER]),
     )
+}
+
+fn channel(name: &str) -> String {
+    format!("redisson_lock__channel:{{{name}}}")
 }
 
 fn pair(socket: &mut Socket, acquire: &[u8], release: &[u8]) {
@@ -79,6 +84,34 @@ fn own(url: &str, order: &Order) -> String {
         let callers: Vec<_> = (0..order.number("callers")).map(|n| scope.spawn(move || caller(n))).collect();
         callers.into_iter().map(|caller| caller.join().expect("no caller panics")).collect::<Vec<_>>()
     }))
+}
+
+/// What a lock cannot do without when it is handed over: the releasing script, its message, and the acquiring script.
+pub fn bare(url: &str) -> Box<dyn FnMut(&Order) -> String> {
+    let url = url.to_owned();
+    let mut socket = Socket::connect(&url);
+    Box::new(move |order| match order.what.as_str() {
+        "first" => first(&mut socket, order),
+        "handover" => scripts_handover(&mut socket, &mut Socket::connect(&url), order),
+        _ => "cannot=1".into(),
+    })
+}
+
+fn scripts_handover(socket: &mut Socket, listener: &mut Socket, order: &Order) -> String {
+    let (acquire, release) = calls(socket, order.name());
+    listener.call(&encoded(&["SUBSCRIBE", &channel(order.name())]));
+    let (mut taken, mut released) = (Vec::new(), Vec::new());
+    for _ in 0..order.number("times") {
+        while socket.call(&acquire)[0] != "1" {
+            listener.reply();
+        }
+        taken.push(now());
+        sleep(order.duration("hold"));
+        released.push(now());
+        socket.call(&release);
+        sleep(order.duration("gap"));
+    }
+    format!("taken={} released={}", list(&taken), list(&released))
 }
 
 /// Two processes send a message to and fro, each with one socket that publishes and one that listens.
