@@ -104,12 +104,13 @@ impl Wakes {
         }
     }
 
-    /// Nothing can be heard any more: everybody tries again, and by that opens the connection anew.
+    /// Nothing can be heard any more: everybody tries again, and every holder looks, and by that opens the connection anew.
     pub fn disconnected(&self) {
         for channel in self.channels().values() {
             channel.proven.store(false, SeqCst);
             channel.messages.send_modify(|count| *count += 1);
         }
+        self.suspect(None);
         self.deafness.notify_one();
     }
 

@@ -52,6 +52,23 @@ fn sentinels_tell_those_who_wait_or_whose_calls_fail_of_another_master() {
 }
 
 #[test]
+fn a_holder_is_told_as_soon_as_there_is_another_master() {
+    let sentinels = Sentinels::start();
+    // A look that has failed is repeated after a tenth of the watchdog's time: after the test has ended.
+    let client = client(&format!("{}?retry_for=20&watchdog=1000", sentinels.url()));
+    let held = client.lock("n").lease(secs(900)).blocking().acquire().expect("free");
+    eventually("a hold that is looked at and replicated", || {
+        (sentinels.servers[0].view().tells() && sentinels.servers[1].view().exists("n")).then_some(())
+    });
+    sentinels.servers[0].stop();
+    sentinels.until_master(1);
+    sentinels.servers[1].view().command::<()>(&["DEL", "n"]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    let told = runtime.block_on(async { tokio::time::timeout(secs(30), held.lost()).await });
+    assert!(told.expect("it is told in time").is_some(), "it is lost");
+}
+
+#[test]
 fn one_failover_after_another_is_followed() {
     let sentinels = Sentinels::start();
     let client = client(&format!("{}?retry_for=20", sentinels.url()));

@@ -208,3 +208,25 @@ fn a_key_that_somebody_overwrites_stops_no_other_renewal() {
     }
     assert_eq!(view.command::<String>(&["GET", "n7"]), "something else");
 }
+
+#[test]
+fn who_only_holds_is_told_of_what_happens_after_a_cut() {
+    let job = |refused: bool| {
+        let job = move || {
+            let server = Server::start();
+            let proxy = Proxy::start(&server);
+            let (client, mut view) = (connect(&server.url_at(proxy.port())), server.view());
+            let guard = client.lock("n").lease(LONG).blocking().acquire().expect("free");
+            lasts(&mut view);
+            if refused {
+                proxy.refuse();
+            }
+            proxy.cut();
+            view.command::<()>(&["DEL", "n"]);
+            proxy.accept();
+            told(&guard);
+        };
+        (format!("refused meanwhile: {refused}"), job)
+    };
+    all_at_once([false, true].into_iter().map(job));
+}

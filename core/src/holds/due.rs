@@ -24,8 +24,8 @@ impl Holds {
     /// The server says that these keys have changed, or `None`: that it cannot tell any more of any.
     pub fn suspect(&mut self, names: Option<&[String]>, now: Instant) {
         let Some(names) = names else {
-            let told: Vec<usize> = self.owned.iter().filter(|(_, owned)| owned.check_at.is_none()).map(|(key, _)| key).collect();
-            return told.into_iter().for_each(|key| self.check(key, now, now));
+            let all: Vec<usize> = self.owned.iter().map(|(key, _)| key).collect();
+            return all.into_iter().for_each(|key| self.check(key, now, now));
         };
         let later = self.stepped(now + SHARED, STEP);
         for name in names {

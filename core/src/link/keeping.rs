@@ -15,7 +15,7 @@ use crate::wakes::{Listener, Wakes};
 const LOOK: Duration = Duration::from_secs(1);
 /// A cluster says itself when a call goes wrong.
 const CLUSTER: Duration = Duration::from_secs(5);
-/// How long after a call that has failed sentinels are listened to.
+/// How long after a call that has failed sentinels are listened to, at least: until the next look at a hold.
 const FAILED: Duration = Duration::from_secs(5);
 /// Between two looks at what sentinels have told of, at first: it may not be there yet.
 const SOON: Duration = Duration::from_millis(20);
@@ -43,8 +43,9 @@ impl Keeper {
         self.told.message(SWITCHED);
     }
 
-    fn has_failed(&self) -> bool {
-        self.failed.lock().expect("nothing panics while it is held").is_some_and(|failed| failed.elapsed() < FAILED)
+    fn has_failed(&self, watchdog: Duration) -> bool {
+        let last = *self.failed.lock().expect("nothing panics while it is held");
+        last.is_some_and(|failed| failed.elapsed() < FAILED.max(watchdog / 5))
     }
 }
 
@@ -113,7 +114,7 @@ async fn look(topology: Weak<Topology>, wakes: Arc<Wakes>, mut told: Listener) {
         };
         let since = Instant::now();
         let Some(topology) = topology.upgrade() else { return };
-        if !topology.wakes.anybody_listens() && !topology.keeper.has_failed() {
+        if !topology.wakes.anybody_listens() && !topology.keeper.has_failed(topology.config.watchdog) {
             return topology.keep_no_more(told);
         }
         if has_heard {
