@@ -159,7 +159,9 @@ fn port_of_owner(view: &mut View, key: &str) -> Option<i64> {
 
 /// Whether a replica has all that its master has had, and is told of the rest.
 pub fn is_synced(replica: &Server) -> bool {
-    replica.view().command::<String>(&["INFO", "replication"]).contains("master_link_status:up")
+    // A server that is promoted ends its connections.
+    let said = replica.view().try_command::<String>(&["INFO", "replication"]);
+    said.is_ok_and(|said| said.contains("master_link_status:up"))
 }
 
 /// The port of the master in a row of `CLUSTER SLOTS`, if the slot is in it.
