@@ -103,6 +103,21 @@ fn a_replica_that_takes_over_serves_the_next_call() {
 }
 
 #[test]
+fn a_holder_is_told_as_soon_as_a_replica_has_taken_over() {
+    let cluster = Cluster::start(3, 1);
+    // A look that has failed is repeated after a tenth of the watchdog's time: after the test has ended.
+    let client = client(&format!("{}?watchdog=1000", cluster.url()));
+    let name = name_at(&cluster, 1);
+    let held = client.lock(&name).lease(secs(900)).blocking().acquire().expect("free");
+    eventually("a hold that is looked at", || cluster.servers[1].view().tells().then_some(()));
+    let heir = cluster.fail_over(&name);
+    cluster.servers[heir].view().command::<()>(&["DEL", &name]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    let told = runtime.block_on(async { tokio::time::timeout(secs(30), held.lost()).await });
+    assert!(told.expect("it is told in time").is_some(), "it is lost");
+}
+
+#[test]
 fn a_hold_whose_master_dies_with_it_is_told_of_as_lost() {
     let cluster = Cluster::start(3, 0);
     let client = client(&format!("{}?watchdog=2&retry_for=0.5&response_timeout=0.5", cluster.url()));

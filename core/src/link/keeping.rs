@@ -1,5 +1,5 @@
-//! Looks again and again, while somebody waits for messages of several servers, who answers for what, and moves the ears there. Calls
-//! need none of it: they go by no old news. Sentinels tell of another master themselves, to those who wait and to those whose calls fail.
+//! Looks again and again who answers for what, while somebody waits for messages of several servers and for a while after a call has failed,
+//! and moves the ears there. Calls need none of it: they go by no old news. Sentinels tell of another master themselves.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, Weak};
@@ -15,8 +15,10 @@ use crate::wakes::{Listener, Wakes};
 const LOOK: Duration = Duration::from_secs(1);
 /// A cluster says itself when a call goes wrong.
 const CLUSTER: Duration = Duration::from_secs(5);
-/// How long after a call that has failed sentinels are listened to, at least: until the next look at a hold.
+/// How long after a call that has failed this goes on, at least: until the next look at a hold.
 const FAILED: Duration = Duration::from_secs(5);
+/// Between two looks meanwhile.
+const ANXIOUS: Duration = Duration::from_millis(250);
 /// Between two looks at what sentinels have told of, at first: it may not be there yet.
 const SOON: Duration = Duration::from_millis(20);
 /// What sentinels tell of another master on.
@@ -42,11 +44,6 @@ impl Keeper {
     pub fn hurry(&self) {
         self.told.message(SWITCHED);
     }
-
-    fn has_failed(&self, watchdog: Duration) -> bool {
-        let last = *self.failed.lock().expect("nothing panics while it is held");
-        last.is_some_and(|failed| failed.elapsed() < FAILED.max(watchdog / 5))
-    }
 }
 
 impl Topology {
@@ -58,12 +55,15 @@ impl Topology {
         }
     }
 
-    /// Called when a call has failed on its way: where sentinels will tell who answers now, they are listened to.
+    /// Called when a call has failed on its way: who only holds is to know soon who answers now.
     pub(super) fn keep_a_while(self: &Arc<Self>) {
-        if matches!(self.config.servers, Servers::Sentinel { .. }) {
-            *self.keeper.failed.lock().expect("nothing panics while it is held") = Some(Instant::now());
-            self.keep();
-        }
+        *self.keeper.failed.lock().expect("nothing panics while it is held") = Some(Instant::now());
+        self.keep();
+    }
+
+    fn has_failed(&self) -> bool {
+        let last = *self.keeper.failed.lock().expect("nothing panics while it is held");
+        last.is_some_and(|failed| failed.elapsed() < FAILED.max(self.config.watchdog / 5))
     }
 
     /// Has all sentinels that can be reached tell of another master: the first to know of it is the one that brought it about.
@@ -114,7 +114,7 @@ async fn look(topology: Weak<Topology>, wakes: Arc<Wakes>, mut told: Listener) {
         };
         let since = Instant::now();
         let Some(topology) = topology.upgrade() else { return };
-        if !topology.wakes.anybody_listens() && !topology.keeper.has_failed(topology.config.watchdog) {
+        if !topology.wakes.anybody_listens() && !topology.has_failed() {
             return topology.keep_no_more(told);
         }
         if has_heard {
@@ -122,10 +122,11 @@ async fn look(topology: Weak<Topology>, wakes: Arc<Wakes>, mut told: Listener) {
             sleep(SOON).await;
             pause = SOON;
         }
-        let most = if topology.is_cluster() { CLUSTER } else { LOOK / 4 };
+        let most = if topology.is_cluster() { CLUSTER } else { ANXIOUS };
         pause = match topology.said() {
             Some(said) if pause == LOOK && said.elapsed() <= most => LOOK,
             _ => match topology.refresh(since).await {
+                Ok(()) if topology.has_failed() => ANXIOUS,
                 Ok(()) => LOOK,
                 Err(error) => {
                     tracing::debug!(target: "redlatch::link", "nobody says who answers: {error}");
