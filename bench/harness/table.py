@@ -31,10 +31,11 @@ def cell(column: Column, peer: str, windows: list[Window]) -> str:
 
 
 def lines(row: Row, windows: list[Window]) -> list[list[str]]:
-    """A heading, and a line for each peer that has figures."""
+    """A heading, and a line for each peer that has figures; columns of which nobody has any are left out."""
     peers = [peer for peer in row.peers if any(w["peer"] == peer for w in windows)]
-    return [["", *(column.title for column in row.columns)]] + [
-        [peer, *(cell(column, peer, windows) for column in row.columns)] for peer in peers
+    columns = [column for column in row.columns if any(value(column, peer, windows) is not None for peer in peers)]
+    return [["", *(column.title for column in columns)]] + [
+        [peer, *(cell(column, peer, windows) for column in columns)] for peer in peers
     ]
 
 
