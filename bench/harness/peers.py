@@ -14,3 +14,6 @@ ENGINES = {"curator": "zookeeper", "mariadb": "mariadb", "postgres": "postgres",
 JVMS = {"java", "java-virtual", "java-fair", *REDISSON, "curator", "mariadb", "postgres"}
 # What they are measured against; not a lock that anybody could use.
 FLOORS = {"floor", "ceiling", "bare"}
+# Who is in a first look.
+KNOWN = {*FLOORS, *OURS, "java-fair", "redisson", "redisson-fair", "redis-py", "redis-asyncio"}
+KNOWN |= {"redislock", "rslock", "mariadb"}

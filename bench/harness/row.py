@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Callable
 
+from harness.peers import KNOWN
 from harness.window import FREE, Bench, Figures
 
 
@@ -36,11 +37,18 @@ class Row:
     modes: tuple[str, ...] = (FREE,)
     seconds: float = 1
     warm: float = 1 / 9  # of the time for which JVMs are warmed
+    warmed_by: str | None = None  # a row that does the same, with the same programs
     rounds: int | None = None  # at most so many
     together: bool = (
         False  # all peers at a time, each at a server of its own: it is their CPU that counts, and they need little
     )
+    quick: bool = True  # whether it is for a first look too
     plot: str | None = None  # the figure that is drawn; less is better where it is a time
+
+
+def glance(row: Row) -> Row:
+    """What a first look shows of it: those whom most people know, and no JVM warmed."""
+    return replace(row, peers=tuple(peer for peer in row.peers if peer in KNOWN), warm=0)
 
 
 def at_most(**bounds: float) -> dict[str, Aim]:

@@ -53,6 +53,7 @@ ROWS = (
         (ONE_CPU, TWO_CPUS),
         seconds=0.3,
         plot="p50",
+        warmed_by="own",
     ),
     Row(
         "own",
@@ -62,6 +63,7 @@ ROWS = (
         (PAIRS, Column("/ floor", "rate", 2, "floor", OWN_AIMS), P50, P99, SERVER_CPU, CPU, SCRIPTS),
         (FREE, ONE_CPU),
         plot="rate",
+        seconds=0.6,
     ),
     Row(
         "tasks",
@@ -73,7 +75,7 @@ ROWS = (
             Column("/ redis-asyncio", "rate", 1, "redis-asyncio", at_least(asyncio=8)),
             *(P50, P99, SERVER_CPU, CPU, SCRIPTS),
         ),
-        seconds=2,
+        seconds=1,
     ),
     Row(
         "thousand",
@@ -82,6 +84,7 @@ ROWS = (
         partial(rates.own, callers=1000),
         (PAIRS, Column("/ Redisson", "rate", 1, "redisson"), P50, P99, SERVER_CPU, CPU, SCRIPTS),
         plot="rate",
+        seconds=0.6,
     ),
     Row(
         "crowd",
@@ -91,6 +94,7 @@ ROWS = (
         contended(4, 0.9, 1.1, Column("CPU / Redisson", "cpu", 3, "redisson", at_most(rust=0.1, java=0.1))),
         (FREE, ONE_CPU),
         plot="rate",
+        seconds=0.6,
     ),
     Row(
         "processes",
@@ -98,8 +102,8 @@ ROWS = (
         ("rust", "python", "java", "redisson", "redis-py", "python-redis-lock", *GO, "rslock", "mariadb"),
         partial(rates.crowd, processes=4, workers=4),
         contended(3, 0.5, 1.5, CPU_RATIO),
-        seconds=2,
-        warm=1,
+        seconds=1.2,
+        warm=2 / 3,
         plot="rate",
     ),
     Row(
@@ -108,6 +112,7 @@ ROWS = (
         ("java-fair", "redisson-fair"),
         rates.crowd,
         shared("redisson-fair", at_least(java_fair=4)),
+        seconds=0.6,
     ),
     Row(
         "fair-processes",
@@ -115,7 +120,7 @@ ROWS = (
         ("java-fair", "redisson-fair"),
         partial(rates.crowd, processes=4, workers=4),
         shared("redisson-fair", at_least(java_fair=4)),
-        seconds=2,
+        seconds=1.2,
         warm=1 / 3,
     ),
     Row(
@@ -134,7 +139,7 @@ ROWS = (
             *(Column("p50 / bare", "p50", 2, "bare"), CPU, COMMANDS),
         ),
         (ONE_CPU, TWO_CPUS),
-        seconds=0.7,
+        seconds=0.5,
         plot="p50",
     ),
     Row(
@@ -143,6 +148,7 @@ ROWS = (
         ("rust", "python", "java", "redisson", "curator", "postgres"),
         rates.readers,
         shared("redisson"),
+        seconds=0.6,
     ),
     Row(
         "permits",
@@ -150,6 +156,7 @@ ROWS = (
         ("rust", "python", "java", "redisson", "curator"),
         rates.permits,
         shared("redisson"),
+        seconds=0.6,
     ),
     Row(
         "far-solo",
@@ -159,6 +166,7 @@ ROWS = (
         (P50, P99, SCRIPTS),
         (FAR,),
         seconds=0.5,
+        warmed_by="far-own",
     ),
     Row(
         "far-own",
@@ -177,6 +185,7 @@ ROWS = (
         (RATE, Column("/ Redisson", "rate", 1, "redisson"), LONGEST, COMMANDS, SHARE),
         (FAR,),
         plot="rate",
+        seconds=0.6,
     ),
     Row(
         "far-handover",
@@ -185,6 +194,7 @@ ROWS = (
         handover,
         (P50, P99, COMMANDS),
         (FAR,),
+        seconds=0.6,
     ),
     Row(
         "start",
@@ -216,6 +226,7 @@ ROWS = (
         ),
         warm=0,
         rounds=1,
+        quick=False,
     ),
     *(
         Row(
@@ -239,6 +250,7 @@ ROWS = (
             warm=0,
             rounds=1,
             together=True,
+            quick=locks == 10_000,
         )
         for locks, bound, peers in (
             (1_000, None, ("rust", "python", "java", "redisson", "rueidislock", "python-redis-lock")),

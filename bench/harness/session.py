@@ -29,7 +29,8 @@ class Session:
 
     def warm_up(self, rows: list[Row], seconds: float) -> None:
         """Lets every JVM do what it will be measured at."""
-        for row in (row for row in rows if row.warm * seconds):
+        chosen = {row.key for row in rows}
+        for row in (row for row in rows if row.warm * seconds and row.warmed_by not in chosen):
             for peer in (peer for peer in present(row.peers) if peer in JVMS):
                 say(f"warming {peer} for {seconds * row.warm:.0f} s: {row.title}")
                 mode = FREE if FREE in row.modes else row.modes[-1]

@@ -6,7 +6,7 @@ import time
 from bisect import bisect_right
 
 from harness import machine
-from harness.program import Program
+from harness.program import Broken, Program
 from harness.server import Redis
 from harness.window import PATIENCE, Bench, Figures, Window, fresh
 
@@ -53,12 +53,14 @@ def waiting(bench: Bench, peer: str, mode: str, seconds: float, waiters: int = 1
             released = time.monotonic_ns()
             holder.tell("release")
             program.tell("woken")
-            last = program.hear(MANY)["last"][0]
+            answer = program.hear(MANY)
     finally:
         holder.close()
         program.close()
         server.close()
-    growth = after["VmRSS"] - before["VmRSS"]
+    last, growth = answer["last"][0], after["VmRSS"] - before["VmRSS"]
+    if answer["woken"] != [waiters] or last < released:
+        raise Broken("not each had the lock once, after its release")
     awake = {"ms": (last - released) / 1e6, "each": (last - released) / 1e3 / waiters, "memory": growth / waiters}
     return {**awake, **window.each(waiters), "asleep": 100 * asleep.client / asleep.seconds}
 

@@ -36,7 +36,6 @@ func (o order) number(name string) int64 {
 
 type program struct {
 	library
-	taken   lock
 	holds   []func() bool
 	waiting int
 	done    chan int64
@@ -91,14 +90,6 @@ func (p *program) carryOut(what string, o order) (string, error) {
 		return p.crowd(o), nil
 	case "handover":
 		return handover(p.lock(o["name"], 0), o), nil
-	case "take":
-		p.taken = p.lock(o["name"], 0)
-		p.taken.lock()
-		return fmt.Sprintf("taken=%d", now()), nil
-	case "drop":
-		released := now()
-		p.taken.unlock()
-		return fmt.Sprintf("released=%d", released), nil
 	case "wait":
 		return p.wait(o["name"], int(o.number("waiters"))), nil
 	case "woken":

@@ -15,7 +15,7 @@ fn main() {
     let (url, lease) = url.split_once("?watchdog=").unwrap_or((&url, "30"));
     let locks = Locks { manager: LockManager::new(vec![url]), lease: Duration::from_secs(lease.parse().expect("seconds")) };
     let runtime = Runtime::new().expect("threads start");
-    let mut program = Program { runtime, locks, taken: None, waiters: Vec::new(), holds: Vec::new() };
+    let mut program = Program { runtime, locks, waiters: Vec::new(), holds: Vec::new() };
     for line in std::io::stdin().lock().lines() {
         let line = line.expect("the input is text");
         let mut words = line.split_whitespace();
@@ -69,7 +69,6 @@ impl Locks {
 struct Program {
     runtime: Runtime,
     locks: Locks,
-    taken: Option<Lock>,
     waiters: Vec<JoinHandle<u64>>,
     holds: Vec<JoinHandle<()>>,
 }
@@ -90,15 +89,6 @@ impl Program {
                 format!("taken={} longest={}", list(&taken), longest.iter().max().expect("there is a worker"))
             }
             "handover" => self.runtime.block_on(handover(&self.locks, &name, order)),
-            "take" => {
-                self.taken = Some(self.runtime.block_on(self.locks.lock(&name)));
-                format!("taken={}", now())
-            }
-            "drop" => {
-                let released = now();
-                self.runtime.block_on(self.taken.take().expect("one was taken").release());
-                format!("released={released}")
-            }
             "wait" => self.wait(&name, order.number("waiters")),
             "woken" => {
                 let last = self.waiters.drain(..).map(|waiter| self.runtime.block_on(waiter).expect("it ends"));

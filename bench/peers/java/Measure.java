@@ -1,40 +1,13 @@
-// What threads do with locks, and the lines of numbers that come of it.
+// What callers do with locks, and the lines of numbers that come of it.
 
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.FutureTask;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
 final class Measure {
     private Measure() {}
-
-    /** What is to be done is made for one after the other, and then done by all at once. */
-    interface Work<T> {
-        Callable<T> of(int number) throws Exception;
-    }
-
-    static <T> List<T> together(int count, Work<T> work) throws Exception {
-        List<FutureTask<T>> tasks = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            tasks.add(new FutureTask<>(work.of(i)));
-        }
-        tasks.forEach(Measure::start);
-        List<T> results = new ArrayList<>();
-        for (FutureTask<T> task : tasks) {
-            results.add(task.get());
-        }
-        return results;
-    }
-
-    /** With a small stack: there may be 10,000. */
-    static void start(Runnable work) {
-        Thread thread = new Thread(null, work, "caller", 1 << 18);
-        thread.setDaemon(true);
-        thread.start();
-    }
 
     /** The times of pairs, one after the other; of one at least, should it begin too late. */
     static long[] pairs(Engine.Lock lock, long from, long until) throws Exception {

@@ -1,8 +1,7 @@
-// The measuring program for other engines: `Orders <url>` carries out lines, see bench/README.md.
+// Carries out what comes as lines, see bench/README.md, with the locks of some engine.
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
-import java.net.URI;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -11,43 +10,40 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 
-public final class Orders {
+final class Orders {
     private final Engine engine;
+    private final Callers callers;
     private final Map<String, String> order = new HashMap<>();
     private final BlockingQueue<Long> woken = new LinkedBlockingQueue<>();
-    private Engine.Lock taken;
     private int waiters;
     private int holds;
 
-    private Orders(Engine engine) {
+    private Orders(Engine engine, Callers callers) {
         this.engine = engine;
+        this.callers = callers;
     }
 
-    public static void main(String[] args) throws Exception {
-        Orders orders = new Orders(engine(URI.create(args[0])));
+    /** Until there are no more; each is carried out by a caller. */
+    static void carryOut(Engine engine, Callers callers) throws Exception {
+        Orders orders = new Orders(engine, callers);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
+            String what = orders.read(line);
             String answer;
             try {
-                answer = orders.carryOut(orders.read(line));
-            } catch (Engine.Cannot e) {
+                answer = callers.together(1, number -> () -> orders.carryOut(what)).get(0);
+            } catch (ExecutionException e) {
+                if (!(e.getCause() instanceof Engine.Cannot)) {
+                    throw e;
+                }
                 answer = "cannot=1";
             }
             System.out.println(answer);
         }
         Runtime.getRuntime().halt(0); // whatever still waits
-    }
-
-    private static Engine engine(URI url) {
-        int lease = url.getQuery() == null ? 30 : Integer.parseInt(url.getQuery().replace("watchdog=", ""));
-        switch (url.getScheme()) {
-            case "zookeeper": return new ZooKeeper(url.getAuthority(), lease);
-            case "mariadb": return new Database(url.getAuthority(), true);
-            case "postgres": return new Database(url.getAuthority(), false);
-            default: throw new IllegalArgumentException(url + " is of no engine");
-        }
     }
 
     private String read(String line) {
@@ -69,13 +65,11 @@ public final class Orders {
             case "readers": return contended(worker -> turns(engine.readWrite(name, worker), number("writes")));
             case "permits": return contended(worker -> List.of(engine.permits(name, number("permits"), worker)));
             case "handover": return Measure.handover(engine.lock(name, 0), number("times"), number("hold"), number("gap"));
-            case "take": return take(engine.lock(name, 0));
-            case "drop": return drop();
             case "wait": return waiting(name);
             case "woken": return woken();
             case "hold": return hold(name);
             case "held": return "held=" + engine.held();
-            default: throw new IllegalArgumentException("there is no order `" + what + "`");
+            default: throw new Engine.Cannot();
         }
     }
 
@@ -85,27 +79,15 @@ public final class Orders {
         return "pairs=1";
     }
 
-    private String take(Engine.Lock lock) throws Exception {
-        lock.acquire();
-        taken = lock;
-        return "taken=" + System.nanoTime();
-    }
-
-    private String drop() throws Exception {
-        long released = System.nanoTime();
-        taken.release();
-        return "released=" + released;
-    }
-
     /** What each of several is given: a lock, or locks that it takes in turn. */
     private interface Given<T> {
         T to(int caller) throws Exception;
     }
 
-    private String paired(int callers, Given<Engine.Lock> locks) throws Exception {
+    private String paired(int count, Given<Engine.Lock> locks) throws Exception {
         long from = time("from");
         long until = time("until");
-        return Measure.paired(Measure.together(callers, caller -> {
+        return Measure.paired(callers.together(count, caller -> {
             Engine.Lock lock = locks.to(caller);
             return () -> Measure.pairs(lock, from, until);
         }));
@@ -114,7 +96,7 @@ public final class Orders {
     private String contended(Given<List<Engine.Lock>> locks) throws Exception {
         long from = time("from");
         long until = time("until");
-        return Measure.contended(Measure.together(number("workers"), worker -> {
+        return Measure.contended(callers.together(number("workers"), worker -> {
             List<Engine.Lock> turns = locks.to(worker);
             return () -> Measure.contend(turns, from, until);
         }));
@@ -133,7 +115,9 @@ public final class Orders {
         for (int i = 0; i < waiters; i++) {
             locks.add(engine.lock(name, i));
         }
-        locks.forEach(lock -> Measure.start(() -> waitFor(lock, asked)));
+        for (Engine.Lock lock : locks) {
+            callers.start(() -> waitFor(lock, asked));
+        }
         asked.await();
         return "waiting=" + waiters;
     }
