@@ -45,9 +45,9 @@ def family(pid: int) -> list[int]:
 
 
 def busy_seconds() -> float:
-    """What all processes of the machine have used of all its CPUs, in ticks of 10 ms."""
-    user, nice, system, _idle, _io, irq, softirq = map(int, Path("/proc/stat").read_text().split()[1:8])
-    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+    """What all processes of the machine have used of all its CPUs, and other machines of its host, in ticks of 10 ms."""
+    user, nice, system, _idle, _io, irq, softirq, stolen = map(int, Path("/proc/stat").read_text().split()[1:9])
+    return (user + nice + system + irq + softirq + stolen) / os.sysconf("SC_CLK_TCK")
 
 
 def status(pid: int) -> dict[str, int]:

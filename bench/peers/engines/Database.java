@@ -11,20 +11,18 @@ import java.util.List;
 
 final class Database implements Engine {
     /** Each has one parameter, the name, and one answer: 1, or 0 for no. */
-    private record Statements(String acquire, String tryAcquire, String release) {
+    private record Statements(String acquire, String release) {
         /** PostgreSQL's locks have numbers, not names. */
         static Statements ofPostgres(String way) {
             String name = way + "(hashtextextended(?, 0))";
             return new Statements(
                     "SELECT 1 FROM pg_advisory_lock" + name,
-                    "SELECT pg_try_advisory_lock" + name + "::int",
                     "SELECT pg_advisory_unlock" + name + "::int");
         }
     }
 
     // GET_LOCK wants a limit: a day.
-    private static final Statements MARIADB =
-            new Statements("SELECT GET_LOCK(?, 86400)", "SELECT GET_LOCK(?, 0)", "SELECT RELEASE_LOCK(?)");
+    private static final Statements MARIADB = new Statements("SELECT GET_LOCK(?, 86400)", "SELECT RELEASE_LOCK(?)");
     private static final Statements POSTGRES = Statements.ofPostgres("");
     private static final Statements POSTGRES_SHARED = Statements.ofPostgres("_shared");
 
@@ -77,17 +75,11 @@ final class Database implements Engine {
 
     private Lock lock(Statements statements, String name, int caller) throws Exception {
         PreparedStatement acquire = prepared(statements.acquire, name, caller);
-        PreparedStatement tryAcquire = prepared(statements.tryAcquire, name, caller);
         PreparedStatement release = prepared(statements.release, name, caller);
         return new Lock() {
             @Override
             public void acquire() throws Exception {
                 must(acquire);
-            }
-
-            @Override
-            public boolean tryAcquire() throws Exception {
-                return ask(tryAcquire) == 1;
             }
 
             @Override

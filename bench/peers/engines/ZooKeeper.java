@@ -2,7 +2,6 @@
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
@@ -45,12 +44,6 @@ final class ZooKeeper implements Engine {
             }
 
             @Override
-            public boolean tryAcquire() throws Exception {
-                lease = semaphore.acquire(0, TimeUnit.SECONDS);
-                return lease != null;
-            }
-
-            @Override
             public void release() {
                 semaphore.returnLease(lease);
             }
@@ -78,11 +71,6 @@ final class ZooKeeper implements Engine {
             @Override
             public void acquire() throws Exception {
                 mutex.acquire();
-            }
-
-            @Override
-            public boolean tryAcquire() throws Exception {
-                return mutex.acquire(0, TimeUnit.SECONDS);
             }
 
             @Override

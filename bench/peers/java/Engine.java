@@ -20,9 +20,6 @@ interface Engine {
     interface Lock {
         void acquire() throws Exception;
 
-        /** Gives up at once. */
-        boolean tryAcquire() throws Exception;
-
         void release() throws Exception;
     }
 

@@ -124,11 +124,8 @@ final class Orders {
 
     private void waitFor(Engine.Lock lock, CountDownLatch asked) {
         try {
-            boolean has = lock.tryAcquire();
             asked.countDown();
-            if (!has) {
-                lock.acquire();
-            }
+            lock.acquire();
             lock.release();
             woken.add(System.nanoTime());
         } catch (Exception e) {

@@ -81,11 +81,6 @@ public final class Program implements Engine {
         }
 
         @Override
-        public boolean tryAcquire() {
-            return lock.tryLock();
-        }
-
-        @Override
         public void release() {
             lock.unlock();
         }
@@ -95,11 +90,6 @@ public final class Program implements Engine {
         @Override
         public void acquire() throws InterruptedException {
             semaphore.acquire();
-        }
-
-        @Override
-        public boolean tryAcquire() {
-            return semaphore.tryAcquire();
         }
 
         @Override
