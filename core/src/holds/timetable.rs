@@ -6,7 +6,7 @@ use std::time::Instant;
 #[derive(Default)]
 pub struct Timetable {
     places: BTreeMap<Instant, Vec<usize>>,
-    /// One of them at hand: many in a row are added to the same, or taken from it.
+    /// One of them at hand: many in a row are added to the same.
     hand: Option<(Instant, Vec<usize>)>,
 }
 
@@ -32,13 +32,18 @@ impl Timetable {
         first.into_iter().chain(hand).min()
     }
 
-    /// The next of those whose time has come, and that time.
+    /// The next of those whose time has come, and that time. What is at hand stays there: who is taken is mostly added to it next.
     pub fn take(&mut self, now: Instant) -> Option<(Instant, usize)> {
         loop {
             let at = self.first().filter(|at| *at <= now)?;
-            match self.reach(at).pop() {
+            let taken = match &mut self.hand {
+                Some((time, keys)) if *time == at => keys.pop(),
+                _ => self.places.get_mut(&at).and_then(Vec::pop),
+            };
+            match taken {
                 Some(key) => return Some((at, key)),
-                None => self.hand = None,
+                None if self.places.remove(&at).is_none() => self.hand = None,
+                None => {}
             }
         }
     }
