@@ -45,7 +45,7 @@ def family(pid: int) -> list[int]:
 
 
 def busy_seconds() -> float:
-    """What all processes of the machine have used of all its CPUs, and other machines of its host, in ticks of 10 ms."""
+    """What processes of this machine, and other machines of its host, have used of all its CPUs, in ticks of 10 ms."""
     user, nice, system, _idle, _io, irq, softirq, stolen = map(int, Path("/proc/stat").read_text().split()[1:9])
     return (user + nice + system + irq + softirq + stolen) / os.sysconf("SC_CLK_TCK")
 
