@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import select
 import subprocess
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -49,7 +50,7 @@ class Program:
         assert self._process.stdout is not None
         if not select.select([self._process.stdout], [], [], seconds)[0]:
             self.kill()
-            raise Broken(f"{self.peer} said nothing for {seconds:.0f} s")
+            raise Broken(f"{self.peer} said nothing in time")
         line = self._process.stdout.readline()
         if not line:
             self.kill()
@@ -63,10 +64,10 @@ class Program:
     @staticmethod
     def hear_all(programs: list[Program], seconds: float) -> list[Answer]:
         """Also where one has none: what another one says is not to be taken for its next answer."""
-        answers, failures = [], []
+        answers, failures, end = [], [], time.monotonic() + seconds
         for program in programs:
             try:
-                answers.append(program.hear(seconds))
+                answers.append(program.hear(max(0, end - time.monotonic())))
             except (Broken, Cannot) as failure:
                 failures.append(failure)
         if failures:
