@@ -12,7 +12,12 @@ pub struct Timetable {
 
 impl Timetable {
     pub fn add(&mut self, at: Instant, key: usize) {
-        self.reach(at).push(key);
+        if self.hand.as_ref().is_none_or(|(time, _)| *time != at) {
+            let keys = self.places.remove(&at).unwrap_or_default();
+            let before = self.hand.replace((at, keys));
+            self.places.extend(before);
+        }
+        self.hand.as_mut().expect("it was put there").1.push(key);
     }
 
     /// Somebody does not want to be looked at then; the place is freed if nobody else has it.
@@ -40,20 +45,13 @@ impl Timetable {
                 Some((time, keys)) if *time == at => keys.pop(),
                 _ => self.places.get_mut(&at).and_then(Vec::pop),
             };
-            match taken {
-                Some(key) => return Some((at, key)),
-                None if self.places.remove(&at).is_none() => self.hand = None,
-                None => {}
+            if let Some(key) = taken {
+                return Some((at, key));
+            }
+            // Nobody wants to be looked at then any more.
+            if self.places.remove(&at).is_none() {
+                self.hand = None;
             }
         }
-    }
-
-    fn reach(&mut self, at: Instant) -> &mut Vec<usize> {
-        if self.hand.as_ref().is_none_or(|(time, _)| *time != at) {
-            let keys = self.places.remove(&at).unwrap_or_default();
-            let before = self.hand.replace((at, keys));
-            self.places.extend(before);
-        }
-        &mut self.hand.as_mut().expect("it was put there").1
     }
 }
