@@ -1,4 +1,4 @@
-use redlatch_tests::{Sentinels, eventually, secs};
+use redlatch_tests::{Sentinels, eventually, secs, told};
 
 use super::{client, hand_over, use_every_kind};
 
@@ -63,9 +63,7 @@ fn a_holder_is_told_as_soon_as_there_is_another_master() {
     sentinels.servers[0].stop();
     sentinels.until_master(1);
     sentinels.servers[1].view().command::<()>(&["DEL", "n"]);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
-    let told = runtime.block_on(async { tokio::time::timeout(secs(30), held.lost()).await });
-    assert!(told.expect("it is told in time").is_some(), "it is lost");
+    told(&held);
 }
 
 #[test]

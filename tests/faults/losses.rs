@@ -2,17 +2,10 @@
 
 use std::thread;
 
-use redlatch::{BlockingGuard, Error, Loss};
-use redlatch_tests::all_at_once;
+use redlatch::Error;
+use redlatch_tests::{all_at_once, told};
 
 use super::*;
-
-/// The loss that a guard is told of, long before its lease ends.
-fn told(guard: &BlockingGuard) -> Loss {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("the system gives a runtime");
-    let lost = runtime.block_on(async { tokio::time::timeout(PATIENCE, guard.lost()).await });
-    lost.expect("it is told in time").expect("it is a loss, not a release")
-}
 
 fn is_lost<T>(result: redlatch::Result<T>) -> bool {
     matches!(result, Err(Error::Lost(_)))
