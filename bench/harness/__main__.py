@@ -67,11 +67,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--warm", type=float, default=20, help="seconds for which JVMs are warmed")
     parser.add_argument("--scale", type=float, default=1, help="makes every window so many times as long")
-    parser.add_argument(
-        "--quick",
-        action="store_true",
-        help="a first look: fewer rows, peers and rounds, cold JVMs",
-    )
+    parser.add_argument("--quick", action="store_true", help="a first look: fewer rows and peers, cold JVMs")
     parser.add_argument("--only", type=lambda text: text.split(","), default=keys, help=f"some of {','.join(keys)}")
     options = parser.parse_args()
     unknown = set(options.only) - set(keys)
