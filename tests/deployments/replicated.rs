@@ -1,6 +1,6 @@
-use redlatch_tests::{Options, Server};
+use redlatch_tests::{Direction, Options, Proxy, Server, eventually, ms};
 
-use super::{client, use_every_kind};
+use super::{client, hand_over, use_every_kind};
 
 #[test]
 fn whichever_says_that_it_is_the_master_is_used() {
@@ -16,4 +16,27 @@ fn whichever_says_that_it_is_the_master_is_used() {
     let guard = client.lock("after").blocking().acquire().expect("the new master");
     assert_eq!(replica.view().hgetall("after").len(), 1);
     guard.release().expect("held");
+}
+
+#[test]
+fn who_gives_up_while_a_connection_is_opened_anew_is_not_listened_for() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let (there, here) = (client(&server.url()), client(&format!("redis+replicated://127.0.0.1:{}?retry_for=10", proxy.port())));
+    let held = there.lock("n").blocking().acquire().expect("free");
+    let mut view = server.view();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| here.lock("n").wait(ms(1800)).blocking().acquire().map(drop));
+        eventually("a listener", || (!view.channels("*").is_empty()).then_some(()));
+        proxy.stall(Direction::ToServer);
+        proxy.cut();
+        waiting.join().expect("no panic").expect_err("it is held");
+        // Its line ends by the time that another one has been given up.
+        here.lock("m").wait(ms(100)).blocking().acquire().map(drop).expect_err("nothing gets there");
+    });
+    proxy.flow();
+    held.release().expect("held");
+    // By the time that this one is heard, everybody has been who was before it.
+    hand_over(&there, &here, "m", || eventually("a listener", || view.channels("*").iter().any(|name| name.contains("{m}")).then_some(())));
+    eventually("nobody who listens", || view.channels("*").is_empty().then_some(()));
 }

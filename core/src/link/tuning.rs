@@ -70,6 +70,8 @@ impl Topology {
                 // Messages may have been missed.
                 wakes.message(&channel);
             }
+            // The last one who wanted it may have left meanwhile, when there was no connection to say so on.
+            ear.unlisten(&channel).await;
         });
     }
 
