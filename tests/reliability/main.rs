@@ -51,10 +51,13 @@ fn summary(what: &str, rounds: &[Round]) -> String {
     let granted = rounds.iter().filter(|round| round.granted).count();
     let overlaps = sorted(rounds.iter().filter_map(|round| round.overlap));
     let again = sorted(rounds.iter().filter(|round| round.again).map(|round| round.recovery));
-    let [failover, recovery] = [|round: &Round| round.failover, |round: &Round| round.recovery].map(|time| sorted(rounds.iter().map(time)));
+    let times = |time: fn(&Round) -> Duration| sorted(rounds.iter().map(time));
+    let (failover, recovery, replicated) = (times(|round| round.failover), times(|round| round.recovery), times(|round| round.replicated));
+    let after = times(|round| round.recovery.saturating_sub(round.replicated));
     format!(
         "{what}: {} failovers, {granted} grants before, {} overlaps (longest {:?}), {} holders told; failover median {:?}, longest {:?}; \
-         lock again after that: median {:?}, longest {:?}, and {again:?} with another failover meanwhile",
+         lock again after that: median {:?}, longest {:?}, and {again:?} with another failover meanwhile; a replica confirmed after \
+         median {:?}, longest {:?}; lock again after both: median {:?}, longest {:?}",
         rounds.len(),
         overlaps.len(),
         overlaps.last().copied().unwrap_or_default(),
@@ -63,6 +66,10 @@ fn summary(what: &str, rounds: &[Round]) -> String {
         failover[failover.len() - 1],
         recovery[recovery.len() / 2],
         recovery[recovery.len() - 1],
+        replicated[replicated.len() / 2],
+        replicated[replicated.len() - 1],
+        after[after.len() / 2],
+        after[after.len() - 1],
     )
 }
 

@@ -26,6 +26,8 @@ pub struct Round {
     pub failover: Duration,
     /// From there to a lock that somebody else got.
     pub recovery: Duration,
+    /// From there to a replica of the new master that confirms what it is told.
+    pub replicated: Duration,
     /// The one that had died had its place back by then: there was another failover meanwhile, which nobody asked for.
     pub again: bool,
 }
@@ -87,9 +89,14 @@ pub fn play(stand: &Stand, [holder, waiter, prober]: &[Peer; 3], name: &str, lin
         });
         stand.until_replaced(name, dead);
         let replaced = Instant::now();
+        let replicating = scope.spawn(|| {
+            stand.until_replicated(name);
+            Instant::now()
+        });
         stand.revive(name, dead);
         let held = holding.join().expect("no panic");
         let (waited, other) = (waiting.join().expect("no panic"), probing.join().expect("no panic"));
+        let replicated = replicating.join().expect("no panic");
         let overlap = held.as_ref().and_then(|held| held.with(&waited));
         if let (Some(held), Some(both)) = (&held, overlap) {
             let at = |time: Instant| time.saturating_duration_since(killed);
@@ -108,6 +115,7 @@ pub fn play(stand: &Stand, [holder, waiter, prober]: &[Peer; 3], name: &str, lin
             told: held.is_some_and(|held| held.told),
             failover: replaced - killed,
             recovery: other.saturating_duration_since(replaced),
+            replicated: replicated - replaced,
             again: stand.master(name) == dead,
         }
     })

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use redlatch_tests::cluster::is_synced;
-use redlatch_tests::{Cluster, Sentinels, Server, eventually};
+use redlatch_tests::{Cluster, Sentinels, Server, View, eventually};
 
 /// Where the logs of servers go that gave a lock to two.
 const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/failovers");
@@ -84,13 +84,24 @@ impl Stand {
         }
     }
 
-    /// Returns once what the master of a lock is told comes to its replica: after a synchronization it waits for a first word of that.
+    /// Returns once what the master of a lock is told comes to its replica: after a synchronization it waits for a first word of that, and
+    /// the replica is asked only by those who begin to wait then.
     pub fn until_replicated(&self, name: &str) {
+        let mut written = None;
         eventually("a replica that hears of everything", || {
             // Sentinels may have the two change places once more, which ends the connections of both.
-            let mut master = self.servers()[self.master(name)].view();
-            master.try_command::<()>(&["SET", &format!("{{{name}}}:replicated"), "1", "EX", "1"]).ok()?;
-            (master.try_command(&["WAIT", "1", "2000"]) == Ok(1)).then_some(())
+            let mut master = match written.take() {
+                Some(master) => master,
+                None => {
+                    // Not every server of a cluster knows the new one yet.
+                    let mut master = View::quick(&self.servers()[self.master(name)].direct_url()).ok()?;
+                    master.try_command::<()>(&["SET", &format!("{{{name}}}:replicated"), "1", "EX", "10"]).ok()?;
+                    master
+                }
+            };
+            let confirmed = master.try_command::<i64>(&["WAIT", "1", "20"]).ok()?;
+            written = Some(master);
+            (confirmed == 1).then_some(())
         });
     }
 
