@@ -104,6 +104,9 @@ pub enum Error {
     Cancelled,
 }
 
+/// Codes by which a server says that it runs nothing just then.
+const JUST_THEN: [&str; 7] = ["LOADING", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "NOREPLICAS"];
+
 impl Error {
     pub fn config(message: impl Into<String>) -> Self {
         Error::Config(message.into())
@@ -115,6 +118,15 @@ impl Error {
         let message =
             format!("the key has {found}, the kind {kind} keeps {form} there; use another name, or delete the key if it is of no use");
         Error::Refused { what: format!("`{}`", shown(lock)), code: "WRONGTYPE".into(), message }
+    }
+
+    /// Whether the same call may be answered a little later. What is refused so has not been carried out, not even half of it.
+    pub(crate) fn is_passing(&self) -> bool {
+        match self {
+            Error::Unavailable { .. } => true,
+            Error::Refused { code, .. } => JUST_THEN.contains(&code.as_str()),
+            _ => false,
+        }
     }
 
     /// The stable name, for logs and bindings.

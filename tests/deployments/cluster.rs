@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use redlatch::{Client, Error, LockBuilder, LostReason};
 use redlatch_tests::{Cluster, eventually, secs, told};
 
@@ -127,6 +129,21 @@ fn a_hold_whose_master_dies_with_it_is_told_of_as_lost() {
     assert_eq!(loss.reason, LostReason::Partitioned);
     let other = name_at(&cluster, 0);
     client.lock(&other).blocking().acquire().expect("the others go on").release().expect("held");
+}
+
+#[test]
+fn a_cluster_that_is_down_says_so_at_the_end_of_the_wait() {
+    let cluster = Cluster::start(3, 0);
+    let client = client(&format!("{}?watchdog=1000&response_timeout=1000", cluster.url()));
+    let lock = client.lock(&name_at(&cluster, 0)).wait(Duration::from_millis(50));
+    lock.clone().blocking().acquire().expect("free").release().expect("held");
+    cluster.servers[0].view().command::<()>(&["CONFIG", "SET", "cluster-require-full-coverage", "yes"]);
+    cluster.servers[2].stop();
+    let state = || cluster.servers[0].view().command::<String>(&["CLUSTER", "INFO"]);
+    eventually("a server that misses another", || state().contains("cluster_state:fail").then_some(()));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("threads");
+    let refused = runtime.block_on(async { tokio::time::timeout(secs(60), lock.acquire()).await }).expect("long before a response is late");
+    assert!(matches!(refused.map(drop), Err(Error::Refused { code, .. }) if code == "CLUSTERDOWN"));
 }
 
 #[test]

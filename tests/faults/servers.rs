@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 
+use redlatch::{Op, Request};
+
 use super::*;
 
 #[test]
@@ -64,4 +66,44 @@ fn a_full_server_refuses_an_acquire_and_still_renews_and_releases() {
     nothing_is_left(&mut view, "n");
     view.command::<()>(&["CONFIG", "SET", "maxmemory", "0"]);
     lock().acquire().expect("there is room again").release().expect("held");
+}
+
+#[test]
+fn who_waits_is_told_at_the_end_of_the_wait_that_the_server_is_busy() {
+    let server = Server::with(Options { args: ["--lua-time-limit", "5"].map(str::to_owned).to_vec(), ..Options::default() });
+    let client = connect(&format!("{}?watchdog=1000&response_timeout=1000", server.url()));
+    client.lock("n").blocking().acquire().expect("free").release().expect("held");
+    let mut view = server.view();
+    let (mut slow, lock) = (server.view(), client.lock("n").wait(Duration::from_millis(50)));
+    let script = thread::spawn(move || slow.try_command::<()>(&["EVAL", "while true do end", "0"]));
+    eventually("a server that runs a script", || view.try_command::<()>(&["PING"]).is_err().then_some(()));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("threads");
+    let refused = runtime.block_on(async { tokio::time::timeout(LONG, lock.acquire()).await }).expect("long before a response is late");
+    assert!(matches!(refused.map(drop), Err(redlatch::Error::Refused { code, .. }) if code == "BUSY"));
+    view.command::<()>(&["SCRIPT", "KILL"]);
+    script.join().expect("no panic").expect_err("killed");
+}
+
+#[test]
+fn who_waits_longer_is_not_refused_with_the_head_of_the_line() {
+    let server = Server::start();
+    let (holder, client) = (connect(&server.url()), connect(&format!("{}?retry_for=1000", server.url())));
+    let held = holder.lock("n").lease(LONG).blocking().acquire().expect("free");
+    let join = |owner, wait| {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let request = Request { wait: Some(wait), ..Request::new(Op::Acquire, "plain", "n", owner) };
+        client.submit(client.ticket(), request, move |taken| drop(sender.send(taken)));
+        receiver
+    };
+    let mut view = server.view();
+    let short = join(1, secs(2));
+    eventually("a listener", || (view.listeners(&channel("n")) == 1).then_some(()));
+    let long = join(2, secs(1000));
+    view.command::<()>(&["DEL", "n"]);
+    view.command::<()>(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
+    view.command::<()>(&["PUBLISH", &channel("n"), "0"]);
+    assert!(!short.recv().expect("an answer").expect("no error").done, "nothing is taken now");
+    view.command::<()>(&["CONFIG", "SET", "min-replicas-to-write", "0"]);
+    assert!(long.recv().expect("an answer").expect("it waits on").done);
+    held.release().expect_err("deleted");
 }

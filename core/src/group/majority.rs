@@ -9,7 +9,7 @@ use tokio::time::sleep;
 
 use super::{Group, Held, Member, give_back, release};
 use crate::command::Request;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::guard::Guard;
 use crate::tasks::{self, boxed};
 
@@ -67,7 +67,7 @@ impl Group {
         give_back(release(parts.into_iter().flatten().collect())).await;
         let waits = end.is_none_or(|end| end > Instant::now()) && request.wait != Some(Duration::ZERO);
         match failure {
-            Some(error) if failed > self.spare() && !(waits && matches!(error, Error::Unavailable { .. })) => Err(error),
+            Some(error) if failed > self.spare() && !(waits && error.is_passing()) => Err(error),
             _ => Ok(None),
         }
     }

@@ -18,7 +18,7 @@ const CLUSTER: Duration = Duration::from_secs(5);
 /// How long after a call that has failed this goes on, at least: until the next look at a hold.
 const FAILED: Duration = Duration::from_secs(5);
 /// Between two looks meanwhile.
-const ANXIOUS: Duration = Duration::from_millis(250);
+const ANXIOUS: Duration = Duration::from_millis(100);
 /// Between two looks at what sentinels have told of, at first: it may not be there yet.
 const SOON: Duration = Duration::from_millis(20);
 /// What sentinels tell of another master on.

@@ -148,12 +148,8 @@ impl Server {
         })?;
         let (code, detail) = of_script(code, error.detail().unwrap_or_default());
         let message = format!("{detail}{}", remedy(code, detail, call));
-        Some(match code {
-            "LOADING" | "BUSY" | "TRYAGAIN" | "CLUSTERDOWN" | "MASTERDOWN" | "READONLY" | "NOREPLICAS" => {
-                Outcome::Unsent(Error::Refused { what: what.into(), code: code.into(), message })
-            }
-            _ => Outcome::Refused(Error::Refused { what: what.into(), code: code.into(), message }),
-        })
+        let error = Error::Refused { what: what.into(), code: code.into(), message };
+        Some(if error.is_passing() { Outcome::Unsent(error) } else { Outcome::Refused(error) })
     }
 
     /// Where the server says that a call belongs; `None`: its error is another one.
