@@ -39,7 +39,7 @@ def main() -> int:
             session.curves(CURVES)
     finally:
         bench.close()
-    tables = [table.text(row, mode, session.windows) for row in rows for mode in row.modes]
+    tables = [table.text(row, mode, session.windows) for row in rows for mode in row.modes + row.once]
     print("\n" + "\n".join(filter(None, tables)))
     about = {"cpus": len(CPUS), "processor": processor(), "system": platform.platform(), "load_before": load}
     took = {"at": time.strftime("%F %T %Z"), "minutes": round((time.monotonic() - begun) / 60, 1)}
@@ -65,7 +65,7 @@ def arguments() -> argparse.Namespace:
     keys = [row.key for row in ROWS]
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--warm", type=float, default=20, help="seconds for which JVMs are warmed")
+    parser.add_argument("--warm", type=float, default=15, help="seconds for which JVMs are warmed")
     parser.add_argument("--scale", type=float, default=1, help="makes every window so many times as long")
     parser.add_argument("--quick", action="store_true", help="a first look: fewer rows and peers, cold JVMs")
     parser.add_argument("--only", type=lambda text: text.split(","), default=keys, help=f"some of {','.join(keys)}")

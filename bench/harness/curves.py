@@ -17,7 +17,7 @@ class Curve:
     counts: tuple[int, ...]
     peers: tuple[str, ...]
     measure: Callable[[Bench, str, str, float, int], Figures]
-    seconds: float = 0.5
+    seconds: float = 0.3
 
 
 def own(bench: Bench, peer: str, mode: str, seconds: float, count: int) -> Figures:
@@ -36,7 +36,7 @@ PEERS = ("rust", "python", "java", "redisson")
 CURVES = (
     Curve("own", "locks of their own", "callers", (1, 4, 16, 64, 256, 1024), (*PEERS, "asyncio", "redis-asyncio"), own),
     Curve("crowd", "one lock", "workers in one process", (1, 2, 4, 16, 64, 256), (*PEERS, "redis-py"), crowd),
-    Curve("processes", "one lock", "processes with 4 workers each", (1, 2, 4, 8), PEERS, processes, seconds=1),
+    Curve("processes", "one lock", "processes with 4 workers each", (1, 2, 4, 8), PEERS, processes, seconds=0.6),
 )
 
 

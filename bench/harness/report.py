@@ -41,7 +41,7 @@ def section(row: Row, result: dict[str, Any]) -> str:
     parts = [f"## {row.title[0].upper()}{row.title[1:]}\n"]
     if row.plot:
         parts.append(picture(row, here))
-    for mode in row.modes:
+    for mode in row.modes + row.once:
         windows = [w for w in here if w["mode"] == mode]
         if windows:
             name = (

@@ -35,6 +35,7 @@ class Row:
     measure: Callable[[Bench, str, str, float], Figures]
     columns: tuple[Column, ...]
     modes: tuple[str, ...] = (FREE,)
+    once: tuple[str, ...] = ()  # modes besides, of the first round alone
     seconds: float = 1
     warm: float = 1 / 9  # of the time for which JVMs are warmed
     warmed_by: str | None = None  # a row that does the same, with the same programs

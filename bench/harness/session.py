@@ -39,7 +39,7 @@ class Session:
     def round(self, rows: list[Row], number: int) -> None:
         for row in (row for row in rows if row.rounds is None or number < row.rounds):
             say(f"round {number + 1}: {row.key}")
-            for mode in row.modes:
+            for mode in row.modes + (row.once if number == 0 else ()):
                 if mode == TWO_CPUS and len(CPUS) < 2:
                     continue
                 # Whoever comes first in one round comes last in the next.

@@ -29,7 +29,6 @@ final class Database implements Engine {
     private final String url;
     private final boolean mariadb;
     private final List<Connection> connections = new ArrayList<>();
-    private final List<String> holds = new ArrayList<>();
 
     /** Without a password; MariaDB's client wants TLS unless told otherwise. */
     Database(String address, boolean mariadb) {
@@ -55,22 +54,6 @@ final class Database implements Engine {
     @Override
     public void hold(String name) throws Exception {
         lock(name, 0).acquire();
-        holds.add(name);
-    }
-
-    @Override
-    public long held() throws Exception {
-        if (!mariadb) {
-            String mine = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()";
-            return ask(connection(0).prepareStatement(mine));
-        }
-        PreparedStatement mine = connection(0).prepareStatement("SELECT IS_USED_LOCK(?) = CONNECTION_ID()");
-        long count = 0;
-        for (String name : holds) {
-            mine.setString(1, name);
-            count += ask(mine);
-        }
-        return count;
     }
 
     private Lock lock(Statements statements, String name, int caller) throws Exception {

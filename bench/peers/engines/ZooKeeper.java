@@ -1,7 +1,5 @@
 // Locks of Apache ZooKeeper, by the recipes of Curator. Everything is the library's default unless a comment tells why not.
 
-import java.util.ArrayList;
-import java.util.List;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
@@ -12,7 +10,6 @@ import org.apache.curator.retry.ExponentialBackoffRetry;
 
 final class ZooKeeper implements Engine {
     private final CuratorFramework client;
-    private final List<InterProcessMutex> holds = new ArrayList<>();
 
     /** The lease is the session's timeout here; how often to try again is what Curator's guide shows. */
     ZooKeeper(String address, int lease) {
@@ -52,18 +49,7 @@ final class ZooKeeper implements Engine {
 
     @Override
     public void hold(String name) throws Exception {
-        InterProcessMutex mutex = new InterProcessMutex(client, "/" + name);
-        mutex.acquire();
-        holds.add(mutex);
-    }
-
-    @Override
-    public long held() throws Exception {
-        long count = 0;
-        for (InterProcessMutex mutex : holds) {
-            count += mutex.getParticipantNodes().size(); // asked of the server; nobody else asks for these
-        }
-        return count;
+        new InterProcessMutex(client, "/" + name).acquire();
     }
 
     private static Lock lock(InterProcessMutex mutex) {

@@ -14,9 +14,6 @@ interface Engine {
     /** Takes one that stays taken for as long as this process lives. */
     void hold(String name) throws Exception;
 
-    /** How many of those it still has. */
-    long held() throws Exception;
-
     interface Lock {
         void acquire() throws Exception;
 

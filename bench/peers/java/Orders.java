@@ -68,7 +68,6 @@ final class Orders {
             case "wait": return waiting(name);
             case "woken": return woken();
             case "hold": return hold(name);
-            case "held": return "held=" + engine.held();
             default: throw new Engine.Cannot();
         }
     }

@@ -1,7 +1,5 @@
 // The measuring program for org.redisson, compiled against our jar and against Redisson's: `Program <platform|virtual> <plain|fair|spin> <url>`.
 
-import java.util.ArrayList;
-import java.util.List;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RReadWriteLock;
@@ -12,7 +10,6 @@ import org.redisson.config.Config;
 public final class Program implements Engine {
     private final RedissonClient client;
     private final String kind;
-    private final List<RLock> held = new ArrayList<>();
 
     private Program(RedissonClient client, String kind) {
         this.client = client;
@@ -65,13 +62,7 @@ public final class Program implements Engine {
 
     @Override
     public void hold(String name) {
-        held.add(of(name));
-        held.get(held.size() - 1).lock();
-    }
-
-    @Override
-    public long held() {
-        return held.stream().filter(RLock::isLocked).count();
+        of(name).lock();
     }
 
     private record Mutex(RLock lock) implements Lock {
