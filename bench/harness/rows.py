@@ -8,7 +8,7 @@ from harness import rates, upkeep
 from harness.handover import handover
 from harness.peers import ASYNCIO, ELSEWHERE, GO, OTHERS, OURS, PYTHON, REDISSON, THREADS
 from harness.row import Aim, Column, Row, at_least, at_most
-from harness.window import FAR, FREE, ONE_CPU, TWO_CPUS
+from harness.window import FAR, ONE_CPU, TWO_CPUS
 
 P50, P99 = Column("p50 µs", "p50", 1), Column("p99 µs", "p99", 1)
 CPU, SERVER_CPU = Column("client CPU µs", "cpu", 1), Column("server CPU µs", "server_cpu", 1)
