@@ -197,13 +197,25 @@ impl Target {
         let mut holder = String::new();
         loop {
             let call = self.call(Op::ForceRelease, &Cx { holder: &holder, ..self.cx() })?;
-            let Settled { reply, repeated, .. } = settle(&self.live, &call, tries, None).await.map_err(|unsettled| unsettled.error)?;
+            let settled = settle(&self.live, &call, tries, None).await;
+            self.suspect(&call);
+            let Settled { reply, repeated, .. } = settled.map_err(|unsettled| unsettled.error)?;
             match (reply.code, reply.text()) {
                 (1, _) => return Ok(Answer::done(1)),
                 (0, Some(other)) => holder = other,
                 (-4, _) => return Err(self.wrong_kind(&reply)),
                 _ => return Ok(Answer::done(i64::from(repeated && !holder.is_empty()))),
             }
+        }
+    }
+
+    /// Has the holds looked at that a call may have ended: the server tells a client nothing of what it has changed itself.
+    fn suspect(&self, call: &Call) {
+        if call.keys.iter().next().is_none() {
+            self.live.wakes.suspect(None);
+        }
+        for key in call.keys.iter() {
+            self.live.wakes.suspect(Some(String::from_utf8_lossy(key).into_owned()));
         }
     }
 

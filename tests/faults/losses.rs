@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use redlatch::Error;
+use redlatch::{Error, LostReason, Op, Request};
 use redlatch_tests::{all_at_once, told};
 
 use super::*;
@@ -222,4 +222,26 @@ fn who_only_holds_is_told_of_what_happens_after_a_cut() {
         (format!("refused meanwhile: {refused}"), job)
     };
     all_at_once([false, true].into_iter().map(job));
+}
+
+#[test]
+fn a_holder_is_told_of_what_its_own_client_has_ended() {
+    let server = Server::start();
+    // The next renewal comes after the test has ended.
+    let client = connect(&format!("{}?watchdog=1000", server.url()));
+    let keys = |name: &str, words: &[&str]| {
+        let texts = words.iter().map(|word| word.as_bytes().to_vec()).collect();
+        client.run_blocking(Request { texts, ..Request::new(Op::Keys, "plain", name, 1) }).expect("answered")
+    };
+    for name in ["forced", "DEL", "RENAME", "DEL MATCHING", "FLUSHALL"] {
+        let held = client.lock(name).blocking().acquire().expect("free");
+        eventually("a hold that is looked at", || server.view().tells().then_some(()));
+        match name {
+            "forced" => assert!(client.lock(name).blocking().force_release().expect("answered")),
+            "RENAME" => drop(keys(name, &[name, "another"])),
+            "FLUSHALL" => drop(keys("", &[name])),
+            _ => assert_eq!(keys(name, &[name]).number, 1),
+        }
+        assert_eq!(told(&held).reason, LostReason::Deleted, "{name}");
+    }
 }

@@ -174,6 +174,7 @@ impl Target {
 
     async fn settled(&self, call: &Call) -> Result<Reply> {
         let settled = settle(&self.live, call, self.tries(None), None).await;
+        call.changes().then(|| self.suspect(call));
         settled.map(|settled| settled.reply).map_err(|unsettled| unsettled.error)
     }
 }
