@@ -129,7 +129,7 @@ fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
             let cancelled = live.lines().change(key, now, |line| line.put_back()).flatten();
             answer_cancelled(cancelled.map(|place| place.waiter));
             // With less time than the others had, the head has run out of it: the next one tries.
-            let given_up = !error.is_passing() || now >= since + live.config.retry_for;
+            let given_up = !error.is_transient() || now >= since + live.config.retry_for;
             if given_up {
                 fail(live, key, error, since);
             }

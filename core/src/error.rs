@@ -105,7 +105,7 @@ pub enum Error {
 }
 
 /// Codes by which a server says that it runs nothing just then.
-const JUST_THEN: [&str; 7] = ["LOADING", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "NOREPLICAS"];
+const TRANSIENT: [&str; 7] = ["LOADING", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "NOREPLICAS"];
 
 impl Error {
     pub fn config(message: impl Into<String>) -> Self {
@@ -121,10 +121,10 @@ impl Error {
     }
 
     /// Whether the same call may be answered a little later. What is refused so has not been carried out, not even half of it.
-    pub(crate) fn is_passing(&self) -> bool {
+    pub(crate) fn is_transient(&self) -> bool {
         match self {
             Error::Unavailable { .. } => true,
-            Error::Refused { code, .. } => JUST_THEN.contains(&code.as_str()),
+            Error::Refused { code, .. } => TRANSIENT.contains(&code.as_str()),
             _ => false,
         }
     }

@@ -67,7 +67,7 @@ impl Group {
         give_back(release(parts.into_iter().flatten().collect())).await;
         let waits = end.is_none_or(|end| end > Instant::now()) && request.wait != Some(Duration::ZERO);
         match failure {
-            Some(error) if failed > self.spare() && !(waits && error.is_passing()) => Err(error),
+            Some(error) if failed > self.spare() && !(waits && error.is_transient()) => Err(error),
             _ => Ok(None),
         }
     }

@@ -28,7 +28,7 @@ impl Silence {
 
     /// What its server said, or did not.
     pub fn heard<T>(&self, said: &Result<T>) {
-        self.silent.store(said.as_ref().is_err_and(Error::is_passing), Relaxed);
+        self.silent.store(said.as_ref().is_err_and(Error::is_transient), Relaxed);
     }
 }
 

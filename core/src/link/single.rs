@@ -149,7 +149,7 @@ impl Server {
         let (code, detail) = of_script(code, error.detail().unwrap_or_default());
         let message = format!("{detail}{}", remedy(code, detail, call));
         let error = Error::Refused { what: what.into(), code: code.into(), message };
-        Some(if error.is_passing() { Outcome::Unsent(error) } else { Outcome::Refused(error) })
+        Some(if error.is_transient() { Outcome::Unsent(error) } else { Outcome::Refused(error) })
     }
 
     /// Where the server says that a call belongs; `None`: its error is another one.

@@ -38,7 +38,7 @@ impl Target {
                 }
                 Err(Unsettled { error, copies, held_back }) => {
                     // Where the user lacks a right, the script may have ended half way.
-                    let is_nothing = copies.is_empty() && (error.is_passing() || !matches!(error, Error::Refused { .. }));
+                    let is_nothing = copies.is_empty() && (error.is_transient() || !matches!(error, Error::Refused { .. }));
                     let given_back = match is_nothing {
                         true => return Err(error),
                         false if self.row.0.held => self.give_back(turn, self.count(), copies),
@@ -48,7 +48,7 @@ impl Target {
                         return Ok(Tried::Busy(Some(rest)));
                     }
                     // The server answers: whoever tries next is to find it free.
-                    if !error.is_passing() {
+                    if !error.is_transient() {
                         let _ = timeout(self.response, given_back).await;
                     }
                     return Err(error);
