@@ -22,7 +22,7 @@ chaos: setup
 	cargo build --profile ci --package redlatch-tests --bins
 	target/ci/redlatch-chaos $(SECONDS) $(or $(SEED),$(shell date +%s)) $(or $(ONLY),all) $(KINDS)
 
-# How fast, beside everybody else and a bare socket; a quarter of an hour on a quiet machine. QUICK=1: two minutes; ONLY=solo,crowd ROUNDS=9: a part
+# How fast, beside everybody else and a bare socket; some eleven minutes on two slow CPUs. QUICK=1: two; ONLY=solo,crowd ROUNDS=9: a part
 bench: setup-bench target/made/python target/made/jar
 	cargo build --workspace --profile ci --bin redlatch-bench
 	bench/peers/build

@@ -54,6 +54,15 @@ pub const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
+/// What a future comes to.
+///
+/// # Panics
+/// After [`PATIENCE`].
+pub fn soon<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("the system gives a runtime");
+    runtime.block_on(async { tokio::time::timeout(PATIENCE, future).await }).expect("it ends in time")
+}
+
 /// Asks `probe` again and again until it has an answer.
 ///
 /// # Panics
