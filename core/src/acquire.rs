@@ -160,7 +160,7 @@ fn go_on(waiting: Waiting, first: Option<Begun>) {
 
 /// What becomes of an acquire that was tried where its caller cannot see it.
 fn end(waiting: Waiting, tried: Result<Tried>) {
-    let (target, late) = (waiting.target.clone(), waiting.is_late(Instant::now()));
+    let (target, late) = (waiting.target.clone(), waiting.patience.is_over(Instant::now()));
     match tried {
         Ok(Tried::Taken(taken)) => {
             let cancelled = target.live.lines().is_cancelled(waiting.ticket);

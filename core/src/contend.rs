@@ -8,7 +8,7 @@ use tokio::time::sleep_until;
 
 use crate::command::Answer;
 use crate::error::{Error, Result};
-use crate::lines::Key;
+use crate::lines::{Key, Patience};
 use crate::live::Live;
 use crate::passing::{answer_cancelled, hand_out};
 use crate::queue::{Line, Step};
@@ -19,7 +19,7 @@ use crate::wakes::Listener;
 /// What a step came to.
 enum Did {
     Listened(Result<()>),
-    Tried(Target, Result<Tried>),
+    Tried(Target, Patience, Result<Tried>),
     Left,
 }
 
@@ -84,7 +84,7 @@ fn take_head(live: &Arc<Live>, key: &Key, now: Instant) -> Option<Work> {
     })??;
     Some(Box::pin(async move {
         let tried = target.acquire(watched, target.tries(patience.deadline()), None).await;
-        Did::Tried(target, tried)
+        Did::Tried(target, patience, tried)
     }))
 }
 
@@ -95,7 +95,7 @@ fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
         Did::Left => drop(live.lines().change(key, now, Line::left)),
         Did::Listened(Ok(())) => drop(live.lines().change(key, now, |line| line.waiter.listening())),
         Did::Listened(Err(error)) => fail(live, key, error, since),
-        Did::Tried(target, Ok(Tried::Taken(taken))) => {
+        Did::Tried(target, _, Ok(Tried::Taken(taken))) => {
             let returned = {
                 let mut lines = live.lines();
                 lines.change(key, now, |line| {
@@ -110,7 +110,7 @@ fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
             };
             hand_out(target, taken, returned);
         }
-        Did::Tried(target, Ok(Tried::Busy(ttl))) => {
+        Did::Tried(target, _, Ok(Tried::Busy(ttl))) => {
             let cancelled = live.lines().change(key, now, |line| {
                 line.waiter.busy(ttl, proven, now);
                 line.placed = target.queues();
@@ -118,19 +118,18 @@ fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
             });
             answer_cancelled(cancelled.flatten().map(|place| place.waiter));
         }
-        Did::Tried(target, Err(error)) if !target.is_as_patient_as_client() || is_of_one(&error) => {
+        Did::Tried(target, _, Err(error)) if !target.is_as_patient_as_client() || is_of_one(&error) => {
             // The others have another time for it, or do not hold it, or are to have a try of their own.
             let returned = live.lines().returned(key, now);
             if let Some((waiting, cancelled)) = returned {
                 waiting.answer(Err(if cancelled { Error::Cancelled } else { error }));
             }
         }
-        Did::Tried(_, Err(error)) => {
+        Did::Tried(_, patience, Err(error)) => {
             let cancelled = live.lines().change(key, now, |line| line.put_back()).flatten();
             answer_cancelled(cancelled.map(|place| place.waiter));
-            // With less time than the others had, the head has run out of it: the next one tries.
-            let given_up = !error.is_transient() || now >= since + live.config.retry_for;
-            if given_up {
+            // The head alone may have run out of time: then the next one tries.
+            if !(error.is_transient() && patience.is_over(now)) {
                 fail(live, key, error, since);
             }
         }
@@ -149,7 +148,7 @@ fn fail(live: &Arc<Live>, key: &Key, error: Error, since: Instant) {
         line.take_all_since(since)
     });
     for place in failed.into_iter().flatten() {
-        let late = place.waiter.is_late(now) && matches!(error, Error::Unavailable { .. });
+        let late = place.waiter.patience.is_over(now) && matches!(error, Error::Unavailable { .. });
         place.waiter.answer(if late { Ok(Answer::not_now()) } else { Err(error.clone()) });
     }
 }

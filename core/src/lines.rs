@@ -64,6 +64,10 @@ impl Patience {
             Patience::Once | Patience::Forever => None,
         }
     }
+
+    pub fn is_over(self, now: Instant) -> bool {
+        self == Patience::Once || self.deadline().is_some_and(|deadline| deadline <= now)
+    }
 }
 
 /// The line in which an owner of a lock waits.
@@ -214,14 +218,6 @@ impl Waiting {
     /// Answers, after the client has forgotten the request.
     pub fn answer(mut self, result: Result<Answer>) {
         self.tell(result);
-    }
-
-    pub fn is_late(&self, now: Instant) -> bool {
-        match self.patience {
-            Patience::Once => true,
-            Patience::Until(deadline) => deadline <= now,
-            Patience::Forever => false,
-        }
     }
 
     fn tell(&mut self, result: Result<Answer>) {

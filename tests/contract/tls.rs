@@ -78,6 +78,25 @@ fn what_a_certificate_must_prove_is_the_callers_choice() {
 }
 
 #[test]
+fn who_waits_is_told_of_a_server_that_has_become_another() {
+    let (authority, other) = (Authority::new(), Authority::new());
+    let (mine, others) = (authority.issue("DNS:localhost"), other.issue("DNS:localhost"));
+    let server = Server::with(Options { tls: Some(Tls { shown: mine.clone(), clients: None }), ..Options::default() });
+    let client = client("localhost", &server, &[("tls_ca", &authority.cert())]);
+    let guard = client.lock("n").blocking().acquire().expect("free");
+    let (told, error) = std::sync::mpsc::channel();
+    std::thread::spawn(move || told.send(client.lock("n").owner(2).blocking().acquire().map(drop)));
+    eventually(|| server.view().listeners("redisson_lock__channel:{n}") == 1);
+    for (from, to) in [(&others.cert, &mine.cert), (&others.key, &mine.key)] {
+        std::fs::copy(from, to).expect("a file");
+    }
+    server.restart();
+    let error = error.recv_timeout(PATIENCE).expect("it is told in the end").expect_err("nobody trusts that server");
+    assert!(error.to_string().contains("no trusted authority"), "{error}");
+    drop(guard);
+}
+
+#[test]
 fn a_port_without_tls_and_one_with_it_are_told_apart() {
     let authority = Authority::new();
     let server = server(&authority, "DNS:localhost", None);
