@@ -9,6 +9,7 @@ pub mod authority;
 pub mod check;
 pub mod clock;
 pub mod cluster;
+pub mod deadline;
 pub mod dice;
 pub mod guarded;
 pub mod history;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex};
 
 use crate::authority::Issued;
+use crate::deadline;
 use crate::guarded::Guarded;
 use crate::listener::Listener;
 use crate::monitor::Monitor;
@@ -55,6 +56,7 @@ impl Server {
 
     /// Starts a server with `options` and returns once it answers.
     pub fn with(options: Options) -> Self {
+        deadline::set();
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let dir = std::env::temp_dir().join(format!("redlatch-{}-{count}", std::process::id()));
