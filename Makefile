@@ -108,9 +108,9 @@ agents: build
 
 test-rust: agents
 	$(call heading,tests: Rust and across languages)
-	cargo test --workspace --profile ci
+	timeout 1800 cargo test --workspace --profile ci
 	$(call heading,tests: across languages on a cluster)
-	REDLATCH_TEST_MODE=cluster cargo test --profile ci --package redlatch-tests --test cross
+	REDLATCH_TEST_MODE=cluster timeout 600 cargo test --profile ci --package redlatch-tests --test cross
 
 test-python: build
 	$(call heading,tests: Python)
@@ -118,7 +118,7 @@ test-python: build
 
 test-java: build
 	$(call heading,tests: Java)
-	gradle --console=plain --quiet -Pprofile=ci junit junit25
+	timeout 900 gradle --console=plain --quiet -Pprofile=ci junit junit25
 	$(call heading,the published jar in a Gradle and a Maven project)
 	timeout 600 tests/consumers/run
 

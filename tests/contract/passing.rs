@@ -1,7 +1,7 @@
 //! Many waiters of one client: a release passes the hold on, and others have their turn all the same.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use redlatch::{Client, Error};
 use redlatch_tests::{Proxy, Server, View};
@@ -33,7 +33,7 @@ fn in_line(client: &Client, count: usize, then: impl Fn(usize) + Send + Sync) {
 fn sixteen_callers_take_hardly_more_than_one_script_call_each() {
     let (server, a, _) = pair();
     let mut view = server.view();
-    let rounds = 500;
+    let (rounds, start) = (500, Instant::now());
     view.forget_calls();
     std::thread::scope(|scope| {
         for _ in 0..16 {
@@ -44,9 +44,11 @@ fn sixteen_callers_take_hardly_more_than_one_script_call_each() {
             });
         }
     });
+    // Others have their turn after 10 ms at the latest, which a slow machine needs for a few.
+    let turns = start.elapsed().as_millis() as u64 / 10;
     let calls = view.calls();
     let scripts = calls.get("evalsha").unwrap_or(&0) + calls.get("eval").unwrap_or(&0);
-    assert!(scripts <= 16 * rounds * 11 / 10, "{scripts} script calls for {} acquisitions", 16 * rounds);
+    assert!(scripts <= 16 * rounds * 11 / 10 + turns, "{scripts} script calls for {} acquisitions in {turns} turns", 16 * rounds);
     eventually(|| view.keys("*").is_empty() && view.channels("*").is_empty());
 }
 
@@ -67,8 +69,8 @@ fn a_lock_that_is_passed_on_is_held_by_one_at_a_time() {
 #[test]
 fn another_client_has_its_turn_while_one_passes_on() {
     let (_server, a, b) = pair();
-    let (stop, other) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    std::thread::scope(|scope| {
+    let stop = AtomicUsize::new(0);
+    let turns: redlatch::Result<Vec<()>> = std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
                 while stop.load(SeqCst) == 0 {
@@ -76,13 +78,11 @@ fn another_client_has_its_turn_while_one_passes_on() {
                 }
             });
         }
-        for _ in 0..20 {
-            b.lock("n").wait(secs(10)).blocking().acquire().expect("a turn of its own").release().expect("held");
-            other.fetch_add(1, SeqCst);
-        }
+        let turns = (0..20).map(|_| b.lock("n").wait(secs(10)).blocking().acquire()?.release()).collect();
         stop.store(1, SeqCst);
+        turns
     });
-    assert_eq!(other.load(SeqCst), 20);
+    turns.expect("turns of its own");
 }
 
 #[test]

@@ -179,5 +179,6 @@ fn a_server_that_did_not_answer_is_asked_again_when_the_others_are_too_few() {
     split.votes.drain(..).for_each(|vote| vote.release().expect("held"));
     split.servers[4].resume();
     split.servers[..2].iter().for_each(Server::stop);
-    assert!(split.again(secs(3)).expect("three of five answer").done);
+    // What it was asked before, it may carry out first; that is given back.
+    eventually(|| split.again(secs(3)).expect("three of five answer").done);
 }
