@@ -56,6 +56,21 @@ fn a_call_on_a_connection_that_leads_nowhere_is_carried_out_on_another() {
 }
 
 #[test]
+fn a_connection_that_leads_nowhere_while_it_is_opened_is_given_up_for_another() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("threads");
+    for reply in 1..=3 {
+        let client = connected(&server.url_at(proxy.port()));
+        proxy.hold_at(Direction::ToClient, "", reply);
+        let lock = || client.lock("n").acquire();
+        runtime.block_on(async { lock().await.unwrap_or_else(|e| panic!("reply {reply}: {e}")).release().await.expect("held") });
+        proxy.disarm();
+        proxy.flow();
+    }
+}
+
+#[test]
 fn a_slow_server_keeps_its_connection() {
     let server = Server::start();
     let proxy = Proxy::start(&server);

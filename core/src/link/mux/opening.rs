@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use redis::{InfoDict, PushInfo, PushKind, RedisError, RedisResult, Value};
-use tokio::time::timeout;
+use tokio::time::{timeout, timeout_at};
 
 use super::Mux;
 use crate::link::quarantine::Identity;
@@ -17,6 +17,10 @@ use crate::wakes::Wakes;
 
 /// What the server answers first: its number for this connection, its time, whether it tells of changed keys, who it is.
 type Greeted = (RedisResult<i64>, RedisResult<(i64, i64)>, RedisResult<()>, RedisResult<InfoDict>);
+
+/// How long an attempt to open a connection may take before another is made, which has twice as long: the first may lead nowhere, and a
+/// far server needs many round trips.
+const FIRST: Duration = Duration::from_secs(1);
 
 impl Mux {
     pub(super) async fn wire(self: &Arc<Self>, limit: Duration) -> Result<Wire, Outcome> {
@@ -46,9 +50,15 @@ impl Mux {
             Some(wire) => Ok(wire),
             None if caller.strong_count() == 0 => Err(late()),
             None => {
-                let open = async { self.take(self.dial().await?).await };
-                let opened = timeout(self.server.connect_timeout, open).await.map_err(|_| late())?;
-                opened.map_err(|error| self.server.not_opened(&error))
+                let (end, mut limit) = (Instant::now() + self.server.connect_timeout, FIRST);
+                loop {
+                    let open = async { self.take(self.dial().await?).await };
+                    match timeout_at(end.min(Instant::now() + limit).into(), open).await {
+                        Ok(opened) => return opened.map_err(|error| self.server.not_opened(&error)),
+                        Err(_) if Instant::now() >= end => return Err(late()),
+                        Err(_) => limit *= 2,
+                    }
+                }
             }
         }
     }
