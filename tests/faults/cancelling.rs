@@ -92,21 +92,21 @@ fn a_waiter_that_comes_and_goes_while_the_end_of_another_ones_subscription_is_on
     let lock = client.lock("n").lease(LONG);
     let first = runtime.spawn(async move { lock.acquire().await.map(drop) });
     eventually("a listener", || (view.listeners(&channel("n")) == 1).then_some(()));
-    proxy.hold_at(Direction::ToServer, "UNSUBSCRIBE", 1);
+    proxy.hold_at(Direction::ToClient, "unsubscribe", 1);
     first.abort();
     let _ = runtime.block_on(first);
     eventually("the end of the subscription", || (proxy.struck() > 0).then_some(()));
-    let calls = |view: &mut View, name: &str| view.calls().get(name).copied().unwrap_or_default();
-    let (tried, subscribed) = (calls(&mut view, "evalsha"), calls(&mut view, "subscribe"));
     // The second one tries over a connection of its own, and then wants the subscription that is being ended.
     let second = client.lock("n").wait(ms(500));
     let second = std::thread::spawn(move || second.blocking().try_acquire().map(|taken| taken.is_some()));
-    eventually("the second one's try", || (calls(&mut view, "evalsha") > tried).then_some(()));
+    eventually("the second one's subscription", || (view.listeners(&channel("n")) == 1).then_some(()));
+    let subscriptions = |view: &mut View| view.calls().get("subscribe").copied().unwrap_or_default();
+    let subscribed = subscriptions(&mut view);
     proxy.refuse();
     proxy.cut();
     assert!(!second.join().expect("no panic").unwrap_or_default(), "it is held by another one");
     proxy.accept();
-    eventually("a subscription for who is gone", || (calls(&mut view, "subscribe") > subscribed).then_some(()));
+    eventually("a subscription for who is gone", || (subscriptions(&mut view) > subscribed).then_some(()));
     held.release().expect("held");
     nothing_is_left(&mut view, "n");
 }
