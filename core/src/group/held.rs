@@ -43,20 +43,21 @@ impl Held {
     /// Returns when it has ended: lost, or released (not done).
     pub async fn end(&self) -> Result<Answer> {
         let mut changes = self.released.subscribe();
-        loop {
-            match self.look() {
-                _ if *changes.borrow_and_update() => return Ok(Answer::not_now()),
-                Look::Held { .. } => {}
-                Look::Lost(loss) => return Err(Error::Lost(Box::new(loss))),
-                Look::Gone => return Ok(Answer::not_now()),
-            }
+        while !*changes.borrow_and_update() {
+            // Watched before it is looked at: what ends in between is seen by one of the two.
             let mut ends: JoinSet<_> =
                 self.parts().iter().flatten().filter(|part| part.is_held()).map(|part| boxed(part.asked(Op::Watch, None))).collect();
+            match self.look() {
+                Look::Held { .. } => {}
+                Look::Lost(loss) => return Err(Error::Lost(Box::new(loss))),
+                Look::Gone => break,
+            }
             tokio::select! {
                 _ = ends.join_next() => {}
                 _ = changes.changed() => {}
             }
         }
+        Ok(Answer::not_now())
     }
 
     /// Has every part last for `lease` from now on.
