@@ -130,5 +130,6 @@ fn no_living_waiter_is_overtaken() {
 #[test]
 #[ignore = "takes minutes"]
 fn no_living_waiter_is_overtaken_in_a_hundred_thousand_acquisitions() {
+    deadline::within(secs(3_600));
     check(100_000);
 }
