@@ -8,6 +8,7 @@ use crate::holds;
 use crate::languages::ALL;
 use crate::party::{Party, SOON};
 use crate::stage::{STAGE, every_pair, kinds};
+use crate::waiting::{until_told_by_a_newcomer, wait_for};
 
 #[test]
 fn what_is_not_reentrant_is_refused_to_its_owner_and_kept() {
@@ -70,4 +71,26 @@ fn whoever_has_waited_longest_is_next_in_whatever_language() {
         };
         (name, job)
     }));
+}
+
+#[test]
+fn a_redisson_that_sleeps_over_a_free_fair_lock_is_told_by_whoever_comes() {
+    every_pair(
+        "oversleeping",
+        |kind| kind.fair,
+        |holder, waiter| {
+            if !waiter.is_redisson() {
+                return;
+            }
+            let (mut view, lease) = (STAGE.server.view(), Duration::from_millis(1500));
+            holder.lock(Some(lease));
+            let pending = wait_for(waiter, &mut view);
+            // What the waiter reckons with is over when the lease is not.
+            let longer = (2 * lease).as_millis().to_string();
+            assert_eq!(view.command::<i64>(&["PEXPIRE", waiter.name(), &longer]), 1, "it is held");
+            until_told_by_a_newcomer(waiter);
+            pending.within(SOON).expect("it has the lock");
+            waiter.unlock();
+        },
+    );
 }

@@ -70,6 +70,10 @@ pub const OLDER: &[Language] = &[
     Language { name: "redisson 3.27.2", program: launcher!("redisson-3.27.2"), age: Age::Older, ..REDISSON },
 ];
 
+/// Before 3.32, a waiter of Redisson's fair lock that comes again is told to wait for what is left until its own reckoning of the lease's end;
+/// less than nothing is for ever.
+pub const OVERSLEEPS: &str = "redisson 3.27.2";
+
 const PYTHON: Language = Language {
     name: "python",
     program: launcher!("python"),

@@ -21,7 +21,7 @@ use redlatch_tests::{View, all_at_once, eventually};
 use agent::Agent;
 use party::{Party, SOON};
 use stage::{STAGE, every_pair, kinds};
-use waiting::{wait_besides, wait_for};
+use waiting::{until_it_has, wait_besides, wait_for};
 
 /// Whether its waiters are told of a release.
 fn is_told(traits: &Traits) -> bool {
@@ -157,7 +157,7 @@ fn a_killed_holder_keeps_the_lock_for_its_lease_and_no_longer() {
                     let mut view = STAGE.server.view();
                     let is_dead = |(field, value): (&String, &String)| *field == dead || value.starts_with(&dead);
                     assert!(view.hgetall(waiter.name()).iter().any(is_dead), "the lease ended before the kill");
-                    pending.within(lease + SOON).expect("the lease ended");
+                    until_it_has(&waiter, pending, lease);
                     assert!(start.elapsed() >= lease, "taken {:?} after a lease of {lease:?} began", start.elapsed());
                     holds(&mut view, &waiter, 1);
                     waiter.unlock();
@@ -198,7 +198,7 @@ fn a_lease_that_runs_out_lets_the_next_one_in() {
             let (mut view, lease) = (STAGE.server.view(), Duration::from_millis(1500));
             let start = Instant::now();
             holder.lock(Some(lease));
-            waiter.begin_lock(None).within(lease + SOON).expect("the lease ended");
+            until_it_has(waiter, waiter.begin_lock(None), lease);
             assert!(start.elapsed() >= lease, "taken {:?} after a lease of {lease:?} began", start.elapsed());
             holder.unlock_in_vain();
             holds(&mut view, waiter, 1);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::agent::{Agent, Pending, Refusal};
-use crate::languages::Age;
+use crate::languages::{Age, OVERSLEEPS};
 use crate::stage::{Kind, kinds};
 
 /// How long anything may take that needs no lease to run out; far below every lease that a case does not want to see ending.
@@ -125,6 +125,11 @@ impl<'a> Party<'a> {
 
     pub fn is_redisson(&self) -> bool {
         self.agent.language.age != Age::Ours
+    }
+
+    /// Whether it sleeps until it is told if it looks at the lock a moment before a lease ends.
+    pub fn may_oversleep(&self) -> bool {
+        self.kind.0.fair && self.agent.language.name == OVERSLEEPS
     }
 
     /// Whether somebody of this client, a Redisson, waits for a message.

@@ -47,6 +47,11 @@ impl Stage {
         self.holders.iter().chain(&self.waiters)
     }
 
+    /// One of ours that is no holder: where none of ours waits it has no part in a pair.
+    pub fn bystander(&self) -> &Actor {
+        &self.waiters[0]
+    }
+
     fn holders(&self) -> impl Iterator<Item = (&Actor, &'static Language)> {
         self.holders.iter().zip(ALL).chain(self.older())
     }

@@ -1,9 +1,12 @@
-//! Beginning to wait, until everybody who matters knows of it.
+//! Beginning to wait, until everybody who matters knows of it, and what ends it.
+
+use std::time::Duration;
 
 use redlatch_tests::{View, eventually};
 
 use crate::agent::Pending;
-use crate::party::Party;
+use crate::party::{Party, SOON};
+use crate::stage::STAGE;
 
 /// Begins to wait, and returns once the server knows it; whoever only asks now and then is not known.
 pub fn wait_for(waiter: &Party, view: &mut View) -> Pending {
@@ -30,4 +33,24 @@ pub fn until_asleep(waiter: &Party) {
     if waiter.is_redisson() {
         eventually("Redisson's waiter to sleep", || waiter.sleeps().then_some(()));
     }
+}
+
+/// Waits until the waiter has what another's lease kept from it. One that may oversleep is told by whoever of ours comes along.
+pub fn until_it_has(waiter: &Party, pending: Pending, lease: Duration) {
+    if waiter.may_oversleep() {
+        until_told_by_a_newcomer(waiter);
+    }
+    pending.within(lease + SOON).expect("the lease ended");
+}
+
+/// Has others of ours come along whenever the lock is free, until the waiter, which is none of ours, has it.
+pub fn until_told_by_a_newcomer(waiter: &Party) {
+    let newcomer = Party::new(STAGE.bystander(), waiter.kind, waiter.name());
+    let mut view = STAGE.server.view();
+    eventually("the first in the queue to have the lock", || {
+        if !view.exists(waiter.name()) && newcomer.try_lock(Duration::ZERO) {
+            newcomer.unlock();
+        }
+        view.hgetall(waiter.name()).contains_key(&waiter.field()).then_some(())
+    });
 }
