@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use redlatch::{Client, Error, LockBuilder, LostReason};
-use redlatch_tests::{Server, View, all_at_once, soon};
+use redlatch_tests::{Server, View, all_at_once, told};
 
 use crate::{eventually, ms, secs};
 
@@ -111,7 +111,7 @@ fn it_is_lost_when_one_of_its_locks_is() {
     let mut view = three.servers[1].view();
     eventually(|| view.tells());
     view.command::<()>(&["DEL", "n"]);
-    assert_eq!(soon(guard.lost()).expect("it is lost").reason, LostReason::Deleted);
+    assert_eq!(told(&guard).reason, LostReason::Deleted);
     assert!(matches!(guard.ensure(), Err(Error::Lost(_))) && guard.deadline().is_none());
     assert!(matches!(guard.release(), Err(Error::Lost(_))));
     three.nothing_is_left();
@@ -131,7 +131,7 @@ fn who_begins_to_watch_while_one_of_its_locks_is_lost_is_told() {
         while Instant::now() < watch {
             std::hint::spin_loop();
         }
-        assert_eq!(soon(guard.lost()).expect("it is lost").reason, LostReason::Deleted, "round {round}");
+        assert_eq!(told(&guard).reason, LostReason::Deleted, "round {round}");
     }
 }
 

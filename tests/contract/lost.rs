@@ -3,15 +3,13 @@
 use std::time::{Duration, Instant};
 
 use redlatch::{BlockingGuard, Client, Error, LostReason};
-use redlatch_tests::{Direction, Proxy, Server};
+use redlatch_tests::{Direction, Proxy, Server, soon};
 
 use super::{eventually, pair, secs};
 
 /// The reason that a guard is told of; the test ends if none comes.
 fn reason(guard: &BlockingGuard) -> Option<LostReason> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let lost = runtime.block_on(async { tokio::time::timeout(secs(20), guard.lost()).await });
-    let loss = lost.expect("it is told in time");
+    let loss = soon(guard.lost());
     assert_eq!(loss.is_some(), matches!(guard.ensure(), Err(Error::Lost(_))));
     loss.map(|loss| loss.reason)
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use redlatch::{Answer, Client, Error, Member, Op, RedLock, Request, Rule};
-use redlatch_tests::{Server, all_at_once, soon};
+use redlatch_tests::{Server, all_at_once, told};
 
 use crate::{eventually, secs};
 
@@ -97,7 +97,7 @@ fn it_is_lost_with_the_majority_and_not_before() {
     }
     servers[0].view().command::<()>(&["DEL", "n"]);
     servers[1].view().command::<()>(&["DEL", "n"]);
-    soon(guard.lost()).expect("it is lost long before its lease ends");
+    told(&guard);
     assert!(matches!(guard.release(), Err(Error::Lost(_))));
     servers.iter().for_each(nothing_is_left);
 }
