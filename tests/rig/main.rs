@@ -1,9 +1,11 @@
 //! What the rig itself promises; a fault that does not happen would make every test on top of it pass.
 
+mod deadline;
+
 use std::time::{Duration, Instant};
 
 use redis::Connection;
-use redlatch_tests::{Direction, Options, Proxy, Server, deadline, eventually};
+use redlatch_tests::{Direction, Options, Proxy, Server, eventually};
 
 fn connect(server: &Server, port: u16) -> Connection {
     let client = redis::Client::open(server.url_at(port)).expect("a good URL");
@@ -235,27 +237,4 @@ fn a_delay_applies_both_ways() {
     let start = Instant::now();
     incr(&mut connection, "n").expect("an answer");
     assert!(start.elapsed() >= Duration::from_millis(40));
-}
-
-#[test]
-#[ignore = "it hangs, for the test of that"]
-fn a_test_that_hangs() {
-    deadline::within(Duration::from_millis(200));
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            loop {
-                std::thread::park();
-            }
-        });
-        panic!("nobody unparks it");
-    });
-}
-
-#[test]
-fn a_test_that_hangs_is_named_with_what_panicked() {
-    let this = std::env::current_exe().expect("the system knows");
-    let hung = std::process::Command::new(this).args(["--ignored", "--exact", "a_test_that_hangs"]).output().expect("it runs");
-    let said = String::from_utf8_lossy(&hung.stderr);
-    assert!(!hung.status.success());
-    assert!(said.contains("a_test_that_hangs has not ended within 200ms") && said.contains("nobody unparks it"), "{said}");
 }
