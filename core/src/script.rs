@@ -113,6 +113,11 @@ impl Texts {
         Texts { text: Vec::with_capacity(bytes), ends: Vec::with_capacity(texts) }
     }
 
+    fn reserve(&mut self, texts: usize, bytes: usize) {
+        self.text.reserve(bytes);
+        self.ends.reserve(texts);
+    }
+
     fn push(&mut self, text: &[u8]) {
         self.text.extend_from_slice(text);
         self.ends.push(self.text.len());
@@ -181,6 +186,12 @@ impl Call {
         #[cfg(test)]
         self.names.1.push(_name.to_owned());
         self
+    }
+
+    /// Makes room for so many of [`Call::also`].
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.keys.reserve(more, 64 * more);
+        self.args.reserve(more, 8 * more);
     }
 
     /// Adds a text to the list at the end of each table.

@@ -88,8 +88,9 @@ fn add(live: &Live, batches: &mut Vec<Batch>, slot: &Slot, ask: Ask) -> bool {
     let at = begun.unwrap_or(batches.len());
     if begun.is_none() {
         let Some((_, kind)) = kinds::find(slot.kind) else { return false };
-        let Some(call) = kind.renew(client, lease_ms) else { return false };
-        batches.push(Batch { kind: *kind, name: slot.kind, place, lease_ms, call, asks: Vec::new() });
+        let Some(mut call) = kind.renew(client, lease_ms) else { return false };
+        call.reserve(CALL);
+        batches.push(Batch { kind: *kind, name: slot.kind, place, lease_ms, call, asks: Vec::with_capacity(CALL) });
     }
     let batch = &mut batches[at];
     batch.kind.renew_also(&mut batch.call, client, &slot.name, slot.owner);
