@@ -12,6 +12,7 @@ use crate::passing::{answer_cancelled, hand_out};
 use crate::script::Call;
 use crate::settle::WINDOW;
 use crate::target::{Begun, Target, Tried};
+use crate::waiter::Met;
 
 /// On the caller's thread; `None`: the waiter will be answered.
 pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
@@ -36,9 +37,9 @@ pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
                 hand_out(target, taken, Some((waiting, true)));
             }
             Ok(Some(Tried::Busy(_))) if waiting.patience == Patience::Once => return waiting.answer_here(Answer::not_now()),
-            Ok(Some(Tried::Busy(_))) => {
+            Ok(Some(Tried::Busy(ttl))) => {
                 drop(turn);
-                join(waiting);
+                join(waiting, ttl);
             }
             Err(error) => return waiting.refuse(error),
             Ok(None) => {
@@ -103,7 +104,7 @@ impl First for Trying {
 }
 
 /// Stands in line where others wait already or a hold of this client is in the way; `Some`: the way is free.
-fn stand_in_line(waiting: Waiting) -> Option<Waiting> {
+fn stand_in_line(mut waiting: Waiting) -> Option<Waiting> {
     let (target, now) = (waiting.target.clone(), Instant::now());
     if waiting.patience == Patience::Once {
         return Some(waiting);
@@ -115,23 +116,31 @@ fn stand_in_line(waiting: Waiting) -> Option<Waiting> {
     };
     match near {
         Some(near) if near || lines.is_waited_in(&target.key(), now) => {
-            let joined = lines.join(waiting, near, now);
+            let joined = lines.join(waiting, if near { Met::Near } else { Met::Unknown }, now);
             drop(lines);
             started(&target, joined);
             None
         }
         // Whoever has it already takes it once more at once.
-        _ => Some(waiting),
+        _ => {
+            waiting.heard = lines.has(&target.key()).then(|| target.heard()).flatten();
+            Some(waiting)
+        }
     }
 }
 
-/// Stands in line after a try.
-fn join(waiting: Waiting) {
+/// Stands in line after a try, by which the key lives for `ttl`.
+fn join(waiting: Waiting, ttl: Option<Duration>) {
     let (target, now) = (waiting.target.clone(), Instant::now());
     let joined = {
         let mut lines = target.live.lines();
-        let near = target.is_near(now);
-        lines.join(waiting, near, now)
+        let met = match target.is_near(now) {
+            true => Met::Near,
+            // It listened all the while: no second try has more to say.
+            false if waiting.heard.is_some() && waiting.heard == target.heard() => Met::Busy(ttl),
+            false => Met::Unknown,
+        };
+        lines.join(waiting, met, now)
     };
     started(&target, joined);
 }
@@ -142,7 +151,7 @@ fn started(target: &Target, joined: Joined) {
         Joined::InLine(None) => {}
         Joined::Cancelled(waiting) => {
             target.leave_behind();
-            answer_cancelled(Some(waiting));
+            answer_cancelled(Some(*waiting));
         }
     }
 }
@@ -166,7 +175,7 @@ fn end(waiting: Waiting, tried: Result<Tried>) {
             let cancelled = target.live.lines().is_cancelled(waiting.ticket);
             hand_out(target, taken, Some((waiting, cancelled)));
         }
-        Ok(Tried::Busy(_)) if !late => join(waiting),
+        Ok(Tried::Busy(ttl)) if !late => join(waiting, ttl),
         tried => {
             target.leave_behind();
             let once = waiting.patience == Patience::Once;
@@ -186,7 +195,7 @@ impl Waiting {
             Some(wait) => Instant::now().checked_add(wait).map_or(Patience::Forever, Patience::Until),
             None => Patience::Forever,
         };
-        Waiting { ticket, target, watched: request.lease.is_none(), patience, done: Some(done) }
+        Waiting { ticket, target, watched: request.lease.is_none(), patience, heard: None, done: Some(done) }
     }
 
     /// The caller's thread takes the answer with it: nobody else is told.

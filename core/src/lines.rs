@@ -13,6 +13,7 @@ use crate::kinds::{self, Queue};
 use crate::queue::{Line, Place, Returned, Step};
 use crate::slot::Slot;
 use crate::target::Target;
+use crate::waiter::Met;
 
 /// The lock that a line stands before, and the owner whose line it is; 0: the line of all.
 pub type Key = (&'static str, Arc<str>, i64);
@@ -45,6 +46,8 @@ pub struct Waiting {
     pub target: Target,
     pub watched: bool,
     pub patience: Patience,
+    /// How many messages its line had heard before its first try, if that listened.
+    pub heard: Option<u64>,
     pub done: Option<Done>,
 }
 
@@ -80,7 +83,7 @@ pub fn key(slot: &Slot) -> Key {
 pub enum Joined {
     /// `Some`: the line is new and needs its task.
     InLine(Option<Key>),
-    Cancelled(Waiting),
+    Cancelled(Box<Waiting>),
 }
 
 impl Lines {
@@ -123,22 +126,21 @@ impl Lines {
         self.lines.get(key).is_some_and(|entry| entry.line.is_waited_in(now))
     }
 
-    /// `near`: a hold of this client is in the way. `ttl`: what the key was seen to live.
-    pub fn join(&mut self, waiting: Waiting, near: bool, now: Instant) -> Joined {
+    pub fn join(&mut self, waiting: Waiting, met: Met, now: Instant) -> Joined {
         if self.is_cancelled(waiting.ticket) {
-            return Joined::Cancelled(waiting);
+            return Joined::Cancelled(Box::new(waiting));
         }
         let key = waiting.target.key();
         self.tickets.insert(waiting.ticket, Stage::Waiting(key.clone()));
         let mut fresh = None;
         let entry = self.lines.entry(key.clone()).or_insert_with(|| {
             fresh = Some(key);
-            let mut line = Line::new(near, now);
+            let mut line = Line::new(matches!(met, Met::Near), now);
             line.waiter.pace(waiting.target.delays(), waiting.target.wake().channel.is_some());
             Entry { line, nudge: Arc::default(), target: waiting.target.clone(), armed: now }
         });
         if fresh.is_none() && !entry.line.is_waited_in(now) {
-            if near { entry.line.waiter.near(None, now) } else { entry.line.waiter.hurry(now) }
+            entry.line.waiter.meet(met, now);
         }
         // It has asked already.
         entry.line.placed = waiting.target.queues();

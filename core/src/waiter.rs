@@ -21,6 +21,15 @@ pub enum Next {
     Sleep(Instant),
 }
 
+/// What keeps who comes from having it at once.
+pub enum Met {
+    /// A hold of this client, which will be passed on.
+    Near,
+    /// Another hold, by a try that no message has come since: how long the key lives.
+    Busy(Option<Duration>),
+    Unknown,
+}
+
 #[derive(Debug)]
 pub struct Waiter {
     listening: bool,
@@ -53,6 +62,15 @@ impl Waiter {
     /// The subscription is in place.
     pub fn listening(&mut self) {
         self.listening = true;
+    }
+
+    /// Somebody comes to a line in which nobody waited.
+    pub fn meet(&mut self, met: Met, now: Instant) {
+        match met {
+            Met::Near => self.near(None, now),
+            Met::Busy(ttl) if self.listening => self.busy(ttl, true, now),
+            Met::Busy(_) | Met::Unknown => self.hurry(now),
+        }
     }
 
     /// Somebody else holds it for this long; `None`: without end. `proven`: the server has confirmed the subscription.
@@ -185,6 +203,19 @@ mod tests {
         waiter.heard(10, now);
         assert_eq!(waiter.next(now), Next::Try);
         assert!(!waiter.gives_way(now));
+    }
+
+    #[test]
+    fn who_comes_to_a_line_that_listens_has_tried_and_sleeps() {
+        let now = Instant::now();
+        let mut waiter = listener(now);
+        waiter.meet(Met::Busy(Some(SECOND)), now);
+        assert_eq!(waiter.next(now), Next::Sleep(now + SECOND + Duration::from_millis(1)));
+        waiter.meet(Met::Unknown, now);
+        assert_eq!(waiter.next(now), Next::Try);
+        waiter.deaf(now);
+        waiter.meet(Met::Busy(Some(SECOND)), now);
+        assert_eq!(waiter.next(now), Next::Listen);
     }
 
     #[test]

@@ -82,6 +82,11 @@ impl Wakes {
         self.channels().get(channel).map_or(0, |channel| *channel.messages.borrow())
     }
 
+    /// The same, if the server has confirmed that it listens there.
+    pub fn proven_count(&self, channel: &str) -> Option<u64> {
+        self.channels().get(channel).filter(|channel| channel.proven.load(SeqCst)).map(|channel| *channel.messages.borrow())
+    }
+
     /// A key has been changed by another connection; `None`: all may have been.
     pub fn suspect(&self, name: Option<String>) {
         let mut suspects = self.suspects.lock().expect("nothing panics while it is held");

@@ -23,6 +23,11 @@ impl Target {
         self.row.1.wake(&self.slot.name, &self.owner)
     }
 
+    /// How many messages have come where it listens; `None`: it does not, or the server has not confirmed it.
+    pub fn heard(&self) -> Option<u64> {
+        self.live.wakes.proven_count(&self.wake().channel?)
+    }
+
     /// After how long it tries again by itself, time and again; none: it waits to be told.
     pub fn delays(&self) -> Vec<Duration> {
         let asked = self.numbers.iter().map(|ms| ms.unsigned_abs());

@@ -90,6 +90,11 @@ impl Row {
         client.run_blocking(self.request(Op::Inspect, owner)).expect("answered").items[0]
     }
 
+    /// Whether who waits is told that it is worth trying again.
+    pub fn hears(&self) -> bool {
+        self.kind.wake(self.name(), "u:1").channel.is_some()
+    }
+
     /// Begins to wait, and returns once the server has heard of it.
     pub fn wait(&self, client: &Client, owner: i64, wait: Option<Duration>) -> Waiting {
         let (sender, answer) = mpsc::channel();

@@ -68,6 +68,22 @@ promises! {
         assert_eq!(scripts(&mut view), 2);
     }
 
+    /// Whose line has listened all the while asks once and sleeps; a slow machine takes longer to come back than a line lasts.
+    fn who_comes_back_at_once_asks_once_before_it_sleeps(row) of |kind| kind.exclusive; {
+        if !row.hears() {
+            return;
+        }
+        row.take(&row.a, 1);
+        let (mut view, each) = (row.view(), if row.traits.fair { 2 } else { 1 });
+        eventually(|| {
+            view.forget_calls();
+            for _ in 0..20 {
+                assert!(row.try_for(&row.b, 2, ms(3)).is_none());
+            }
+            scripts(&mut view) <= 20 * each + 5
+        });
+    }
+
     fn many_of_two_clients_hold_it_one_at_a_time_and_all_have_their_turn(row) of |kind| kind.exclusive; {
         let (inside, turns) = (AtomicUsize::new(0), AtomicUsize::new(0));
         std::thread::scope(|scope| {
