@@ -27,7 +27,7 @@ bench: setup-bench target/made/python target/made/jar
 	cargo build --workspace --profile ci --bin redlatch-bench
 	bench/peers/build
 	cd bench && ../target/bench/venv/bin/python -m harness $(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) \
-		$(if $(WARM),--warm $(WARM)) $(if $(SCALE),--scale $(SCALE)) $(if $(ONLY),--only $(ONLY))
+		$(if $(WARM),--warm $(WARM)) $(if $(SCALE),--scale $(SCALE)) $(if $(ONLY),--only $(ONLY)) $(if $(PEERS),--peers $(PEERS))
 
 # The contract on every server that is supported, alone and as a cluster; about half an hour
 matrix: setup-tests

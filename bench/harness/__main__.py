@@ -6,8 +6,10 @@ import argparse
 import json
 import os
 import platform
+import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from harness import report, table
@@ -25,10 +27,13 @@ RESULTS = Path(__file__).parents[1] / "results"
 def main() -> int:
     options = arguments()
     rows = [row for row in ROWS if row.key in options.only]
-    whole = len(rows) == len(ROWS) and not options.quick
+    whole = len(rows) == len(ROWS) and not options.quick and not options.peers
+    if options.peers:
+        rows = [replace(row, peers=tuple(peer for peer in row.peers if peer in options.peers)) for row in rows]
     if options.quick:
         rows = [glance(row) for row in rows if row.quick]
     begun, load = time.monotonic(), os.getloadavg()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # servers and programs end with it
     bench = Bench()
     session = Session(bench, options.scale)
     try:
@@ -69,6 +74,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--scale", type=float, default=1, help="makes every window so many times as long")
     parser.add_argument("--quick", action="store_true", help="a first look: fewer rows and peers, cold JVMs")
     parser.add_argument("--only", type=lambda text: text.split(","), default=keys, help=f"some of {','.join(keys)}")
+    parser.add_argument("--peers", type=lambda text: text.split(","), help="some of the launchers in target/bench")
     options = parser.parse_args()
     unknown = set(options.only) - set(keys)
     if unknown or options.rounds < 1:

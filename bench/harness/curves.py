@@ -34,8 +34,8 @@ def processes(bench: Bench, peer: str, mode: str, seconds: float, count: int) ->
 
 PEERS = ("rust", "python", "java", "redisson")
 CURVES = (
-    Curve("own", "locks of their own", "callers", (1, 4, 16, 64, 256, 1024), (*PEERS, "asyncio", "redis-asyncio"), own),
-    Curve("crowd", "one lock", "workers in one process", (1, 2, 4, 16, 64, 256), (*PEERS, "redis-py"), crowd),
+    Curve("own", "locks of their own", "callers", (1, 8, 64, 512), (*PEERS, "asyncio", "redis-asyncio"), own),
+    Curve("crowd", "one lock", "workers in one process", (1, 2, 4, 16, 128), (*PEERS, "redis-py"), crowd),
     Curve("processes", "one lock", "processes with 4 workers each", (1, 2, 4, 8), PEERS, processes, seconds=0.6),
 )
 

@@ -35,7 +35,7 @@ class Row:
     measure: Callable[[Bench, str, str, float], Figures]
     columns: tuple[Column, ...]
     modes: tuple[str, ...] = (FREE,)
-    once: tuple[str, ...] = ()  # modes besides, of the first round alone
+    once: tuple[str, ...] = ()  # modes besides, of the first round alone, and of those whom most people know
     seconds: float = 1
     warm: float = 1 / 9  # of the time for which JVMs are warmed
     warmed_by: str | None = None  # a row that does the same, with the same programs
@@ -48,7 +48,7 @@ class Row:
 
 
 def glance(row: Row) -> Row:
-    """What a first look shows of it: those whom most people know, and no JVM warmed."""
+    """A first look at it: those whom most people know, and no JVM warmed for it."""
     return replace(row, peers=tuple(peer for peer in row.peers if peer in KNOWN), warm=0)
 
 

@@ -63,7 +63,7 @@ ROWS = (
         (PAIRS, Column("/ floor", "rate", 2, "floor", OWN_AIMS), P50, P99, SERVER_CPU, CPU, SCRIPTS),
         once=(ONE_CPU,),
         plot="rate",
-        seconds=0.6,
+        seconds=0.5,
     ),
     Row(
         "tasks",
@@ -84,7 +84,7 @@ ROWS = (
         partial(rates.own, callers=1000),
         (PAIRS, Column("/ Redisson", "rate", 1, "redisson"), P50, P99, SERVER_CPU, CPU, SCRIPTS),
         plot="rate",
-        seconds=0.6,
+        seconds=0.5,
     ),
     Row(
         "crowd",
@@ -94,7 +94,7 @@ ROWS = (
         contended(4, 0.9, 1.1, Column("CPU / Redisson", "cpu", 3, "redisson", at_most(rust=0.1, java=0.1))),
         once=(ONE_CPU,),
         plot="rate",
-        seconds=0.6,
+        seconds=0.5,
     ),
     Row(
         "processes",
@@ -103,7 +103,7 @@ ROWS = (
         partial(rates.crowd, processes=4, workers=4),
         contended(3, 0.5, 1.5, CPU_RATIO),
         seconds=1.2,
-        warm=2 / 3,
+        warm=1 / 3,
         plot="rate",
     ),
     Row(

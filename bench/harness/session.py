@@ -12,7 +12,7 @@ from harness.curves import Curve, drawn
 from harness.machine import CPUS
 from harness.peers import JVMS
 from harness.program import LAUNCHERS, Broken, Cannot
-from harness.row import Row
+from harness.row import Row, glance
 from harness.table import Window
 from harness.window import FREE, TWO_CPUS, Bench, Figures
 
@@ -39,11 +39,12 @@ class Session:
     def round(self, rows: list[Row], number: int) -> None:
         for row in (row for row in rows if row.rounds is None or number < row.rounds):
             say(f"round {number + 1}: {row.key}")
-            for mode in row.modes + (row.once if number == 0 else ()):
+            turns = [(row, mode) for mode in row.modes] + [(glance(row), mode) for mode in row.once if number == 0]
+            for some, mode in turns:
                 if mode == TWO_CPUS and len(CPUS) < 2:
                     continue
                 # Whoever comes first in one round comes last in the next.
-                self._measure(row, mode, number, present(row.peers)[:: 1 - number % 2 * 2])
+                self._measure(some, mode, number, present(some.peers)[:: 1 - number % 2 * 2])
 
     def _measure(self, row: Row, mode: str, number: int, peers: list[str]) -> None:
         seconds = row.seconds * (1 if row.together else self.scale)
