@@ -8,7 +8,7 @@ use crate::holds;
 use crate::languages::ALL;
 use crate::party::{Party, SOON};
 use crate::stage::{STAGE, every_pair, kinds};
-use crate::waiting::{until_told_by_a_newcomer, wait_for};
+use crate::waiting::until_told_by_a_newcomer;
 
 #[test]
 fn what_is_not_reentrant_is_refused_to_its_owner_and_kept() {
@@ -43,6 +43,11 @@ fn everybody_counts_the_same_tokens() {
     );
 }
 
+/// How many stand in the queue of a fair lock.
+fn queued(view: &mut View, name: &str) -> usize {
+    view.command(&["LLEN", &format!("redisson_lock_queue:{{{name}}}")])
+}
+
 #[test]
 fn whoever_has_waited_longest_is_next_in_whatever_language() {
     let rounds = kinds(|kind| kind.fair).flat_map(|kind| (0..ALL.len()).map(move |first| (kind, first)));
@@ -58,8 +63,7 @@ fn whoever_has_waited_longest_is_next_in_whatever_language() {
                 let mut waiting = Vec::new();
                 for at in 1..parties.len() {
                     waiting.push(turn(at).begin_lock(None));
-                    let queued = |view: &mut View| view.command::<usize>(&["LLEN", &format!("redisson_lock_queue:{{{name}}}")]);
-                    eventually("one more in the queue", || (queued(&mut view) == at).then_some(()));
+                    eventually("one more in the queue", || (queued(&mut view, &name) == at).then_some(()));
                 }
                 for (at, pending) in (1..).zip(waiting) {
                     turn(at - 1).unlock();
@@ -84,10 +88,12 @@ fn a_redisson_that_sleeps_over_a_free_fair_lock_is_told_by_whoever_comes() {
             }
             let (mut view, lease) = (STAGE.server.view(), Duration::from_millis(1500));
             holder.lock(Some(lease));
-            let pending = wait_for(waiter, &mut view);
+            let pending = waiter.begin_lock(None);
+            eventually("the waiter to have asked", || (queued(&mut view, waiter.name()) == 1 || waiter.has(&mut view)).then_some(()));
             // What the waiter reckons with is over when the lease is not.
-            let longer = (2 * lease).as_millis().to_string();
-            assert_eq!(view.command::<i64>(&["PEXPIRE", waiter.name(), &longer]), 1, "it is held");
+            let longer = "return redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 and redis.call('PEXPIRE', KEYS[1], ARGV[2])";
+            let ms = (2 * lease).as_millis().to_string();
+            view.command::<()>(&["EVAL", longer, "1", holder.name(), &holder.field(), &ms]);
             until_told_by_a_newcomer(waiter);
             pending.within(SOON).expect("it has the lock");
             waiter.unlock();

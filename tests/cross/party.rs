@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use redlatch_tests::View;
 use serde_json::{Value, json};
 
 use crate::agent::{Agent, Pending, Refusal};
@@ -72,6 +73,11 @@ impl<'a> Party<'a> {
         let mode = Some(self.kind.0.name).filter(|name| ["read", "write"].contains(name));
         let mode = mode.map(|mode| ("mode".to_owned(), mode.to_owned()));
         mode.into_iter().chain([(self.field(), count.to_string())]).collect()
+    }
+
+    /// Whether the server says that it has the lock.
+    pub fn has(&self, view: &mut View) -> bool {
+        view.hgetall(&self.name).contains_key(&self.field())
     }
 
     /// Takes the lock, at once; `None` leaves the lease to the watchdog.

@@ -51,6 +51,6 @@ pub fn until_told_by_a_newcomer(waiter: &Party) {
         if !view.exists(waiter.name()) && newcomer.try_lock(Duration::ZERO) {
             newcomer.unlock();
         }
-        view.hgetall(waiter.name()).contains_key(&waiter.field()).then_some(())
+        waiter.has(&mut view).then_some(())
     });
 }

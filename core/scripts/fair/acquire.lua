@@ -48,7 +48,7 @@ if ttl == -2 and (not head or head == owner) then
   if head then remove(queue, deadlines, seen, owner) end
   return {1}
 end
--- A head of Redisson may sleep over a free lock: for good before 3.32, which reckons when the lease ends, else if it missed its message.
+-- A head of Redisson may sleep over a free lock: for good before 3.32, where it reckons itself when a lease ends; else if it missed its message.
 if ttl == -2 and (fresh or not redis.call('ZSCORE', seen, head)) then call(publish, channel, head) end
 if stands == '0' then return {0, ttl} end
 stand(queue, deadlines, seen, owner, now, share)
