@@ -1,7 +1,7 @@
 //! What the server tells unasked: a message, which means only: try again; and a changed key, which means only: look again.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::{Notify, watch};
@@ -11,6 +11,8 @@ use crate::events::Events;
 #[derive(Default)]
 pub struct Wakes {
     channels: Mutex<HashMap<String, Arc<Channel>>>,
+    /// Where the next channel's count of messages starts: one that is listened to anew has none that it had before.
+    start: AtomicU64,
     suspects: Mutex<Option<Suspects>>,
     /// Told of every new suspect.
     pub suspicion: Notify,
@@ -43,7 +45,8 @@ impl Wakes {
     /// Counts a listener in. The subscription itself is the link's work.
     pub fn join(&self, channel: &str) -> Listener {
         let mut channels = self.channels();
-        let fresh = || Arc::new(Channel { messages: watch::Sender::new(0), proven: AtomicBool::new(false) });
+        let start = || self.start.fetch_add(1 << 32, SeqCst);
+        let fresh = || Arc::new(Channel { messages: watch::Sender::new(start()), proven: AtomicBool::new(false) });
         let channel = channels.entry(channel.to_owned()).or_insert_with(fresh).clone();
         Listener { messages: channel.messages.subscribe(), channel }
     }
@@ -77,7 +80,7 @@ impl Wakes {
         }
     }
 
-    /// How many messages have come on a channel since it has been listened to.
+    /// Counts the messages that have come on a channel, from an arbitrary number on.
     pub fn count(&self, channel: &str) -> u64 {
         self.channels().get(channel).map_or(0, |channel| *channel.messages.borrow())
     }
