@@ -109,13 +109,14 @@ fn stand_in_line(mut waiting: Waiting) -> Option<Waiting> {
     if waiting.patience == Patience::Once {
         return Some(waiting);
     }
+    let key = target.key();
     let mut lines = target.live.lines();
     let near = match target.count() {
         0 => Some(target.is_near(now)),
         _ => None,
     };
     match near {
-        Some(near) if near || lines.is_waited_in(&target.key(), now) => {
+        Some(near) if near || lines.is_waited_in(&key, now) => {
             let joined = lines.join(waiting, if near { Met::Near } else { Met::Unknown }, now);
             drop(lines);
             started(&target, joined);
@@ -123,7 +124,7 @@ fn stand_in_line(mut waiting: Waiting) -> Option<Waiting> {
         }
         // Whoever has it already takes it once more at once.
         _ => {
-            waiting.heard = lines.has(&target.key()).then(|| target.heard()).flatten();
+            waiting.heard = lines.has(&key).then(|| target.heard()).flatten();
             Some(waiting)
         }
     }
