@@ -57,6 +57,7 @@ mod slot;
 mod sync_policy;
 mod target;
 mod tasks;
+mod texts;
 mod tls;
 mod together;
 mod waiter;

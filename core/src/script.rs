@@ -1,8 +1,9 @@
 //! A Lua script with the names of its inputs, a call of it with named arguments, and its reply.
 
 use std::fmt::Display;
-use std::io::Write;
 use std::sync::OnceLock;
+
+use crate::texts::Texts;
 
 /// One script of `core/scripts/`. The text sent is its fragments and the file, as they are.
 pub struct Script {
@@ -100,47 +101,6 @@ pub struct Call {
     pub(crate) grants: bool,
     #[cfg(test)]
     names: (Vec<String>, Vec<String>),
-}
-
-/// Many short texts in one allocation; or bytes that are no text.
-pub struct Texts {
-    text: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Texts {
-    fn with_capacity(texts: usize, bytes: usize) -> Self {
-        Texts { text: Vec::with_capacity(bytes), ends: Vec::with_capacity(texts) }
-    }
-
-    fn reserve(&mut self, texts: usize, bytes: usize) {
-        self.text.reserve(bytes);
-        self.ends.reserve(texts);
-    }
-
-    fn push(&mut self, text: &[u8]) {
-        self.text.extend_from_slice(text);
-        self.ends.push(self.text.len());
-    }
-
-    fn print(&mut self, value: impl Display) {
-        write!(self.text, "{value}").expect("memory takes everything");
-        self.ends.push(self.text.len());
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Of all of them together.
-    pub(crate) fn size(&self) -> usize {
-        self.text.len()
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, end)| &self.text[start..*end])
-    }
 }
 
 impl Call {
