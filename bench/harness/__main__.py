@@ -9,14 +9,13 @@ import platform
 import signal
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 from harness import report, table
 from harness.curves import CURVES
 from harness.machine import CPUS
 from harness.peers import OURS
-from harness.row import glance
+from harness.row import among, glance
 from harness.rows import ROWS
 from harness.session import Session
 from harness.window import Bench
@@ -26,10 +25,8 @@ RESULTS = Path(__file__).parents[1] / "results"
 
 def main() -> int:
     options = arguments()
-    rows = [row for row in ROWS if row.key in options.only]
-    whole = len(rows) == len(ROWS) and not options.quick and not options.peers
-    if options.peers:
-        rows = [replace(row, peers=tuple(peer for peer in row.peers if peer in options.peers)) for row in rows]
+    rows = [among(row, options.peers) for row in ROWS if row.key in options.only]
+    whole = rows == list(ROWS) and not options.quick
     if options.quick:
         rows = [glance(row) for row in rows if row.quick]
     begun, load = time.monotonic(), os.getloadavg()
@@ -67,19 +64,21 @@ def processor() -> str:
 
 
 def arguments() -> argparse.Namespace:
-    keys = [row.key for row in ROWS]
+    keys, peers = [row.key for row in ROWS], sorted({peer for row in ROWS for peer in row.peers})
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--warm", type=float, default=15, help="seconds for which JVMs are warmed")
     parser.add_argument("--scale", type=float, default=1, help="makes every window so many times as long")
     parser.add_argument("--quick", action="store_true", help="a first look: fewer rows and peers, cold JVMs")
     parser.add_argument("--only", type=lambda text: text.split(","), default=keys, help=f"some of {','.join(keys)}")
-    parser.add_argument("--peers", type=lambda text: text.split(","), help="some of the launchers in target/bench")
+    parser.add_argument("--peers", type=lambda text: text.split(","), default=peers, help=f"some of {','.join(peers)}")
     options = parser.parse_args()
     unknown = set(options.only) - set(keys)
     if unknown or options.rounds < 1:
         rows = ", ".join(keys)
         parser.error(f"no row `{unknown.pop()}`; take some of {rows}" if unknown else "take one round at least")
+    if strangers := set(options.peers) - set(peers):
+        parser.error(f"no peer `{strangers.pop()}`; take some of {', '.join(peers)}")
     if options.quick:
         options.rounds, options.scale = 1, options.scale / 4
     return options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field, replace
 from typing import Callable
 
@@ -47,9 +48,14 @@ class Row:
     plot: str | None = None  # the figure that is drawn; less is better where it is a time
 
 
+def among(row: Row, peers: Container[str]) -> Row:
+    """The row with no others than these."""
+    return replace(row, peers=tuple(peer for peer in row.peers if peer in peers))
+
+
 def glance(row: Row) -> Row:
-    """A first look at it: those whom most people know, and no JVM warmed for it."""
-    return replace(row, peers=tuple(peer for peer in row.peers if peer in KNOWN), warm=0)
+    """What a first look shows of it: those whom most people know, and no JVM warmed."""
+    return replace(among(row, KNOWN), warm=0)
 
 
 def at_most(**bounds: float) -> dict[str, Aim]:

@@ -10,9 +10,9 @@ from typing import Any, Callable
 
 from harness.curves import Curve, drawn
 from harness.machine import CPUS
-from harness.peers import JVMS
+from harness.peers import JVMS, KNOWN
 from harness.program import LAUNCHERS, Broken, Cannot
-from harness.row import Row, glance
+from harness.row import Row, among
 from harness.table import Window
 from harness.window import FREE, TWO_CPUS, Bench, Figures
 
@@ -39,7 +39,8 @@ class Session:
     def round(self, rows: list[Row], number: int) -> None:
         for row in (row for row in rows if row.rounds is None or number < row.rounds):
             say(f"round {number + 1}: {row.key}")
-            turns = [(row, mode) for mode in row.modes] + [(glance(row), mode) for mode in row.once if number == 0]
+            turns = [(row, mode) for mode in row.modes]
+            turns += [(among(row, KNOWN), mode) for mode in row.once if number == 0]
             for some, mode in turns:
                 if mode == TWO_CPUS and len(CPUS) < 2:
                     continue
