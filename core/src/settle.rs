@@ -11,6 +11,9 @@ use crate::script::Call;
 
 /// How long after its sending a call may still be carried out.
 pub const WINDOW: Duration = Duration::from_secs(1);
+/// Before the first repeat of a call; then twice as long each time, up to [`LONGEST_PAUSE`].
+const PAUSE: Duration = Duration::from_millis(10);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
 /// How long a call is tried.
 #[derive(Clone, Copy)]
@@ -61,8 +64,8 @@ pub async fn after(
     mut first: Option<(Outcome, Instant)>,
     mut copies: Vec<Sent>,
 ) -> Result<Settled, Unsettled> {
-    let (mut repeated, mut window, mut pause) = (false, WINDOW, Duration::from_millis(10));
-    let (mut error, give_up) = (None, tries.give_up);
+    let (mut repeated, mut window, mut pause) = (false, WINDOW, PAUSE);
+    let (mut error, give_up, mut epoch) = (None, tries.give_up, live.link.epoch());
     loop {
         let now = Instant::now();
         let response = tries.response(now);
@@ -106,11 +109,15 @@ pub async fn after(
                 Some(error)
             }
         };
-        pause = (pause * 2).min(Duration::from_millis(500));
+        pause = (pause * 2).min(LONGEST_PAUSE);
         match failure.is_some() {
             // Apart: the future of a call that is answered stays small.
-            true => Box::pin(until_restarted(live, until.min(give_up))).await,
+            true => Box::pin(until_restarted(live, epoch, until.min(give_up))).await,
             false => sleep_until(until.min(give_up).into()).await,
+        }
+        if live.link.epoch() != epoch {
+            // Who has just begun may not answer for anything yet, but will soon.
+            (epoch, pause) = (live.link.epoch(), PAUSE);
         }
         error = failure.or(error);
         if Instant::now() >= give_up {
@@ -120,10 +127,10 @@ pub async fn after(
     }
 }
 
-/// A server that comes back, or takes another's place, is asked at once.
-async fn until_restarted(live: &Live, until: Instant) {
+/// A server that comes back, or takes another's place, is asked at once, also if it did so while the call was under way.
+async fn until_restarted(live: &Live, epoch: u64, until: Instant) {
     tokio::select! {
         () = sleep_until(until.into()) => {}
-        () = live.link.restarted() => {}
+        () = live.link.restarted(epoch) => {}
     }
 }

@@ -107,3 +107,23 @@ fn who_waits_longer_is_not_refused_with_the_head_of_the_line() {
     assert!(long.recv().expect("an answer").expect("it waits on").done);
     held.release().expect_err("deleted");
 }
+
+#[test]
+fn who_is_refused_by_a_server_that_has_just_come_back_asks_again_soon() {
+    let not_ready = ["--min-replicas-to-write", "1"].map(str::to_owned).to_vec();
+    let server = Server::with(Options { args: not_ready, ..Options::default() });
+    let client = connect(&format!("{}?retry_for=1000", server.url()));
+    let waiting = thread::spawn(move || client.lock("n").wait(LONG).blocking().acquire()?.release());
+    let tries = |more_than: u64| {
+        eventually("tries", || (server.view().calls().get("evalsha").copied().unwrap_or_default() > more_than).then_some(()));
+    };
+    // By now half a second passes between two of them.
+    tries(7);
+    server.restart();
+    tries(0);
+    let refused = Instant::now();
+    tries(5);
+    assert!(refused.elapsed() < ms(1500), "five pauses took as long as three of the longest: {:?}", refused.elapsed());
+    server.view().command::<()>(&["CONFIG", "SET", "min-replicas-to-write", "0"]);
+    waiting.join().expect("no panic").expect("it is ready now");
+}

@@ -95,7 +95,7 @@ impl Confirming {
     /// Whoever waits on its connections is told that they are over.
     pub fn retire(&self) {
         let wires = std::mem::take(&mut *self.wires());
-        wires.all.iter().for_each(Wire::end);
+        wires.all.iter().for_each(Wire::retire);
     }
 
     async fn run_over(&self, wire: &Wire, call: &Call, limits: Limits, earlier: &[Sent], how: How) -> Result<Outcome, Elsewhere> {

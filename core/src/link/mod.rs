@@ -224,9 +224,12 @@ impl Link {
         self.lives.restarts()
     }
 
-    /// Returns once a server has come back, or another one has taken its place.
-    pub async fn restarted(&self) {
-        self.lives.restart.notified().await;
+    /// Returns once a server has come back, or another one has taken its place, since [`Link::epoch`] was this.
+    pub async fn restarted(&self, epoch: u64) {
+        let told = self.lives.restart.notified();
+        if self.epoch() == epoch {
+            told.await;
+        }
     }
 
     /// Subscribes to a channel that [`Wakes`] already counts; returns once the server has confirmed it.

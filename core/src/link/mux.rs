@@ -147,7 +147,7 @@ impl Mux {
     /// Gives the connection up: another server has taken this one's place.
     pub fn retire(&self) {
         let wire = self.slot().take();
-        wire.inspect(|wire| self.lost(wire));
+        wire.inspect(Wire::retire);
     }
 
     /// The connection, if somebody waits for an answer or a message on it.

@@ -1,12 +1,15 @@
 //! One connection of the mux: what is asked over it, when it last answered, and whether it is over.
 
-use std::future::Future;
+use std::future::{Future, pending};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use redis::aio::MultiplexedConnection;
 use tokio::sync::watch;
+
+/// How long a server whose place another one has taken may still refuse what it was asked.
+const FAREWELL: Duration = Duration::from_millis(100);
 
 #[derive(Clone)]
 pub struct Wire {
@@ -20,6 +23,8 @@ pub struct Wire {
 
 pub struct State {
     over: watch::Sender<bool>,
+    /// Another server has taken this one's place: only what it refuses counts still.
+    retired: AtomicBool,
     /// Questions without an answer yet.
     open: AtomicUsize,
     /// A question was given up, and nothing has been answered since.
@@ -48,6 +53,7 @@ impl State {
     pub fn new() -> Arc<Self> {
         Arc::new(State {
             over: watch::Sender::new(false),
+            retired: AtomicBool::new(false),
             open: AtomicUsize::new(0),
             owing: AtomicBool::new(false),
             heard: Mutex::new(Instant::now()),
@@ -57,6 +63,47 @@ impl State {
     pub fn end(&self) {
         self.over.send_replace(true);
     }
+
+    fn retire(&self) {
+        self.retired.store(true, SeqCst);
+        self.end();
+    }
+
+    /// What a server did that has been replaced meanwhile is unknown; what it refused is not.
+    async fn counted<T, E>(&self, answer: Result<T, E>) -> Result<T, E> {
+        if answer.is_ok() && self.retired.load(SeqCst) { pending().await } else { answer }
+    }
+
+    async fn answer<T>(&self, question: impl Future<Output = T> + Unpin, limit: Duration) -> Result<T, Silence> {
+        let mut over = self.over.subscribe();
+        let _open = Open::new(self);
+        tokio::select! {
+            biased;
+            answer = question => {
+                self.answered();
+                Ok(answer)
+            }
+            () = async {
+                let _ = over.wait_for(|over| *over).await;
+                if self.retired.load(SeqCst) {
+                    tokio::time::sleep(FAREWELL).await;
+                }
+            } => Err(Silence::Over),
+            () = async {
+                tokio::time::sleep(limit).await;
+                // After a standstill of this process the answer may be there, only not read.
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            } => {
+                self.owing.store(true, SeqCst);
+                Err(Silence::TimedOut)
+            }
+        }
+    }
+
+    fn answered(&self) {
+        self.owing.store(false, SeqCst);
+        *self.heard.lock().expect("nothing panics while it is held") = Instant::now();
+    }
 }
 
 impl Wire {
@@ -65,6 +112,10 @@ impl Wire {
     }
 
     pub async fn send(&self, cmd: redis::Cmd, how: How) -> redis::RedisResult<redis::Value> {
+        self.state.counted(self.answer_to(cmd, how).await).await
+    }
+
+    async fn answer_to(&self, cmd: redis::Cmd, how: How) -> redis::RedisResult<redis::Value> {
         let mut con = self.con.clone();
         let mut pipe = redis::pipe();
         match how {
@@ -91,6 +142,11 @@ impl Wire {
         self.state.end();
     }
 
+    /// As [`Wire::end`], but whoever waits is told what the server refuses within [`FAREWELL`]: that may be asked elsewhere at once.
+    pub fn retire(&self) {
+        self.state.retire();
+    }
+
     /// Waits for the answer to what `question` sends over [`Wire::con`].
     pub fn ask<'a, T: 'a>(
         &'a self,
@@ -98,33 +154,11 @@ impl Wire {
         limit: Duration,
     ) -> impl Future<Output = Result<T, Silence>> + Send + 'a {
         // Futures keep what they are given beside what they make of it, and those around them likewise: a call would be tens of KB.
-        self.answer(Box::pin(question), limit)
-    }
-
-    async fn answer<T>(&self, question: impl Future<Output = T> + Unpin, limit: Duration) -> Result<T, Silence> {
-        let mut over = self.state.over.subscribe();
-        let _open = Open::new(&self.state);
-        tokio::select! {
-            biased;
-            answer = question => {
-                self.answered();
-                Ok(answer)
-            }
-            _ = over.wait_for(|over| *over) => Err(Silence::Over),
-            () = async {
-                tokio::time::sleep(limit).await;
-                // After a standstill of this process the answer may be there, only not read.
-                tokio::time::sleep(Duration::from_millis(1)).await;
-            } => {
-                self.state.owing.store(true, SeqCst);
-                Err(Silence::TimedOut)
-            }
-        }
+        self.state.answer(Box::pin(question), limit)
     }
 
     pub fn answered(&self) {
-        self.state.owing.store(false, SeqCst);
-        *self.state.heard.lock().expect("nothing panics while it is held") = Instant::now();
+        self.state.answered();
     }
 
     /// When the last answer came; at first, when the connection was opened.
@@ -150,5 +184,32 @@ impl<'a> Open<'a> {
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         self.0.open.fetch_sub(1, SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+    use tokio::task::yield_now;
+
+    use super::*;
+
+    /// What becomes of a question that is answered after another server has taken the place of the one that was asked.
+    fn answered_after_the_end(answer: Result<i64, &'static str>) -> Option<Result<i64, &'static str>> {
+        let (state, (sender, receiver)) = (State::new(), oneshot::channel());
+        let question = Box::pin(async { state.counted(receiver.await.expect("it is sent")).await });
+        let server = async {
+            state.retire();
+            yield_now().await;
+            sender.send(answer).expect("somebody waits for it still");
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        runtime.block_on(async { tokio::join!(biased; state.answer(question, Duration::from_secs(60)), server).0 }).ok()
+    }
+
+    #[test]
+    fn what_a_replaced_server_refuses_is_known_and_what_it_did_is_not() {
+        assert_eq!(answered_after_the_end(Err("MOVED")), Some(Err("MOVED")));
+        assert_eq!(answered_after_the_end(Ok(1)), None);
     }
 }
