@@ -73,6 +73,11 @@ pub async fn after(
             Some(first) => first,
             None => (live.link.run(call, Limits { response, window }, &copies).await, now),
         };
+        let newest = live.link.epoch();
+        if newest != epoch {
+            // Who has just begun may not answer for anything yet, but will soon.
+            (epoch, pause) = (newest, PAUSE);
+        }
         let mut until = Instant::now() + pause;
         let failure = match outcome {
             Outcome::Reply(reply) => return Ok(Settled { reply, sent, repeated }),
@@ -115,10 +120,6 @@ pub async fn after(
             true => Box::pin(until_restarted(live, epoch, until.min(give_up))).await,
             false => sleep_until(until.min(give_up).into()).await,
         }
-        if live.link.epoch() != epoch {
-            // Who has just begun may not answer for anything yet, but will soon.
-            (epoch, pause) = (live.link.epoch(), PAUSE);
-        }
         error = failure.or(error);
         if Instant::now() >= give_up {
             let late = || Error::Unavailable { server: live.config.server(), cause: "does not answer in time".into(), timeout: true };
@@ -127,7 +128,7 @@ pub async fn after(
     }
 }
 
-/// A server that comes back, or takes another's place, is asked at once, also if it did so while the call was under way.
+/// A server that comes back, or takes another's place, is asked at once.
 async fn until_restarted(live: &Live, epoch: u64, until: Instant) {
     tokio::select! {
         () = sleep_until(until.into()) => {}

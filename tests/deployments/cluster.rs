@@ -1,7 +1,7 @@
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use redlatch::{Client, Error, LockBuilder, LostReason};
-use redlatch_tests::{Cluster, eventually, secs, soon, told};
+use redlatch_tests::{Cluster, eventually, ms, ports, secs, soon, told};
 
 use super::{client, hand_over, use_every_kind};
 
@@ -18,6 +18,17 @@ fn stays_taken(lock: &LockBuilder) {
 
 pub fn listeners(cluster: &Cluster, pattern: &str) -> usize {
     cluster.servers.iter().map(|server| server.view().command::<Vec<String>>(&["PUBSUB", "SHARDCHANNELS", pattern]).len()).sum()
+}
+
+/// With one of the three the whole cluster goes down.
+fn take_down(cluster: &Cluster) {
+    let rest = &cluster.servers[..2];
+    rest.iter().for_each(|server| server.view().command(&["CONFIG", "SET", "cluster-require-full-coverage", "yes"]));
+    cluster.servers[2].stop();
+    for server in rest {
+        let state = || server.view().command::<String>(&["CLUSTER", "INFO"]);
+        eventually("a server that misses another", || state().contains("cluster_state:fail").then_some(()));
+    }
 }
 
 #[test]
@@ -137,13 +148,32 @@ fn a_cluster_that_is_down_says_so_at_the_end_of_the_wait() {
     let client = client(&format!("{}?watchdog=1000&response_timeout=1000", cluster.url()));
     let lock = client.lock(&name_at(&cluster, 0)).wait(Duration::from_millis(50));
     lock.clone().blocking().acquire().expect("free").release().expect("held");
-    cluster.servers[0].view().command::<()>(&["CONFIG", "SET", "cluster-require-full-coverage", "yes"]);
-    cluster.servers[2].stop();
-    let state = || cluster.servers[0].view().command::<String>(&["CLUSTER", "INFO"]);
-    eventually("a server that misses another", || state().contains("cluster_state:fail").then_some(()));
+    take_down(&cluster);
     // Long before a response is late.
     let refused = soon(lock.acquire());
     assert!(matches!(refused.map(drop), Err(Error::Refused { code, .. }) if code == "CLUSTERDOWN"));
+}
+
+#[test]
+fn a_cluster_that_is_down_is_asked_ever_more_rarely_though_servers_are_named_that_have_no_slots() {
+    let cluster = Cluster::start(3, 0);
+    let client = client(&format!("{},127.0.0.1:{}?retry_for=1000", cluster.url(), ports::free()));
+    let lock = client.lock(&name_at(&cluster, 0)).wait(secs(1000));
+    lock.clone().blocking().acquire().expect("free").release().expect("held");
+    take_down(&cluster);
+    let waiting = std::thread::spawn(move || lock.blocking().acquire()?.release());
+    let refusals = || {
+        let said: String = cluster.servers[0].view().command(&["INFO", "errorstats"]);
+        let count = said.lines().find_map(|line| line.strip_prefix("errorstat_CLUSTERDOWN:count=")?.parse().ok());
+        count.unwrap_or(0)
+    };
+    // By now half a second passes between two of them.
+    eventually("refusals", || (refusals() > 7).then_some(()));
+    let (since, before) = (Instant::now(), refusals());
+    eventually("four more", || (refusals() >= before + 4).then_some(()));
+    assert!(since.elapsed() >= ms(1500), "three pauses lie between them: {:?}", since.elapsed());
+    cluster.servers[0].view().command::<()>(&["CONFIG", "SET", "cluster-require-full-coverage", "no"]);
+    waiting.join().expect("no panic").expect("the others answer again");
 }
 
 #[test]

@@ -21,6 +21,10 @@ impl Map {
         self.ranges.iter().filter(|(_, node)| seen.insert(&node.address)).map(|(last, _)| *last).collect()
     }
 
+    pub fn has(&self, node: &Arc<Node>) -> bool {
+        self.ranges.iter().any(|(_, other)| Arc::ptr_eq(node, other))
+    }
+
     pub fn owner(&self, slot: u16) -> Option<&Arc<Node>> {
         self.ranges.get(self.ranges.partition_point(|(last, _)| *last < slot)).map(|(_, node)| node)
     }

@@ -137,19 +137,22 @@ impl Topology {
     async fn adopt(self: &Arc<Self>, ranges: Ranges, said: Instant) -> Result<()> {
         let ranges = ranges.into_iter().map(|(last, address)| Ok((last, self.node(&address)?))).collect::<Result<_>>()?;
         let map = Map { ranges, said: Some(said) };
-        self.question(&self.map(), &map).await;
+        let was = self.map();
+        self.question(&was, &map).await;
+        let named = self.config.servers.named();
         let gone: Vec<Arc<Node>> = {
             let mut nodes = self.nodes();
-            let of_map = |node: &Arc<Node>| map.ranges.iter().any(|(_, other)| Arc::ptr_eq(node, other));
-            let gone = nodes.values().filter(|node| !of_map(node)).cloned().collect();
-            nodes.retain(|_, node| of_map(node));
+            // Who is named may be asked again.
+            let stays = |node: &Arc<Node>| map.has(node) || (named.contains(&node.address) && !was.has(node));
+            let gone = nodes.values().filter(|node| !stays(node)).cloned().collect();
+            nodes.retain(|_, node| stays(node));
             gone
         };
         *self.map.write().expect("nothing panics while it is held") = Arc::new(map);
-        if !gone.is_empty() {
+        gone.iter().for_each(|node| node.retire());
+        if gone.iter().any(|node| was.has(node)) {
             tracing::debug!(target: "redlatch::link", "other servers of {} answer now", self.config.servers);
             self.lives.restarted();
-            gone.iter().for_each(|node| node.retire());
             self.wakes.disconnected();
         }
         Ok(())
