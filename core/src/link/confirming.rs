@@ -133,7 +133,7 @@ impl Confirming {
                 wanted.missing(call, &self.server.name, within, file, replicas)
             }
             // The server has become a replica meanwhile: the new master may have it, or is to have it.
-            Ok(Err(said)) if said.code() == Some("UNBLOCKED") => {
+            Ok(Err(said)) if said.code() == Some("UNBLOCKED") || is_of_a_replica(&said) => {
                 let error = self.server.unavailable("is no master any more", false);
                 return Some(Outcome::Unknown { error, copy });
             }

@@ -1,6 +1,6 @@
 //! Where there is nobody to confirm anything.
 
-use redlatch_tests::Options;
+use redlatch_tests::{Direction, Options};
 
 use super::*;
 
@@ -102,6 +102,25 @@ fn a_master_that_becomes_a_replica_meanwhile_leaves_it_to_the_next_one() {
         next.view().command::<()>(&["REPLICAOF", "NO", "ONE"]);
         let guard = waiting.join().expect("no panic").expect("confirmed by the former master");
         assert!(next.view().exists("n") && master.view().exists("n"));
+        guard.release().expect("held");
+    });
+}
+
+#[test]
+fn a_master_that_becomes_a_replica_before_it_is_asked_to_wait_leaves_it_to_the_next_one() {
+    let master = Server::start();
+    let (next, proxy) = (master.replica(), Proxy::start(&master));
+    let client = confirmed(&format!("redis+replicated://127.0.0.1:{},{}?retry_for=20", proxy.port(), next.address()), 15_000);
+    client.lock("before").blocking().acquire().expect("confirmed").release().expect("held");
+    proxy.hold_at(Direction::ToServer, "WAIT", 1);
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| client.lock("n").blocking().acquire());
+        eventually("a question on its way", || (proxy.struck() == 1).then_some(()));
+        next.view().command::<()>(&["REPLICAOF", "NO", "ONE"]);
+        master.view().command::<()>(&["REPLICAOF", "127.0.0.1", &next.port().to_string()]);
+        proxy.flow();
+        let guard = waiting.join().expect("no panic").expect("confirmed by the former master");
+        assert!(next.view().exists("n"));
         guard.release().expect("held");
     });
 }
