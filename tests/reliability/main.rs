@@ -4,7 +4,7 @@
 //! often and how long both had it, and how soon anybody could lock again after a replica had become master. `fresh`: the replica has just
 //! synchronized; `cut`: the replication link is cut before; `alone`: and the master dies only after it has answered the holder. SYNC is a policy as in a URL, `wait(replicas=1)` say. With `redisson` its locks
 //! are counted, with its own default; with `quarantine` those of clients that have that option. Of each overlap the times and the logs of
-//! the servers are kept in `target/failovers`.
+//! the servers are kept in `target/failovers`, and those logs also if something panics.
 
 mod peer;
 mod round;

@@ -153,3 +153,11 @@ impl Stand {
         }
     }
 }
+
+impl Drop for Stand {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            Stand::keep(&format!("panic-{}", std::process::id()), &self.logs());
+        }
+    }
+}
