@@ -1,7 +1,9 @@
--- Refuses a copy of a call that arrives too late, so that it cannot undo what its owner did since.
--- not_after: server time in ms. Gives nil, or the reply {-2, server time in ms}.
+-- Refuses a copy of a call that arrives too late, so that it cannot undo what its owner did since. Refuses as well what seems to come long
+-- before it was sent: the server's clock was set back, and late copies would not be known for such until the client has learnt of that.
+-- not_after: server time in ms, never more than 20 s after the sending. Gives nil, or the reply {-2, server time in ms}.
 local function late(not_after)
   local clock = redis.call('TIME')
   local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-  if now > tonumber(not_after) then return {-2, now} end
+  local left = not_after - now
+  if left < 0 or left > 30000 then return {-2, now} end
 end

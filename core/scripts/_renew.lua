@@ -3,14 +3,20 @@
 -- Inputs
 --   client     the client's uuid: each owner is <client>:<number><role>
 --   role       what is behind the number
---   lease      the ms that the keys live from now on; 0: as long as before
+--   lease      the ms that the keys live from now on at least; 0: as long as before
+--   exact      1: and no longer, where nobody else needs them longer
 --   not_after  see _late.lua
---   owners     from the fifth argument on the owner's number for each key
+--   owners     from the sixth argument on the owner's number for each key
 -- Replies
 --   {1, states}  a character for each key: 1 held, 0 somebody else holds it, - there is no such key
 -- Each key is read after it is written: only so does the server tell this connection of the next change.
 local locks = KEYS
-local client, role, lease, not_after, owners = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV
+local client, role, lease, exact, not_after, owners = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV
+
+-- One key that is an owner's alone.
+local function give_time(key)
+  return exact == '1' and redis.call('PEXPIRE', key, lease) or live(key, lease)
+end
 
 -- is_held(lock, owner) must bear a key that somebody has made into something else: that is not to end the others' renewal.
 local function renew(is_held, live_on)
@@ -19,7 +25,7 @@ local function renew(is_held, live_on)
 
   local states, stem, lives = {}, client .. ':', tonumber(lease) > 0
   for i, lock in ipairs(locks) do
-    local owner = stem .. owners[i + 4] .. role
+    local owner = stem .. owners[i + 5] .. role
     if lives and is_held(lock, owner) then live_on(lock, owner) end
     if is_held(lock, owner) then
       states[i] = '1'

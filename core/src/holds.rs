@@ -20,7 +20,7 @@ mod timetable;
 #[cfg(test)]
 mod model;
 
-use owned::{Hold, Owned};
+use owned::{Former, Hold, Owned};
 use timetable::Timetable;
 
 pub use due::Ask;
@@ -47,6 +47,8 @@ pub struct Holds {
     /// When each owner wants to be looked at.
     due: Timetable,
     ended: Vec<Ended>,
+    /// Nearly always empty.
+    former: Vec<Former>,
     next: u64,
 }
 
@@ -62,8 +64,9 @@ impl Holds {
     pub fn new(uuid: String, watchdog: Duration) -> Self {
         let owned = Slab::new();
         let (slots, names, numbers, due, ended) = Default::default();
+        let former = Vec::new();
         let (step, origin) = ((watchdog / 12).max(Duration::from_millis(1)), Instant::now());
-        Holds { uuid, watchdog, step, origin, owned, slots, names, numbers, due, ended, next: 1 }
+        Holds { uuid, watchdog, step, origin, owned, slots, names, numbers, due, ended, former, next: 1 }
     }
 
     /// How many holds the owner has now.
@@ -135,7 +138,11 @@ impl Holds {
         self.numbers.remove(&number);
         self.ended.push(Ended { number, slot: slot.clone(), loss: None });
         let Some(key) = self.slots.get(slot).copied() else { return };
-        self.owned[key].holds.retain(|hold| hold.number != number);
+        let owned = &mut self.owned[key];
+        // The server ends what it has a little later than this side believes.
+        let fenced = owned.holds.iter().find(|hold| hold.number == number && hold.token > 0 && hold.lost.is_some());
+        self.former.extend(fenced.map(|hold| Former { slot: slot.clone(), token: hold.token, until: owned.deadline + self.watchdog }));
+        owned.holds.retain(|hold| hold.number != number);
         self.plan(key, now);
     }
 

@@ -99,6 +99,8 @@ pub struct Call {
     pub(crate) confirmed: bool,
     /// It may give something to somebody who has nothing of it yet; noted only where a server may be kept from that.
     pub(crate) grants: bool,
+    /// What else its script uses, made of the first key: as the rights to keys have it, with stars.
+    pub(crate) beside: Option<fn(&str) -> String>,
     #[cfg(test)]
     names: (Vec<String>, Vec<String>),
 }
@@ -116,6 +118,7 @@ impl Call {
             remembered: None,
             confirmed: false,
             grants: false,
+            beside: None,
             #[cfg(test)]
             names: Default::default(),
         }
@@ -182,6 +185,10 @@ impl Call {
 
     pub(crate) fn remembered(self, key: &str) -> Self {
         Call { remembered: Some(key.to_owned()), ..self }
+    }
+
+    pub(crate) fn beside(self, keys: fn(&str) -> String) -> Self {
+        Call { beside: Some(keys), ..self }
     }
 
     /// Where it wakes the waiters, if it does; empty: nobody.

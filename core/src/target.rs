@@ -115,6 +115,7 @@ impl Target {
             waits: self.waits(),
             forever: self.wait.is_none(),
             want: 0,
+            known: 0,
             leave: 0,
             next: ("", 0),
             holder: "",
@@ -136,7 +137,8 @@ impl Target {
 
     pub fn acquire_call(&self) -> Result<Call> {
         let count = self.count();
-        let mut call = self.call(Op::Acquire, &Cx { want: count + 1, ..self.cx() })?;
+        let known = if self.row.0.fenced { self.live.holds(|holds| holds.known(&self.slot, Instant::now())) } else { 0 };
+        let mut call = self.call(Op::Acquire, &Cx { want: count + 1, known, ..self.cx() })?;
         call.confirmed = call.changes();
         if self.live.config.quarantine {
             call.grants = call.changes() && count == 0;

@@ -88,7 +88,7 @@ fn add(live: &Live, batches: &mut Vec<Batch>, slot: &Slot, ask: Ask) -> bool {
     let at = begun.unwrap_or(batches.len());
     if begun.is_none() {
         let Some((_, kind)) = kinds::find(slot.kind) else { return false };
-        let Some(mut call) = kind.renew(client, lease_ms) else { return false };
+        let Some(mut call) = kind.renew(client, lease_ms, false) else { return false };
         call.reserve(CALL);
         batches.push(Batch { kind: *kind, name: slot.kind, place, lease_ms, call, asks: Vec::with_capacity(CALL) });
     }

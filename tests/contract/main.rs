@@ -8,7 +8,9 @@ use redlatch_tests::*;
 
 mod arrival;
 mod bad_input;
+mod beliefs;
 mod groups;
+mod half_done;
 mod keys;
 mod kinds;
 mod latch;

@@ -133,3 +133,48 @@ fn a_dead_reader_is_not_kept_alive_by_others_and_a_writer_gets_it_when_its_time_
     let writer = b.read_write_lock("n").write().wait(secs(20)).blocking().acquire().expect("the dead one's time is over");
     writer.release().expect("held");
 }
+
+#[test]
+fn a_writer_does_not_wait_for_a_dead_reader_once_the_last_living_one_has_left() {
+    let (server, a, b) = pair();
+    let lease = |lease| Request { lease: Some(lease), ..Request::new(Op::Acquire, "read", "n", 1) };
+    a.run_blocking(lease(Duration::from_millis(100))).expect("answered");
+    let dead = format!("{{n}}:{}:1:rwlock_timeout:1", a.id());
+    // The living one has the lock last for longer than this test does.
+    b.run_blocking(lease(secs(600))).expect("answered");
+    let mut view = server.view();
+    eventually(|| !view.exists(&dead));
+    std::thread::scope(|scope| {
+        let writing = scope.spawn(|| b.read_write_lock("n").write().wait(secs(20)).blocking().acquire().expect("nobody reads any more"));
+        eventually(|| view.listeners(CHANNEL) == 1);
+        give(&b, "read", 1);
+        writing.join().expect("no panic").release().expect("held");
+    });
+    assert!(view.keys("*").is_empty());
+}
+
+#[test]
+fn a_writer_who_read_for_too_short_a_time_lets_the_next_writer_in() {
+    let (server, a, b) = pair();
+    assert!(taken(&a, "write", 1));
+    a.run_blocking(Request { lease: Some(Duration::from_millis(50)), ..Request::new(Op::Acquire, "read", "n", 1) }).expect("answered");
+    let mut view = server.view();
+    eventually(|| view.keys("{n}*").is_empty());
+    give(&a, "write", 1);
+    assert!(taken(&b, "write", 2), "what was read has ended");
+    give(&b, "write", 2);
+}
+
+#[test]
+fn a_reader_whose_hold_keys_were_lost_keeps_the_lock_while_it_is_the_one_that_renews_it() {
+    // Some releases of Redisson renew the lock, and not the keys of their holds.
+    let (server, a, b) = pair();
+    let mut view = server.view();
+    view.command::<()>(&["HSET", "n", "mode", "read", "other:1", "1"]);
+    view.command::<()>(&["PEXPIRE", "n", "10000"]);
+    a.run_blocking(Request { lease: Some(secs(15)), ..Request::new(Op::Acquire, "read", "n", 1) }).expect("answered");
+    view.command::<()>(&["PEXPIRE", "n", "30000"]);
+    give(&a, "read", 1);
+    assert!(!taken(&b, "write", 2), "it reads");
+    assert!(view.pttl("n") > 15_000, "it lives for what that one has left");
+}

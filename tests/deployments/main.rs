@@ -6,6 +6,7 @@ use redlatch_tests::secs;
 mod cluster;
 mod confirmed;
 mod credentials;
+mod half_moved;
 mod keys;
 mod moves;
 mod nat;

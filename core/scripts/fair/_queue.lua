@@ -21,20 +21,26 @@ local function show(seen, owner, now)
 end
 
 -- When the head is given up; nil: there is none, or it never is.
-local function end_of(deadlines, seen, head)
+local function end_of(deadlines, seen, head, now)
   if not head then return nil end
-  local sign = redis.call('ZSCORE', seen, head)
-  return sign and sign + GRACE or tonumber(redis.call('ZSCORE', deadlines, head) or nil)
+  local sign = tonumber(redis.call('ZSCORE', seen, head) or nil)
+  if not sign then return tonumber(redis.call('ZSCORE', deadlines, head) or nil) end
+  if sign > now then
+    -- The clock was set back since: from now on it is waited for.
+    redis.call('ZADD', seen, 'XX', now, head)
+    sign = now
+  end
+  return sign + GRACE
 end
 
 -- Takes the dead from the head of the queue. Gives the new head, and whether that is another one than before.
 local function living_head(queue, deadlines, seen, now)
   local head, fresh = redis.call('LINDEX', queue, 0), false
-  local over = end_of(deadlines, seen, head)
+  local over = end_of(deadlines, seen, head, now)
   while over and over <= now do
     remove(queue, deadlines, seen, head)
     head, fresh = redis.call('LINDEX', queue, 0), true
-    over = end_of(deadlines, seen, head)
+    over = end_of(deadlines, seen, head, now)
   end
   return head, fresh
 end
@@ -50,10 +56,18 @@ local function stand(queue, deadlines, seen, owner, now, share)
     end
   end
   local until_then = now + GRACE + foreign * share
-  redis.call('ZADD', deadlines, math.max(until_then, tonumber(score or 0)), owner)
-  redis.call('ZADD', seen, now, owner)
-  redis.call('PEXPIRE', seen, 10 * GRACE)
-  if not score then redis.call('RPUSH', queue, owner) end
+  local function step()
+    redis.call('ZADD', deadlines, math.max(until_then, tonumber(score or 0)), owner)
+    redis.call('ZADD', seen, now, owner)
+    redis.call('PEXPIRE', seen, 10 * GRACE)
+    if not score then redis.call('RPUSH', queue, owner) end
+  end
+  or_undo(step, function()
+    if not score then
+      redis.call('ZREM', deadlines, owner)
+      redis.call('ZREM', seen, owner)
+    end
+  end)
 end
 
 -- Tells the head that the lock is free.

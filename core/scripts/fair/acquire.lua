@@ -44,13 +44,15 @@ if stands == '1' then show(seen, owner, now) end
 local head, fresh = living_head(queue, deadlines, seen, now)
 if ttl == -2 and (not head or head == owner) then
   redis.call('HSET', lock, owner, want)
-  redis.call('PEXPIRE', lock, lease)
-  if head then remove(queue, deadlines, seen, owner) end
+  end_after(lock, lease, owner)
+  if head then
+    or_undo(function() remove(queue, deadlines, seen, owner) end, function() redis.call('HDEL', lock, owner) end)
+  end
   return {1}
 end
 -- A head of Redisson may sleep over a free lock: for good before 3.32, where it reckons itself when a lease ends; else if it missed its message.
 if ttl == -2 and (fresh or not redis.call('ZSCORE', seen, head)) then call(publish, channel, head) end
 if stands == '0' then return {0, ttl} end
 stand(queue, deadlines, seen, owner, now, share)
-if ttl == -2 then ttl = math.max(50, (end_of(deadlines, seen, head) or 0) - now) end
+if ttl == -2 then ttl = math.max(50, (end_of(deadlines, seen, head, now) or 0) - now) end
 return {0, ttl < 0 and BEAT or math.min(ttl, BEAT)}

@@ -11,7 +11,8 @@
 --   channel    before `:` and the owner, where each waiter listens
 --   not_after  see _late.lua
 -- Replies
---   {1}      done
+--   {1}           done
+--   {1, 0, left}  done; the holds that are left last for so many ms more, -1: without end; never less than before
 --   {-1, n}  the owner's field is not there; nothing was changed; n is 1 if somebody else holds the lock
 -- The first write is one that a full server takes: it lifts the refusal for the rest of the script.
 -- Redisson: the unlock of RedissonFairLock, without its latch key
@@ -24,10 +25,10 @@ if refusal then return refusal end
 -- A key that somebody has made into something else is an error here: the owner has lost it.
 if look('HEXISTS', lock, owner) ~= 1 then return {-1, redis.call('EXISTS', lock)} end
 if tonumber(leave) > 0 then
-  local time = math.max(redis.call('PTTL', lock), tonumber(lease))
-  if time > 0 then redis.call('PEXPIRE', lock, time) end
+  local left = math.max(redis.call('PTTL', lock), tonumber(lease))
+  if left > 0 then redis.call('PEXPIRE', lock, left) end
   redis.call('HSET', lock, owner, leave)
-  return {1}
+  return {1, 0, left}
 end
 redis.call('HDEL', lock, owner)
 call(publish, channel, (living_head(queue, deadlines, seen, now_ms())))

@@ -5,8 +5,9 @@
 --   lease      ms that the key lives from now on; an own key keeps a longer time that it already has
 --   owner      the field, <client uuid>:<number>
 --   want       the count that the field gets: written, not added
---   resent     1: a copy of this call may have run before; if it finds `want` there, it draws no other token. Else that is what a hold left
---              which its owner has lost by its own clock, a little before the server's
+--   resent     1: a copy of this call may have run before; if it finds `want` there, and a newer token than `known`, that copy has drawn it, and
+--              no other is drawn. Else that is what a hold left which its owner has lost by its own clock, a little before the server's
+--   known      the newest token that the owner has had; 0: it remembers none
 --   not_after  see _late.lua
 -- Replies
 --   {1, token}   held
@@ -15,7 +16,7 @@
 --   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the acquire of RedissonFencedLock
 local lock, tokens = KEYS[1], KEYS[2]
-local lease, owner, want, resent, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local lease, owner, want, resent, known, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 
 local refusal = late(not_after)
 if refusal then return refusal end
@@ -29,8 +30,13 @@ if not count then
   if tonumber(want) > 1 then return {-1, ttl == -2 and 0 or 1} end
   if ttl ~= -2 then return redis.call('HLEN', lock) > 1 and other_kind(lock) or {0, ttl} end
 end
-local repeated = resent == '1' and count == want
+-- The token first: what is refused after it has used up a number, and nothing else.
+local is_drawn = resent == '1' and count == want and last > tonumber(known)
+if not is_drawn then last = redis.call('INCR', tokens) end
 redis.call('HSET', lock, owner, want)
-if redis.call('PTTL', lock) < tonumber(lease) then redis.call('PEXPIRE', lock, lease) end
-if repeated then return {1, last} end
-return {1, redis.call('INCR', tokens)}
+if not count then
+  end_after(lock, lease, owner)
+elseif redis.call('PTTL', lock) < tonumber(lease) then
+  redis.call('PEXPIRE', lock, lease)
+end
+return {1, last}

@@ -28,8 +28,3 @@ local function clear(group, value, owner)
   local stem = value .. ':' .. owner
   redis.call('HDEL', group, value, stem .. ':expire_time', stem .. ':lock_count')
 end
-
--- The key lives for so many ms at least: it is only to go some time after its last value.
-local function live(group, ms)
-  if redis.call('PTTL', group) < tonumber(ms) then redis.call('PEXPIRE', group, ms) end
-end

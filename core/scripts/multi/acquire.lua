@@ -34,13 +34,18 @@ end
 if tonumber(want) > 1 and mine < #values - 5 then return {-1, busy > 0 and 1 or 0} end
 if busy > 0 then return {0, busy} end
 
+local fresh = {}
 for i = 6, #values do
   local before, ends = holder_of(group, values[i], 0)
-  if before and before ~= owner then
-    clear(group, values[i], before)
+  if before ~= owner then
+    if before then clear(group, values[i], before) end
+    fresh[#fresh + 1] = values[i]
     ends = 0
   end
-  hold(group, values[i], owner, math.max(ends or 0, time + lease), want)
+  hold(group, values[i], owner, math.max(ends, time + lease), want)
 end
-live(group, lease)
+-- The key is only to go some time after its last value, but in the end it is.
+or_undo(function() live(group, lease) end, function()
+  for _, value in ipairs(fresh) do clear(group, value, owner) end
+end)
 return {1}

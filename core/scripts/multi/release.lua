@@ -9,7 +9,8 @@
 --   not_after  see _late.lua
 --   values     from the seventh argument on
 -- Replies
---   {1, n}   done; n clients heard that they are free
+--   {1, n}        done; n clients heard that they are free
+--   {1, 0, left}  done; the holds that are left last for so many ms more; never less than before
 --   {-1, n}  the owner does not hold all of them; what it still held is free; n is 1 if somebody else holds one of them
 -- The first write is one that a full server takes: it lifts the refusal for the rest of the script.
 -- Redisson: the unlock of RedissonFasterMultiLock, without its latch key
@@ -33,10 +34,13 @@ local is_whole = #mine == #values - 6
 if is_whole and tonumber(leave) > 0 then
   local ttl = math.max(redis.call('PTTL', group), tonumber(lease))
   if ttl > 0 then redis.call('PEXPIRE', group, ttl) end
+  local first
   for _, held in ipairs(mine) do
-    hold(group, held[1], owner, tonumber(lease) > 0 and math.max(held[2], time + lease) or held[2], leave)
+    local ends = tonumber(lease) > 0 and math.max(held[2], time + lease) or held[2]
+    hold(group, held[1], owner, ends, leave)
+    first = math.min(first or ends, ends)
   end
-  return {1, 0}
+  return {1, 0, ttl < 0 and first - time or math.min(ttl, first - time)}
 end
 for _, held in ipairs(mine) do clear(group, held[1], owner) end
 local heard = #mine > 0 and redis.call(publish, channel, '0') or 0

@@ -29,11 +29,11 @@ for i, group in ipairs(groups) do
   local words = {}
   for word in string.gmatch(holds[i + 2], '%S+') do words[#words + 1] = word end
   if tonumber(lease) > 0 and state_of(group, words, time) == '1' then
+    live(group, lease)
     for at = 2, #words do
       local field = words[at] .. ':' .. words[1] .. ':expire_time'
       redis.call('HSET', group, field, math.max(tonumber(redis.call('HGET', group, field)), time + lease))
     end
-    live(group, lease)
   end
   states[i] = state_of(group, words, time)
 end

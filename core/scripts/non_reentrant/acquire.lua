@@ -30,5 +30,5 @@ local ttl = redis.call('PTTL', lock)
 if tonumber(want) > 1 then return {-1, ttl == -2 and 0 or 1} end
 if ttl ~= -2 then return redis.call('HLEN', lock) > 1 and other_kind(lock) or {0, ttl} end
 redis.call('HSET', lock, owner, 1)
-redis.call('PEXPIRE', lock, lease)
+end_after(lock, lease, owner)
 return {1}

@@ -17,10 +17,8 @@ if refusal then return refusal end
 
 local there, available = look('GET', permits), tonumber(count)
 if there and not is_number(there) then return other_kind(permits) end
-if there then
-  available = redis.call('INCRBY', permits, count - there - redis.call('ZCARD', leases))
-else
-  redis.call('SET', permits, count)
-end
+if there then available = available - redis.call('ZCARD', leases) end
+-- First what cannot be undone.
 tell(available, publish, channel)
+if there then redis.call('INCRBY', permits, available - there) else redis.call('SET', permits, count) end
 return {1, available}

@@ -21,7 +21,7 @@ local ttl = redis.call('PTTL', lock)
 if ttl == -2 then
   if tonumber(want) > 1 then return {-1, 0} end
   redis.call('HSET', lock, owner, want)
-  redis.call('PEXPIRE', lock, lease)
+  end_after(lock, lease, owner)
   return {1}
 end
 local held = look('HEXISTS', lock, owner)

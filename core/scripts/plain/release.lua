@@ -11,8 +11,9 @@
 --   channel     where waiters listen, empty: nobody does; an argument and not a key, so that a moving slot does not stop the call
 --   not_after   see _late.lua
 -- Replies
---   {1, n}   done; n clients heard that the lock is free
---   {2}      passed on; then follows the token, if there are any
+--   {1, n}        done; n clients heard that the lock is free
+--   {1, 0, left}  done; the holds that are left last for so many ms more, -1: without end; never less than before
+--   {2}           passed on; then follows the token, if there are any
 --   {-1, n}  the owner's field is not there; nothing was changed; n is 1 if somebody else holds the lock
 -- The first write is one that a full server takes: it lifts the refusal for the rest of the script.
 -- Redisson: the unlock of RedissonLock, without its latch key; nothing passes on
@@ -23,29 +24,49 @@ local tokens, publish, channel, not_after = ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local refusal = late(not_after)
 if refusal then return refusal end
 
+-- The heir's token; nil: it cannot be drawn here, as where the slot moves, and the key of the tokens is at the other server. Then the heir is
+-- to acquire for itself. A fenced lock that is held has that key: one that is not there is not to be made anew.
+local function draw(tokens)
+  if redis.pcall('EXISTS', tokens) ~= 1 then return nil end
+  local token = redis.pcall('INCR', tokens)
+  return type(token) == 'number' and token or nil
+end
+
+-- The answer to a repeat: the token drawn last is the heir's. Where it cannot be read, a later repeat is to answer.
+local function given(tokens)
+  local token = tonumber(redis.pcall('GET', tokens) or nil)
+  return token and {2, token} or redis.error_reply('TRYAGAIN the key of the tokens is on its way to another server')
+end
+
 -- A key that somebody has made into something else is an error here: the owner has lost it.
 if look('HEXISTS', lock, owner) ~= 1 then
   if next_owner ~= '' and look('HEXISTS', lock, next_owner) == 1 then
-    return tokens == '' and {2} or {2, tonumber(redis.call('GET', tokens))}
+    -- The heir counts its lease from the sending of this copy, not of the one before.
+    redis.call('PEXPIRE', lock, next_lease)
+    return tokens == '' and {2} or given(tokens)
   end
   return {-1, redis.call('EXISTS', lock)}
 end
 if tonumber(leave) > 0 then
-  local time = math.max(redis.call('PTTL', lock), tonumber(lease))
-  if time > 0 then redis.call('PEXPIRE', lock, time) end
+  local left = math.max(redis.call('PTTL', lock), tonumber(lease))
+  if left > 0 then redis.call('PEXPIRE', lock, left) end
   redis.call('HSET', lock, owner, leave)
-  return {1, 0}
+  return {1, 0, left}
 end
 local function tell() return channel == '' and 0 or redis.call(publish, channel, '0') end
-if next_owner == '' then
-  redis.call('HDEL', lock, owner)
-  return {1, tell()}
+if next_owner ~= '' then
+  local time = redis.call('PTTL', lock)
+  redis.call('PEXPIRE', lock, next_lease)
+  -- Before the heir is there: a repeat that finds the heir answers the token drawn last.
+  local token = tokens ~= '' and draw(tokens)
+  if token or tokens == '' then
+    -- In this order the key is there all the time: in a slot that moves, what is gone is no more to be touched.
+    redis.call('HSET', lock, next_owner, 1)
+    redis.call('HDEL', lock, owner)
+    -- Others sleep as long as the lock had to live: they are to look again.
+    if time < 0 or tonumber(next_lease) < time then tell() end
+    return {2, token or nil}
+  end
 end
-local time = redis.call('PTTL', lock)
--- In this order the key is there all the time: in a slot that moves, what is gone is no more to be touched.
-redis.call('PEXPIRE', lock, next_lease)
-redis.call('HSET', lock, next_owner, 1)
 redis.call('HDEL', lock, owner)
--- Others sleep as long as the lock had to live: they are to look again.
-if time < 0 or tonumber(next_lease) < time then tell() end
-return tokens == '' and {2} or {2, redis.call('INCR', tokens)}
+return {1, tell()}

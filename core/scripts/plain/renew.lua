@@ -6,7 +6,7 @@ local function is_held(lock, owner)
 end
 
 local function live_on(lock, owner)
-  redis.call('PEXPIRE', lock, lease)
+  give_time(lock)
 end
 
 return renew(is_held, live_on)

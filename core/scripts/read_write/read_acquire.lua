@@ -21,7 +21,9 @@ local mode, ttl = look('HGET', lock, 'mode'), redis.call('PTTL', lock)
 if type(mode) == 'table' or not mode and ttl ~= -2 then return other_kind(lock) end
 if tonumber(want) > 1 and redis.call('HEXISTS', lock, owner) == 0 then return {-1, ttl == -2 and 0 or 1} end
 if mode == 'write' and redis.call('HEXISTS', lock, owner .. ':write') == 0 then return {0, ttl} end
-redis.call('HSET', lock, 'mode', mode or 'read', owner, want)
+-- The key of the hold first: it has an end, and says nothing without the field. A user may lack the right to it, and a slot that moves may have
+-- moved it.
 redis.call('SET', hold_key(lock, owner, want), 1, 'PX', lease)
-live(lock, lease)
+redis.call('HSET', lock, 'mode', mode or 'read', owner, want)
+if mode then live(lock, lease) else end_after(lock, lease, 'mode', owner) end
 return {1}

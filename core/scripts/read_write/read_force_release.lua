@@ -21,8 +21,7 @@ local mode = look('HGET', lock, 'mode')
 if type(mode) == 'table' or not mode and redis.call('EXISTS', lock) == 1 then return other_kind(lock) end
 if mode ~= 'read' then return {-1} end
 if holder ~= '' and redis.call('HEXISTS', lock, holder) == 1 then
-  clear(lock)
-  redis.call(publish, channel, '0')
+  clear(lock, publish, channel, '0')
   return {1}
 end
 local readers = redis.call('HKEYS', lock)

@@ -3,39 +3,56 @@
 -- Inputs
 --   owner      the reader's field, <client uuid>:<number>
 --   leave      the count that stays, 0 is the end: written, not subtracted, so that a repeat changes nothing
+--   lease      ms that the holds left last at least, 0: as long as before
 --   publish    PUBLISH or SPUBLISH
 --   channel    where waiters listen
 --   not_after  see _late.lua
 -- Replies
---   {1, n}   done; n clients heard that the lock is free
---   {-1, n}  the owner's field is not there; nothing was changed; n is 1 if somebody else holds the lock
+--   {1, n}        done; n clients heard that the lock is free
+--   {1, 0, left}  done; the holds that are left last for so many ms more; never less than the longest of the owner's holds did, which is how
+--                 every reentrant lock does it: only the last release ends the time that one of the holds had asked for
+--   {-1, n}       the owner's field is not there; nothing was changed; n is 1 if somebody else holds the lock
 -- The first write is one that a full server takes: it lifts the refusal for the rest of the script.
--- Redisson: the unlock of RedissonReadLock. It frees the lock when no reader has a key of a hold left; some releases of it lose theirs
--- while they read, so here the lock then lives for what it has left, and 30 s at most.
+--
+-- A reader whose hold keys have all ended is dead, as for Redisson: once no other is left the lock is free, and a writer does not wait for it.
+-- But some releases of Redisson (3.44 to 3.52) renew the lock and not the keys of their holds. Every other reader gives the lock and its key the
+-- same end. So a lock that ends later than all keys was renewed last by such a reader: then it lives for what it has left, 30 s at most. Once
+-- another reader has renewed it after that, nothing tells such a reader from a dead one, and it is taken for dead, as Redisson's own release does.
+-- Redisson: the unlock of RedissonReadLock
 local lock = KEYS[1]
-local owner, leave, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local owner, leave, lease, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+-- Two writes of one script may count from two ms.
+local SAME = 100
 
 local refusal = late(not_after)
 if refusal then return refusal end
 
 -- A key that somebody has made into something else is an error here: the owner has lost it.
 if look('HEXISTS', lock, owner) ~= 1 then return {-1, redis.call('EXISTS', lock)} end
-for number = leave + 1, tonumber(redis.call('HGET', lock, owner)) do
-  redis.call('DEL', hold_key(lock, owner, number))
-end
+local count, ttl = tonumber(redis.call('HGET', lock, owner)), redis.call('PTTL', lock)
+-- All is read before the first write: in a slot that moves, some of the keys may not be here.
+local own = longest_of(lock, owner, count)
 if tonumber(leave) > 0 then
+  local left = math.max(own, tonumber(lease))
+  if left > 0 then
+    redis.call('PEXPIRE', lock, math.max(ttl, left))
+    -- The holds that are left are not always the oldest: any of them may be the one that lasts longest.
+    for number = 1, leave do redis.call('SET', hold_key(lock, owner, number), 1, 'PX', left) end
+  end
+  for number = leave + 1, count do redis.call('DEL', hold_key(lock, owner, number)) end
   redis.call('HSET', lock, owner, leave)
-else
-  redis.call('HDEL', lock, owner)
+  return {1, 0, left}
 end
-if redis.call('HLEN', lock) == 1 then
-  redis.call('DEL', lock)
-  return {1, redis.call(publish, channel, '0')}
-end
+local is_writing = redis.call('HGET', lock, 'mode') == 'write'
+local others = is_writing and 0 or longest_read(lock, owner)
+for number = 1, count do redis.call('DEL', hold_key(lock, owner, number)) end
+redis.call('HDEL', lock, owner)
 -- A writer who also read has its own time.
-if redis.call('HGET', lock, 'mode') == 'read' then
-  local longest = longest_read(lock)
-  if longest == 0 then longest = math.min(30000, redis.call('PTTL', lock)) end
-  if longest > 0 then redis.call('PEXPIRE', lock, longest) end
+if is_writing then return {1, 0} end
+if ttl > math.max(own, others) + SAME then others = math.max(others, math.min(30000, ttl)) end
+if others > 0 and redis.call('HLEN', lock) > 1 then
+  redis.call('PEXPIRE', lock, others)
+  return {1, 0}
 end
-return {1, 0}
+redis.call('DEL', lock)
+return {1, redis.call(publish, channel, '0')}

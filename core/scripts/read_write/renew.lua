@@ -7,10 +7,11 @@ local function is_held(lock, owner)
 end
 
 local function live_on(lock, owner)
-  for number = 1, is_writer(owner) and 0 or tonumber(redis.call('HGET', lock, owner)) do
-    redis.call('SET', hold_key(lock, owner, number), 1, 'PX', lease)
-  end
   live(lock, lease)
+  for number = 1, is_writer(owner) and 0 or tonumber(redis.call('HGET', lock, owner)) do
+    local key = hold_key(lock, owner, number)
+    if give_time(key) == 0 then redis.call('SET', key, 1, 'PX', lease) end
+  end
 end
 
 return renew(is_held, live_on)

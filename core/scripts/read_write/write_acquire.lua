@@ -28,5 +28,5 @@ if redis.call('HEXISTS', lock, owner) == 0 then
   if mode then return {0, ttl} end
 end
 redis.call('HSET', lock, 'mode', 'write', owner, want)
-live(lock, lease)
+if mode then live(lock, lease) else end_after(lock, lease, 'mode', owner) end
 return {1}

@@ -21,8 +21,7 @@ local mode = look('HGET', lock, 'mode')
 if type(mode) == 'table' or not mode and redis.call('EXISTS', lock) == 1 then return other_kind(lock) end
 if mode ~= 'write' then return {-1} end
 if redis.call('HEXISTS', lock, holder) == 1 then
-  clear(lock)
-  redis.call(publish, channel, '1')
+  clear(lock, publish, channel, '1')
   return {1}
 end
 for _, field in ipairs(redis.call('HKEYS', lock)) do

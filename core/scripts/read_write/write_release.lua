@@ -10,8 +10,9 @@
 --   channel     where waiters listen
 --   not_after   see _late.lua
 -- Replies
---   {1, n}   done; n clients heard that they may try
---   {2}      passed on
+--   {1, n}        done; n clients heard that they may try
+--   {1, 0, left}  done; the holds that are left last for so many ms more, -1: without end; never less than before
+--   {2}           passed on
 --   {-1, n}  the owner's field is not there; nothing was changed; n is 1 if somebody else holds the lock
 -- The first write is one that a full server takes: it lifts the refusal for the rest of the script.
 -- Redisson: the unlock of RedissonWriteLock, which tells nobody when the owner goes on reading; nothing passes on
@@ -24,7 +25,11 @@ if refusal then return refusal end
 
 -- A key that somebody has made into something else is an error here: the owner has lost it.
 if look('HEXISTS', lock, owner) ~= 1 then
-  if next_owner ~= '' and look('HEXISTS', lock, next_owner) == 1 then return {2} end
+  if next_owner ~= '' and look('HEXISTS', lock, next_owner) == 1 then
+    -- The heir counts its lease from the sending of this copy, not of the one before.
+    redis.call('PEXPIRE', lock, next_lease)
+    return {2}
+  end
   return {-1, redis.call('EXISTS', lock)}
 end
 local time = redis.call('PTTL', lock)
@@ -32,21 +37,26 @@ if tonumber(leave) > 0 then
   time = math.max(time, tonumber(lease))
   if time > 0 then redis.call('PEXPIRE', lock, time) end
   redis.call('HSET', lock, owner, leave)
-  return {1, 0}
+  return {1, 0, time}
 end
-redis.call('HDEL', lock, owner)
-if redis.call('HLEN', lock) > 1 then
+-- Read before the first write: in a slot that moves, the keys of the holds may not be here.
+local reading = longest_read(lock)
+if reading > 0 then
+  redis.call('PEXPIRE', lock, reading)
   redis.call('HSET', lock, 'mode', 'read')
-  local longest = longest_read(lock)
-  if longest > 0 then redis.call('PEXPIRE', lock, longest) end
+  redis.call('HDEL', lock, owner)
   return {1, redis.call(publish, channel, '1')}
 end
 if next_owner == '' then
   redis.call('DEL', lock)
   return {1, redis.call(publish, channel, '1')}
 end
-redis.call('HSET', lock, 'mode', 'write', next_owner, 1)
 redis.call('PEXPIRE', lock, next_lease)
+redis.call('HSET', lock, next_owner, 1)
+-- The former owner, and its reading that has ended.
+for _, field in ipairs(redis.call('HKEYS', lock)) do
+  if field ~= 'mode' and field ~= next_owner then redis.call('HDEL', lock, field) end
+end
 -- Others sleep as long as the lock had to live: they are to look again.
 if time < 0 or tonumber(next_lease) < time then redis.call(publish, channel, '1') end
 return {2}

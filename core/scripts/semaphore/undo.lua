@@ -14,5 +14,14 @@ local count, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-if redis.call('DEL', request) == 1 then redis.call(publish, channel, redis.call('INCRBY', permits, count)) end
+-- The first write is one that a full server takes. The request goes after what it stands for: else a refusal would lose the permits.
+if redis.call('PEXPIRE', request, redis.call('PTTL', request)) == 1 then
+  -- A semaphore that was deleted is not to come back.
+  local now = redis.call('EXISTS', permits) == 1 and redis.call('INCRBY', permits, count)
+  or_undo(function()
+    -- A count below zero is told to nobody: Redisson's listeners fail with one.
+    if now and now >= 0 then redis.call(publish, channel, now) end
+    redis.call('DEL', request)
+  end, function() if now then redis.call('DECRBY', permits, count) end end)
+end
 return {1}

@@ -21,7 +21,11 @@ if refusal then return refusal end
 -- A key that somebody has made into something else is an error here: the owner has lost it.
 local value = look('GET', lock)
 if value ~= token then
-  if next_token ~= '' and value == next_token then return {2} end
+  if next_token ~= '' and value == next_token then
+    -- The heir counts its lease from the sending of this copy, not of the one before.
+    redis.call('PEXPIRE', lock, next_lease)
+    return {2}
+  end
   return {-1, redis.call('EXISTS', lock)}
 end
 if next_token == '' then

@@ -5,7 +5,7 @@ local function is_held(lock, token)
 end
 
 local function live_on(lock, token)
-  redis.call('PEXPIRE', lock, lease)
+  give_time(lock)
 end
 
 return renew(is_held, live_on)

@@ -100,13 +100,17 @@ impl Holds {
         }
     }
 
-    /// The key lives on since a call sent at `sent`.
-    pub fn renewed(&mut self, slot: &Slot, sent: Instant, now: Instant) {
-        let (until, renew_at) = (sent + believed(self.watchdog), self.next_renewal(now));
-        if let Some(key) = self.slots.get(slot).copied() {
-            self.owned[key].renewed(until, renew_at, now);
-            self.plan(key, now);
+    /// A release sent at `sent` has left holds behind, and the server keeps them for `left`: that is what is believed, be it more or less than
+    /// before. It was to give them `lease` at least, which renews them if it was more than nothing.
+    pub fn left(&mut self, slot: &Slot, left: Duration, lease: Duration, sent: Instant, now: Instant) {
+        let renew_at = self.next_renewal(now);
+        let Some(key) = self.slots.get(slot).copied() else { return };
+        let owned = &mut self.owned[key];
+        if lease > Duration::ZERO && left >= lease {
+            owned.renewed(sent, renew_at, now);
         }
+        owned.deadline = sent + believed(left);
+        self.plan(key, now);
     }
 
     /// Very many holds are spread over most of the time until then, each some of them together.

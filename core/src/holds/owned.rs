@@ -37,6 +37,13 @@ pub struct Hold {
     pub token: i64,
 }
 
+/// A token of a hold that was lost by this client's clock and is forgotten, while the server may still have the owner's field.
+pub struct Former {
+    pub slot: Slot,
+    pub token: i64,
+    pub until: Instant,
+}
+
 /// What a release is to send.
 pub struct Leaving {
     pub number: u64,
@@ -59,6 +66,14 @@ impl Holds {
     pub fn fence(&mut self, number: u64, token: i64) {
         let Some(key) = self.numbers.get(&number) else { return };
         self.owned[*key].holds.iter_mut().filter(|hold| hold.number == number).for_each(|hold| hold.token = token);
+    }
+
+    /// The newest token that the owner has had of this lock, held or lost; 0: none is remembered.
+    pub fn known(&mut self, slot: &Slot, now: Instant) -> i64 {
+        self.former.retain(|former| former.until > now);
+        let former = self.former.iter().filter(|former| former.slot == *slot).map(|former| former.token);
+        let holds = self.of(slot).into_iter().flat_map(|owned| &owned.holds).map(|hold| hold.token);
+        former.chain(holds).max().unwrap_or_default()
     }
 
     /// A hold's token; `None`: it has none, or was released.

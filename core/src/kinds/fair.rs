@@ -6,7 +6,7 @@ use super::{Cx, Kind, Wake, prefixed};
 use crate::command::Op;
 use crate::script::{Call, Script, script};
 
-static ACQUIRE: Script = script!("fair/acquire", "_look", "_kind", "fair/_queue");
+static ACQUIRE: Script = script!("fair/acquire", "_look", "_undo", "_kind", "_end", "fair/_queue");
 static LEAVE: Script = script!("fair/leave", "fair/_queue");
 static RELEASE: Script = script!("fair/release", "_look", "fair/_queue");
 static FORCE_RELEASE: Script = script!("fair/force_release", "_look", "_kind", "fair/_queue");
@@ -45,8 +45,8 @@ impl Kind for Fair {
         Some(to_waiters(over_queue(&LEAVE, cx.name).arg("owner", cx.owner), cx))
     }
 
-    fn renew(&self, client: &str, lease_ms: u64) -> Option<Call> {
-        Plain.renew(client, lease_ms)
+    fn renew(&self, client: &str, lease_ms: u64, exact: bool) -> Option<Call> {
+        Plain.renew(client, lease_ms, exact)
     }
 
     fn wake(&self, name: &str, owner: &str) -> Wake {

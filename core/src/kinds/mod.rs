@@ -41,8 +41,8 @@ pub trait Kind: Send + Sync {
         Vec::new()
     }
     /// A call that has those last for so long that [`Kind::renew_also`] adds to it, or looks at them (a lease of 0); `None`: this kind is
-    /// not renewed.
-    fn renew(&self, _client: &str, _lease_ms: u64) -> Option<Call> {
+    /// not renewed. Without `exact` nothing is shortened, so that one that comes late does no harm.
+    fn renew(&self, _client: &str, _lease_ms: u64, _exact: bool) -> Option<Call> {
         None
     }
     fn renew_also(&self, call: &mut Call, _client: &str, name: &str, owner: i64) {
@@ -175,6 +175,8 @@ pub struct Cx<'a> {
     pub forever: bool,
     /// The count that an acquire gives the owner.
     pub want: u32,
+    /// The newest token that the owner has had, as far as is remembered, see `fenced`.
+    pub known: i64,
     /// The count that a release leaves the owner.
     pub leave: u32,
     /// Whom a release passes the lock on to, for how many ms; an empty owner: nobody.
@@ -206,8 +208,8 @@ impl Cx<'_> {
 }
 
 /// The call of a script that renews many holds; `role` is what is behind an owner's number in its field.
-pub(crate) fn renewal(script: &'static Script, client: &str, lease_ms: u64, role: &str) -> Call {
-    Call::new(script).arg("client", client).arg("role", role).arg("lease", lease_ms).not_after()
+pub(crate) fn renewal(script: &'static Script, client: &str, lease_ms: u64, role: &str, exact: bool) -> Call {
+    Call::new(script).arg("client", client).arg("role", role).arg("lease", lease_ms).arg("exact", u8::from(exact)).not_after()
 }
 
 /// Refuses a first number below `least`.

@@ -12,11 +12,11 @@ pub(crate) use values::shown;
 use values::{field, fields, no_values};
 pub use values::{group, name};
 
-static ACQUIRE: Script = script!("multi/acquire", "_look", "_kind", "multi/_values");
+static ACQUIRE: Script = script!("multi/acquire", "_look", "_undo", "_kind", "_live", "multi/_values");
 static RELEASE: Script = script!("multi/release", "_look", "multi/_values");
 static FORCE_RELEASE: Script = script!("multi/force_release", "_look", "_kind", "multi/_values");
 static INSPECT: Script = script!("multi/inspect", "_look", "_kind", "multi/_values");
-static RENEW: Script = script!("multi/renew", "_look", "multi/_values");
+static RENEW: Script = script!("multi/renew", "_look", "_live", "multi/_values");
 
 /// A call about the group; its values are behind its other arguments.
 fn call(script: &'static Script, cx: &Cx, arguments: impl FnOnce(Call, &str, &str) -> Call) -> Call {
@@ -53,7 +53,7 @@ impl Kind for Multi {
         })
     }
 
-    fn renew(&self, _: &str, lease_ms: u64) -> Option<Call> {
+    fn renew(&self, _: &str, lease_ms: u64, _: bool) -> Option<Call> {
         Some(Call::new(&RENEW).arg("lease", lease_ms).not_after())
     }
 

@@ -5,7 +5,7 @@ use super::{Cx, Kind, Wake};
 use crate::command::Op;
 use crate::script::{Call, Script, script};
 
-static ACQUIRE: Script = script!("non_reentrant/acquire", "_look", "_kind");
+static ACQUIRE: Script = script!("non_reentrant/acquire", "_look", "_kind", "_end");
 
 pub struct NonReentrant;
 
@@ -20,8 +20,8 @@ impl Kind for NonReentrant {
         }
     }
 
-    fn renew(&self, client: &str, lease_ms: u64) -> Option<Call> {
-        Plain.renew(client, lease_ms)
+    fn renew(&self, client: &str, lease_ms: u64, exact: bool) -> Option<Call> {
+        Plain.renew(client, lease_ms, exact)
     }
 
     fn wake(&self, name: &str, owner: &str) -> Wake {

@@ -129,8 +129,8 @@ impl Kind for Permit {
         Some(leases(name))
     }
 
-    fn renew(&self, _: &str, lease_ms: u64) -> Option<Call> {
-        Some(Call::new(&RENEW).arg("lease", lease_ms).not_after())
+    fn renew(&self, _: &str, lease_ms: u64, exact: bool) -> Option<Call> {
+        Some(Call::new(&RENEW).arg("lease", lease_ms).arg("exact", u8::from(exact)).not_after())
     }
 
     fn renew_also(&self, call: &mut Call, client: &str, name: &str, owner: i64) {

@@ -4,9 +4,9 @@ use super::{Cx, Kind, Wake, prefixed, renewal};
 use crate::command::Op;
 use crate::script::{Call, Script, script};
 
-static ACQUIRE: Script = script!("plain/acquire", "_look", "_kind");
+static ACQUIRE: Script = script!("plain/acquire", "_look", "_kind", "_end");
 static RELEASE: Script = script!("plain/release", "_look");
-static RENEW: Script = script!("plain/renew", "_look", "_renew");
+static RENEW: Script = script!("plain/renew", "_look", "_live", "_renew");
 static FORCE_RELEASE: Script = script!("plain/force_release", "_look", "_kind");
 static INSPECT: Script = script!("plain/inspect", "_look", "_kind");
 
@@ -42,8 +42,8 @@ impl Kind for Plain {
         })
     }
 
-    fn renew(&self, client: &str, lease_ms: u64) -> Option<Call> {
-        Some(renewal(&RENEW, client, lease_ms, ""))
+    fn renew(&self, client: &str, lease_ms: u64, exact: bool) -> Option<Call> {
+        Some(renewal(&RENEW, client, lease_ms, "", exact))
     }
 
     fn wake(&self, name: &str, _: &str) -> Wake {

@@ -7,7 +7,7 @@ use crate::script::{Call, Script, script};
 
 static ACQUIRE: Script = script!("semaphore/acquire", "_look", "_undo", "_kind", "_number", "_once");
 pub static RELEASE: Script = script!("semaphore/release", "_look", "_undo", "_kind", "_number", "_once");
-static UNDO: Script = script!("semaphore/undo");
+static UNDO: Script = script!("semaphore/undo", "_undo");
 static DRAIN: Script = script!("semaphore/drain", "_look", "_undo", "_kind", "_number", "_once");
 pub static TRY_SET: Script = script!("semaphore/try_set", "_look", "_undo", "_kind", "_number", "_once");
 pub static INSPECT: Script = script!("semaphore/inspect", "_look", "_kind", "_number");

@@ -19,8 +19,8 @@ impl Kind for Spin {
         }
     }
 
-    fn renew(&self, client: &str, lease_ms: u64) -> Option<Call> {
-        Plain.renew(client, lease_ms)
+    fn renew(&self, client: &str, lease_ms: u64, exact: bool) -> Option<Call> {
+        Plain.renew(client, lease_ms, exact)
     }
 
     fn wake(&self, _: &str, _: &str) -> Wake {

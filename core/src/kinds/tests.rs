@@ -4,8 +4,8 @@ use super::*;
 
 fn cx() -> Cx<'static> {
     let (name, owner, holder, next, request) = ("n\0v", "u:1", "u:2", ("", 0), String::new());
-    let (waits, forever, want, leave, lease_ms, share_ms, keep_ms) = (true, true, 1, 0, 1, 1, 1);
-    Cx { name, owner, lease_ms, share_ms, waits, forever, want, leave, next, holder, numbers: &[], request, keep_ms }
+    let (waits, forever, want, known, leave, lease_ms, share_ms, keep_ms) = (true, true, 1, 0, 0, 1, 1, 1);
+    Cx { name, owner, lease_ms, share_ms, waits, forever, want, known, leave, next, holder, numbers: &[], request, keep_ms }
 }
 
 #[test]
@@ -22,7 +22,7 @@ fn every_call_names_its_inputs_as_its_script_does() {
         if let Some(call) = kind.leave(&cx()) {
             call.assert_names_agree();
         }
-        let mut renewal = kind.renew("u", 1);
+        let mut renewal = kind.renew("u", 1, false);
         assert_eq!(renewal.is_some(), traits.renewed);
         if let Some(call) = &mut renewal {
             for (name, owner) in [("a\0v", 1), ("b\0v", 2)] {

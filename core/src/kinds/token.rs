@@ -7,7 +7,7 @@ use crate::script::{Call, Script, script};
 
 static ACQUIRE: Script = script!("token/acquire", "_look", "_kind");
 static RELEASE: Script = script!("token/release", "_look");
-static RENEW: Script = script!("token/renew", "_look", "_renew");
+static RENEW: Script = script!("token/renew", "_look", "_live", "_renew");
 static FORCE_RELEASE: Script = script!("token/force_release", "_look", "_kind");
 static INSPECT: Script = script!("token/inspect", "_look", "_kind");
 
@@ -32,8 +32,8 @@ impl Kind for Token {
         })
     }
 
-    fn renew(&self, client: &str, lease_ms: u64) -> Option<Call> {
-        Some(renewal(&RENEW, client, lease_ms, ""))
+    fn renew(&self, client: &str, lease_ms: u64, exact: bool) -> Option<Call> {
+        Some(renewal(&RENEW, client, lease_ms, "", exact))
     }
 
     fn wake(&self, name: &str, _: &str) -> Wake {

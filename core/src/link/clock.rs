@@ -3,6 +3,9 @@
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+/// No call is carried out later than that after its sending. One that seems to come much longer than that before its end shows that the
+/// server's clock was set back, see `_late.lua`.
+const LONGEST: Duration = Duration::from_secs(20);
 /// Both sides cut their times to whole ms.
 const ROUNDING: u64 = 3;
 
@@ -31,8 +34,8 @@ impl Clock {
         Duration::from_millis(self.error.load(Relaxed))
     }
 
-    /// The server's time in ms, `ahead` of now.
+    /// The server's time in ms, `ahead` of now, but no more than [`LONGEST`].
     pub fn server_ms(&self, ahead: Duration) -> u64 {
-        ((self.base.elapsed() + ahead).as_millis() as i64 + self.offset.load(Relaxed)).max(0) as u64
+        ((self.base.elapsed() + ahead.min(LONGEST)).as_millis() as i64 + self.offset.load(Relaxed)).max(0) as u64
     }
 }

@@ -40,7 +40,11 @@ pub fn remedy(code: &str, said: &str, call: Option<&Call>) -> String {
     match (code, call) {
         // Of a key beside the lock's own: those tell by themselves what they find.
         ("WRONGTYPE", _) => "; use another name, or delete the key if it is of no use".into(),
-        ("NOPERM", Some(call)) if said.contains("keys") => format!("; give the user its keys by ACL SETUSER: {}", keys(call)),
+        ("NOPERM", Some(call)) if said.contains("channel") => match channel(call) {
+            Some(channel) => format!("; give the user its channel by ACL SETUSER: {channel}"),
+            None => "; give the user that channel by ACL SETUSER".into(),
+        },
+        ("NOPERM", Some(call)) if said.contains(" key") => format!("; give the user its keys by ACL SETUSER: {}", keys(call)),
         ("NOPERM", Some(call)) if said.contains("command or subcommand") => {
             format!("; give the user all that the script runs by ACL SETUSER: {}", rights(call))
         }
@@ -49,8 +53,18 @@ pub fn remedy(code: &str, said: &str, call: Option<&Call>) -> String {
     }
 }
 
+/// Those that it names, and those that its script makes of the first one.
 fn keys(call: &Call) -> String {
-    call.keys.iter().map(|key| format!("~{}", String::from_utf8_lossy(key))).collect::<Vec<_>>().join(" ")
+    let named: Vec<_> = call.keys.iter().map(String::from_utf8_lossy).collect();
+    let beside = call.beside.and_then(|beside| Some(beside(named.first()?)));
+    named.iter().map(AsRef::as_ref).chain(beside.as_deref()).map(|key| format!("~{key}")).collect::<Vec<_>>().join(" ")
+}
+
+fn channel(call: &Call) -> Option<String> {
+    let channel = String::from_utf8_lossy(call.channel()?);
+    // Each waiter of a fair lock has one of its own.
+    let each = if call.script.name.starts_with("fair/") { ":*" } else { "" };
+    Some(format!("&{channel}{each}"))
 }
 
 fn rights(call: &Call) -> String {

@@ -14,7 +14,7 @@ impl Target {
         let _turn = self.turn(tries).await?;
         self.ensure(number)?;
         let none = || Error::Unsupported(format!("`{}` has no lease that could be changed", self.slot.name));
-        let mut call = self.row.1.renew(&self.live.uuid, self.lease.as_millis() as u64).ok_or_else(none)?;
+        let mut call = self.row.1.renew(&self.live.uuid, self.lease.as_millis() as u64, true).ok_or_else(none)?;
         self.row.1.renew_also(&mut call, &self.live.uuid, &self.slot.name, self.slot.owner);
         // Nobody may believe longer than the server, whatever becomes of the call.
         self.live.holds(|holds| holds.shorten(&self.slot, self.lease, Instant::now()));

@@ -56,10 +56,12 @@ impl Target {
         let now = Instant::now();
         let done = matches!(reply.code, 1 | 2) || (repeated && leaving.leave == 0);
         if done {
+            // What the server keeps the other holds for; negative: without end.
+            let left = reply.numbers.get(1).and_then(|ms| u64::try_from(*ms).ok()).map(Duration::from_millis);
             self.live.holds(|holds| {
                 holds.forget(&self.slot, leaving.number, now);
-                if leaving.lease > Duration::ZERO {
-                    holds.renewed(&self.slot, sent, now);
+                if let Some(left) = left.filter(|_| leaving.leave > 0) {
+                    holds.left(&self.slot, left, leaving.lease, sent, now);
                 }
             });
         } else {

@@ -1,0 +1,249 @@
+//! What stays where a server refuses the rest of a script: no key without an end, no half of a lock, nothing lost for another owner.
+
+use std::time::{Duration, Instant};
+
+use redlatch::kinds::{ALL, Traits};
+use redlatch::{Client, Error, Look, Op, Request};
+use redlatch_tests::{Proxy, Server, View, all_at_once};
+
+use crate::{eventually, ms, pair, secs};
+
+fn name_of(kind: &str) -> &'static str {
+    if kind == "multi" { "n\0one\0two" } else { "n" }
+}
+
+fn request(op: Op, kind: &'static str, owner: i64) -> Request {
+    Request::new(op, kind, name_of(kind), owner)
+}
+
+fn held_kinds() -> impl Iterator<Item = &'static Traits> {
+    ALL.iter().map(|(traits, _)| traits).filter(|traits| traits.held)
+}
+
+fn limit(view: &mut View, bytes: &str) {
+    view.command::<()>(&["CONFIG", "SET", "maxmemory", bytes]);
+}
+
+/// Permits are there before they are taken.
+fn prepare(view: &mut View, kind: &str) {
+    if kind == "permit" {
+        view.command::<()>(&["SET", "n", "1"]);
+    }
+}
+
+/// What the wire has without an end: the counters of tokens, of permits, and of a fair lock's queue.
+fn may_be_endless(key: &str, kind: &str) -> bool {
+    key.starts_with("redisson_lock_token") || kind == "permit" && (key == "n" || key == "{n}:timeout")
+}
+
+fn endless(view: &mut View, kind: &str) -> Vec<String> {
+    let keys = view.keys("*");
+    keys.into_iter().filter(|key| !may_be_endless(key, kind) && view.pttl(key) == -1).collect()
+}
+
+#[test]
+fn a_full_server_renews_what_is_held() {
+    all_at_once(held_kinds().filter(|kind| kind.renewed).map(|kind| {
+        (kind.name.to_owned(), move || {
+            let server = Server::start();
+            let client = Client::connect(&format!("{}?watchdog=0.9", server.url())).expect("a good URL");
+            let mut view = server.view();
+            prepare(&mut view, kind.name);
+            let hold = client.run_blocking(request(Op::Acquire, kind.name, 1)).expect("answered").number as u64;
+            limit(&mut view, "1");
+            let begun = Instant::now();
+            // Three leases long.
+            while begun.elapsed() < ms(2700) {
+                let look = client.look(hold);
+                assert!(matches!(look, Look::Held { .. }), "{} after {:?}: {look:?}", kind.name, begun.elapsed());
+                std::thread::sleep(ms(20));
+            }
+            client.run_blocking(request(Op::Release, kind.name, 1)).expect("a full server takes it");
+        })
+    }));
+}
+
+#[test]
+fn a_full_server_takes_one_of_two_holds_back() {
+    all_at_once(held_kinds().filter(|kind| kind.reentrant).map(|kind| {
+        (kind.name.to_owned(), move || {
+            let (server, a, _) = pair();
+            let mut view = server.view();
+            for _ in 0..2 {
+                assert!(a.run_blocking(request(Op::Acquire, kind.name, 1)).expect("answered").done);
+            }
+            limit(&mut view, "1");
+            for count in [1, 0] {
+                a.run_blocking(request(Op::Release, kind.name, 1)).expect("a full server takes it");
+                assert_eq!(a.run_blocking(request(Op::Inspect, kind.name, 1)).expect("answered").items[0], count, "{}", kind.name);
+            }
+            limit(&mut view, "0");
+        })
+    }));
+}
+
+/// What a script may run; each is denied alone.
+const COMMANDS: &[&str] = &[
+    "hset",
+    "hdel",
+    "pexpire",
+    "set",
+    "del",
+    "incr",
+    "hget",
+    "hgetall",
+    "hkeys",
+    "hlen",
+    "hexists",
+    "pttl",
+    "zadd",
+    "zrem",
+    "lrem",
+    "rpush",
+    "zscore",
+    "zrange",
+    "lindex",
+    "exists",
+    "get",
+    "decrby",
+    "incrby",
+    "publish",
+    "zremrangebyscore",
+    "zcount",
+];
+
+/// A client of a user with these rights, whose connection for calls is open, and that gets no other: it cannot put right what the server left
+/// undone.
+fn cut_short(server: &Server, user: &str, rights: &[&str]) -> (Client, Proxy) {
+    server.view().command::<()>(&[&["ACL", "SETUSER", user, "on", ">secret", "+@all", "&*"][..], rights].concat());
+    let proxy = Proxy::start(server);
+    let url = format!("redis://{user}:secret@127.0.0.1:{}?retry_for=0&response_timeout=2", proxy.port());
+    let client = Client::connect(&url).expect("a good URL");
+    client.run_blocking(Request::new(Op::Inspect, "plain", "n", 1)).map(drop).unwrap_or_default();
+    proxy.refuse();
+    (client, proxy)
+}
+
+/// Takes it, waits for it and gives it back with such rights; nothing without an end stays, and no lock that nobody has.
+fn try_with(kind: &'static Traits, what: &str, rights: &[&str]) {
+    let server = Server::start();
+    let mut view = server.view();
+    prepare(&mut view, kind.name);
+    let (client, proxy) = cut_short(&server, "some", rights);
+    let lease = Some(secs(40));
+    let taken = client.run_blocking(Request { lease, ..request(Op::Acquire, kind.name, 1) });
+    let left = endless(&mut view, kind.name);
+    assert!(left.is_empty(), "{} {what}: {left:?} stay without an end after {taken:?}", kind.name);
+    if !matches!(&taken, Ok(answer) if answer.done) && kind.name != "permit" {
+        assert!(view.hgetall_or_none("n").is_empty(), "{} {what}: half of a lock stays after {taken:?}", kind.name);
+    }
+    drop(proxy);
+}
+
+trait OrNone {
+    fn hgetall_or_none(&mut self, key: &str) -> Vec<String>;
+}
+
+impl OrNone for View {
+    fn hgetall_or_none(&mut self, key: &str) -> Vec<String> {
+        if self.kind(key) == "none" { Vec::new() } else { vec![self.kind(key)] }
+    }
+}
+
+#[test]
+fn whatever_command_a_user_lacks_an_acquire_leaves_nothing_without_an_end_and_no_half_of_a_lock() {
+    all_at_once(held_kinds().map(|kind| {
+        (kind.name.to_owned(), move || {
+            for command in COMMANDS {
+                try_with(kind, &format!("without {command}"), &["~*", &format!("-{command}")]);
+            }
+            try_with(kind, "with the lock's own key alone", &["~n"]);
+        })
+    }));
+}
+
+#[test]
+fn a_read_that_is_refused_names_the_keys_of_its_holds() {
+    let server = Server::start();
+    server.view().command::<()>(&["ACL", "SETUSER", "some", "on", ">secret", "+@all", "&*", "~locks:*"]);
+    let client = Client::connect(&format!("redis://some:secret@{}", server.address())).expect("a good URL");
+    let refused = client.read_write_lock("locks:a").read().blocking().acquire().map(drop).expect_err("it has more keys");
+    let Error::Refused { code, message, .. } = &refused else { panic!("{refused:?}") };
+    assert!(code == "NOPERM" && message.contains("~{locks:a}:*:rwlock_timeout:*"), "{message}");
+    let fenced = client.fenced_lock("locks:a").blocking().acquire().map(drop).expect_err("it has more keys");
+    assert!(fenced.to_string().contains("~redisson_lock_token:{locks:a}"), "{fenced}");
+    eventually(|| server.view().keys("*").is_empty());
+}
+
+#[test]
+fn a_user_who_may_not_tell_waiters_is_told_which_channel_is_missing() {
+    let server = Server::start();
+    server.view().command::<()>(&["ACL", "SETUSER", "some", "on", ">secret", "+@all", "~*", "resetchannels"]);
+    let client = Client::connect(&format!("redis://some:secret@{}", server.address())).expect("a good URL");
+    let guard = client.lock("n").blocking().acquire().expect("free");
+    let refused = guard.release().expect_err("it tells those who wait");
+    assert!(refused.to_string().contains("&redisson_lock__channel:{n}"), "{refused}");
+}
+
+#[test]
+fn what_a_semaphore_takes_back_is_told_to_nobody_while_fewer_than_none_are_there() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let client = Client::connect(&format!("{}?retry_for=0.2&response_timeout=0.5", server.url_at(proxy.port()))).expect("a good URL");
+    let other = Client::connect(&server.url()).expect("a good URL").semaphore("n");
+    assert!(client.semaphore("n").try_set_permits(1).blocking().expect("answered"));
+    proxy.refuse();
+    proxy.lose_reply_to("EVALSHA");
+    client.semaphore("n").try_acquire(1).blocking().expect_err("no answer comes, and there is no other connection");
+    assert_eq!(other.add_permits(-5).blocking().expect("answered"), -5);
+    let mut listener = server.listen("redisson_sc:{n}");
+    proxy.accept();
+    eventually(|| other.available().blocking().expect("answered") == -4);
+    assert_eq!(listener.heard(), [""; 0], "a listener of Redisson fails with a number below zero");
+}
+
+#[test]
+fn a_call_from_before_the_server_s_clock_was_set_back_is_refused_and_tells_the_time() {
+    let server = Server::start();
+    let mut view = server.view();
+    let script = concat!(include_str!("../../core/scripts/_late.lua"), "return late(ARGV[1]) or {1}");
+    let mut asked = |ahead: i64| {
+        let time: (i64, i64) = view.command(&["TIME"]);
+        let not_after = time.0 * 1000 + time.1 / 1000 + ahead;
+        view.command::<Vec<i64>>(&["EVAL", script, "0", &not_after.to_string()])
+    };
+    assert_eq!(asked(10_000), [1], "in time");
+    assert_eq!(asked(-10)[0], -2, "too late");
+    let early = asked(3_600_000);
+    assert_eq!(early[0], -2, "no call is carried out so long after its sending: the clock was set back by an hour");
+    assert!(early[1] > 1_000_000_000_000, "{early:?}");
+}
+
+#[test]
+fn a_dead_head_of_the_queue_is_given_up_though_the_server_s_clock_was_set_back_meanwhile() {
+    let (server, a, b) = pair();
+    let mut view = server.view();
+    let guard = a.fair_lock("n").blocking().acquire().expect("free");
+    // A waiter whose last sign of life is of an hour from now.
+    let time: (i64, i64) = view.command(&["TIME"]);
+    let ahead = (time.0 * 1000 + 3_600_000).to_string();
+    view.command::<()>(&["RPUSH", "redisson_lock_queue:{n}", "dead:1"]);
+    view.command::<()>(&["ZADD", "redisson_lock_timeout:{n}", &ahead, "dead:1"]);
+    view.command::<()>(&["ZADD", "redlatch_lock_seen:{n}", &ahead, "dead:1"]);
+    guard.release().expect("held");
+    b.fair_lock("n").wait(secs(20)).blocking().acquire().expect("the dead one is given up").release().expect("held");
+}
+
+#[test]
+fn a_forced_release_tells_the_waiters_of_a_read_write_lock_whatever_else_it_may_not_touch() {
+    let server = Server::start();
+    let a = Client::connect(&server.url()).expect("a good URL");
+    server.view().command::<()>(&["ACL", "SETUSER", "some", "on", ">secret", "+@all", "&*", "~n"]);
+    let other = Client::connect(&format!("redis://some:secret@{}?retry_for=0.2", server.address())).expect("a good URL");
+    let reading = a.read_write_lock("n").read().lease(Duration::from_secs(60)).blocking().acquire().expect("free");
+    let mut listener = server.listen("redisson_rwlock:{n}");
+    other.read_write_lock("n").read().blocking().force_release().map(drop).unwrap_or_default();
+    assert!(!server.view().exists("n"));
+    assert_eq!(listener.hear(), "0");
+    drop(reading);
+}
