@@ -15,6 +15,7 @@ use super::pair;
 mod permits;
 mod read_write;
 mod semaphore;
+mod timed;
 
 /// Where a history is played: a server, clients of it, and a name that no other history has.
 struct Stage {
@@ -35,11 +36,15 @@ impl Stage {
 
 /// Plays many histories of such steps. One that fails is made as short as it can be, and told with the seed that brings it again.
 fn play_all<S: Strategy>(step: S, play: impl Fn(&Stage, &str, &[S::Value])) {
+    play_so_many(100, step, play);
+}
+
+fn play_so_many<S: Strategy>(cases: u32, step: S, play: impl Fn(&Stage, &str, &[S::Value])) {
     let stage = Stage::new();
     let seed = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(|| RandomState::new().hash_one(0));
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&u64::to_le_bytes(seed));
-    let config = ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() };
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
     let count = AtomicU32::new(0);
     let end = runner.run(&prop::collection::vec(step, 1..40), |history| {

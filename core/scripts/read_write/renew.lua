@@ -12,6 +12,10 @@ local function live_on(lock, owner)
     local key = hold_key(lock, owner, number)
     if give_time(key) == 0 then redis.call('SET', key, 1, 'PX', lease) end
   end
+  -- No longer than is needed for anybody; a reader does not know how long the same owner writes.
+  if exact == '1' and (is_writer(owner) or redis.call('HGET', lock, 'mode') == 'read') then
+    redis.call('PEXPIRE', lock, math.max(lease, longest_read(lock)))
+  end
 end
 
 return renew(is_held, live_on)

@@ -1,0 +1,243 @@
+//! A read-write lock with time: holds that end by themselves, other ends for them, and owners who take it several times.
+//!
+//! What the model knows of the server's time is an interval, from what was certain before a call to what was certain after it; it foresees an
+//! answer only where either end of the interval says the same.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use redlatch::{Error, Look, Op, Request};
+use redlatch_tests::View;
+
+use super::{Stage, play_so_many};
+use crate::{ms, secs};
+
+const KINDS: [&str; 2] = ["read", "write"];
+const READ: usize = 0;
+const WRITE: usize = 1;
+const OWNERS: i64 = 3;
+/// What a hold without a lease of its own is promised; a history is over long before its first renewal.
+const WATCHDOG: Duration = secs(30);
+
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    Take(Option<Duration>),
+    /// The latest hold is given back, or the first.
+    Give {
+        latest: bool,
+    },
+    Extend(Duration),
+    Evict,
+    Wait(Duration),
+}
+
+type Step = (i64, usize, Act);
+
+fn lease() -> impl Strategy<Value = Duration> {
+    prop_oneof![3 => Just(ms(60)), 2 => Just(ms(250)), 3 => Just(secs(20))]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let act = prop_oneof![
+        12 => prop::option::of(lease()).prop_map(Act::Take),
+        10 => any::<bool>().prop_map(|latest| Act::Give { latest }),
+        2 => lease().prop_map(Act::Extend),
+        1 => Just(Act::Evict),
+        3 => prop_oneof![Just(ms(30)), Just(ms(80))].prop_map(Act::Wait),
+    ];
+    (0..OWNERS, 0..2_usize, act)
+}
+
+/// Until when something lasts: not less than, and not more than.
+#[derive(Clone, Copy, Debug)]
+struct Until {
+    least: Instant,
+    most: Instant,
+}
+
+/// A hold that its holder has not given back, and was not told of as lost.
+#[derive(Debug)]
+struct Hold {
+    way: usize,
+    owner: i64,
+    number: u64,
+    /// So long it is not to be lost.
+    promised: Instant,
+}
+
+#[derive(Default)]
+struct Model {
+    holds: Vec<Hold>,
+    /// What the server has of each owner, whether its holder believes in it still or not.
+    kept: BTreeMap<(usize, i64), Until>,
+}
+
+fn believed(lease: Duration) -> Duration {
+    lease - lease / 100 - ms(3)
+}
+
+impl Model {
+    /// Until when others keep this owner from taking it that way.
+    fn in_the_way(&self, way: usize, owner: i64) -> Vec<Until> {
+        let is_mine = |of: i64| of == owner;
+        let stands = |(other, of): &(usize, i64)| match (way, *other) {
+            (READ, READ) => false,
+            (READ, _) => !is_mine(*of),
+            (_, READ) => true,
+            (_, _) => !is_mine(*of),
+        };
+        let kept = self.kept.iter().filter(|(key, _)| stands(key));
+        kept.map(|((other, of), until)| {
+            // The writer's field lasts as long as the lock, which its own reading may prolong.
+            let reading = self.kept.get(&(READ, *of)).filter(|_| *other == WRITE);
+            Until { most: reading.map_or(until.most, |reading| until.most.max(reading.most)), ..*until }
+        })
+        .collect()
+    }
+
+    fn keep(&mut self, way: usize, owner: i64, least: Instant, most: Instant) {
+        let until = self.kept.entry((way, owner)).or_insert(Until { least, most });
+        *until = Until { least: until.least.max(least), most: until.most.max(most) };
+    }
+}
+
+struct Play<'a> {
+    stage: &'a Stage,
+    name: &'a str,
+    view: View,
+    model: Model,
+}
+
+impl Play<'_> {
+    fn ask(&self, op: Op, way: usize, owner: i64, hold: u64, lease: Option<Duration>) -> Result<redlatch::Answer, Error> {
+        let request = Request { hold, lease, ..Request::new(op, KINDS[way], self.name, owner) };
+        self.stage.client(owner).run_blocking(request)
+    }
+
+    fn take(&mut self, way: usize, owner: i64, lease: Option<Duration>) {
+        let (others, model) = (self.model.in_the_way(way, owner), &self.model);
+        let is_own = way == WRITE && model.kept.contains_key(&(WRITE, owner));
+        let begun = Instant::now();
+        let taken = self.ask(Op::Acquire, way, owner, 0, lease).expect("answered");
+        let ended = Instant::now();
+        if !is_own {
+            let busy = others.iter().any(|other| other.least > ended);
+            assert!(!(busy && taken.done), "it was given though others have it");
+            let free = others.iter().all(|other| other.most < begun);
+            assert!(!free || taken.done, "it was not given though nobody has it");
+        }
+        if taken.done {
+            let lease = lease.unwrap_or(WATCHDOG);
+            // What stood in the way has ended.
+            if !is_own && way == WRITE {
+                self.model.kept.clear();
+            }
+            self.model.keep(way, owner, begun + lease, ended + lease);
+            self.model.holds.push(Hold { way, owner, number: taken.number as u64, promised: begun + believed(lease) });
+        }
+    }
+
+    fn give(&mut self, way: usize, owner: i64, latest: bool) {
+        let is_its = |hold: &Hold| (hold.way, hold.owner) == (way, owner);
+        let found = if latest { self.model.holds.iter().rposition(is_its) } else { self.model.holds.iter().position(is_its) };
+        let Some(found) = found else { return };
+        let hold = self.model.holds.remove(found);
+        let given = self.ask(Op::Release, way, owner, hold.number, None);
+        match given {
+            Ok(_) if self.model.holds.iter().any(is_its) => {}
+            Ok(_) => drop(self.model.kept.remove(&(way, owner))),
+            Err(Error::Lost(_)) if Instant::now() >= hold.promised => {}
+            Err(error) => panic!("{hold:?} is given back: {error}"),
+        }
+        let now = Instant::now();
+        let nobody = self.model.kept.values().all(|until| until.most < now);
+        if nobody && way == READ && self.model.kept.keys().all(|(way, _)| *way == READ) {
+            self.model.kept.clear();
+        }
+    }
+
+    fn extend(&mut self, way: usize, owner: i64, lease: Duration) {
+        let Some(hold) = self.model.holds.iter().rfind(|hold| (hold.way, hold.owner) == (way, owner)) else { return };
+        let (number, promised, begun) = (hold.number, hold.promised, Instant::now());
+        match self.ask(Op::Extend, way, owner, number, Some(lease)) {
+            Ok(_) => {
+                let most = Instant::now() + lease;
+                self.model.kept.insert((way, owner), Until { least: begun + lease, most });
+                let its = self.model.holds.iter_mut().filter(|hold| (hold.way, hold.owner) == (way, owner));
+                its.for_each(|hold| hold.promised = begun + believed(lease));
+            }
+            Err(_) if Instant::now() >= promised.min(begun + believed(lease)) => {}
+            Err(error) => panic!("it is held, and gets another end: {error}"),
+        }
+    }
+
+    fn evict(&mut self, way: usize) {
+        // Which owner it is that a reader's lock is taken from may be one whose time is over.
+        if self.ask(Op::ForceRelease, way, 9, 0, None).expect("answered").number == 1 {
+            self.model = Model::default();
+        }
+    }
+
+    /// How many ms the server keeps what an owner has.
+    fn left(&mut self, way: usize, owner: i64) -> i64 {
+        let lock = self.view.pttl(self.name);
+        if way == WRITE {
+            return lock;
+        }
+        let holds = format!("{{{}}}:{}:{owner}:rwlock_timeout:*", self.name, self.stage.client(owner).id());
+        self.view.keys(&holds).iter().map(|hold| self.view.pttl(hold)).max().unwrap_or(0).min(lock)
+    }
+
+    /// No holder believes for longer than the server does, none loses what it was promised, and none believes beside a writer.
+    fn check(&mut self) {
+        let mut ends = Vec::new();
+        for at in (0..self.model.holds.len()).rev() {
+            let Hold { way, owner, number, promised } = self.model.holds[at];
+            let asked = Instant::now();
+            let look = self.stage.client(owner).look(number);
+            if let Look::Held { remaining } = look {
+                let server = self.left(way, owner).max(0) as u64;
+                let latest = Instant::now() + ms(server);
+                assert!(asked + remaining <= latest, "{owner} {} for {remaining:?}, the server keeps it for {server} ms", KINDS[way]);
+                ends.push((way, owner, asked + remaining));
+            } else {
+                assert!(Instant::now() >= promised, "{owner} {} no more, before its time: {look:?}", KINDS[way]);
+                self.model.holds.remove(at);
+            }
+        }
+        let now = Instant::now();
+        ends.retain(|(_, _, end)| *end > now);
+        let writer = ends.iter().find(|(way, ..)| *way == WRITE);
+        let beside = writer.and_then(|(_, writer, _)| ends.iter().find(|(_, owner, _)| owner != writer));
+        assert!(beside.is_none(), "{writer:?} writes, and beside it {beside:?} believes in a hold");
+        let keys = [self.view.keys(self.name), self.view.keys(&format!("{{{}}}*", self.name))].concat();
+        let endless = keys.iter().find(|key| self.view.pttl(key) == -1);
+        assert!(endless.is_none(), "{endless:?} has no end");
+    }
+}
+
+fn play(stage: &Stage, name: &str, history: &[Step]) {
+    let mut play = Play { stage, name, view: stage.server.view(), model: Model::default() };
+    for step @ (owner, way, act) in history.iter().copied() {
+        match act {
+            Act::Take(lease) => play.take(way, owner, lease),
+            Act::Give { latest } => play.give(way, owner, latest),
+            Act::Extend(lease) => play.extend(way, owner, lease),
+            Act::Evict => play.evict(way),
+            Act::Wait(time) => std::thread::sleep(time),
+        }
+        let _ = step;
+        play.check();
+    }
+    // The next history has another name; what is held here ends by itself, or with its client.
+    while let Some(hold) = play.model.holds.first() {
+        let (way, owner) = (hold.way, hold.owner);
+        play.give(way, owner, true);
+    }
+}
+
+#[test]
+fn no_history_of_reads_and_writes_with_ends_lets_two_believe_what_excludes_each_other() {
+    play_so_many(40, step(), play);
+}
