@@ -51,7 +51,7 @@ impl Residue {
         loop {
             let (waited, mut late, mut some) = (began.elapsed(), false, false);
             for mark in views.iter_mut().enumerate().flat_map(|(server, view)| marks(server, view)) {
-                let lives = living.iter().any(|id| mark.owner.contains(id.as_str()));
+                let lives = living.iter().any(|id| is_of(&mark.owner, id));
                 if mark.trace && !lives {
                     traces.insert(mark);
                     continue;
@@ -89,11 +89,43 @@ impl Residue {
 }
 
 fn semaphores() -> impl Iterator<Item = u32> {
-    [Kind::Semaphore.fast_keys(), Kind::Semaphore.slow_keys()].concat().into_iter()
+    let kinds = [Kind::Semaphore, Kind::Permits];
+    kinds.into_iter().flat_map(|kind| [kind.fast_keys(), kind.slow_keys()].concat())
 }
 
+/// Where the permits of a semaphore are that are out, if they have ids.
+fn leases(key: u32) -> Option<String> {
+    (Kind::of(key) == Kind::Permits).then(|| format!("{{{}}}:timeout", traffic::name(key)))
+}
+
+/// Permits whose lease has ended count as there: the next call about the semaphore puts them back.
 fn available(view: &mut View, key: u32) -> i64 {
-    view.command::<Option<i64>>(&["GET", &traffic::name(key)]).unwrap_or_default()
+    let there = view.command::<Option<i64>>(&["GET", &traffic::name(key)]).unwrap_or_default();
+    let ended = leases(key).map(|leases| {
+        let now = server_ms(view);
+        view.command::<i64>(&["ZCOUNT", &leases, "0", &now])
+    });
+    there + ended.unwrap_or_default()
+}
+
+fn server_ms(view: &mut View) -> String {
+    let (seconds, micros): (i64, i64) = view.command(&["TIME"]);
+    (seconds * 1000 + micros / 1000).to_string()
+}
+
+/// The ids of the permits that are out and whose lease has not ended, as hexadecimal digits.
+fn permits_out(view: &mut View, leases: &str) -> Vec<String> {
+    let now = server_ms(view);
+    let ids: Vec<Vec<u8>> = view.try_command(&["ZRANGEBYSCORE", leases, &format!("({now}"), "+inf"]).unwrap_or_default();
+    ids.iter().map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()).collect()
+}
+
+/// Whether an owner's name is of this client. A permit's id is the client's uuid as a number, plus a number of the client.
+fn is_of(owner: &str, client: &str) -> bool {
+    let uuid = u128::from_str_radix(&client.replace('-', ""), 16);
+    let permit = u128::from_str_radix(owner, 16);
+    let is_permit = uuid.is_ok_and(|uuid| permit.is_ok_and(|permit| permit.wrapping_sub(uuid) <= u128::from(u64::MAX)));
+    owner.contains(client) || is_permit
 }
 
 fn missing(view: &mut View) -> bool {
@@ -104,6 +136,9 @@ fn missing(view: &mut View) -> bool {
 pub fn set_permits(view: &mut View, anew: bool) {
     for key in semaphores() {
         let (name, permits) = (traffic::name(key), traffic::permits(key).to_string());
+        if let Some(leases) = leases(key).filter(|_| anew) {
+            view.command::<i64>(&["DEL", &leases]);
+        }
         let words = ["SET", &name, &permits, "NX"];
         view.command::<Option<String>>(&words[..if anew { 3 } else { 4 }]);
     }
@@ -128,6 +163,7 @@ fn marks(server: usize, view: &mut View) -> Vec<Mark> {
         let (owners, trace): (Vec<String>, bool) = match view.kind(&key).as_str() {
             "hash" => (in_hash(&view.try_command(&["HGETALL", &key]).unwrap_or_default()), false),
             "list" => (view.try_command(&["LRANGE", &key, "0", "-1"]).unwrap_or_default(), true),
+            "zset" if key.ends_with(":timeout") => (permits_out(view, &key), false),
             "zset" => (view.try_command(&["ZRANGE", &key, "0", "-1"]).unwrap_or_default(), true),
             // A reader's hold, a call that is remembered; or a count, of which no name is told.
             "string" if key.contains(":rwlock_timeout:") => (vec![key.clone()], false),

@@ -139,7 +139,7 @@ fn verb(dice: &mut Dice, family: Family) -> Verb {
         Family::Slow if dice.percent(50) => Verb::Pause { time: silence },
         Family::Slow => Verb::Sleep { time: silence },
         Family::Operator if dice.percent(20) => Verb::Flush,
-        Family::Operator => Verb::Delete { key: *dice.pick(&[0, 10, 11, 21, 31, 41, 53, 71]) },
+        Family::Operator => Verb::Delete { key: *dice.pick(&[0, 10, 11, 21, 31, 41, 53, 71, 91, 101, 111]) },
         Family::Restart => Verb::Restart,
         Family::Full => Verb::Fill { time: silence },
         Family::Minority => {

@@ -19,6 +19,8 @@ const QUEUE: Duration = Duration::from_millis(500);
 const IDLE: Duration = Duration::from_millis(2000);
 /// How long after a fault of the network or the server calls may still be in doubt.
 const SETTLE: Duration = Duration::from_millis(3000);
+/// How long after a DEL its holder may still believe. The server tells of it within ms; the rest is for a machine with other things to do.
+const TOLD: Duration = Duration::from_millis(1000);
 
 pub struct Run<'a> {
     pub dir: &'a Path,
@@ -47,6 +49,7 @@ impl Run<'_> {
             idle: ns(IDLE),
             settle: ns(SETTLE),
             lease: ns(LONGEST_LEASE + GRACE),
+            told: ns(TOLD),
         };
         let faults = self.faults.iter().map(|fault| format!("{fault:?}\n")).collect::<String>();
         std::fs::write(self.dir.join("faults"), faults).expect("the disk has room");
@@ -54,11 +57,12 @@ impl Run<'_> {
         let attempts = check::assemble(&entries, &self.faults);
         drop(entries);
         let counters = Counters::in_dir(self.dir);
-        let exclusion = check::exclusion(&attempts, &self.faults);
+        let exclusion = check::exclusion(&attempts, &self.faults, &limits);
         let counted = check::counter(&attempts, &self.faults, |key| counters.read(key));
         let counts = check::counts(&attempts, &self.faults);
         let waits = check::waits(&attempts, &self.faults, &limits);
         let losses = check::losses(&attempts, &self.faults, &limits);
+        let releases = check::releases(&attempts, &self.faults, &limits);
         let tokens = check::tokens(&attempts, &self.faults);
         let handover = check::handover(&attempts, &self.faults, &limits);
         let order = check::order(&attempts, &self.faults, &limits);
@@ -80,6 +84,8 @@ impl Run<'_> {
         codes(&attempts).iter().for_each(|(code, count)| row(&format!("  {code}"), count));
         row("  of red locks whose servers took too long", waits.unheard);
         row("acquires cut off with their process", waits.cut_off);
+        row("releases that returned", releases.codes.values().sum::<u64>());
+        releases.codes.iter().for_each(|(code, count)| row(&format!("  {code}"), count));
         for (what, count) in &self.done {
             row(what, count);
         }
@@ -98,6 +104,7 @@ impl Run<'_> {
         row("  max", time(at(&handover.took_killed, 1, 1)));
         row("holds returned after their deadline", exclusion.stale);
         row("overlaps after DEL, FLUSHALL, restart", exclusion.behind_the_back);
+        row("acquires under way while another believed", exclusion.near);
         losses.reasons.iter().for_each(|(reason, count)| row(&format!("holds lost: {reason}"), count));
         row("believed on after a DEL, p50", time(at(&exclusion.believed, 50, 100)));
         row("  max", time(at(&exclusion.believed, 1, 1)));
@@ -124,6 +131,8 @@ impl Run<'_> {
             ("overtaken before a fair lock", &order.violations),
             ("permits too many or too few", &permits.violations),
             ("holds lost for no reason", &losses.violations),
+            ("believed too long after a DEL", &exclusion.untold),
+            ("releases that failed", &releases.violations),
             ("calls that returned too late or never", &waits.violations),
             ("locks left free while somebody waited", &handover.violations),
             ("left in the server", &listed(self.residue.violations)),

@@ -11,10 +11,17 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     Plain,
+    NonReentrant,
+    Spin,
     Fenced,
     Fair,
+    NonReentrantFair,
     ReadWrite,
     Semaphore,
+    /// Permits with ids, which are renewed or have a lease.
+    Permits,
+    /// Each attempt has a latch of its own.
+    Latch,
     /// All of several locks, see [`covers`].
     Multi,
     /// A majority of the servers that are there for this alone.
@@ -25,11 +32,15 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Every kind; the first ones more often, because they are the quickest and the most used.
-    pub const ALL: [Kind; 16] = {
-        use Kind::{Fair, Fenced, Multi, Plain, ReadWrite, Red, Semaphore, Token, Values};
-        [Plain, Plain, Plain, Plain, Plain, Fenced, Fenced, Fenced, Fenced, Fair, ReadWrite, Semaphore, Multi, Red, Token, Values]
-    };
+    /// Every kind; two of them more often, because they are the quickest and the most used.
+    #[rustfmt::skip]
+    pub const ALL: [Kind; 21] = [
+        Kind::Plain, Kind::Plain, Kind::Plain, Kind::Plain, Kind::Plain,
+        Kind::Fenced, Kind::Fenced, Kind::Fenced, Kind::Fenced,
+        Kind::NonReentrant, Kind::Spin, Kind::Fair, Kind::NonReentrantFair, Kind::ReadWrite,
+        Kind::Semaphore, Kind::Permits, Kind::Latch,
+        Kind::Multi, Kind::Red, Kind::Token, Kind::Values,
+    ];
 
     /// The kinds with these names, which have commas between them; `all`: [`Kind::ALL`].
     ///
@@ -55,6 +66,11 @@ impl Kind {
             Kind::Red => &[60],
             Kind::Token => &[70],
             Kind::Values => &[80, 80, 82, 83],
+            Kind::NonReentrant => &[90],
+            Kind::Spin => &[100],
+            Kind::NonReentrantFair => &[110],
+            Kind::Permits => &[120],
+            Kind::Latch => &[130],
         }
     }
 
@@ -70,7 +86,27 @@ impl Kind {
             Kind::Red => &[61],
             Kind::Token => &[71],
             Kind::Values => &[81, 81, 84],
+            Kind::NonReentrant => &[91],
+            Kind::Spin => &[101],
+            Kind::NonReentrantFair => &[111],
+            Kind::Permits => &[121],
+            Kind::Latch => &[131],
         }
+    }
+
+    /// One owner at a time, or readers beside each other: a hold keeps all others out.
+    pub fn excludes(self) -> bool {
+        !matches!(self, Kind::Semaphore | Kind::Permits | Kind::Latch)
+    }
+
+    /// The waiter that came first is served first, in all processes.
+    pub fn is_fair(self) -> bool {
+        matches!(self, Kind::Fair | Kind::NonReentrantFair)
+    }
+
+    /// Its owner may take it once more. The owner of a token lock, say, is refused.
+    pub fn is_reentrant(self) -> bool {
+        !matches!(self, Kind::Token | Kind::NonReentrant | Kind::NonReentrantFair)
     }
 
     pub fn of(key: u32) -> Self {
@@ -82,6 +118,11 @@ impl Kind {
             60..70 => Kind::Red,
             70..80 => Kind::Token,
             80..90 => Kind::Values,
+            90..100 => Kind::NonReentrant,
+            100..110 => Kind::Spin,
+            110..120 => Kind::NonReentrantFair,
+            120..130 => Kind::Permits,
+            130..140 => Kind::Latch,
             _ if key % 2 == 1 => Kind::Fenced,
             _ => Kind::Plain,
         }
@@ -101,7 +142,7 @@ pub fn covers(key: u32) -> Vec<u32> {
 
 /// How many permits a semaphore has.
 pub fn permits(key: u32) -> u64 {
-    if key == 40 { 5 } else { 3 }
+    if key == 40 || key == 120 { 5 } else { 3 }
 }
 
 /// Locks of one lane each begin here.

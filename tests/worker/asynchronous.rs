@@ -11,6 +11,7 @@ use redlatch_tests::traffic::Kind;
 use tokio::time::{sleep, timeout};
 
 use crate::clients::Clients;
+use crate::latch;
 use crate::log::{Attempt, Log};
 use crate::permits;
 use crate::plan::{Plan, Temper};
@@ -24,8 +25,17 @@ pub async fn lane(stage: &Stage, clients: &Clients, number: u32, temper: Temper,
         let own = stage.go().await;
         let plan = Plan::roll(&mut dice, &stage.kinds, temper, number, log.attempts(), own);
         let attempt = log.acquire(&plan);
-        if plan.kind() == Kind::Semaphore {
-            if !permits::in_task(clients, attempt, &plan).await {
+        let had_any = match plan.kind() {
+            Kind::Semaphore => Some(permits::in_task(clients, attempt, &plan).await),
+            Kind::Permits => Some(permits::with_id_in_task(clients, attempt, &plan).await),
+            Kind::Latch => {
+                latch::in_task(clients, attempt, &plan).await;
+                Some(true)
+            }
+            _ => None,
+        };
+        if let Some(had_any) = had_any {
+            if !had_any {
                 sleep(plan.pause).await;
             }
             continue;
@@ -48,8 +58,10 @@ pub async fn lane(stage: &Stage, clients: &Clients, number: u32, temper: Temper,
                 attempt.released(within(plan.drop_release, inner.release()).await);
             }
         }
-        let whole = stay(stage, attempt, &guard, plan.stay).await && open.write(&guard);
-        let reading = if plan.downgrade && whole { read_on(clients, &mut log, &plan).await } else { None };
+        let wrote = if stay(stage, attempt, &guard, plan.stay).await { open.write(&guard) } else { None };
+        let reading = if plan.downgrade && wrote.is_some() { read_on(clients, &mut log, &plan).await } else { None };
+        // The hold lasts until the call of its release: the last look is just before that.
+        let whole = wrote.is_some_and(|section| attempt.closes(clock::now(), guard.ensure(), section));
         let released = if plan.drop_guard {
             drop(guard);
             None
@@ -82,7 +94,7 @@ async fn acquire(clients: &Clients, attempt: Attempt<'_>, plan: &Plan) -> Option
         Some(_) => within(plan.drop_acquire, lock.try_acquire()).await,
     };
     match result {
-        Some(result) => attempt.returned(result, clients.lease(plan), |guard| guard),
+        Some(result) => attempt.returned(result, clients.lease(plan)),
         None => {
             attempt.dropped();
             None

@@ -11,6 +11,7 @@ use redlatch_tests::traffic::Kind;
 use tokio::runtime::Handle;
 
 use crate::clients::Clients;
+use crate::latch;
 use crate::log::{Attempt, Log};
 use crate::permits;
 use crate::plan::{Plan, Temper};
@@ -24,8 +25,17 @@ pub fn lane(stage: &Stage, clients: &Clients, runtime: &Handle, number: u32, tem
         let own = runtime.block_on(stage.go());
         let plan = Plan::roll(&mut dice, &stage.kinds, temper, number, log.attempts(), own);
         let attempt = log.acquire(&plan);
-        if plan.kind() == Kind::Semaphore {
-            if !permits::on_thread(clients, attempt, &plan) {
+        let had_any = match plan.kind() {
+            Kind::Semaphore => Some(permits::on_thread(clients, attempt, &plan)),
+            Kind::Permits => Some(permits::with_id_on_thread(clients, attempt, &plan)),
+            Kind::Latch => {
+                latch::on_thread(clients, attempt, &plan);
+                Some(true)
+            }
+            _ => None,
+        };
+        if let Some(had_any) = had_any {
+            if !had_any {
                 sleep(plan.pause);
             }
             continue;
@@ -50,10 +60,12 @@ pub fn lane(stage: &Stage, clients: &Clients, runtime: &Handle, number: u32, tem
             }
         }
         stay(stage, attempt, &guard, plan.stay);
-        let whole = open.write(&guard);
+        let wrote = open.write(&guard);
         let reading = plan.reading();
-        let reading = if plan.downgrade && whole { Some((log.acquire(&reading), reading)) } else { None };
+        let reading = if plan.downgrade && wrote.is_some() { Some((log.acquire(&reading), reading)) } else { None };
         let reading = reading.and_then(|(attempt, reading)| acquire(clients, attempt, &reading).map(|guard| (attempt, guard)));
+        // The hold lasts until the call of its release: the last look is just before that.
+        let whole = wrote.is_some_and(|section| attempt.closes(clock::now(), guard.ensure(), section));
         if plan.drop_guard {
             drop(guard);
             attempt.released(None);
@@ -78,7 +90,7 @@ fn acquire(clients: &Clients, attempt: Attempt, plan: &Plan) -> Option<BlockingG
         None => lock.acquire().map(Some),
         Some(_) => lock.try_acquire(),
     };
-    attempt.returned(result, clients.lease(plan), |guard| guard)
+    attempt.returned(result, clients.lease(plan))
 }
 
 /// Stays inside until all are to rest, and records how the deadline moves on.

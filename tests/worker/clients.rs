@@ -1,6 +1,6 @@
 //! What lanes take their locks of: a client of the server, and the servers that only red locks have.
 
-use redlatch::{Client, LockBuilder, RedLock, Semaphore};
+use redlatch::{Client, Latch, LockBuilder, PermitSemaphore, RedLock, Semaphore};
 use redlatch_tests::traffic::{Kind, LONGEST_RED_LEASE, covers, name, value};
 
 use crate::plan::Plan;
@@ -34,20 +34,32 @@ impl Clients {
         let name = name(key);
         match Kind::of(key) {
             Kind::Plain => self.main.lock(&name),
+            Kind::NonReentrant => self.main.non_reentrant_lock(&name),
+            Kind::Spin => self.main.spin_lock(&name),
             Kind::Fenced => self.main.fenced_lock(&name),
             Kind::Fair => self.main.fair_lock(&name),
+            Kind::NonReentrantFair => self.main.non_reentrant_fair_lock(&name),
             Kind::ReadWrite if takes == 0 => self.main.read_write_lock(&name).read(),
             Kind::ReadWrite => self.main.read_write_lock(&name).write(),
             Kind::Multi => self.main.multi_lock(covers(key).into_iter().map(|part| self.plainly(part, 1))),
             Kind::Red => self.red.lock(&name),
             Kind::Token => self.main.token_lock(&name),
             Kind::Values => self.main.multi_lock_group(&name, &covers(key).into_iter().map(value).collect::<Vec<_>>()),
-            Kind::Semaphore => unreachable!("nobody holds permits"),
+            Kind::Semaphore | Kind::Permits | Kind::Latch => unreachable!("it is no lock"),
         }
     }
 
     pub fn semaphore(&self, plan: &Plan) -> Semaphore {
         self.main.semaphore(&plan.name())
+    }
+
+    pub fn permits(&self, plan: &Plan) -> PermitSemaphore {
+        self.main.permit_semaphore(&plan.name())
+    }
+
+    /// A latch for one attempt of a lane.
+    pub fn latch(&self, plan: &Plan, attempt: (u32, u64)) -> Latch {
+        self.main.latch(&format!("{}-{}-{}-{}", plan.name(), self.id(), attempt.0, attempt.1))
     }
 
     /// How long a hold lives that is asked for as planned.

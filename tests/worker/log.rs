@@ -1,8 +1,8 @@
 //! One lane's line in the history.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use redlatch::{Error, Guard};
+use redlatch::{BlockingGuard, Error, Guard, RenewedPermit};
 use redlatch_tests::clock::{self, ns};
 use redlatch_tests::history::{Event, Section};
 use redlatch_tests::traffic::Kind;
@@ -25,6 +25,42 @@ pub struct Attempt<'a> {
     /// One call gave all of it.
     single: bool,
     called: u64,
+}
+
+/// A hold that its holder believes in for some time.
+pub trait Believed {
+    fn deadline(&self) -> Option<Instant>;
+    fn token(&self) -> Option<i64>;
+}
+
+impl Believed for Guard {
+    fn deadline(&self) -> Option<Instant> {
+        self.deadline()
+    }
+
+    fn token(&self) -> Option<i64> {
+        self.token()
+    }
+}
+
+impl Believed for BlockingGuard {
+    fn deadline(&self) -> Option<Instant> {
+        Guard::deadline(self)
+    }
+
+    fn token(&self) -> Option<i64> {
+        Guard::token(self)
+    }
+}
+
+impl Believed for RenewedPermit {
+    fn deadline(&self) -> Option<Instant> {
+        self.deadline()
+    }
+
+    fn token(&self) -> Option<i64> {
+        None
+    }
 }
 
 impl<'a> Log<'a> {
@@ -51,15 +87,15 @@ impl<'a> Log<'a> {
 
 impl Attempt<'_> {
     /// What an acquire for `lease` returned; gives the guard on if it holds anything.
-    pub fn returned<G>(self, result: redlatch::Result<Option<G>>, lease: Duration, look: impl Fn(&G) -> &Guard) -> Option<G> {
+    pub fn returned<G: Believed>(self, result: redlatch::Result<Option<G>>, lease: Duration) -> Option<G> {
         match result {
             Ok(Some(guard)) => {
-                let deadline = look(&guard).deadline().map_or_else(clock::now, clock::at);
+                let deadline = guard.deadline().map_or_else(clock::now, clock::at);
                 // A hold is believed in for 99 % of its lease less 2 ms, from before its request was sent.
                 let asked = deadline.saturating_sub(ns(lease - lease / 100 - Duration::from_millis(2)));
                 let asked = if self.single { asked } else { self.called };
                 self.record(Event::Held { asked, deadline });
-                if let Some(token) = look(&guard).token() {
+                if let Some(token) = guard.token() {
                     self.record(Event::Token { token });
                 }
                 return Some(guard);
@@ -80,11 +116,29 @@ impl Attempt<'_> {
         matches!(result, Ok(true))
     }
 
+    /// Its lane and its number.
+    pub fn number(self) -> (u32, u64) {
+        (self.lane, self.number)
+    }
+
+    /// What a call answered that can have one answer only.
+    pub fn expects(self, answer: i64, expected: i64) {
+        self.counted(answer as u64, expected as u64);
+    }
+
+    /// What an attempt came to of which nothing is held.
+    pub fn ended(self, result: redlatch::Result<()>) {
+        self.record(match result {
+            Ok(()) => Event::NotNow,
+            Err(error) => Event::Failed { code: error.code().to_owned() },
+        });
+    }
+
     pub fn dropped(self) {
         self.record(Event::Dropped);
     }
 
-    pub fn deadline(self, guard: &Guard) {
+    pub fn deadline(self, guard: &impl Believed) {
         if let Some(deadline) = guard.deadline() {
             self.record(Event::Deadline { deadline: clock::at(deadline) });
         }
@@ -94,7 +148,7 @@ impl Attempt<'_> {
         self.record(Event::Counted { count, expected });
     }
 
-    /// It was sure at `sure`, and is given back from now on; or it was told that it is lost.
+    /// It was sure at `sure`, and is given back from now on; or it was told that it is lost. Said again, the later time counts.
     pub fn closes(self, sure: u64, ensured: redlatch::Result<()>, section: Section) -> bool {
         match ensured {
             Ok(()) => self.stage.recorder.record_at(sure, self.lane, self.number, Event::Release { section }),

@@ -17,6 +17,7 @@
 mod asynchronous;
 mod blocking;
 mod clients;
+mod latch;
 mod log;
 mod names;
 mod permits;

@@ -1,8 +1,8 @@
-//! A lane's turn at a semaphore.
+//! A lane's turn at a semaphore, with permits that are alike or have ids.
 
 use std::time::Duration;
 
-use redlatch::{Operation, Result};
+use redlatch::{Operation, RenewedPermit, Result};
 use redlatch_tests::clock;
 use redlatch_tests::history::Section;
 use tokio::time::sleep;
@@ -49,4 +49,38 @@ pub fn on_thread(clients: &Clients, attempt: Attempt, plan: &Plan) -> bool {
 /// Permits are not lost, so nobody stays long enough for that.
 fn stay(plan: &Plan) -> Duration {
     plan.stay / 4
+}
+
+/// A lane's turn at permits with ids, of which it takes one. It may drop futures.
+pub async fn with_id_in_task(clients: &Clients, attempt: Attempt<'_>, plan: &Plan) -> bool {
+    let Some(taken) = within(plan.drop_acquire, async { taking_one(clients, plan).await }).await else {
+        attempt.dropped();
+        return false;
+    };
+    let Some(permit) = attempt.returned(taken, clients.lease(plan)) else { return false };
+    sleep(stay(plan)).await;
+    attempt.deadline(&permit);
+    if attempt.closes(clock::now(), permit.ensure(), Section::None) {
+        attempt.released(within(plan.drop_release, permit.release()).await);
+    }
+    true
+}
+
+/// As [`with_id_in_task`], on a thread.
+pub fn with_id_on_thread(clients: &Clients, attempt: Attempt, plan: &Plan) -> bool {
+    let Some(permit) = attempt.returned(taking_one(clients, plan).blocking(), clients.lease(plan)) else { return false };
+    std::thread::sleep(stay(plan));
+    attempt.deadline(&permit);
+    if attempt.closes(clock::now(), permit.ensure(), Section::None) {
+        attempt.released(Some(permit.release_blocking()));
+    }
+    true
+}
+
+fn taking_one(clients: &Clients, plan: &Plan) -> Operation<Option<RenewedPermit>> {
+    let asked = clients.permits(plan).try_acquire_renewed().wait(plan.wait.unwrap_or_default());
+    match plan.lease {
+        Some(lease) => asked.lease(lease),
+        None => asked,
+    }
 }

@@ -56,7 +56,7 @@ impl Plan {
         let kind = Kind::of(key);
         let wait = match dice.below(10) {
             // What the dead had of a semaphore never comes back.
-            0..=4 if kind != Kind::Semaphore => None,
+            0..=4 if kind.excludes() => None,
             0..=4 => Some(ms(1000)),
             5..=7 => Some(dice.between(ms(1), ms(2000))),
             8 => Some(dice.between(ms(1), ms(20))),
@@ -75,7 +75,7 @@ impl Plan {
             (Temper::Slow, 6..=8) => dice.between(ms(20), ms(300)),
             (Temper::Slow, _) => dice.between(ms(300), ms(2500)),
         };
-        let inner = dice.percent(if fast { 5 } else { 20 }) && kind != Kind::Token;
+        let inner = dice.percent(if fast { 5 } else { 20 }) && kind.is_reentrant();
         let (reads, downgrade, takes) = (dice.percent(70), dice.percent(30), dice.below(2) + 1);
         let takes = match kind {
             Kind::ReadWrite => u64::from(!reads),
@@ -89,9 +89,9 @@ impl Plan {
         let pause = dice.between(ms(0), ms(5));
         let (count, drop_guard) = (dice.percent(if fast && key < OWN_KEYS { 5 } else { 50 }), dice.percent(10));
         let count = count && matches!(kind, Kind::Plain | Kind::Fenced | Kind::Fair);
-        // What the same owner has left to be released in the background would be counted too, and who reads cannot ask to write, nor who
-        // has a value for a set with that value, nor who has a token for another one.
-        let owner = if count || writes || matches!(kind, Kind::Token | Kind::Values) || dice.percent(50) {
+        // The same owner may still have a hold that is released in the background. It would be counted too; and beside it the owner could
+        // not ask to write, nor take a set with one of its values, nor take a lock that is not reentrant.
+        let owner = if count || writes || kind == Kind::Values || !kind.is_reentrant() || dice.percent(50) {
             (u64::from(lane) + 1) << 20 | attempt & 0xf_ffff
         } else {
             lane.into()

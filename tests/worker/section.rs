@@ -24,18 +24,21 @@ impl<'a> Open<'a> {
         Open { stage, attempt, key: plan.key, read: stage.counters.read(plan.key), shares: plan.takes == 0 }
     }
 
-    /// Writes if the hold is there, and looks again. False: it is lost.
-    pub fn write(self, guard: &Guard) -> bool {
+    /// Writes if the hold is there, and looks again. `None`: it is lost.
+    pub fn write(self, guard: &Guard) -> Option<Section> {
         let sure = clock::now();
         if let Err(lost) = guard.ensure() {
-            return self.attempt.closes(sure, Err(lost), Section::None);
+            self.attempt.closes(sure, Err(lost), Section::None);
+            return None;
         }
         if self.shares {
-            return self.attempt.closes(sure, Ok(()), Section::None);
+            self.attempt.closes(sure, Ok(()), Section::None);
+            return Some(Section::None);
         }
         self.stage.counters.write(self.key, self.read + 1);
         let sure = clock::now();
-        self.attempt.closes(sure, guard.ensure(), Section::Wrote(self.read))
+        let wrote = Section::Wrote(self.read);
+        self.attempt.closes(sure, guard.ensure(), wrote).then_some(wrote)
     }
 }
 

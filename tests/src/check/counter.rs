@@ -35,13 +35,13 @@ pub fn counter(attempts: &[Attempt], faults: &[Fault], last: impl Fn(u32) -> u64
         let (whole, broken): (Vec<_>, Vec<_>) = spans.into_iter().partition(|span| span.whole);
         found.whole += whole.len() as u64;
         found.broken += broken.len() as u64;
-        let explained = |from: u64, until: u64| broken.iter().any(|span| span.from <= until && from <= span.until);
+        let mut writers = Writers::new(broken);
         let (mut shows, mut since) = (0, 0);
         let mut step = |reads: u64, until: u64, since: u64, shows: u64, who: &str| {
             if reads == shows {
                 return;
             }
-            if explained(since, until) {
+            if writers.explain(since, until) {
                 found.explained += 1;
             } else {
                 found.violations.add(|| format!("the counter of key {key} shows {reads} to {who}, after {shows} was written"));
@@ -57,9 +57,26 @@ pub fn counter(attempts: &[Attempt], faults: &[Fault], last: impl Fn(u32) -> u64
     found
 }
 
+/// Broken sections that have not explained a step yet. A section writes once, so that it explains one step at most.
+struct Writers(Vec<Span>);
+
+impl Writers {
+    fn new(mut broken: Vec<Span>) -> Self {
+        broken.sort_by_key(|span| span.until);
+        Writers(broken)
+    }
+
+    /// Uses up the section that ended first of those that may have written between the two times. The steps come in order, so the
+    /// sections that end later are kept for later steps.
+    fn explain(&mut self, from: u64, until: u64) -> bool {
+        let found = self.0.iter().position(|span| span.from <= until && from <= span.until);
+        found.map(|at| self.0.remove(at)).is_some()
+    }
+}
+
 fn span(attempt: &Attempt, faults: &[Fault]) -> Option<Span> {
     // Whoever shares a lock only reads, and permits protect no counter.
-    let hold = attempt.hold.as_ref().filter(|_| attempt.takes > 0 && Kind::of(attempt.key) != Kind::Semaphore)?;
+    let hold = attempt.hold.as_ref().filter(|_| attempt.takes > 0 && Kind::of(attempt.key).excludes())?;
     let span = |until, read, whole| Some(Span { from: hold.from, until, read, whole });
     match (&hold.close, hold.section) {
         (Close::Released { .. }, Section::Wrote(read)) => {

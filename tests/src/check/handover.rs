@@ -74,7 +74,7 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
 /// Not where one may have a part of what another waits for.
 fn is_handed_over(key: u32) -> bool {
     let several = [Kind::Multi, Kind::Values].iter().any(|kind| kind.fast_keys().contains(&key) || kind.slow_keys().contains(&key));
-    !several && Kind::of(key) != Kind::Semaphore
+    !several && Kind::of(key).excludes()
 }
 
 /// Whether the consequences of a fault may reach into this span.
@@ -82,7 +82,7 @@ fn excuses(fault: &Fault, key: u32, from: u64, until: u64, limits: &Limits) -> b
     let lasts = match fault.kind {
         check::Kind::Kill { .. } | check::Kind::Stop { .. } => limits.lease,
         // Whoever cannot leave the queue of a fair lock is waited for.
-        check::Kind::Network | check::Kind::Server if Kind::of(key) == Kind::Fair => limits.lease,
+        check::Kind::Network | check::Kind::Server if Kind::of(key).is_fair() => limits.lease,
         check::Kind::Network | check::Kind::Server | check::Kind::Minority => limits.settle,
         check::Kind::KillSubscribers | check::Kind::Delete { .. } | check::Kind::Flush => return false,
     };

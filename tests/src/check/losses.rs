@@ -17,18 +17,20 @@ pub fn losses(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Losses
     for attempt in attempts {
         let Some(Close::Lost { told, reason }) = attempt.hold.as_ref().map(|hold| &hold.close) else { continue };
         *found.reasons.entry(reason.clone()).or_default() += 1;
-        let cause = |fault: &Fault| {
-            let kind = match fault.kind {
-                Kind::Stop { process } => process == attempt.process,
-                Kind::Network | Kind::Server | Kind::Minority => fault.concerns(attempt.key),
-                _ => fault.takes_away(attempt.key),
-            };
-            kind && fault.from <= *told && attempt.called <= fault.until + limits.settle
-        };
-        if attempt.lease.is_none() && !faults.iter().any(cause) {
+        if attempt.lease.is_none() && !faults.iter().any(|fault| may_end_hold(fault, attempt, *told, limits)) {
             let (key, who) = (attempt.key, attempt.who());
             found.violations.add(|| format!("{who} lost key {key} ({reason}) at {told}, although nothing has happened that explains it"));
         }
     }
     found
+}
+
+/// Whether the fault may have ended a renewed hold of the attempt before `at`.
+pub(super) fn may_end_hold(fault: &Fault, attempt: &Attempt, at: u64, limits: &Limits) -> bool {
+    let ends = match fault.kind {
+        Kind::Stop { process } => process == attempt.process,
+        Kind::Network | Kind::Server | Kind::Minority => fault.concerns(attempt.key),
+        _ => fault.takes_away(attempt.key),
+    };
+    ends && fault.from <= at && attempt.called <= fault.until + limits.settle
 }

@@ -13,6 +13,7 @@ mod handover;
 mod losses;
 mod order;
 mod permits;
+mod releases;
 mod tokens;
 mod waits;
 
@@ -30,6 +31,7 @@ pub use handover::{Handover, handover};
 pub use losses::{Losses, losses};
 pub use order::{Order, order};
 pub use permits::{Census, Permits, permits};
+pub use releases::{Releases, releases};
 pub use tokens::{Tokens, tokens};
 pub use waits::{Limits, Waits, waits};
 
@@ -62,7 +64,7 @@ fn shown(ns: u64) -> String {
 /// As [`by_key`], over the locks that are held by each attempt, but for permits, which many may have.
 fn by_lock<'a>(attempts: &'a [Attempt], mut each: impl FnMut(u32, Vec<&'a Attempt>)) {
     let mut locks = std::collections::BTreeMap::<u32, Vec<&Attempt>>::new();
-    for attempt in attempts.iter().filter(|attempt| traffic::Kind::of(attempt.key) != traffic::Kind::Semaphore) {
+    for attempt in attempts.iter().filter(|attempt| traffic::Kind::of(attempt.key).excludes()) {
         traffic::covers(attempt.key).into_iter().for_each(|key| locks.entry(key).or_default().push(attempt));
     }
     locks.into_iter().for_each(|(key, attempts)| each(key, attempts));

@@ -14,7 +14,7 @@ pub struct Order {
 pub fn order(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Order {
     let mut found = Order::default();
     by_key(attempts, |key, mut attempts| {
-        if traffic::Kind::of(key) != traffic::Kind::Fair {
+        if !traffic::Kind::of(key).is_fair() {
             return;
         }
         let mut holds: Vec<(&Attempt, &Hold)> = attempts.iter().filter_map(|one| Some((*one, one.hold.as_ref()?))).collect();

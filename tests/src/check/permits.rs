@@ -1,7 +1,7 @@
 //! Never more permits are out than there are, and in the end none is missing and none too many.
 //!
-//! Permits have no lease: what a process has when it is killed is gone for good. So the rig counts them whenever all rest, and then sets
-//! them anew.
+//! Permits of a semaphore have no lease: those of a killed process are gone for good. So the rig counts them whenever all rest, and then
+//! sets them anew. Permits with ids come back when their lease ends.
 
 use super::{Attempt, Close, End, Fault, Kind, Limits, Violations};
 use crate::traffic;
@@ -52,8 +52,12 @@ pub fn permits(attempts: &[Attempt], faults: &[Fault], counts: &[Census], limits
             with.map(|one| one.takes as i64).sum::<i64>()
         };
         let (gone, doubt) = (sum(Fate::Gone), sum(Fate::Doubt));
-        found.of_the_dead += gone as u64;
-        let (least, most) = (all - gone - doubt, all - gone);
+        found.of_the_dead += if traffic::Kind::of(key) == traffic::Kind::Semaphore { gone as u64 } else { 0 };
+        // Permits with ids end with their lease, whatever became of their process.
+        let (least, most) = match traffic::Kind::of(key) {
+            traffic::Kind::Permits => (all, all),
+            _ => (all - gone - doubt, all - gone),
+        };
         if count.available < least || count.available > most {
             let (at, available) = (count.at, count.available);
             found.violations.add(|| format!("semaphore {key} has {available} permits at rest at {at}, not {least} to {most}"));
@@ -67,7 +71,8 @@ fn too_many(during: &[&Attempt], count: &Census, violations: &mut Violations) {
     let mut changes = Vec::new();
     for attempt in during {
         let Some(hold) = &attempt.hold else { continue };
-        let until = if matches!(hold.close, Close::Died { .. }) { count.at } else { hold.until };
+        let is_lasting = traffic::Kind::of(count.key) == traffic::Kind::Semaphore;
+        let until = if is_lasting && matches!(hold.close, Close::Died { .. }) { count.at } else { hold.until };
         changes.extend([(hold.from, attempt.takes as i64, *attempt), (until, -(attempt.takes as i64), *attempt)]);
     }
     // Whoever gives back at the same time does so first.

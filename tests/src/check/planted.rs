@@ -3,7 +3,7 @@
 use super::*;
 use crate::history::Entry;
 
-pub const LIMITS: Limits = Limits { grace: 10, call: 50, queue: 10, idle: 100, settle: 200, lease: 300 };
+pub const LIMITS: Limits = Limits { grace: 10, call: 50, queue: 10, idle: 100, settle: 200, lease: 300, told: 25 };
 
 /// Histories of processes 0, 1, …, each with its lines set apart by `;`.
 pub fn story(histories: &[&str]) -> Vec<Vec<Entry>> {
@@ -16,7 +16,7 @@ pub fn fault(from: u64, until: u64, kind: Kind) -> Fault {
 }
 
 pub fn overlaps(histories: &[&str], faults: &[Fault]) -> Exclusion {
-    exclusion(&assemble(&story(histories), faults), faults)
+    exclusion(&assemble(&story(histories), faults), faults, &LIMITS)
 }
 
 const FIRST: &str = "10 1 1 a 7 1 - - 1; 20 1 1 h 19 1000; 50 1 1 r 0; 60 1 1 e ok";
@@ -202,4 +202,58 @@ fn a_token_that_does_not_rise_is_found() {
     assert_eq!((flushed.violations.count, flushed.behind_the_back), (0, 1));
     assert_eq!(drawn(1, &[fault(71, 72, Kind::Flush)]).violations.count, 1, "it came later");
     assert_eq!(drawn(1, &[fault(62, 63, Kind::Network)]).violations.count, 1);
+}
+
+#[test]
+fn a_release_that_fails_without_a_cause_is_found() {
+    let ended = |lease: &str, code: &str, faults: &[Fault]| {
+        let text = format!("1000 1 1 a 7 1 - {lease} 1; 1010 1 1 h 1009 5000; 2000 1 1 r -; 2010 1 1 e {code}");
+        releases(&assemble(&story(&[&text]), faults), faults, &LIMITS)
+    };
+    for code in ["lost", "unavailable", "not_held", "refused", "closed"] {
+        let found = ended("-", code, &[]);
+        assert_eq!((found.violations.count, found.codes.get(code)), (1, Some(&1)), "{code}");
+    }
+    assert_eq!((ended("-", "ok", &[]).violations.count, ended("-", "dropped", &[]).violations.count), (0, 0));
+    assert_eq!(ended("500", "lost", &[]).violations.count, 0, "a lease of its own ends");
+    let network = fault(1500, 1600, Kind::Network);
+    assert_eq!(ended("-", "unavailable", std::slice::from_ref(&network)).violations.count, 1, "it was over long before");
+    assert_eq!(ended("-", "unavailable", &[fault(1900, 1950, Kind::Network)]).violations.count, 0);
+    assert_eq!(ended("-", "lost", std::slice::from_ref(&network)).violations.count, 0);
+    assert_eq!(ended("-", "lost", &[fault(1500, 1600, Kind::Delete { key: 8 })]).violations.count, 1);
+    assert_eq!(ended("-", "not_held", &[network]).violations.count, 1, "nothing explains that");
+}
+
+#[test]
+fn a_holder_that_believes_long_after_a_delete_is_found() {
+    let untold = |until: u64, faults: &[Fault]| {
+        let delete = fault(1000, 1001, Kind::Delete { key: 7 });
+        let text = format!("500 1 1 a 7 1 - - 1; 510 1 1 h 509 9000; {until} 1 1 r -; {} 1 1 e lost", until + 5);
+        overlaps(&[&text], &[&[delete], faults].concat()).untold.count
+    };
+    assert_eq!((untold(1025, &[]), untold(1026, &[])), (0, 1));
+    assert_eq!(untold(1200, &[fault(1010, 1020, Kind::Network)]), 0, "the server could not say so");
+    assert_eq!(untold(1200, &[fault(1010, 1020, Kind::Stop { process: 1 })]), 1, "another process");
+    assert_eq!(untold(1200, &[fault(1100, 1120, Kind::Network)]), 1, "it came later");
+}
+
+#[test]
+fn a_broken_section_explains_one_step_and_no_more() {
+    let broken = "10 1 1 a 7 1 - - 1; 20 1 1 h 19 1000; 400 1 1 l 390 deleted 9";
+    let next = |number: u64, at: u64, read: u64| {
+        format!(
+            "{at} 2 {number} a 7 {number} - - 1; {} 2 {number} h {} 9000; {} 2 {number} r {read}; {} 2 {number} e ok",
+            at + 10,
+            at + 9,
+            at + 20,
+            at + 30
+        )
+    };
+    let steps = |reads: [u64; 2]| {
+        let whole = format!("{}; {}", next(1, 100, reads[0]), next(2, 200, reads[1]));
+        let last = reads[1] + 1;
+        counter(&assemble(&story(&[broken, &whole]), &[]), &[], |_| last).violations.count
+    };
+    assert_eq!((steps([0, 1]), steps([5, 6]), steps([0, 5])), (0, 0, 0));
+    assert_eq!(steps([5, 9]), 1, "it wrote once");
 }

@@ -20,6 +20,8 @@ pub struct Limits {
     pub settle: u64,
     /// How long a lock may stay held by a process that was killed or stopped.
     pub lease: u64,
+    /// How long a holder may believe in a key that an operator has taken away.
+    pub told: u64,
 }
 
 #[derive(Clone, Debug, Default)]

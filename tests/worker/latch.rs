@@ -1,0 +1,61 @@
+//! A lane's turn at a latch of its own: every count is answered exactly, whatever was lost on the way, and the end opens the latch.
+
+use std::time::Duration;
+
+use redlatch::{Latch, Result};
+use redlatch_tests::ms;
+
+use crate::clients::Clients;
+use crate::log::Attempt;
+use crate::plan::Plan;
+
+/// From so many down to zero.
+const COUNT: i64 = 2;
+/// Longer than any fault lasts: an open latch lets its waiter go at once.
+const PATIENCE: Duration = ms(10_000);
+
+/// A waiter waits beside the lane that counts.
+pub async fn in_task(clients: &Clients, attempt: Attempt<'_>, plan: &Plan) {
+    let latch = clients.latch(plan, attempt.number());
+    let counted = async {
+        attempt.expects(i64::from(latch.try_set_count(COUNT).await?), 1);
+        let waiter = latch.clone();
+        let (opened, counted) = tokio::join!(async { waiter.wait().wait(PATIENCE).await }, async {
+            for left in (0..COUNT).rev() {
+                attempt.expects(latch.count_down().await?, left);
+            }
+            Result::Ok(())
+        });
+        counted?;
+        attempt.expects(i64::from(opened?), 1);
+        Result::Ok(())
+    };
+    let outcome = counted.await;
+    if outcome.is_err() {
+        tidy_up(&latch);
+    }
+    attempt.ended(outcome);
+}
+
+/// As [`in_task`], on a thread, which waits after it has counted.
+pub fn on_thread(clients: &Clients, attempt: Attempt, plan: &Plan) {
+    let latch = clients.latch(plan, attempt.number());
+    let counted = || {
+        attempt.expects(i64::from(latch.try_set_count(COUNT).blocking()?), 1);
+        for left in (0..COUNT).rev() {
+            attempt.expects(latch.count_down().blocking()?, left);
+        }
+        attempt.expects(i64::from(latch.wait().wait(PATIENCE).blocking()?), 1);
+        Result::Ok(())
+    };
+    let outcome = counted();
+    if outcome.is_err() {
+        tidy_up(&latch);
+    }
+    attempt.ended(outcome);
+}
+
+/// A latch without its count is never looked at again: its key is only to go.
+fn tidy_up(latch: &Latch) {
+    let _ = latch.delete().blocking();
+}
