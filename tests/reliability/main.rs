@@ -1,15 +1,21 @@
 //! What failovers do to locks: `redlatch-failovers sentinel|cluster COUNT [healthy|fresh|cut|alone [SYNC [redisson|quarantine]]]`.
 //!
-//! A holder takes a lock for some seconds while somebody waits for it, and the master dies by `kill -9` at a random moment. Counted is how
-//! often and how long both had it, and how soon anybody could lock again after a replica had become master. `fresh`: the replica has just
-//! synchronized; `cut`: the replication link is cut before; `alone`: and the master dies only after it has answered the holder. SYNC is a policy as in a URL, `wait(replicas=1)` say. With `redisson` its locks
-//! are counted, with its own default; with `quarantine` those of clients that have that option. Of each overlap the times and the logs of
-//! the servers are kept in `target/failovers`, and those logs also if something panics.
+//! A holder takes a lock and works until its lease ends, a waiter waits for the same lock, and the master dies by `kill -9` at a random
+//! moment; in every second round the waiter listens before that. Counted is how often and how long both had the lock, why the holder did
+//! not get it, and how soon another client could lock again after a replica had become master. `fresh`: the replica has just synchronized;
+//! `cut`: the replication link is cut before; `alone`: and the master dies only after it has answered the holder. SYNC is a policy as in a
+//! URL, `wait(replicas=1)` say. With `redisson` its locks are counted, with its own default; with `quarantine` those of clients that have
+//! that option. Of each overlap the times and the logs of the servers are kept in `target/failovers`, and those logs also if the rig panics.
+//!
+//! The exit code is 1 where a promise is broken: two clients had the lock although a sync policy or a quarantine rules that out, a holder
+//! of ours was not told of an overlap within a second, or no holder ever got the lock over a healthy link.
 
 mod peer;
 mod round;
 mod stand;
 
+use std::collections::BTreeMap;
+use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
@@ -22,7 +28,10 @@ use stand::{Link, Stand};
 /// So many rounds are under way at a time, each on servers of its own.
 const SIDE_BY_SIDE: usize = 8;
 
-fn main() {
+/// How long a holder may go on beside another one before it is told.
+const TOLD: Duration = Duration::from_secs(1);
+
+fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let word = |place: usize, default: &'static str| words.get(place).map_or(default, |word| word.as_str());
     let count: usize = word(1, "10").parse().expect("the second argument is a number");
@@ -35,19 +44,46 @@ fn main() {
             scope.spawn(move || {
                 let stand = Stand::start(kind);
                 let peers = [(); 3].map(|()| if theirs { Peer::redisson(&stand.url()) } else { Peer::ours(&stand.url(), sync, careful) });
+                // Each stand takes turns: a waiter that listens early, and one that comes late.
                 let mut number = seed;
                 while left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok() {
-                    let round = play(&stand, &peers, &format!("n{}-{number}", std::process::id()), link);
+                    let round = play(&stand, &peers, &format!("n{}-{number}", std::process::id()), link, number % 2 == 1);
                     rounds.lock().expect("nothing panics while it is held").push(round);
-                    number += SIDE_BY_SIDE;
+                    number += SIDE_BY_SIDE + 1;
                 }
             });
         }
     });
-    println!("{}", summary(&words.join(" "), &rounds.into_inner().expect("nothing panicked while it was held")));
+    let rounds = rounds.into_inner().expect("nothing panicked while it was held");
+    println!("{}", summary(&words.join(" "), &rounds));
+    let broken = broken(&rounds, sync != "none" || careful, !theirs, link == Link::Healthy);
+    broken.iter().for_each(|words| println!("BROKEN: {words}"));
+    if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Which promises are broken, in words.
+fn broken(rounds: &[Round], excludes: bool, tells: bool, grants: bool) -> Vec<String> {
+    let overlaps: Vec<Duration> = rounds.iter().filter_map(|round| round.overlap).collect();
+    let mut broken = Vec::new();
+    if excludes && !overlaps.is_empty() {
+        broken.push(format!("{} locks had two holders: {overlaps:?}", overlaps.len()));
+    }
+    if tells {
+        let untold: Vec<_> = overlaps.iter().filter(|both| **both > TOLD).collect();
+        if !untold.is_empty() {
+            broken.push(format!("{} holders went on beside another one: {untold:?}", untold.len()));
+        }
+    }
+    if grants && !rounds.iter().any(|round| round.granted) {
+        broken.push("no holder got its lock".to_owned());
+    }
+    broken
 }
 
 fn summary(what: &str, rounds: &[Round]) -> String {
+    let mut refusals = BTreeMap::<&str, usize>::new();
+    rounds.iter().filter_map(|round| round.refused.as_deref()).for_each(|code| *refusals.entry(code).or_default() += 1);
+    let handed = sorted(rounds.iter().filter_map(|round| round.handed));
     let granted = rounds.iter().filter(|round| round.granted).count();
     let overlaps = sorted(rounds.iter().filter_map(|round| round.overlap));
     let again = sorted(rounds.iter().filter(|round| round.again).map(|round| round.recovery));
@@ -55,9 +91,10 @@ fn summary(what: &str, rounds: &[Round]) -> String {
     let (failover, recovery, replicated) = (times(|round| round.failover), times(|round| round.recovery), times(|round| round.replicated));
     let after = times(|round| round.recovery.saturating_sub(round.replicated));
     format!(
-        "{what}: {} failovers, {granted} grants before, {} overlaps (longest {:?}), {} holders told; failover median {:?}, longest {:?}; \
+        "{what}: {} failovers, {granted} grants before, refused {refusals:?}, {} overlaps (longest {:?}), {} holders told; failover median {:?}, longest {:?}; \
          lock again after that: median {:?}, longest {:?}, and {again:?} with another failover meanwhile; a replica confirmed after \
-         median {:?}, longest {:?}; lock again after both: median {:?}, longest {:?}",
+         median {:?}, longest {:?}; lock again after both: median {:?}, longest {:?}; \
+         {} waiters that had listened before got it from their holder after {:?} at most",
         rounds.len(),
         overlaps.len(),
         overlaps.last().copied().unwrap_or_default(),
@@ -70,6 +107,8 @@ fn summary(what: &str, rounds: &[Round]) -> String {
         replicated[replicated.len() - 1],
         after[after.len() / 2],
         after[after.len() - 1],
+        handed.len(),
+        handed.last().copied().unwrap_or_default(),
     )
 }
 

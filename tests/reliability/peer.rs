@@ -30,11 +30,11 @@ impl Peer {
         Peer::Redisson(Agent::start("redisson", REDISSON, url).expect("`make agents` has made it"))
     }
 
-    /// Takes a lock within `wait`, or says why not.
+    /// Takes a lock within `wait`, or gives the error's code.
     pub fn take(&self, name: &str, wait: Duration, lease: Duration) -> Result<Hold<'_>, String> {
         match self {
             Peer::Ours(client) => {
-                client.lock(name).wait(wait).lease(lease).blocking().acquire().map(Hold::Ours).map_err(|error| error.to_string())
+                client.lock(name).wait(wait).lease(lease).blocking().acquire().map(Hold::Ours).map_err(|error| error.code().to_owned())
             }
             Peer::Redisson(agent) => {
                 let asked = json!({ "kind": "plain", "name": name, "owner": OWNER, "wait": wait.as_millis() as u64, "lease": lease.as_millis() as u64 });

@@ -9,15 +9,22 @@ use redlatch_tests::dice::Dice;
 use crate::peer::{Hold, Peer};
 use crate::stand::{Link, Stand};
 
-/// How long the holder works: where the lock is lost, until others lock again, slow ones too.
-const WORK: Duration = Duration::from_secs(3);
-const LONG_WORK: Duration = Duration::from_secs(12);
-const LEASE: Duration = Duration::from_secs(20);
+/// How long the holder has the lock. It works until its lease nearly ends or it is told of a loss, so that a server which grants too early
+/// shows.
+const LEASE: Duration = Duration::from_secs(6);
+/// The same of a Redisson, whose waiters come later.
+const LONG_LEASE: Duration = Duration::from_secs(12);
+/// The holder lets go so long before the end, so that it hands over and is told of nothing where nothing was lost.
+const SHORT_OF_IT: Duration = Duration::from_millis(300);
 const PATIENCE: Duration = Duration::from_secs(40);
 
 pub struct Round {
     /// The holder got the lock from the master that died.
     pub granted: bool,
+    /// Why the holder did not get the lock.
+    pub refused: Option<String>,
+    /// From the end of the work of a holder that kept the lock to the waiter that listened before the master died.
+    pub handed: Option<Duration>,
     /// How long both had it.
     pub overlap: Option<Duration>,
     /// The holder was told that it had lost it.
@@ -46,7 +53,8 @@ impl Had {
 }
 
 /// The first peer holds, the second one waits for the same lock and then has it for as long, the third one tries others of that master.
-pub fn play(stand: &Stand, [holder, waiter, prober]: &[Peer; 3], name: &str, link: Link) -> Round {
+/// `early`: the second one listens before the master dies.
+pub fn play(stand: &Stand, [holder, waiter, prober]: &[Peer; 3], name: &str, link: Link, early: bool) -> Round {
     let mut dice = Dice::new(name.bytes().fold(7_u64, |sum, byte| sum.wrapping_mul(31) + u64::from(byte)), 0);
     stand.until_replicated(name);
     for peer in [holder, waiter, prober] {
@@ -54,35 +62,41 @@ pub fn play(stand: &Stand, [holder, waiter, prober]: &[Peer; 3], name: &str, lin
         taken_at_last(peer, &format!("{{{name}}}-warm")).0.release();
     }
     stand.prepare(name, link);
-    let work = if matches!(link, Link::Cut | Link::Alone) { LONG_WORK } else { WORK };
+    let lease = if matches!(holder, Peer::Redisson(_)) { LONG_LEASE } else { LEASE };
     let after = Duration::from_micros(dice.below(15_000));
     let before = stand.logs();
     thread::scope(|scope| {
         let (working, worked) = channel::<()>();
-        let (asking, answered) = channel::<()>();
+        let (asking, answered) = channel::<bool>();
         let holding = scope.spawn(move || {
-            let hold = holder.take(name, Duration::from_millis(1500), LEASE);
-            drop(asking);
-            let (hold, since) = (hold.ok()?, Instant::now());
-            let (until, told) = hold.hold_until(since + work);
+            let taken = holder.take(name, Duration::from_millis(1500), lease);
+            // The other end may have gone on without waiting for this.
+            let _ = asking.send(taken.is_ok());
+            let (hold, since) = (taken?, Instant::now());
+            let (until, told) = hold.hold_until(since + lease - SHORT_OF_IT);
+            // The waiter hears of the end of the work by the end of the channel.
             drop(working);
             hold.release();
-            Some(Had { since, until, told })
+            Ok(Had { since, until, told })
         });
-        // Nothing is ever sent by either.
-        if link == Link::Alone {
-            let _ = answered.recv();
+        let wait = move || {
+            let (hold, since) = taken_at_last(waiter, name);
+            let _ = worked.recv_timeout(lease);
+            let until = Instant::now();
+            hold.release();
+            Had { since, until, told: false }
+        };
+        let is_held = (early || link == Link::Alone) && answered.recv().unwrap_or_default();
+        let listens = early && is_held;
+        let (mut wait, mut waiting) = (Some(wait), None);
+        if listens {
+            waiting = wait.take().map(|wait| scope.spawn(wait));
+            stand.until_listened_to(name);
         }
         thread::sleep(after);
         let killed = Instant::now();
         let dead = stand.kill(name);
-        let waiting = scope.spawn(move || {
-            let (hold, since) = taken_at_last(waiter, name);
-            let _ = worked.recv_timeout(work);
-            let until = Instant::now();
-            hold.release();
-            Had { since, until, told: false }
-        });
+        let waiting = waiting.unwrap_or_else(|| scope.spawn(wait.take().expect("it waits once")));
         let probing = scope.spawn(|| {
             let (hold, since) = taken_at_last(prober, &format!("{{{name}}}-other"));
             hold.release();
@@ -98,8 +112,8 @@ pub fn play(stand: &Stand, [holder, waiter, prober]: &[Peer; 3], name: &str, lin
         let held = holding.join().expect("no panic");
         let (waited, other) = (waiting.join().expect("no panic"), probing.join().expect("no panic"));
         let replicated = replicating.join().expect("no panic");
-        let overlap = held.as_ref().and_then(|held| held.with(&waited));
-        if let (Some(held), Some(both)) = (&held, overlap) {
+        let overlap = held.as_ref().ok().and_then(|held| held.with(&waited));
+        if let (Ok(held), Some(both)) = (&held, overlap) {
             let at = |time: Instant| time.saturating_duration_since(killed);
             let times = format!(
                 "granted {:?} before or {:?} after the kill, replaced {:?} after, given to another {:?} after, both {both:?}",
@@ -111,9 +125,11 @@ pub fn play(stand: &Stand, [holder, waiter, prober]: &[Peer; 3], name: &str, lin
             Stand::keep(name, &format!("{times}\n\n== before\n{before}\n\n== after\n{}", stand.logs()));
         }
         Round {
-            granted: held.as_ref().is_some_and(|held| held.since < replaced),
+            granted: held.as_ref().is_ok_and(|held| held.since < replaced),
+            refused: held.as_ref().err().cloned(),
+            handed: held.as_ref().ok().filter(|held| listens && !held.told).map(|held| waited.since.saturating_duration_since(held.until)),
             overlap,
-            told: held.is_some_and(|held| held.told),
+            told: held.is_ok_and(|held| held.told),
             failover: replaced - killed,
             recovery: other.saturating_duration_since(replaced),
             replicated: replicated - replaced,

@@ -105,6 +105,17 @@ impl Stand {
         });
     }
 
+    /// Returns once a waiter listens at the master of a lock.
+    pub fn until_listened_to(&self, name: &str) {
+        let channel = format!("redisson_lock__channel:{{{name}}}");
+        let command = if matches!(self, Stand::Cluster(_)) { "SHARDNUMSUB" } else { "NUMSUB" };
+        eventually("a waiter that listens", || {
+            let mut master = View::quick(&self.servers()[self.master(name)].direct_url()).ok()?;
+            let (_, listeners): (String, i64) = master.try_command(&["PUBSUB", command, &channel]).ok()?;
+            (listeners > 0).then_some(())
+        });
+    }
+
     /// From now on the master of a lock replicates nothing.
     fn cut(&self, name: &str) {
         let mut master = self.servers()[self.master(name)].view();
