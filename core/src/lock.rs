@@ -110,7 +110,7 @@ impl LockBuilder {
 
     /// How many holds [`LockBuilder::owner`] has.
     pub async fn hold_count(self) -> Result<u32> {
-        Ok(self.client.run(self.ask(Op::Inspect)?).await?.items[0] as u32)
+        Ok(self.client.run(self.ask(Op::Inspect)?).await?.items.first().copied().unwrap_or_default() as u32)
     }
 
     /// The same operations for code without a runtime.

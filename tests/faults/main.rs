@@ -16,6 +16,7 @@ mod losses;
 mod lost_replies;
 mod many_at_once;
 mod names;
+mod nonsense;
 mod quarantine;
 mod servers;
 mod slowness;

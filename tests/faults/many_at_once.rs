@@ -7,22 +7,22 @@ use super::*;
 
 const MANY: usize = 40;
 
-fn run<T>(work: impl Future<Output = T>) -> T {
+pub fn run<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().expect("the system gives threads");
     runtime.block_on(async { tokio::time::timeout(3 * PATIENCE, work).await.expect("an end before long") })
 }
 
-async fn pairs(client: &Client, count: usize) {
+pub async fn pairs(client: &Client, count: usize) {
     for _ in 0..count {
         client.lock("warm").wait(PATIENCE).acquire().await.expect("free").release().await.expect("held");
     }
 }
 
-fn names() -> impl Iterator<Item = String> {
+pub fn names() -> impl Iterator<Item = String> {
     (0..MANY).map(|i| format!("n{i}"))
 }
 
-fn all_lock(client: &Client) -> JoinSet<(String, Guard)> {
+pub fn all_lock(client: &Client) -> JoinSet<(String, Guard)> {
     names()
         .map(|name| {
             let lock = client.lock(&name).lease(LONG).wait(2 * PATIENCE);
@@ -32,7 +32,7 @@ fn all_lock(client: &Client) -> JoinSet<(String, Guard)> {
 }
 
 /// Has all of them taken while the answers do not come, and something happen to the connections then.
-fn all_are_held_once(silence: impl Fn(&Proxy), fault: impl Fn(&Proxy)) {
+pub fn all_are_held_once(silence: impl Fn(&Proxy), fault: impl Fn(&Proxy)) {
     let server = Server::start();
     let proxy = Proxy::start(&server);
     let mut view = server.view();

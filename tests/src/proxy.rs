@@ -144,6 +144,14 @@ impl Proxy {
         self.faults.set_toll(Fate::Late(time), text, every);
     }
 
+    /// Says these bytes to the clients of the present connections, as if they came from the server.
+    pub fn say(&self, bytes: &[u8]) {
+        for connection in self.live().iter() {
+            // A client that has gone hears nothing.
+            self.faults.made(|| drop(connection.write(Direction::ToClient, bytes)));
+        }
+    }
+
     /// Forgets what was to happen to packets that have not come.
     pub fn disarm(&self) {
         self.faults.disarm();

@@ -26,7 +26,7 @@ impl Clock {
     pub fn learn(&self, server_ms: i64, asked: Instant) {
         let middle = asked + asked.elapsed() / 2;
         self.error.store(asked.elapsed().as_millis() as u64 / 2 + ROUNDING, Relaxed);
-        self.offset.store(server_ms - middle.duration_since(self.base).as_millis() as i64, Relaxed);
+        self.offset.store(server_ms.saturating_sub(middle.duration_since(self.base).as_millis() as i64), Relaxed);
     }
 
     /// How much later than believed the server's clock may come to a point of time.
@@ -36,6 +36,6 @@ impl Clock {
 
     /// The server's time in ms, `ahead` of now, but no more than [`LONGEST`].
     pub fn server_ms(&self, ahead: Duration) -> u64 {
-        ((self.base.elapsed() + ahead.min(LONGEST)).as_millis() as i64 + self.offset.load(Relaxed)).max(0) as u64
+        ((self.base.elapsed() + ahead.min(LONGEST)).as_millis() as i64).saturating_add(self.offset.load(Relaxed)).max(0) as u64
     }
 }

@@ -121,11 +121,15 @@ impl Direct {
             let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
             let packed = packed(call, not_after, whole, false, &self.server.sharding).get_packed_command();
             pooled.con.send_packed_command(&packed).map_err(not_sent)?;
+            let copy = || Sent { connection: pooled.connection, over: sent + limits.window + self.clock.error() };
             match pooled.con.recv_response().and_then(|value| value.extract_error()) {
-                Ok(value) => return Ok(Ok(self.server.understood(value, &self.clock, sent))),
+                Ok(value) => {
+                    let understood = self.server.understood(value, &self.clock, sent);
+                    return understood.map(Ok).ok_or_else(|| Outcome::Unknown { error: self.server.nonsense(), copy: copy() });
+                }
                 Err(error) if no_script(&error) && !whole => whole = true,
                 Err(error) => {
-                    let copy = Sent { connection: pooled.connection, over: sent + limits.window + self.clock.error() };
+                    let copy = copy();
                     return match (self.server.redirection(&error), self.server.refused_call(call, &error)) {
                         (Some(elsewhere), _) => Ok(Err(elsewhere)),
                         _ if is_half_done(&error) => Ok(Ok(Outcome::Unknown { error: self.server.moving(), copy })),

@@ -1,5 +1,6 @@
 //! First tries that many callers make at the same time: they go to the server together, as one write and one waking.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use super::{Limits, Outcome};
@@ -26,6 +27,11 @@ pub struct Firsts {
 
 impl Firsts {
     pub fn not_sent(self) {
-        self.all.into_iter().for_each(|first| first.told(None));
+        self.all.into_iter().for_each(|first| tell(first, None));
     }
+}
+
+/// Tells one of many what became of it. A panic of one caller's code, of which the process has heard by then, leaves the others their answers.
+pub fn tell(first: Box<dyn First>, tried: Option<(Outcome, Instant)>) {
+    let _ = catch_unwind(AssertUnwindSafe(|| first.told(tried)));
 }

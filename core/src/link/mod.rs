@@ -36,7 +36,7 @@ mod wire;
 pub use first::{First, Firsts, TOGETHER, UNDER_WAY};
 use life::Lives;
 use node::Node;
-use packing::{is_half_done, no_script, packed, reply};
+use packing::{is_half_done, is_reply, no_script, packed, reply};
 use quarantine::Longest;
 use sharding::Sharding;
 pub use slots::slot;

@@ -80,7 +80,12 @@ impl Mux {
     fn meaning(&self, wire: &Wire, call: &Call, answer: RedisResult<Value>, copy: Sent, sent: Instant) -> Result<Outcome, Elsewhere> {
         let unknown = |error| Outcome::Unknown { error, copy };
         let error = match answer {
-            Ok(value) => return Ok(self.server.understood(value, &self.clock, sent)),
+            Ok(value) => {
+                return Ok(self.server.understood(value, &self.clock, sent).unwrap_or_else(|| {
+                    self.lost(wire);
+                    unknown(self.server.nonsense())
+                }));
+            }
             Err(error) => error,
         };
         if let Some(elsewhere) = self.server.redirection(&error) {

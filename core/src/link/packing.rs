@@ -31,6 +31,13 @@ pub fn packed(call: &Call, not_after: u64, whole: bool, resent: bool, sharding: 
     cmd
 }
 
+/// Whether a script of ours may have answered that.
+pub fn is_reply(value: &redis::Value) -> bool {
+    let redis::Value::Array(items) = value else { return false };
+    matches!(items.first(), Some(redis::Value::Int(_)))
+        && items.iter().all(|item| matches!(item, redis::Value::Int(_) | redis::Value::BulkString(_)))
+}
+
 pub fn reply(value: redis::Value) -> Option<Reply> {
     let redis::Value::Array(items) = value else { return None };
     let mut items = items.into_iter();

@@ -160,16 +160,20 @@ impl Server {
         Some(Elsewhere { to, ask: error.code() == Some("ASK") })
     }
 
-    /// What a script's value means; a refusal for lateness teaches the clock.
-    pub fn understood(&self, value: redis::Value, clock: &Clock, asked: Instant) -> Outcome {
-        match reply(value) {
-            Some(Reply { code: -2, numbers, .. }) => {
+    /// What a script's value means; a refusal for lateness teaches the clock. `None`: it is no answer of a script, so that nobody knows what
+    /// was done, nor what the next answer on the connection belongs to.
+    pub fn understood(&self, value: redis::Value, clock: &Clock, asked: Instant) -> Option<Outcome> {
+        Some(match reply(value)? {
+            Reply { code: -2, numbers, .. } => {
                 clock.learn(numbers.first().copied().unwrap_or_default(), asked);
                 Outcome::TooLate
             }
-            Some(reply) => Outcome::Reply(reply),
-            None => Outcome::Refused(self.unavailable("answers what no script of ours does", false)),
-        }
+            reply => Outcome::Reply(reply),
+        })
+    }
+
+    pub fn nonsense(&self) -> Error {
+        self.unavailable("answers what no script of ours does", false)
     }
 }
 
@@ -190,5 +194,5 @@ pub type Greeted = (redis::RedisResult<i64>, redis::RedisResult<(i64, i64)>);
 
 /// Server ms out of what `TIME` answers.
 pub fn time_ms((seconds, micros): (i64, i64)) -> i64 {
-    seconds * 1000 + micros / 1000
+    seconds.saturating_mul(1000).saturating_add(micros / 1000)
 }

@@ -84,7 +84,7 @@ impl Swift {
         self.missed.store(0, Relaxed);
     }
 
-    /// Ends the connection, if there is one: what is under way is unknown from now on.
+    /// Ends the connection, if there is one, at the end of the client: dropping a first try tells its caller of that.
     pub fn close(&self) {
         let line = self.line().take();
         line.inspect(|line| drop(line.end()));

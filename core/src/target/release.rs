@@ -72,8 +72,8 @@ impl Target {
             (Some(pass), 2) => pass.done(reply, sent),
             (Some(pass), _) => drop(pass),
             (None, 1) if leaving.leave == 0 => {
-                let listeners = reply.numbers.first().copied().unwrap_or_default() as u64;
-                self.live.lines().change(&self.key(), now, |line| line.waiter.freed(listeners, heard + listeners, now));
+                let listeners = reply.numbers.first().copied().unwrap_or_default().max(0) as u64;
+                self.live.lines().change(&self.key(), now, |line| line.waiter.freed(listeners, heard.saturating_add(listeners), now));
             }
             (None, _) => {}
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::Mux;
-use crate::link::first::Firsts;
+use crate::link::first::{Firsts, tell};
 use crate::link::{Outcome, Sent, no_script, packed, stays};
 use crate::together::together;
 
@@ -35,7 +35,7 @@ impl Mux {
                             Err(error) if no_script(&error) => None,
                             answer => Some((stays(self.meaning(&wire, first.call(), answer, copy, sent)), sent)),
                         };
-                        first.told(tried);
+                        tell(first, tried);
                     }
                 });
             }
@@ -44,7 +44,7 @@ impl Mux {
             Err(silence) => self.silent(silence),
         };
         for first in all {
-            first.told(Some((Outcome::Unknown { error: error.clone(), copy }, sent)));
+            tell(first, Some((Outcome::Unknown { error: error.clone(), copy }, sent)));
         }
     }
 
@@ -52,7 +52,7 @@ impl Mux {
     fn unobjected(&self, firsts: Firsts) -> Firsts {
         let all = firsts.all.into_iter().filter_map(|first| match self.life.objection(first.call()) {
             Some(objection) => {
-                first.told(Some((objection, Instant::now())));
+                tell(first, Some((objection, Instant::now())));
                 None
             }
             None => Some(first),

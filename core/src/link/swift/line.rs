@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 
 use super::resp;
-use crate::link::Sent;
-use crate::link::first::{First, TOGETHER, UNDER_WAY};
+use crate::error::Error;
+use crate::link::first::{First, TOGETHER, UNDER_WAY, tell};
 use crate::link::sharding::Sharding;
-use crate::together::at_the_end;
+use crate::link::{Outcome, Sent};
+use crate::together::{at_the_end, together};
 
 /// After so long without any answer the connection is taken for one that leads nowhere; while some come, the others may take longer.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -131,6 +132,16 @@ impl Line {
         let mut state = self.state();
         state.over = true;
         state.flights.drain(..).collect()
+    }
+
+    /// As [`Line::end`], and who waits for an answer is told that the outcome is unknown, and why.
+    pub fn end_with(&self, why: &Error) {
+        let left = self.end();
+        together(|| {
+            for Flight { first, sent, copy, .. } in left {
+                tell(first, Some((Outcome::Unknown { error: why.clone(), copy }, sent)));
+            }
+        });
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

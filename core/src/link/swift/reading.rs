@@ -2,17 +2,18 @@
 
 use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use redis::{Pipeline, RedisError, RedisResult, Value};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 
+use super::Swift;
 use super::line::{Flight, Line};
-use super::{Swift, resp};
+use super::resp::Reader;
 use crate::error::Error;
-use crate::link::{Outcome, Sent, is_half_done, no_script, stays};
+use crate::link::first::tell;
+use crate::link::{Outcome, Sent, is_half_done, is_reply, no_script, stays};
 use crate::script::Call;
 use crate::servers::Address;
 use crate::together::together;
@@ -38,11 +39,13 @@ pub async fn greet(address: &Address, greeting: &Pipeline) -> RedisResult<(TcpSt
         stream.writable().await?;
         written += again(stream.try_write(&greeted[written..]))?.unwrap_or_default();
     }
-    let (mut buffer, mut begun, mut answers) = ([0; 1024], Vec::new(), Vec::new());
+    let mut buffer = [0; 1024];
+    let mut reader = Reader::default();
+    let mut answers = Vec::new();
     while answers.len() < greeting.cmd_iter().count() {
         let came = read(&stream, &mut buffer).await?;
-        begun.extend_from_slice(&buffer[..came]);
-        for answer in whole(&mut begun) {
+        reader.add(&buffer[..came]);
+        while let Some(answer) = reader.next() {
             answers.push(answer?);
         }
     }
@@ -68,43 +71,33 @@ fn again(done: std::io::Result<usize>) -> std::io::Result<Option<usize>> {
     }
 }
 
-/// Takes out those answers that are all there.
-fn whole(begun: &mut Vec<u8>) -> Vec<RedisResult<Value>> {
-    let (mut left, mut answers) = (&begun[..], Vec::new());
-    while let Some(answer) = resp::value(&mut left) {
-        answers.push(answer);
-    }
-    let taken = begun.len() - left.len();
-    begun.drain(..taken);
-    answers
+/// Has the end of the reading, whatever it is, be the end of the connection, of which those are told who wait for an answer.
+struct Ending<'a> {
+    line: &'a Line,
+    why: Error,
 }
-
-/// Has the end of the I/O thread be the end of the connection.
-struct Ending<'a>(&'a Line);
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
-        drop(self.0.end());
+        self.line.end_with(&self.why);
     }
 }
 
 impl Swift {
     /// Returns at the end of the connection, when everybody has been told.
-    pub(super) async fn read(&self, line: &Arc<Line>) {
-        let _ending = Ending(line);
-        let why = self.answers(line).await;
-        let left = line.end();
-        together(|| {
-            for Flight { first, sent, copy, .. } in left {
-                first.told(Some((Outcome::Unknown { error: why.clone(), copy }, sent)));
-            }
-        });
+    pub(super) async fn read(&self, line: &Line) {
+        let mut ending = Ending { line, why: self.over() };
+        ending.why = self.answers(line).await;
+    }
+
+    fn over(&self) -> Error {
+        self.server.unavailable("closed the connection", false)
     }
 
     /// Tells of answers as long as there are some; why there are none any more.
-    async fn answers(&self, line: &Arc<Line>) -> Error {
-        let over = || self.server.unavailable("closed the connection", false);
-        let (mut buffer, mut begun) = (vec![0; 64 * 1024], Vec::new());
+    async fn answers(&self, line: &Line) -> Error {
+        let mut buffer = vec![0; 64 * 1024];
+        let mut reader = Reader::default();
         loop {
             if !line.is_all_written() && timeout(LOOK, line.stream.writable()).await.is_ok() {
                 line.flush();
@@ -113,24 +106,37 @@ impl Swift {
                 // Only then: this side may have stood still itself.
                 Err(_nothing_came) => match line.overdue() {
                     Some(true) => return self.server.unavailable("does not answer in time", true),
-                    Some(false) => return over(),
+                    Some(false) => return self.over(),
                     None => continue,
                 },
-                Ok(Err(_)) => return over(),
-                Ok(Ok(read)) => begun.extend_from_slice(&buffer[..read]),
+                Ok(Err(_)) => return self.over(),
+                Ok(Ok(read)) => reader.add(&buffer[..read]),
             }
-            let answers = whole(&mut begun);
-            let is_nonsense = answers.iter().any(Result::is_err);
-            let flights = line.answered(answers.len());
+            let mut answers = Vec::new();
+            let mut nonsense = None;
+            // What comes after nonsense may belong to another call than it seems.
+            while nonsense.is_none()
+                && let Some(answer) = reader.next()
+            {
+                match answer.map(Value::extract_error) {
+                    Err(error) => nonsense = Some(self.server.broken(&error)),
+                    Ok(Ok(value)) if !is_reply(&value) => nonsense = Some(self.server.nonsense()),
+                    Ok(answer) => answers.push(answer),
+                }
+            }
+            let count = answers.len();
+            let flights = line.answered(count);
+            if flights.len() < count {
+                nonsense = Some(self.server.unavailable("answers what it was not asked", false));
+            }
             together(|| {
                 for (Flight { first, sent, copy, .. }, answer) in flights.into_iter().zip(answers) {
-                    let tried =
-                        self.meaning(first.call(), answer.and_then(Value::extract_error), copy, sent).map(|outcome| (outcome, sent));
-                    first.told(tried);
+                    let tried = self.meaning(first.call(), answer, copy, sent).map(|outcome| (outcome, sent));
+                    tell(first, tried);
                 }
             });
-            if is_nonsense {
-                return over();
+            if let Some(nonsense) = nonsense {
+                return nonsense;
             }
         }
     }
@@ -138,7 +144,10 @@ impl Swift {
     /// `None`: the server did not know the script.
     fn meaning(&self, call: &Call, answer: RedisResult<Value>, copy: Sent, sent: Instant) -> Option<Outcome> {
         let error: RedisError = match answer {
-            Ok(value) => return Some(self.server.understood(value, &self.clock, sent)),
+            Ok(value) => {
+                let understood = self.server.understood(value, &self.clock, sent);
+                return Some(understood.unwrap_or_else(|| Outcome::Unknown { error: self.server.nonsense(), copy }));
+            }
             Err(error) if no_script(&error) => return None,
             Err(error) => error,
         };

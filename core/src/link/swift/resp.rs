@@ -1,9 +1,18 @@
 //! Calls as bytes, and bytes as what came back.
 
-use redis::{RedisResult, Value};
+use std::ops::Range;
+
+use redis::{ErrorKind, RedisError, RedisResult, Value};
 
 use crate::link::sharding::Sharding;
 use crate::script::Call;
+
+/// The bytes of one answer, at most. Answers to first tries have a few numbers and ids; a server that says more has lost its way.
+const LONGEST: usize = 1 << 20;
+/// Lists in lists, at most; scripts of ours answer one list.
+const DEEPEST: usize = 2;
+/// `:`, `$` and `*` have a number of 64 bits behind them.
+const NUMBER: usize = 24;
 
 /// Adds a call as it goes over the wire.
 pub fn pack(to: &mut Vec<u8>, call: &Call, not_after: u64, sharding: &Sharding) {
@@ -34,65 +43,158 @@ fn head(to: &mut Vec<u8>, mark: u8, number: usize) {
     to.extend_from_slice(b"\r\n");
 }
 
-/// Takes one answer off the start; `None`: it is not all there yet.
-pub fn value(bytes: &mut &[u8]) -> Option<RedisResult<Value>> {
-    let mut rest = *bytes;
-    let found = part(&mut rest, 0)?;
-    *bytes = rest;
-    Some(found)
+/// Reads answers out of what comes over one connection, in whatever pieces it comes. No byte is looked at twice, and no byte makes it panic.
+#[derive(Default)]
+pub struct Reader {
+    bytes: Vec<u8>,
+    /// What is before that has been read.
+    at: usize,
+    /// Before that there is no end of the line that begins at `at`.
+    searched: usize,
+    /// A text of this length begins at `at`.
+    text: Option<usize>,
+    /// The lists that have begun, the outermost first.
+    lists: Vec<List>,
+    /// How many bytes of the answer that has begun were read.
+    read: usize,
+    is_over: bool,
 }
 
-fn part(bytes: &mut &[u8], depth: u8) -> Option<RedisResult<Value>> {
-    let end = bytes.windows(2).position(|two| two == b"\r\n")?;
-    let (line, rest) = (&bytes[..end + 2], &bytes[end + 2..]);
-    let number = || std::str::from_utf8(&line[1..end]).ok()?.parse::<i64>().ok();
-    Some(match (line[0], number()) {
-        (b':', Some(number)) => {
-            *bytes = rest;
-            Ok(Value::Int(number))
+/// A list whose end has not come.
+struct List {
+    missing: usize,
+    items: Vec<Value>,
+}
+
+impl Reader {
+    /// Takes what came next.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.bytes.drain(..self.at);
+        self.searched -= self.at;
+        self.at = 0;
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The next answer; `None`: it is not all there yet. After one that makes no sense there are no more: nobody knows where the next begins.
+    pub fn next(&mut self) -> Option<RedisResult<Value>> {
+        if self.is_over {
+            return None;
         }
-        (b'$', Some(length)) if length >= 0 => {
-            let length = length as usize;
-            let text = rest.get(..length + 2)?;
-            *bytes = &rest[length + 2..];
-            Ok(Value::BulkString(text[..length].to_vec()))
+        let answer = self.answer().transpose()?;
+        self.is_over = answer.is_err();
+        if self.is_over {
+            *self = Reader { is_over: true, ..Reader::default() };
         }
-        (b'*', Some(count)) if count >= 0 && depth < 2 => {
-            *bytes = rest;
-            let mut items = Vec::with_capacity((count as usize).min(16));
-            for _ in 0..count {
-                match part(bytes, depth + 1)? {
-                    Ok(item) => items.push(item),
-                    nonsense => return Some(nonsense),
-                }
+        Some(answer)
+    }
+
+    fn answer(&mut self) -> RedisResult<Option<Value>> {
+        while let Some(part) = self.part()? {
+            let whole = self.put(part);
+            if self.read > LONGEST {
+                return Err(nonsense("an answer that is too long"));
             }
-            Ok(Value::Array(items))
+            if whole.is_some() {
+                self.read = 0;
+                return Ok(whole);
+            }
         }
-        // Errors, words, and what no script of ours answers.
-        _ => {
-            *bytes = rest;
-            redis::parse_redis_value(line)
+        Ok(None)
+    }
+
+    /// A value that is no list, or an empty list; `None`: more must come.
+    fn part(&mut self) -> RedisResult<Option<Value>> {
+        loop {
+            if let Some(length) = self.text {
+                return self.text_of(length);
+            }
+            let Some(line) = self.line()? else { return Ok(None) };
+            let line = &self.bytes[line];
+            let number = std::str::from_utf8(line.get(1..).unwrap_or_default()).ok().and_then(|number| number.parse::<i64>().ok());
+            match (line.first(), number) {
+                (Some(b':'), Some(number)) => return Ok(Some(Value::Int(number))),
+                (Some(b'$' | b'*'), Some(-1)) => return Ok(Some(Value::Nil)),
+                (Some(b'$'), Some(length @ 0..)) => self.text = Some(usize::try_from(length).unwrap_or(usize::MAX)),
+                (Some(b'*'), Some(0)) => return Ok(Some(Value::Array(Vec::new()))),
+                (Some(b'*'), Some(count @ 1..)) => self.begin(usize::try_from(count).unwrap_or(usize::MAX))?,
+                (Some(b'+' | b'-'), _) => {
+                    // The words of an error may be cut off inside a letter.
+                    let words = format!("{}\r\n", String::from_utf8_lossy(line));
+                    return redis::parse_redis_value(words.as_bytes()).map(Some);
+                }
+                _ => return Err(nonsense("a line that is no part of an answer")),
+            }
         }
-    })
+    }
+
+    /// Passes the next line; gives where it is, without its end.
+    fn line(&mut self) -> RedisResult<Option<Range<usize>>> {
+        let from = self.searched.max(self.at);
+        let found = self.bytes[from..].windows(2).position(|two| two == b"\r\n").map(|end| from + end);
+        // The last byte may be the first half of an end.
+        let end = found.unwrap_or_else(|| self.bytes.len().saturating_sub(1).max(self.at));
+        let is_number = matches!(self.bytes.get(self.at), Some(b':' | b'$' | b'*'));
+        if end - self.at > if is_number { NUMBER } else { LONGEST } {
+            return Err(nonsense("a line that is too long"));
+        }
+        let line = self.at..end;
+        match found {
+            Some(end) => self.pass(end + 2),
+            None => self.searched = end,
+        }
+        Ok(found.map(|_| line))
+    }
+
+    /// Takes a text and its end.
+    fn text_of(&mut self, length: usize) -> RedisResult<Option<Value>> {
+        if self.read > LONGEST || length > LONGEST - self.read {
+            return Err(nonsense("a text that is too long"));
+        }
+        let (end, next) = (self.at + length, self.at + length + 2);
+        if self.bytes.len() < next {
+            return Ok(None);
+        }
+        if &self.bytes[end..next] != b"\r\n" {
+            return Err(nonsense("a text that does not end where it should"));
+        }
+        let text = self.bytes[self.at..end].to_vec();
+        self.text = None;
+        self.pass(next);
+        Ok(Some(Value::BulkString(text)))
+    }
+
+    fn begin(&mut self, count: usize) -> RedisResult<()> {
+        if self.lists.len() == DEEPEST {
+            return Err(nonsense("lists in lists"));
+        }
+        // Its length is only what the server says.
+        self.lists.push(List { missing: count, items: Vec::with_capacity(count.min(16)) });
+        Ok(())
+    }
+
+    /// Puts a value where it belongs; gives the answer that it completes.
+    fn put(&mut self, mut value: Value) -> Option<Value> {
+        while let Some(list) = self.lists.last_mut() {
+            list.items.push(value);
+            list.missing -= 1;
+            if list.missing > 0 {
+                return None;
+            }
+            value = Value::Array(self.lists.pop()?.items);
+        }
+        Some(value)
+    }
+
+    fn pass(&mut self, to: usize) {
+        self.read += to - self.at;
+        self.at = to;
+        self.searched = to;
+    }
+}
+
+fn nonsense(what: &'static str) -> RedisError {
+    (ErrorKind::Parse, what).into()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_answer_is_taken_once_it_is_all_there() {
-        let answers = b"*3\r\n:1\r\n:-2\r\n$3\r\na\r\n\r\n-NOSCRIPT No matching script\r\n+OK\r\n:7\r\n";
-        let whole = Value::Array(vec![Value::Int(1), Value::Int(-2), Value::BulkString(b"a\r\n".to_vec())]);
-        for cut in 0..22 {
-            let mut bytes = &answers[..cut];
-            assert!(value(&mut bytes).is_none() && bytes.len() == cut, "{cut}");
-        }
-        let mut bytes = &answers[..];
-        let mut next = || value(&mut bytes).map(|answer| answer.and_then(Value::extract_error));
-        assert_eq!(next(), Some(Ok(whole)));
-        assert_eq!(next().and_then(Result::err).as_ref().and_then(redis::RedisError::code), Some("NOSCRIPT"));
-        assert_eq!([next(), next(), next()], [Some(Ok(Value::Okay)), Some(Ok(Value::Int(7))), None]);
-        assert!(value(&mut &b"*x\r\n"[..]).is_some_and(|answer| answer.is_err()));
-    }
-}
+mod tests;

@@ -1,0 +1,66 @@
+//! A server, or what stands between, that answers what is no answer: each call that was under way is repeated, and no hold is left over.
+
+use std::panic::panic_any;
+use std::sync::mpsc::channel;
+
+use redlatch::{Error, Op, Request};
+
+use super::many_at_once::{all_are_held_once, pairs, run};
+use super::*;
+
+/// What no Redis says to a script, by what is wrong with it.
+const NONSENSE: [(&str, &[u8]); 13] = [
+    ("an empty line", b"\r\n"),
+    ("a line end before its line", b"\r\n:1\r\n"),
+    ("a count that is no number", b"*x\r\n"),
+    ("a text longer than any answer", b"$9223372036854775807\r\n"),
+    ("more items than any answer has", b"*9223372036854775807\r\n"),
+    ("a negative length", b"$-9223372036854775808\r\n"),
+    ("a text that does not end where it said", b"$1\r\nabc\r\n"),
+    ("lists in lists in lists", b"*1\r\n*1\r\n*1\r\n*1\r\n"),
+    ("a push, unasked", b">2\r\n$7\r\nmessage\r\n:1\r\n"),
+    ("nothing", b"$-1\r\n"),
+    ("a word", b"+OK\r\n"),
+    ("a list of texts", b"*1\r\n$1\r\na\r\n"),
+    ("no line at all", b"HTTP/1.1 400 Bad Request\r\n"),
+];
+
+#[test]
+fn what_many_took_over_a_connection_that_brings_nonsense_is_held_once() {
+    for (wrong, bytes) in NONSENSE {
+        println!("{wrong}");
+        all_are_held_once(
+            |proxy| proxy.stall(Direction::ToClient),
+            |proxy| {
+                proxy.say(bytes);
+                proxy.flow();
+            },
+        );
+    }
+}
+
+#[test]
+fn a_caller_whose_callback_panics_takes_no_answer_from_the_others() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let client = connect(&server.url_at(proxy.port()));
+    run(pairs(&client, 20));
+    eventually("a second connection", || (proxy.connections() == 2).then_some(()));
+    proxy.stall(Direction::ToClient);
+    let (sender, answers) = channel();
+    for i in 0..20i64 {
+        let name = format!("n{i}");
+        let acquire = Request { lease: Some(LONG), ..Request::new(Op::Acquire, "plain", name, i) };
+        let sender = sender.clone();
+        client.submit(client.ticket(), acquire, move |answer| {
+            if i == 3 {
+                panic_any("the callback of one caller");
+            }
+            sender.send(answer.map(|answer| answer.done)).expect("the test listens");
+        });
+    }
+    proxy.flow();
+    drop(sender);
+    let told: Vec<Result<bool, Error>> = (0..19).map(|_| answers.recv_timeout(PATIENCE).expect("each is answered")).collect();
+    assert!(told.iter().all(|answer| matches!(answer, Ok(true))), "{told:?}");
+}
