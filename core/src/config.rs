@@ -9,6 +9,7 @@ use crate::login::Login;
 use crate::nat::Nat;
 use crate::servers::{self, Servers, decode};
 use crate::sharded::Sharded;
+use crate::shown;
 use crate::sync_policy::SyncPolicy;
 use crate::tls::Tls;
 
@@ -55,8 +56,8 @@ impl Config {
     /// `redis+cluster://…` (some of a cluster), `redis+sentinel://…/master[/database]` (sentinels), `redis+replicated://…[/database]` (a
     /// master and replicas); `rediss+…` with TLS. Options are those of [`Config::set`].
     pub fn from_url(text: &str) -> Result<Self> {
-        let shown = short(&hide_password(text));
         let bad = |why: &str| {
+            let shown = shown::url(text);
             Error::config(format!(
                 "the URL `{shown}` {why}; write redis://host:6379, rediss://host:6379, unix:///path/to/socket, \
                  redis+cluster://host1,host2, redis+sentinel://host1,host2/mymaster or redis+replicated://host1,host2"
@@ -64,6 +65,14 @@ impl Config {
         };
         let (first, hosts) = servers::split(text).map_err(|_| bad("has no `://`"))?;
         let url = url::Url::parse(&first).map_err(|e| bad(&format!("cannot be read: {e}")))?;
+        // Part of a password that is written as it is: it would be taken for hosts, and those are shown.
+        if url.fragment().is_some() {
+            return Err(bad("has a `#`, which is %23 in a password, a path or an option"));
+        }
+        let has_host = url.host_str().is_some_and(|host| !host.is_empty());
+        if url.path().contains('@') && (has_host || !Servers::is_socket(url.scheme())) {
+            return Err(bad("has an `@` behind a `/`; in a password they are %40 and %2F"));
+        }
         let (servers, database) = Servers::from_url(url.scheme(), &hosts, url.path()).map_err(|why| bad(&why))?;
         let mut config = Config {
             servers,
@@ -86,11 +95,12 @@ impl Config {
             nat: Nat::default(),
             tls: Tls::default(),
         };
-        if let Some(database) = database {
-            config.set("database", &database)?;
-        }
-        for (option, value) in url.query_pairs() {
-            config.set(&option, &value)?;
+        let options = database.iter().map(|database| ("database".into(), database.as_str().into())).chain(url.query_pairs());
+        // Where a password has a `?` as it is, what seems to be an option is the rest of it.
+        let is_clear = !url.query().unwrap_or_default().contains('@');
+        let unclear = || bad("has an option that cannot be used, or a password with a `?` in it, which is %3F there");
+        for (option, value) in options {
+            config.set(&option, &value).map_err(|error| if is_clear { error } else { unclear() })?;
         }
         config.check()?;
         Ok(config)
@@ -133,24 +143,22 @@ impl Config {
     /// `Error::Config` for an option that does not exist, and for a value that it cannot take.
     pub fn set(&mut self, option: &str, value: &str) -> Result<&mut Self> {
         if value.len() > NAME_MAX {
-            let (start, len) = (short(value), value.len());
+            let (start, len) = (shown::value(option, value), value.len());
             return Err(Error::config(format!("the {option} `{start}` has {len} bytes, the most is {NAME_MAX}; use a shorter one")));
         }
         match option {
             "username" => self.username = Some(value.to_owned()).filter(|name| !name.is_empty()),
             "password" => self.password = Some(value.to_owned()).filter(|word| !word.is_empty()),
             "database" | "db" => {
-                self.database = value
-                    .parse()
-                    .ok()
-                    .filter(|n| (0..=1_000_000).contains(n))
-                    .ok_or_else(|| Error::config(format!("the database `{value}` is not a number from 0; leave it out for 0")))?;
+                self.database = value.parse().ok().filter(|n| (0..=1_000_000).contains(n)).ok_or_else(|| {
+                    Error::config(format!("the database `{}` is not a number from 0; leave it out for 0", shown::value(option, value)))
+                })?;
             }
             "client_name" => {
                 if value.chars().any(|c| !c.is_ascii_graphic()) {
                     return Err(Error::config(format!(
                         "the client_name `{}` has a space or a special character; Redis takes neither",
-                        short(value)
+                        shown::value(option, value)
                     )));
                 }
                 self.client_name = Some(value.to_owned()).filter(|name| !name.is_empty());
@@ -168,7 +176,7 @@ impl Config {
             "nat" => self.nat = Nat::read(value)?,
             "sharded" => self.sharded = Sharded::read(value)?,
             "tls_ca" | "tls_cert" | "tls_key" | "tls_verify" => self.tls.set(option, value)?,
-            _ => return Err(Error::config(format!("the option `{option}` does not exist; there are {OPTIONS}"))),
+            _ => return Err(Error::config(format!("the option `{}` does not exist; there are {OPTIONS}", shown::value("", option)))),
         }
         Ok(self)
     }
@@ -213,20 +221,13 @@ impl Config {
     }
 }
 
-/// As much of a text as a message has room for.
-pub(crate) fn short(text: &str) -> String {
-    match text.char_indices().nth(100) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
 fn switch(option: &str, value: &str) -> Result<bool> {
-    value.parse().map_err(|_| Error::config(format!("the {option} `{}` is neither true nor false", short(value))))
+    value.parse().map_err(|_| Error::config(format!("the {option} `{}` is neither true nor false", shown::value(option, value))))
 }
 
 pub(crate) fn seconds(option: &str, value: &str, least: f64) -> Result<Duration> {
-    let bad = || Error::config(format!("the {option} `{value}` is not a number of seconds from {least} to 31536000"));
+    let bad =
+        || Error::config(format!("the {option} `{}` is not a number of seconds from {least} to 31536000", shown::value(option, value)));
     let number: f64 = value.parse().map_err(|_| bad())?;
     if !(least..=31_536_000.0).contains(&number) {
         return Err(bad());
@@ -234,9 +235,76 @@ pub(crate) fn seconds(option: &str, value: &str, least: f64) -> Result<Duration>
     Ok(Duration::from_secs_f64(number))
 }
 
-fn hide_password(text: &str) -> String {
-    match (text.find("://"), text.rfind('@')) {
-        (Some(scheme), Some(at)) if scheme + 3 < at => format!("{}://…{}", &text[..scheme], &text[at..]),
-        _ => text.to_owned(),
+#[cfg(test)]
+mod fuzz {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::Config;
+
+    const TOKENS: [&str; 40] = [
+        "redis",
+        "rediss",
+        "unix",
+        "valkey",
+        "+cluster",
+        "+sentinel",
+        "+replicated",
+        "+uds",
+        "://",
+        ":",
+        "/",
+        "//",
+        "?",
+        "#",
+        "@",
+        "[",
+        "]",
+        "::1",
+        ",",
+        "%",
+        "%2F",
+        "%zz",
+        "h",
+        "é",
+        "6379",
+        "0",
+        "99999",
+        "&",
+        "=",
+        "watchdog",
+        "password",
+        "sync",
+        "nat",
+        "wait(",
+        ")",
+        " ",
+        "\n",
+        "\0",
+        "..",
+        "1",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn whatever_a_url_is_made_of_it_is_read_or_refused(tokens in proptest::collection::vec(select(&TOKENS[..]), 0..16)) {
+            let text = tokens.concat();
+            match Config::from_url(&text) {
+                Ok(config) => prop_assert!(!config.server().is_empty()),
+                Err(error) => prop_assert!(error.code() == "config" && error.to_string().len() < 1000, "{:?}: {}", text, error),
+            }
+        }
+
+        #[test]
+        fn whatever_an_option_is_set_to_it_is_taken_or_refused(
+            option in select(&["database", "client_name", "prefix", "response_timeout", "fair_wait", "sync", "quarantine", "sharded", "nat", "tls_verify"][..]),
+            tokens in proptest::collection::vec(select(&TOKENS[..]), 0..8),
+        ) {
+            let mut config = Config::from_url("redis://h").expect("a good URL");
+            let set = config.set(option, &tokens.concat()).map(drop);
+            prop_assert!(set.err().is_none_or(|error| error.code() == "config"));
+        }
     }
 }

@@ -53,6 +53,7 @@ mod semaphore;
 mod servers;
 mod settle;
 mod sharded;
+mod shown;
 mod slot;
 mod sync_policy;
 mod target;

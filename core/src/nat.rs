@@ -1,6 +1,7 @@
 //! Where servers are reached that say they are elsewhere: behind a translation of addresses (NAT), in containers, through tunnels.
 
 use crate::error::{Error, Result};
+use crate::shown;
 
 /// What is told, and what is meant; either both with a port, or both without.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,7 +14,8 @@ impl Nat {
     pub fn read(value: &str) -> Result<Self> {
         let bad = |pair: &str| {
             Error::config(format!(
-                "the nat `{pair}` is no pair of places; write told=meant, as in 10.0.0.1:7000=host:17000 or 10.0.0.1=host"
+                "the nat `{}` is no pair of places; write told=meant, as in 10.0.0.1:7000=host:17000 or 10.0.0.1=host",
+                shown::value("nat", pair)
             ))
         };
         let mut nat = Nat::default();

@@ -8,9 +8,10 @@ mod tls;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::config::{Config, short};
+use crate::config::Config;
 use crate::document::{self, Value};
 use crate::error::{Error, Result};
+use crate::shown;
 use crate::sync_policy::SyncPolicy;
 
 use section::Section;
@@ -50,7 +51,7 @@ impl Config {
     /// # Errors
     /// As there, and `Error::Config` for a file that cannot be read.
     pub fn from_redisson_file(path: impl AsRef<Path>) -> Result<Self> {
-        let (path, shown) = (path.as_ref(), short(&path.as_ref().display().to_string()));
+        let (path, shown) = (path.as_ref(), shown::value("config", &path.as_ref().display().to_string()));
         let text =
             std::fs::read_to_string(path).map_err(|error| Error::config(format!("the configuration `{shown}` cannot be read: {error}")))?;
         Config::from_redisson(&text).map_err(|error| match error {

@@ -54,6 +54,11 @@ impl Servers {
         self.named().iter().any(Address::is_tls)
     }
 
+    /// Whether a URL of that scheme names a socket by its path.
+    pub fn is_socket(scheme: &str) -> bool {
+        matches!(scheme.rsplit('+').next(), Some("unix" | "uds"))
+    }
+
     /// Out of the scheme of a URL, its hosts, and what is behind them; gives the database too, if one is named.
     ///
     /// # Errors
@@ -98,6 +103,10 @@ fn address(text: &str, port: u16, tls: bool) -> std::result::Result<Address, Str
         Some(host) if !host.to_string().is_empty() => decode(&host.to_string()),
         _ => return Err("names no host".into()),
     };
+    // Options, or part of a password, between the hosts.
+    if host.contains(|c: char| "&=?#@/\\;".contains(c) || c.is_whitespace() || c.is_control()) {
+        return Err("names a host with a character that no host has".into());
+    }
     match url.port() {
         Some(0) => Err("has port 0".into()),
         given => Ok(Address::Tcp { host, port: given.unwrap_or(port), tls }),

@@ -1,6 +1,7 @@
 //! Whether the messages of a cluster stay where their slot is, as a program chooses it.
 
 use crate::error::{Error, Result};
+use crate::shown;
 
 /// Redisson's `shardedSubscriptionMode`, and one more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,7 +22,7 @@ impl Sharded {
             "on" => Ok(Sharded::On),
             "off" => Ok(Sharded::Off),
             "both" => Ok(Sharded::Both),
-            _ => Err(Error::config(format!("the sharded `{value}` is neither auto nor on nor off nor both"))),
+            _ => Err(Error::config(format!("the sharded `{}` is neither auto nor on nor off nor both", shown::value("sharded", value)))),
         }
     }
 }

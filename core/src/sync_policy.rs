@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::config::seconds;
 use crate::error::{Error, Result};
+use crate::shown;
 
 /// The most replicas that can be asked for.
 const MOST: u32 = 1000;
@@ -33,7 +34,7 @@ pub enum SyncPolicy {
 impl SyncPolicy {
     /// From its text: a name, and in brackets what is to differ from one replica within 1 s.
     pub(crate) fn read(text: &str) -> Result<Self> {
-        let bad = |why: &str| Error::config(format!("the sync `{text}` {why}; {FORMS}"));
+        let bad = |why: &str| Error::config(format!("the sync `{}` {why}; {FORMS}", shown::value("sync", text)));
         let (name, settings) = match text.split_once('(') {
             Some((name, rest)) => (name, rest.strip_suffix(')').ok_or_else(|| bad("has no `)` at its end"))?),
             None => (text, ""),

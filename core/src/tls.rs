@@ -6,6 +6,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::error::{Error, Result};
+use crate::shown;
 
 /// Files are read when an option names them: a process that drops its rights later need not be able to.
 #[derive(Clone, Default)]
@@ -47,7 +48,12 @@ impl Tls {
                     "full" => Verify::Full,
                     "ca" => Verify::Ca,
                     "none" => Verify::Nothing,
-                    _ => return Err(Error::config(format!("the tls_verify `{value}` is neither full nor ca nor none"))),
+                    _ => {
+                        return Err(Error::config(format!(
+                            "the tls_verify `{}` is neither full nor ca nor none",
+                            shown::value(option, value)
+                        )));
+                    }
                 }
             }
         }
@@ -85,9 +91,10 @@ fn certificates(option: &str, path: &str) -> Result<Vec<u8>> {
 }
 
 fn read(option: &str, path: &str) -> Result<Vec<u8>> {
-    std::fs::read(path).map_err(|error| Error::config(format!("the file `{path}` of {option} cannot be read: {error}")))
+    std::fs::read(path)
+        .map_err(|error| Error::config(format!("the file `{}` of {option} cannot be read: {error}", shown::value(option, path))))
 }
 
 fn bad(option: &str, path: &str, why: impl Display, wanted: &str) -> Error {
-    Error::config(format!("the file `{path}` of {option} is no PEM file with {wanted}: {why}"))
+    Error::config(format!("the file `{}` of {option} is no PEM file with {wanted}: {why}", shown::value(option, path)))
 }

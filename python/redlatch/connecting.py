@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -12,11 +11,14 @@ from redlatch.durations import Seconds, optional_seconds
 from redlatch.errors import ConfigError
 from redlatch.groups import RedLock
 from redlatch.sync import Sync, option
-from redlatch.texts import Path, checked, each, path
+from redlatch.texts import Path, checked, each, path, shown
 from redlatch.tls import Tls
 from redlatch.tls import options as tls_options
 
 C = TypeVar("C")
+
+#: Those of red locks.
+_clients: dict[tuple[str, float | None], Client] = {}
 
 
 def connect(
@@ -87,15 +89,23 @@ def red_lock(
     """Returns the lock called `name` of a majority of independent servers, of which a minority may fail.
 
     `urls` are the servers, three or five, without replication between them; each gets a client that lives until the
-    program ends. Every server is asked at once, and has a hundredth of the lease (50 to 500 ms) to answer. The other
-    arguments are as with `Client.get_lock` and `connect`.
+    program ends, and that all red locks of this URL and watchdog share. Every server is asked at once, and has a
+    hundredth of the lease (50 to 500 ms) to answer. The other arguments are as with `Client.get_lock` and `connect`.
 
     A majority makes no lease safe against a holder that stands still: what it guards should compare fencing tokens.
 
     Raises ConfigError for arguments that cannot be used.
     """
-    clients = some([connect(url, watchdog=watchdog) for url in each("urls", urls)])
+    clients = some([_shared(url, watchdog) for url in each("urls", urls)])
     return RedLock(clients[0], [client.get_lock(name) for client in clients], wait, lease, owner)
+
+
+def _shared(url: str, watchdog: Seconds | None) -> Client:
+    key = (checked("url", url), optional_seconds("watchdog", watchdog, "leave it out for the default"))
+    client = _clients.get(key)
+    if client is None or client.closed:
+        client = _clients[key] = connect(url, watchdog=watchdog)  # starts nothing yet
+    return client
 
 
 def connected(
@@ -137,7 +147,7 @@ def switch(name: str, on: bool | None) -> str | None:
     """The core's option as text; None leaves it out."""
     if on is None or isinstance(on, bool):
         return None if on is None else str(on).lower()
-    raise ConfigError(f"{name} is {reprlib.repr(on)}; give True or False, or leave it out")
+    raise ConfigError(f"{name} is {shown(name, on)}; give True or False, or leave it out")
 
 
 def some(clients: list[C]) -> list[C]:

@@ -7,6 +7,7 @@ from typing import NamedTuple, Union
 
 from redlatch.durations import Seconds, seconds
 from redlatch.errors import ConfigError
+from redlatch.texts import shown
 
 
 # No data classes: what those import takes longer than all else of `import redlatch`.
@@ -40,7 +41,7 @@ def option(sync: Sync | None) -> str | None:
     if sync is None:
         return None
     if not isinstance(sync, (Wait, WaitAof)):
-        raise ConfigError(f"sync is {reprlib.repr(sync)}; give a redlatch.Wait or a redlatch.WaitAof, or leave it out")
+        raise ConfigError(f"sync is {shown('sync', sync)}; give a redlatch.Wait or a redlatch.WaitAof, or leave it out")
     if isinstance(sync.replicas, bool) or not isinstance(sync.replicas, int):
         raise ConfigError(f"the replicas of sync are {reprlib.repr(sync.replicas)}; give an int, such as 1")
     replicas = sync.replicas if abs(sync.replicas) < 2**32 else reprlib.repr(sync.replicas)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import reprlib
 from typing import Literal, NamedTuple
 
 from redlatch.errors import ConfigError
-from redlatch.texts import Path, checked, path
+from redlatch.texts import Path, checked, path, shown
 
 
 # No data class: what those import takes longer than all else of `import redlatch`.
@@ -30,7 +29,7 @@ def options(tls: Tls | None) -> dict[str, str | None]:
     if tls is None:
         return {}
     if not isinstance(tls, Tls):
-        raise ConfigError(f"tls is {reprlib.repr(tls)}; give a redlatch.Tls, and rediss:// in the URL for TLS alone")
+        raise ConfigError(f"tls is {shown('tls', tls)}; give a redlatch.Tls, and rediss:// in the URL for TLS alone")
     files = {"tls_ca": tls.ca, "tls_cert": tls.cert, "tls_key": tls.key}
     texts = {name: None if file is None else path(name, file) for name, file in files.items()}
     return {**texts, "tls_verify": checked("tls_verify", tls.verify)}

@@ -9,10 +9,10 @@ use tracing::{Event, Level, Metadata, Subscriber};
 
 use super::{eventually, pair};
 
-type Lines = Arc<Mutex<Vec<(Level, String, String)>>>;
+pub type Lines = Arc<Mutex<Vec<(Level, String, String)>>>;
 
 /// Keeps every event of the program, since the core speaks on threads of its own.
-struct Log(Lines, AtomicU64);
+pub struct Log(pub Lines, pub AtomicU64);
 
 struct Message<'a>(&'a mut String);
 

@@ -24,6 +24,7 @@ mod permits;
 mod pulse;
 mod read_write;
 mod red;
+mod secrets;
 mod table;
 mod tls;
 mod token;

@@ -22,7 +22,7 @@ class ApiTest {
     /** Public only for the sake of the {@code org.redisson} classes. */
     private static final Set<String> INTERNAL = Set.of("io.redlatch.Answer", "io.redlatch.Core", "io.redlatch.Document",
             "io.redlatch.Log",
-            "io.redlatch.Request", "io.redlatch.UserCode", "org.redisson.config.ConfigAccess");
+            "io.redlatch.Request", "io.redlatch.Shown", "io.redlatch.UserCode", "org.redisson.config.ConfigAccess");
 
     @Test
     void the_public_api_is_the_one_under_review() throws Exception {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -90,7 +91,7 @@ def test_locks_that_make_no_group_are_errors_that_say_why(client: redlatch.Clien
 def test_a_majority_is_enough(servers: list[Server], name: str) -> None:
     urls = [server.url for server in servers]
     servers[1].close()
-    lock, other = redlatch.red_lock(urls, name, wait=20), redlatch.red_lock(urls, name)
+    lock, other = redlatch.red_lock(urls, name, wait=20), redlatch.red_lock(urls, name, owner=7)
     with lock as hold:
         assert other.try_lock() is None
         hold.ensure()
@@ -100,6 +101,24 @@ def test_a_majority_is_enough(servers: list[Server], name: str) -> None:
         lock.lock(wait=0.2)
     with redlatch.connect(urls[0]) as client:
         until_true(lambda: not client.get_lock(name).is_locked(), "the lock given back")
+
+
+def test_red_locks_of_one_name_are_one_lock_and_share_their_clients(servers: list[Server], name: str) -> None:
+    urls = [server.url for server in servers]
+
+    def possessions() -> tuple[int, int]:
+        return len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))
+
+    redlatch.red_lock(urls, name).lock()
+    assert redlatch.red_lock(urls, name).hold_count() == 1
+    redlatch.red_lock(urls, name).unlock()
+    before = possessions()
+    for number in range(200):
+        with redlatch.red_lock(urls, f"{name}:{number}", wait=20):
+            pass
+    # Each way to a server may open its other connections meanwhile, and those of other tests' clients come and go.
+    assert all(now < then + 60 for now, then in zip(possessions(), before))
+    assert redlatch.red_lock(urls, name, watchdog=5).try_lock() is not None
 
 
 def test_no_server_is_an_error_that_says_what_to_give() -> None:

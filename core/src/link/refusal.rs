@@ -28,6 +28,11 @@ pub fn of_script<'a>(code: &'a str, detail: &'a str) -> (&'a str, &'a str) {
     }
 }
 
+/// Servers repeat what they do not know, and a login is among that.
+pub fn without_arguments(said: &str) -> &str {
+    said.split_once(", with args beginning with").map_or(said, |(said, _)| said)
+}
+
 /// Whether a script was refused what it asked for, in the words of Redis 6 and 7, or of Valkey and Redis 8.
 fn is_of_acl(said: &str) -> bool {
     let denied = ["run this command", "access at least one of the keys", "publish to the channel"];

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use redis::{ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo, RedisError, RedisResult, io::tcp::TcpSettings};
 
 use super::clock::Clock;
-use super::refusal::{of_script, remedy};
+use super::refusal::{of_script, remedy, without_arguments};
 use super::sharding::Sharding;
 use super::{Elsewhere, Outcome, Reply, reply, tls};
 use crate::config::{Address, Config};
@@ -146,7 +146,7 @@ impl Server {
             redis::ErrorKind::AuthenticationFailed => Some("WRONGPASS"),
             _ => None,
         })?;
-        let (code, detail) = of_script(code, error.detail().unwrap_or_default());
+        let (code, detail) = of_script(code, without_arguments(error.detail().unwrap_or_default()));
         let message = format!("{detail}{}", remedy(code, detail, call));
         let error = Error::Refused { what: what.into(), code: code.into(), message };
         Some(if error.is_transient() { Outcome::Unsent(error) } else { Outcome::Refused(error) })

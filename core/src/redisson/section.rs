@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::config::short;
 use crate::document::{Node, Value};
 use crate::error::{Error, Result};
+use crate::shown;
 
 /// What YAML itself may call a value.
 const PLAIN: [&str; 7] = ["str", "int", "float", "bool", "null", "seq", "map"];
@@ -127,8 +127,9 @@ impl<'a> Section<'a> {
     /// The error for a value that a setting cannot take.
     pub fn bad(&self, name: &str, expected: &str) -> Error {
         let found = self.get(name).map_or("missing".to_owned(), |node| match (&node.value, class(node)) {
+            _ if shown::is_secret(name) => "not as it should be".to_owned(),
             (_, Some(class)) => format!("a `{class}`"),
-            (Value::Plain(text) | Value::Text(text), _) => format!("`{}`", short(text)),
+            (Value::Plain(text) | Value::Text(text), _) => format!("`{}`", shown::value(name, text)),
             (Value::List(_), _) => "a list".to_owned(),
             (Value::Map(_), _) => "a map".to_owned(),
         });

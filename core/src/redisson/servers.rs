@@ -3,6 +3,7 @@
 use super::section::Section;
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::shown;
 
 /// Each mode, what follows the scheme in a URL of it, and the setting with its addresses.
 const MODES: [(&str, &str, &str); 5] = [
@@ -100,7 +101,7 @@ impl<'a> Mode<'a> {
             return Ok(self.addresses[0].clone());
         }
         let bad = |address: &str| {
-            let shown = address.rsplit('@').next().unwrap_or_default();
+            let shown = shown::url(address);
             Error::config(format!(
                 "the address `{shown}` has no scheme, or another one than the first; write redis://host:6379, or rediss:// for all"
             ))
@@ -109,9 +110,15 @@ impl<'a> Mode<'a> {
         let mut url = format!("{scheme}{}://{}", self.plus, first.trim_end_matches('/'));
         for address in &self.addresses[1..] {
             let place = address.strip_prefix(scheme).and_then(|rest| rest.strip_prefix("://")).ok_or_else(|| bad(address))?;
-            let host = place.rsplit('@').next().unwrap_or_default();
+            let host = place.rsplit('@').next().unwrap_or_default().trim_end_matches('/');
+            if place.trim_end_matches('/').contains(['/', '?', '#']) {
+                let shown = shown::url(address);
+                return Err(Error::config(format!(
+                    "the address `{shown}` has more than a host and a port; options are settings of their own"
+                )));
+            }
             url.push(',');
-            url.push_str(host.trim_end_matches('/'));
+            url.push_str(host);
         }
         Ok(url)
     }

@@ -57,7 +57,7 @@ fn what_a_setting_cannot_take_is_named_with_the_remedy() {
         ("singleServerConfig: {}".to_owned(), &["singleServerConfig.address is missing"]),
         ("singleServerConfig: {address: 'h:6379'}".to_owned(), &["redis://host:6379"]),
         (top("clusterServersConfig: {nodeAddresses: ['redis://a']}"), &["both singleServerConfig and clusterServersConfig"]),
-        ("clusterServersConfig: {nodeAddresses: ['redis://a', 'rediss://u:secret@b']}".to_owned(), &["`b`", "another one than the first"]),
+        ("clusterServersConfig: {nodeAddresses: ['redis://a', 'rediss://u:secret@b']}".to_owned(), &["…@b`", "another one than the first"]),
         ("clusterServersConfig: {nodeAddresses: [[a]]}".to_owned(), &["nodeAddresses is a list", "a list of texts"]),
         ("clusterServersConfig: {nodeAddresses: 'redis://a', database: 1}".to_owned(), &["the database is 1"]),
         ("sentinelServersConfig: {sentinelAddresses: 'redis://a'}".to_owned(), &["masterName is missing"]),

@@ -4,6 +4,7 @@ use super::either;
 use super::section::Section;
 use crate::config::Config;
 use crate::error::{Error, Result};
+use crate::shown;
 
 pub fn read(config: &mut Config, top: &Section, server: &Section) -> Result<()> {
     const WORDS: [&str; 3] = ["STRICT", "CA_ONLY", "NONE"];
@@ -42,15 +43,17 @@ pub fn read(config: &mut Config, top: &Section, server: &Section) -> Result<()> 
 fn path(setting: &str, url: &str) -> Result<String> {
     match url.split_once(':') {
         Some(("file", path)) => Ok(crate::servers::decode(path.strip_prefix("//").unwrap_or(path))),
-        Some((scheme, rest)) if rest.starts_with("//") => {
-            Err(Error::config(format!("{setting} is `{url}`, and nothing is fetched by {scheme}; name a PEM file, as in file:/etc/ca.pem")))
-        }
+        Some((scheme, rest)) if rest.starts_with("//") => Err(Error::config(format!(
+            "{setting} is `{}`, and nothing is fetched by {scheme}; name a PEM file, as in file:/etc/ca.pem",
+            shown::value(setting, url)
+        ))),
         _ => Ok(url.to_owned()),
     }
 }
 
 fn pem(setting: &str, path: &str) -> Result<String> {
-    let content = std::fs::read(path).map_err(|error| Error::config(format!("the file `{path}` of {setting} cannot be read: {error}")))?;
+    let content = std::fs::read(path)
+        .map_err(|error| Error::config(format!("the file `{}` of {setting} cannot be read: {error}", shown::value(setting, path))))?;
     let kind = match &content[..] {
         [0xfe, 0xed, 0xfe, 0xed, ..] => "JKS",
         [0xce, 0xce, 0xce, 0xce, ..] => "JCEKS",

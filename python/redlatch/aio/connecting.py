@@ -7,10 +7,13 @@ from collections.abc import Iterable
 from redlatch.aio.client import AsyncClient
 from redlatch.aio.groups import RedLock
 from redlatch.connecting import connected, some
-from redlatch.durations import Seconds
+from redlatch.durations import Seconds, optional_seconds
 from redlatch.sync import Sync
-from redlatch.texts import Path, each
+from redlatch.texts import Path, checked, each
 from redlatch.tls import Tls
+
+#: Those of red locks.
+_clients: dict[tuple[str, float | None], AsyncClient] = {}
 
 
 def connect(
@@ -81,12 +84,21 @@ def red_lock(
     """Returns the lock called `name` of a majority of independent servers, of which a minority may fail.
 
     `urls` are the servers, three or five, without replication between them; each gets a client that lives until the
-    program ends. Every server is asked at once, and has a hundredth of the lease (50 to 500 ms) to answer. The other
-    arguments are as with `AsyncClient.get_lock` and `connect`.
+    program ends, and that all red locks of this URL and watchdog share. Every server is asked at once, and has a
+    hundredth of the lease (50 to 500 ms) to answer. The other arguments are as with `AsyncClient.get_lock` and
+    `connect`.
 
     A majority makes no lease safe against a holder that stands still: what it guards should compare fencing tokens.
 
     Raises ConfigError for arguments that cannot be used.
     """
-    clients = some([connect(url, watchdog=watchdog) for url in each("urls", urls)])
+    clients = some([_shared(url, watchdog) for url in each("urls", urls)])
     return RedLock(clients[0], [client.get_lock(name) for client in clients], wait, lease, owner)
+
+
+def _shared(url: str, watchdog: Seconds | None) -> AsyncClient:
+    key = (checked("url", url), optional_seconds("watchdog", watchdog, "leave it out for the default"))
+    client = _clients.get(key)
+    if client is None or client.closed:
+        client = _clients[key] = connect(url, watchdog=watchdog)  # starts nothing yet
+    return client

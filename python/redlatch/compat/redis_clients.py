@@ -9,6 +9,7 @@ from urllib.parse import quote
 from redlatch.client import Client
 from redlatch.connecting import connect
 from redlatch.errors import UnsupportedError
+from redlatch.texts import shown
 from redlatch.tls import Tls
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def _settings(redis: object) -> tuple[str, dict[str, Any]]:
     kind, given = redis.connection_pool.connection_class, redis.connection_pool.connection_kwargs
     if kind not in (Connection, SSLConnection, UnixDomainSocketConnection):
         raise UnsupportedError(
-            f"{redis!r} connects by {kind.__qualname__}, whose settings are not known here; "
+            f"the client connects by {kind.__qualname__}, whose settings are not known here; "
             "give the redlatch.Client of its server"
         )
     if given.get("credential_provider") is not None:
@@ -88,5 +89,6 @@ def _untold(setting: str) -> UnsupportedError:
 
 def _unknown(redis: object) -> UnsupportedError:
     return UnsupportedError(
-        f"locks are not made of {redis!r}; give a redis.Redis of one server, or what redlatch.connect returns"
+        f"locks are not made of {shown('redis', redis)}; "
+        "give a redis.Redis of one server, or what redlatch.connect returns"
     )

@@ -3,6 +3,7 @@ package org.redisson;
 import io.redlatch.Answer;
 import io.redlatch.Core;
 import io.redlatch.Request;
+import io.redlatch.Shown;
 import java.util.Map;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.config.Config;
@@ -37,7 +38,7 @@ final class Connecting {
         if (!answer.done()) {
             core.close(false);
             RuntimeException cause = Failures.of(answer, "", core.id(), RedissonBaseLock.currentThread());
-            throw new RedisConnectionException("Unable to connect to Redis server: " + Settings.withoutLogin(address), cause);
+            throw new RedisConnectionException("Unable to connect to Redis server: " + Shown.url(address), cause);
         }
     }
 }

@@ -2,8 +2,10 @@ package org.redisson;
 
 import io.redlatch.Core;
 import io.redlatch.Log;
+import io.redlatch.Shown;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
@@ -48,7 +50,7 @@ final class Login {
         }
         renewal.thenCompose(renewed -> resolver.resolve(socket(servers.address))).whenComplete((credentials, error) -> {
             if (error != null || credentials == null) {
-                Log.warn("the credentialsResolver gave nothing new for " + Settings.withoutLogin(servers.address) + ", the old ones stay: " + error);
+                Log.warn("the credentialsResolver gave nothing new for " + Shown.url(servers.address) + ", the old ones stay: " + error);
             } else {
                 core.credentials(said[0] != null ? said[0] : user(credentials), credentials.getPassword());
             }
@@ -83,7 +85,7 @@ final class Login {
         if (resolver == null) {
             return new Credentials();
         }
-        String shown = Settings.withoutLogin(servers.address);
+        String shown = Shown.url(servers.address);
         CompletableFuture<Credentials> answer = resolver.resolve(socket(servers.address)).toCompletableFuture();
         try {
             Credentials credentials = answer.get(servers.settings.getConnectTimeout(), TimeUnit.MILLISECONDS);
@@ -101,7 +103,13 @@ final class Login {
 
     /** Null for a Unix socket. */
     private static InetSocketAddress socket(String address) {
-        URI uri = URI.create(address);
+        URI uri;
+        try {
+            uri = new URI(address);
+        } catch (URISyntaxException e) {
+            // It has the whole text, and so is no cause.
+            throw new IllegalArgumentException("the address " + Shown.url(address) + " cannot be read: " + e.getReason());
+        }
         return uri.getHost() == null ? null : new InetSocketAddress(uri.getHost(), uri.getPort() < 0 ? 6379 : uri.getPort());
     }
 

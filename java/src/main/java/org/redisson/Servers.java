@@ -1,5 +1,6 @@
 package org.redisson;
 
+import io.redlatch.Shown;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -101,7 +102,7 @@ final class Servers {
         String scheme = first.substring(0, Math.max(first.indexOf("://"), 0));
         for (String address : addresses) {
             if (scheme.isEmpty() || !address.startsWith(scheme + "://")) {
-                throw new IllegalArgumentException("the address " + Settings.withoutLogin(address)
+                throw new IllegalArgumentException("the address " + Shown.url(address)
                         + " has no scheme, or another one than the first; write redis://host:6379, or rediss:// for all");
             }
         }
@@ -110,8 +111,8 @@ final class Servers {
     }
 
     private static String host(String address) {
-        String shown = Settings.withoutLogin(address);
-        return shown.substring(shown.indexOf("://") + 3).replaceAll("/+$", "");
+        String place = Settings.withoutLogin(address);
+        return place.substring(place.indexOf("://") + 3).replaceAll("/+$", "");
     }
 
     private static String hint(BaseConfig<?> settings) {

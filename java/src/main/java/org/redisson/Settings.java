@@ -66,7 +66,7 @@ final class Settings {
         return new Limits(params.getTimeout(), retries ? retryFor(attempts, delays) : -1);
     }
 
-    /** The address as it may be shown. */
+    /** The address without user and password. */
     static String withoutLogin(String address) {
         int scheme = address.indexOf("://");
         int at = address.lastIndexOf('@');

@@ -1,5 +1,6 @@
 package org.redisson;
 
+import io.redlatch.Shown;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;
@@ -145,7 +146,7 @@ final class Tls implements AutoCloseable {
 
     private static IllegalArgumentException bad(String setting, URL url, Object why) {
         Throwable cause = why instanceof Throwable ? (Throwable) why : null;
-        String message = "the " + setting + " " + url + " cannot be used: " + why + "; check file, type and password";
+        String message = "the " + setting + " " + Shown.value(setting, url.toString()) + " cannot be used: " + why + "; check file, type and password";
         return new IllegalArgumentException(message, cause);
     }
 }

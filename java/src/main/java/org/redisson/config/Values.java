@@ -1,6 +1,7 @@
 package org.redisson.config;
 
 import io.redlatch.Document;
+import io.redlatch.Shown;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.net.MalformedURLException;
@@ -55,7 +56,9 @@ final class Values {
             if (value.text() == null) {
                 throw (IllegalArgumentException) e; // it names something within
             }
-            throw new IllegalArgumentException(path + " is `" + value.text() + "`, it must be " + expected(raw), e);
+            String shown = Shown.value(path, value.text());
+            // The exceptions of the JDK have the whole text.
+            throw new IllegalArgumentException(path + " is `" + shown + "`, it must be " + expected(raw), shown.equals(value.text()) ? e : null);
         }
     }
 

@@ -1,7 +1,9 @@
 package org.redisson.misc;
 
+import io.redlatch.Shown;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.util.Objects;
 
 /** Where a server is: {@code redis://[user:password@]host:port}, or a Unix socket. */
@@ -14,13 +16,13 @@ public final class RedisURI {
 
     /** @throws IllegalArgumentException if that is no address of a server */
     public RedisURI(String uri) {
-        URI parsed = URI.create(uri);
+        URI parsed = parsed(uri);
         scheme = parsed.getScheme();
         boolean socket = scheme != null && scheme.endsWith("+uds");
         host = socket ? parsed.getPath() : parsed.getHost();
         port = socket ? 0 : parsed.getPort();
         if (scheme == null || host == null || port < 0) {
-            throw new IllegalArgumentException("the address " + hidden(uri) + " cannot be read; write redis://host:port");
+            throw new IllegalArgumentException("the address " + Shown.url(uri) + " cannot be read; write redis://host:port");
         }
         String[] login = parsed.getUserInfo() == null ? new String[0] : parsed.getUserInfo().split(":", 2);
         username = login.length > 1 && !login[0].isEmpty() ? login[0] : null;
@@ -36,14 +38,13 @@ public final class RedisURI {
         this.password = null;
     }
 
-    /** With the user and password of {@code login}. */
-    public RedisURI(String scheme, String place, RedisURI login) {
-        RedisURI parsed = new RedisURI(scheme + "://" + place);
-        this.scheme = scheme;
-        this.host = parsed.host;
-        this.port = parsed.port;
-        this.username = login.username;
-        this.password = login.password;
+    /** Where {@code place} is, with this user and this password, either of which may be null. */
+    public RedisURI(String username, String password, RedisURI place) {
+        this.scheme = place.scheme;
+        this.host = place.host;
+        this.port = place.port;
+        this.username = username;
+        this.password = password;
     }
 
     /** Whether that can be read. */
@@ -122,7 +123,13 @@ public final class RedisURI {
         return toString();
     }
 
-    private static String hidden(String uri) {
-        return uri.replaceAll("://.*@", "://…@");
+    /** The exception of the JDK has the whole text, and so must not be the cause. */
+    private static URI parsed(String uri) {
+        try {
+            return new URI(uri);
+        } catch (URISyntaxException e) {
+            throw new IllegalArgumentException(
+                    "the address " + Shown.url(uri) + " cannot be read: " + e.getReason() + "; write redis://host:port");
+        }
     }
 }
