@@ -15,7 +15,8 @@ use crate::operate;
 use crate::process::PerProcess;
 use crate::slot::Slot;
 
-/// A client of one server. Cheap to clone; all clones are one client with one identity.
+/// A client of one server. Cheap to clone; all clones are one client with one identity. It ends, with its thread and its connections,
+/// when the last of them, of its guards and of its calls is gone; [`Client::close`] ends it before.
 #[derive(Clone)]
 pub struct Client {
     config: Arc<Config>,
@@ -221,6 +222,7 @@ impl Client {
             return Err(live.closed_error());
         }
         request.check()?;
+        live.start()?;
         Ok(live)
     }
 }

@@ -82,7 +82,7 @@ pub enum Error {
     #[error("`{lock}` has no permit {permits} out: it was given back, has ended, or never was; take a new one")]
     NoPermit { lock: String, permits: String },
     /// The server cannot be reached, or does not answer, in time.
-    #[error("{server} {cause}; check that it runs and that the address is right")]
+    #[error("{server} {cause}{}", check(cause))]
     Unavailable { server: String, cause: String, timeout: bool },
     /// What was taken was not confirmed in time, see [`crate::SyncPolicy`], and is given back.
     #[error("`{}` was confirmed by {confirmed} of {expected} {because}", shown(lock))]
@@ -102,6 +102,11 @@ pub enum Error {
     /// The caller gave up; nothing is held.
     #[error("cancelled")]
     Cancelled,
+}
+
+/// What is to be done where the cause itself does not say it.
+fn check(cause: &str) -> &'static str {
+    if cause.contains("; ") { "" } else { "; check that it runs and that the address is right" }
 }
 
 /// Codes by which a server says that it runs nothing just then.

@@ -1,7 +1,7 @@
 //! Who is to be told when an object's key expires or is deleted: the server's keyspace events, counted for each that listens.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -54,7 +54,7 @@ pub async fn subscribe(target: Target, op: Op) -> Result<Answer> {
     let listener = live.wakes.join(&channel);
     let number = live.wakes.events.add(source, kept);
     let listened = live.link.listen(&channel, limit).await;
-    tasks::spawn(keep(live.clone(), channel, listener, end));
+    tasks::spawn(keep(Arc::downgrade(live), channel, listener, end));
     match listened {
         Ok(()) => Ok(Answer::done(number as i64)),
         Err(error) => {
@@ -65,12 +65,16 @@ pub async fn subscribe(target: Target, op: Op) -> Result<Answer> {
 }
 
 /// Listens again whenever the connection was lost; at the end, ends the subscription if it was the channel's last.
-async fn keep(live: Arc<Live>, channel: String, mut listener: Listener, mut end: oneshot::Receiver<()>) {
+async fn keep(live: Weak<Live>, channel: String, mut listener: Listener, mut end: oneshot::Receiver<()>) {
     let listen_again = async {
         loop {
             listener.heard().await;
-            while !listener.is_proven() && live.link.listen(&channel, AGAIN).await.is_err() {
-                sleep(AGAIN).await;
+            while !listener.is_proven() {
+                let Some(live) = live.upgrade() else { return };
+                if live.link.listen(&channel, AGAIN).await.is_err() {
+                    drop(live);
+                    sleep(AGAIN).await;
+                }
             }
         }
     };
@@ -78,6 +82,7 @@ async fn keep(live: Arc<Live>, channel: String, mut listener: Listener, mut end:
         () = listen_again => {}
         _ = &mut end => {}
     }
+    let Some(live) = live.upgrade() else { return };
     if live.wakes.leave(&channel, listener) {
         live.link.unlisten(&channel).await;
     }

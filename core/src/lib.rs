@@ -23,6 +23,7 @@ mod dice;
 pub mod document;
 mod error;
 mod events;
+mod exhausted;
 mod gate;
 mod group;
 mod guard;

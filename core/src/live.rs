@@ -10,6 +10,7 @@ use tokio::time::timeout;
 
 use crate::config::Config;
 use crate::error::{Error, LostReason, Result};
+use crate::exhausted;
 use crate::gate::Gates;
 use crate::group::Holding;
 use crate::holds::Holds;
@@ -37,10 +38,13 @@ pub struct Live {
     lines: Mutex<Lines>,
     groups: Mutex<Holding>,
     io: OnceLock<Io>,
+    /// Held by the caller that starts the I/O thread, so that only one does.
+    starting: Mutex<()>,
     inbox: Arc<Inbox>,
-    pub stop: Notify,
+    /// Ends the I/O thread.
+    pub stop: Arc<Notify>,
     /// Tells the watchdog that something is due earlier than it sleeps.
-    pub earlier: Notify,
+    pub earlier: Arc<Notify>,
     asleep_until: Mutex<Option<Instant>>,
     requests: Requests,
     /// One for each pipeline of first tries that may be under way.
@@ -62,9 +66,10 @@ impl Live {
             lines: Mutex::default(),
             groups: Mutex::default(),
             io: OnceLock::new(),
+            starting: Mutex::default(),
             inbox: Arc::default(),
-            stop: Notify::new(),
-            earlier: Notify::new(),
+            stop: Arc::default(),
+            earlier: Arc::default(),
             asleep_until: Mutex::new(None),
             requests: Requests::default(),
             pipelines: Semaphore::new(UNDER_WAY / TOGETHER),
@@ -109,38 +114,62 @@ impl Live {
         self.groups.lock().expect("nothing panics while it is held")
     }
 
-    /// The I/O thread's runtime; the first call starts it.
-    pub fn io(self: &Arc<Self>) -> &Io {
-        self.io.get_or_init(|| {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("the system gives an event queue");
-            let io = Io(runtime.handle().clone());
-            let live = self.clone();
-            let run = move || {
-                let dealing = live.clone();
-                runtime.spawn(boxed(async move { dealing.inbox.deal_out(|firsts| dealing.send(firsts)).await }));
-                // As a task: each waking of what is blocked on costs a system call more. A panic has been told of by then.
-                let _ = runtime.block_on(runtime.spawn(boxed(crate::watchdog::run(live.clone()))));
-                drop(runtime);
-                live.inbox.close();
-                let waiting = live.lines().take_all();
-                drop(waiting);
-                live.watchers.end(|| live.closed_error());
-                live.wakes.events.close(|| live.closed_error());
-            };
-            std::thread::Builder::new().name("redlatch-io".into()).spawn(run).expect("the system gives a thread");
-            io
-        })
+    /// Starts the I/O thread, with the first call of the client.
+    ///
+    /// # Errors
+    /// `Unavailable` if the system gives no thread or no descriptors for it; a later call tries again.
+    pub fn start(self: &Arc<Self>) -> Result<()> {
+        if self.io.get().is_none() {
+            let _only_me = self.starting.lock().expect("nothing panics while it is held");
+            if self.io.get().is_none() {
+                let io = self.run().map_err(|error| not_started(self.config.server(), &error))?;
+                let _ = self.io.set(io);
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the I/O thread until the client is closed, or dropped: what goes on there by itself does not keep the client alive, calls do.
+    fn run(self: &Arc<Self>) -> std::io::Result<Io> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let io = Io(runtime.handle().clone());
+        let live = Arc::downgrade(self);
+        let dealing = (self.inbox.clone(), live.clone());
+        let watchdog = crate::watchdog::run(live.clone(), self.wakes.clone(), self.earlier.clone(), self.stop.clone());
+        let run = move || {
+            let (inbox, live_of_firsts) = dealing;
+            let send = move |firsts| live_of_firsts.upgrade().is_some_and(|live: Arc<Live>| live.send(firsts));
+            runtime.spawn(boxed(async move { inbox.deal_out(send).await }));
+            // As a task: each waking of what is blocked on costs a system call more. A panic has been told of by then.
+            let _ = runtime.block_on(runtime.spawn(boxed(watchdog)));
+            drop(runtime);
+            live.upgrade().inspect(|live| live.end());
+        };
+        std::thread::Builder::new().name("redlatch-io".into()).spawn(run)?;
+        Ok(io)
+    }
+
+    /// Tells everybody who still waits for something that the client is closed.
+    fn end(&self) {
+        self.inbox.close();
+        let waiting = self.lines().take_all();
+        drop(waiting);
+        self.watchers.end(|| self.closed_error());
+        self.wakes.events.close(|| self.closed_error());
+    }
+
+    /// The I/O thread's runtime.
+    pub fn io(&self) -> &Io {
+        self.io.get().expect("every call of a client begins with its start")
     }
 
     /// Has something done on the I/O thread.
-    pub fn spawn(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
-        self.io();
+    pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.inbox.put(work);
     }
 
     /// Has a first try made on the I/O thread, together with others, where it may take its usual time.
-    pub fn first(self: &Arc<Self>, first: Box<dyn First>, response: Duration) {
-        self.io();
+    pub fn first(&self, first: Box<dyn First>, response: Duration) {
         if response != self.config.response_timeout {
             return first.told(None);
         }
@@ -170,7 +199,6 @@ impl Live {
 
     /// Called whenever something may be due earlier than before.
     pub fn rearm(self: &Arc<Self>) {
-        self.io();
         let due = self.holds(|holds| holds.next_due());
         let asleep = *self.asleep_until.lock().expect("nothing panics while it is held");
         if due.is_some_and(|due| asleep.is_none_or(|until| due < until)) {
@@ -256,6 +284,20 @@ impl Live {
     pub fn closed_error(&self) -> Error {
         Error::Closed { server: self.config.server() }
     }
+}
+
+/// The last client, guard and call of it are gone.
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.stop.notify_one();
+        self.end();
+    }
+}
+
+/// What is not done in a process that has no descriptor, or no thread, left.
+fn not_started(server: String, error: &std::io::Error) -> Error {
+    let cause = exhausted::cause(error).unwrap_or_else(|| format!("cannot be asked: the system gives no thread for it ({error})"));
+    Error::Unavailable { server, cause, timeout: false }
 }
 
 /// A random UUID, version 4.

@@ -6,8 +6,18 @@ pub struct PerProcess<T>(OnceBox<Generation<T>>);
 
 struct Generation<T> {
     process: u32,
-    own: T,
+    /// Never `None` but in its drop.
+    own: Option<T>,
     next: PerProcess<T>,
+}
+
+/// In a child, what is its parent's is not even dropped.
+impl<T> Drop for Generation<T> {
+    fn drop(&mut self) {
+        if self.process != std::process::id() {
+            std::mem::forget(self.own.take());
+        }
+    }
 }
 
 impl<T> Default for PerProcess<T> {
@@ -22,9 +32,9 @@ impl<T> PerProcess<T> {
         let process = std::process::id();
         let mut link = self;
         loop {
-            let generation = link.0.get_or_init(|| Box::new(Generation { process, own: new(), next: PerProcess::default() }));
+            let generation = link.0.get_or_init(|| Box::new(Generation { process, own: Some(new()), next: PerProcess::default() }));
             if generation.process == process {
-                return &generation.own;
+                return generation.own.as_ref().expect("only its drop takes it");
             }
             link = &generation.next;
         }

@@ -1,9 +1,10 @@
 //! One timer for a client: renews holds in batches, each well before its lease ends, has the server tell of their changes, and
 //! finds those that ended.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep_until, timeout};
 
@@ -15,7 +16,7 @@ use crate::live::Live;
 use crate::script::Call;
 use crate::slot::Slot;
 use crate::tasks;
-use crate::wakes::Suspects;
+use crate::wakes::{Suspects, Wakes};
 
 /// Names in one go.
 const MOST: usize = 400;
@@ -25,11 +26,14 @@ const CALL: usize = 32;
 /// How long the next go waits for the answer to the last one.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Runs on the I/O thread until the client is closed.
-pub async fn run(live: Arc<Live>) {
+/// Runs on the I/O thread until the client is closed, or gone.
+pub async fn run(live: Weak<Live>, wakes: Arc<Wakes>, earlier: Arc<Notify>, stop: Arc<Notify>) {
     loop {
-        let next = live.holds(|holds| holds.next_due());
-        live.asleep_until(next);
+        let Some(awake) = live.upgrade() else { return };
+        let next = awake.holds(|holds| holds.next_due());
+        awake.asleep_until(next);
+        // Nobody but the program keeps the client alive meanwhile.
+        drop(awake);
         // What came between the look and the note has been announced, and is not slept over.
         let timer = async {
             match next {
@@ -39,10 +43,11 @@ pub async fn run(live: Arc<Live>) {
         };
         tokio::select! {
             _ = timer => {}
-            _ = live.earlier.notified() => continue,
-            _ = live.wakes.suspicion.notified() => {}
-            _ = live.stop.notified() => return,
+            _ = earlier.notified() => continue,
+            _ = wakes.suspicion.notified() => {}
+            _ = stop.notified() => return,
         }
+        let Some(live) = live.upgrade() else { return };
         let now = Instant::now();
         match live.wakes.take_suspects() {
             Some(Suspects::All) => live.holds(|holds| holds.suspect(None, now)),

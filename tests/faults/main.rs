@@ -8,7 +8,9 @@ use redlatch::Client;
 use redlatch_tests::*;
 
 mod cancelling;
+mod dropped;
 mod every_packet;
+mod exhausted;
 mod holders;
 mod late_copies;
 mod load;

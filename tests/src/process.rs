@@ -84,6 +84,23 @@ impl Process {
         self.guarded.pid
     }
 
+    /// How many threads it has, and how many descriptors.
+    pub fn possessions(&self) -> (usize, usize) {
+        let count = |of| std::fs::read_dir(format!("/proc/{}/{of}", self.pid())).expect("it runs").count();
+        (count("task"), count("fd"))
+    }
+
+    /// Leaves it room for so many descriptors more; `None`: for as many as it had room for at its start.
+    pub fn limit_descriptors(&self, more: Option<u64>) {
+        let is_open = |number: &u64| std::fs::symlink_metadata(format!("/proc/{}/fd/{number}", self.pid())).is_ok();
+        let free = |count: u64| (0..).filter(|number| !is_open(number)).nth(count as usize).expect("numbers have no end");
+        let pid = rustix::process::Pid::from_raw(self.pid() as i32).expect("it has a number");
+        let maximum = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+        let current = more.map(free).or(maximum);
+        let limit = rustix::process::Rlimit { current, maximum };
+        rustix::process::prlimit(Some(pid), rustix::process::Resource::Nofile, limit).expect("it is a child of this process");
+    }
+
     /// How many bytes of memory it has.
     pub fn memory(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("it runs");

@@ -10,6 +10,7 @@
 //! | `go SHARE` | none: the lanes acquire and release, so many times of a hundred a lock of their own |
 //! | `rest MS` | the number of lanes that have not come to an end in this time |
 //! | `close` | `ok`: the clients of the lanes are closed |
+//! | `clients URL COUNT` | `ok`: that many clients held `dropped:N` each when they were dropped with it |
 //! | `names FIRST COUNT` | `ok`: that many names were locked and unlocked, see [`names`] |
 //!
 //! `KINDS` has the kinds of locks that the lanes take, `RED` the URLs of the servers of red locks, both with commas.
@@ -59,6 +60,7 @@ fn main() {
                 lanes().close();
                 control.answer("ok");
             }
+            ["clients", url, count] => control.answer(&said((0..number(count)).try_for_each(|each| use_and_drop(url, each)))),
             ["names", first, count] => {
                 let names = names.get_or_insert_with(|| Names::new(url));
                 control.answer(&said(names.use_up(number(first), number(count))));
@@ -71,6 +73,15 @@ fn main() {
 /// As the table above has it.
 fn said(outcome: Result<()>) -> String {
     outcome.map_or_else(|error| format!("{} {error}", error.code()), |()| "ok".to_owned())
+}
+
+/// A client that is nobody's any more, and neither is what it holds.
+fn use_and_drop(url: &str, number: u64) -> Result<()> {
+    let client = Client::connect(url)?;
+    client.lock("free").blocking().acquire()?.release()?;
+    let guard = client.fenced_lock(&format!("dropped:{number}")).blocking().acquire()?;
+    drop(client);
+    guard.ensure()
 }
 
 fn number(word: &str) -> u64 {

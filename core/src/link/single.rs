@@ -11,6 +11,7 @@ use super::sharding::Sharding;
 use super::{Elsewhere, Outcome, Reply, reply, tls};
 use crate::config::{Address, Config};
 use crate::error::Error;
+use crate::exhausted;
 use crate::login::Login;
 use crate::nat::Nat;
 use crate::script::Call;
@@ -98,6 +99,9 @@ impl Server {
         if error.is_timeout() || error.to_string().contains("Resource temporarily unavailable") {
             return self.unavailable("does not answer in time", true);
         }
+        if let Some(cause) = io(error).and_then(exhausted::cause) {
+            return self.unavailable(cause, false);
+        }
         match error.kind() {
             redis::ErrorKind::Parse => self.unavailable("does not speak the Redis protocol", false),
             redis::ErrorKind::RESP3NotSupported => Error::Unsupported(format!("{} knows no RESP3; use Redis 6 or newer", self.name)),
@@ -175,6 +179,12 @@ impl Server {
     pub fn nonsense(&self) -> Error {
         self.unavailable("answers what no script of ours does", false)
     }
+}
+
+/// The system's error that this one is about.
+fn io(error: &RedisError) -> Option<&std::io::Error> {
+    let error = std::error::Error::source(error)?.downcast_ref::<Arc<dyn std::error::Error + Send + Sync>>()?;
+    error.downcast_ref()
 }
 
 /// The handshake's time-out counts for each reply of it, so it is kept to as few as can be.

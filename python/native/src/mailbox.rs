@@ -34,6 +34,19 @@ struct Shared {
     hears: UnixStream,
 }
 
+/// Both ends of what a loop watches.
+fn pair() -> std::io::Result<(UnixStream, UnixStream)> {
+    let (rings, hears) = UnixStream::pair()?;
+    rings.set_nonblocking(true)?;
+    hears.set_nonblocking(true)?;
+    Ok((rings, hears))
+}
+
+fn not_opened(error: &std::io::Error) -> Error {
+    let cause = format!("cannot be heard: {error}; close what this process does not need, or raise its limit (`ulimit -n`)");
+    Error::Unavailable { server: "the I/O thread".into(), cause, timeout: false }
+}
+
 #[derive(Default)]
 struct State {
     ended: Vec<(usize, Ended)>,
@@ -45,10 +58,8 @@ struct State {
 #[pymethods]
 impl Mailbox {
     #[new]
-    fn new(event_loop: Py<PyAny>) -> PyResult<Self> {
-        let (rings, hears) = UnixStream::pair()?;
-        rings.set_nonblocking(true)?;
-        hears.set_nonblocking(true)?;
+    fn new(py: Python<'_>, event_loop: Py<PyAny>) -> PyResult<Self> {
+        let (rings, hears) = pair().map_err(|error| outcome::exception(py, &not_opened(&error), ""))?;
         let (shared, process) = (Arc::new(Shared { state: Mutex::default(), rings, hears }), std::process::id());
         Ok(Mailbox { event_loop, shared, waiting: Mutex::default(), came: Mutex::default(), process })
     }
