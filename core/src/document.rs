@@ -12,8 +12,9 @@ use crate::error::{Error, Result};
 
 /// Deeper ones are a mistake, or an attack on the stack.
 const DEEPEST: usize = 64;
-/// More values than this are made by aliases of aliases only.
+/// More values, and more text, than this are made by aliases only.
 const MOST: usize = 100_000;
+const LONGEST: usize = 1 << 20;
 
 /// One value of a [`document`](read), with the type that its tag names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,9 +39,13 @@ pub enum Value {
 /// of the name, else the default, else stay.
 ///
 /// # Errors
-/// `Error::Config` for what is no YAML, with line and column; for more than one document, names that are no texts, and a nesting beyond reason.
+/// `Error::Config` for what is no YAML, with line and column; for more than one document, names that are no texts, and a nesting, a length or
+/// a number of values beyond reason, those that aliases make of it among them.
 pub fn read(text: &str, lookup: impl Fn(&str) -> Option<String>) -> Result<Node> {
     let text = placeholders::fill_in(text, lookup);
+    if text.len() > LONGEST {
+        return Err(Error::config(format!("the configuration has {} bytes, the most is {LONGEST}; name a smaller file", text.len())));
+    }
     let mut reading = Reading::default();
     let mut documents = 0;
     for event in Parser::new_from_str(&text) {
@@ -60,7 +65,14 @@ struct Reading {
     root: Option<Node>,
     open: Vec<Open>,
     anchors: HashMap<usize, Node>,
-    count: usize,
+    size: Size,
+}
+
+/// How much has been made of it.
+#[derive(Clone, Copy, Default)]
+struct Size {
+    values: usize,
+    bytes: usize,
 }
 
 /// A list or a map whose end is still to come.
@@ -69,6 +81,8 @@ struct Open {
     node: Node,
     /// Of a map, the name whose value comes next.
     name: Option<String>,
+    /// Of a map, the place of each name's last value.
+    last: HashMap<String, usize>,
 }
 
 type Why = &'static str;
@@ -84,32 +98,38 @@ impl Reading {
             Event::SequenceStart(anchor, tag) => self.begin(anchor, tag.as_deref(), Value::List(Vec::new())),
             Event::MappingStart(anchor, tag) => self.begin(anchor, tag.as_deref(), Value::Map(Vec::new())),
             Event::SequenceEnd | Event::MappingEnd => {
-                let Open { anchor, node, .. } = self.open.pop().expect("the parser ends only what it began");
-                self.close(anchor, node)
+                let mut open = self.open.pop().expect("the parser ends only what it began");
+                open.leave_last();
+                self.close(open.anchor, open.node)
             }
             Event::Alias(anchor) => {
-                let node = self.anchors.get(&anchor).cloned().ok_or("an alias of what contains it")?;
-                self.count += size(&node);
-                self.close(0, node)
+                let node = self.anchors.get(&anchor).ok_or("an alias of what contains it")?;
+                // Before there is another copy of it.
+                self.size.grow(size(node))?;
+                let node = node.clone();
+                self.put(node)
             }
             _ => Ok(()),
         }
     }
 
     fn begin(&mut self, anchor: usize, tag: Option<&Tag>, value: Value) -> std::result::Result<(), Why> {
-        self.open.push(Open { anchor, node: Node { tag: name_of(tag), value }, name: None });
+        self.open.push(Open { anchor, node: Node { tag: name_of(tag), value }, name: None, last: HashMap::new() });
         if self.open.len() > DEEPEST { Err("more than 64 levels") } else { Ok(()) }
     }
 
-    /// A value is complete: it goes where it belongs.
+    /// A value is complete.
     fn close(&mut self, anchor: usize, node: Node) -> std::result::Result<(), Why> {
-        self.count += 1;
-        if self.count > MOST {
-            return Err("too many values");
-        }
+        self.size.grow(Size { values: 1, bytes: bytes(&node) })?;
         if anchor > 0 {
+            self.size.grow(size(&node))?;
             self.anchors.insert(anchor, node.clone());
         }
+        self.put(node)
+    }
+
+    /// A value goes where it belongs.
+    fn put(&mut self, node: Node) -> std::result::Result<(), Why> {
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
             return Ok(());
@@ -117,9 +137,9 @@ impl Reading {
         match &mut open.node.value {
             Value::List(items) => items.push(node),
             Value::Map(entries) => match (open.name.take(), node.value) {
-                (Some(name), value) if name == "<<" => merge(entries, value)?,
+                (Some(name), value) if name == "<<" => merge(entries, &mut open.last, value)?,
                 (Some(name), value) => {
-                    entries.retain(|(known, _)| *known != name);
+                    open.last.insert(name.clone(), entries.len());
                     entries.push((name, Node { tag: node.tag, value }));
                 }
                 (None, Value::Plain(name) | Value::Text(name)) => open.name = Some(name),
@@ -131,18 +151,40 @@ impl Reading {
     }
 }
 
+impl Open {
+    /// Of several values of one name, the last one counts.
+    fn leave_last(&mut self) {
+        if let Value::Map(entries) = &mut self.node.value
+            && entries.len() > self.last.len()
+        {
+            let places = 0..entries.len();
+            let all = std::mem::take(entries).into_iter().zip(places);
+            *entries = all.filter(|((name, _), place)| self.last.get(name) == Some(place)).map(|(entry, _)| entry).collect();
+        }
+    }
+}
+
+impl Size {
+    fn grow(&mut self, by: Size) -> std::result::Result<(), Why> {
+        self.values += by.values;
+        self.bytes += by.bytes;
+        if self.values > MOST || self.bytes > 2 * LONGEST { Err("too many values, or values that are too long,") } else { Ok(()) }
+    }
+}
+
 /// `<<: *other` takes over what is not there; what comes later replaces it.
-fn merge(entries: &mut Vec<(String, Node)>, value: Value) -> std::result::Result<(), Why> {
+fn merge(entries: &mut Vec<(String, Node)>, last: &mut HashMap<String, usize>, value: Value) -> std::result::Result<(), Why> {
     match value {
         Value::Map(others) => {
             for (name, node) in others {
-                if entries.iter().all(|(known, _)| *known != name) {
+                if !last.contains_key(&name) {
+                    last.insert(name.clone(), entries.len());
                     entries.push((name, node));
                 }
             }
             Ok(())
         }
-        Value::List(maps) => maps.into_iter().try_for_each(|map| merge(entries, map.value)),
+        Value::List(maps) => maps.into_iter().try_for_each(|map| merge(entries, last, map.value)),
         Value::Plain(_) | Value::Text(_) => Err("a `<<` without a map"),
     }
 }
@@ -151,10 +193,22 @@ fn name_of(tag: Option<&Tag>) -> Option<String> {
     tag.map(|tag| tag.suffix.trim_start_matches('!').to_owned()).filter(|name| !name.is_empty())
 }
 
-fn size(node: &Node) -> usize {
+/// Of a value by itself.
+fn bytes(node: &Node) -> usize {
+    let text = match &node.value {
+        Value::Plain(text) | Value::Text(text) => text.len(),
+        Value::List(_) | Value::Map(_) => 0,
+    };
+    text + node.tag.as_ref().map_or(0, String::len)
+}
+
+/// Of a value and all that is in it.
+fn size(node: &Node) -> Size {
+    let own = Size { values: 1, bytes: bytes(node) };
+    let add = |sum: Size, more: Size| Size { values: sum.values + more.values, bytes: sum.bytes + more.bytes };
     match &node.value {
-        Value::Plain(_) | Value::Text(_) => 1,
-        Value::List(items) => 1 + items.iter().map(size).sum::<usize>(),
-        Value::Map(entries) => 1 + entries.iter().map(|(_, node)| size(node)).sum::<usize>(),
+        Value::Plain(_) | Value::Text(_) => own,
+        Value::List(items) => items.iter().map(size).fold(own, add),
+        Value::Map(entries) => entries.iter().map(|(name, node)| add(size(node), Size { values: 0, bytes: name.len() })).fold(own, add),
     }
 }

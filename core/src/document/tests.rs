@@ -110,3 +110,125 @@ fn what_grows_beyond_reason_is_refused() {
     let doublings: String = (1..40).map(|n| format!("a{n}: &a{n} [*a{0}, *a{0}]\n", n - 1)).collect();
     assert!(error(&format!("a0: &a0 x\n{doublings}")).contains("too many values"));
 }
+
+/// Of a file that names a long text once, and 2,000 times more by aliases, 2 GB were made.
+#[test]
+fn what_aliases_make_of_a_file_has_an_end() {
+    let long = "x".repeat(500_000);
+    let bombs = [
+        format!("a: &a {long}\nlist: [{}]", "*a,".repeat(2000)),
+        format!("a: &a {{b: {long}}}\n{}", (0..2000).map(|i| format!("k{i}: *a\n")).collect::<String>()),
+        format!("a: &a {{{long}: b}}\n{}", (0..2000).map(|i| format!("k{i}: *a\n")).collect::<String>()),
+        format!("a: &a !<{long}> b\n{}", (0..2000).map(|i| format!("k{i}: *a\n")).collect::<String>()),
+        (0..60).map(|i| format!("{}- &a{i}\n", " ".repeat(i))).collect::<String>() + &format!("{}- {long}", " ".repeat(60)),
+        "a: &a0 [x]\n".to_owned() + &(1..40).map(|i| format!("b{i}: &a{i} [*a{0}, *a{0}]\n", i - 1)).collect::<String>(),
+        format!("a: {}", "x".repeat(2_000_000)),
+    ];
+    for bomb in bombs {
+        let said = error(&bomb);
+        assert!(said.contains("too many values") || said.contains("bytes"), "{} … {said}", &bomb[..20]);
+        assert!(said.len() < 200, "{}", said.len());
+    }
+}
+
+/// Each name was compared with all before it: 40,000 took 5 s, and these would have taken a minute.
+#[test]
+fn a_file_of_many_names_is_read_in_one_pass() {
+    let many: String = (0..45_000).map(|i| format!("k{i}: {i}\n")).collect();
+    let again: String = (0..45_000).map(|i| format!("k{}: x\n", i % 3)).collect();
+    let Value::Map(entries) = of(&many).value else { panic!("it is a map") };
+    assert_eq!(entries.len(), 45_000);
+    assert_eq!(of(&again), map([("k0", plain("x")), ("k1", plain("x")), ("k2", plain("x"))]));
+}
+
+mod fuzz {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::super::{LONGEST, Node, Value, bytes, read};
+    use crate::Config;
+
+    /// What has a meaning in YAML, in JSON and in Redisson's files, in whatever order.
+    const TOKENS: [&str; 48] = [
+        "a",
+        "b: ",
+        "- ",
+        "\n",
+        "\n  ",
+        "\n    ",
+        "{",
+        "}",
+        "[",
+        "]",
+        ", ",
+        ": ",
+        "? ",
+        "&a ",
+        "*a",
+        "&b ",
+        "*b",
+        "<<: ",
+        "!t ",
+        "!<t> ",
+        "!!str ",
+        "'",
+        "\"",
+        "|\n",
+        ">\n",
+        "#",
+        "---\n",
+        "...\n",
+        "%YAML 1.2\n",
+        "~",
+        "${A}",
+        "${A:-b}",
+        "${",
+        "}",
+        "\t",
+        "\r",
+        "\u{feff}",
+        "é",
+        "\\u",
+        "@",
+        "`",
+        "singleServerConfig: ",
+        "address: redis://h",
+        "clusterServersConfig: ",
+        "nodeAddresses: ",
+        "password: ",
+        "timeout: 5",
+        "retryDelay: ",
+    ];
+
+    fn made_of(node: &Node) -> usize {
+        bytes(node)
+            + match &node.value {
+                Value::Plain(_) | Value::Text(_) => 0,
+                Value::List(items) => items.iter().map(made_of).sum(),
+                Value::Map(entries) => entries.iter().map(|(name, node)| name.len() + made_of(node)).sum(),
+            }
+    }
+
+    fn is_read(text: &str) -> Result<(), TestCaseError> {
+        if let Ok(node) = read(text, |name| Some(name.to_owned())) {
+            prop_assert!(made_of(&node) <= 2 * LONGEST);
+        }
+        // Neither panics.
+        let _ = Config::from_redisson(text);
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn whatever_a_file_has_in_it_is_read_or_refused(tokens in proptest::collection::vec(select(&TOKENS[..]), 0..40)) {
+            is_read(&tokens.concat())?;
+        }
+
+        #[test]
+        fn whatever_text_it_is_too(text in "\\PC{0,60}") {
+            is_read(&text)?;
+        }
+    }
+}
