@@ -10,6 +10,7 @@ mod half_moved;
 mod keys;
 mod moves;
 mod nat;
+mod old;
 mod quarantine;
 mod replicated;
 mod rights;

@@ -65,7 +65,8 @@ impl Topology {
             return Ok(());
         }
         let able = match node.ask::<Value>(&["PUBSUB", "SHARDNUMSUB"], LIMIT).await {
-            Ok(_) => true,
+            // Such channels are told over RESP3 only.
+            Ok(_) => !node.mux.hears_apart(),
             Err(Error::Refused { .. }) => false,
             Err(error) => return Err(error),
         };

@@ -16,10 +16,13 @@ use crate::error::Error;
 use crate::script::Call;
 use crate::wakes::Wakes;
 
+mod apart;
 mod listening;
 mod notifications;
 mod opening;
 mod together;
+
+pub use apart::Apart;
 
 pub struct Mux {
     server: Arc<Server>,
@@ -158,6 +161,11 @@ impl Mux {
     /// The connection, if somebody waits for an answer or a message on it.
     pub fn waited_for(&self) -> Option<Wire> {
         self.now().filter(|wire| wire.is_asked() || !self.channels_wanted().is_empty())
+    }
+
+    /// Whether messages need a connection of their own there, as far as is known now.
+    pub fn hears_apart(&self) -> bool {
+        self.server.is_old()
     }
 
     /// The end of [`pulse::watch`].

@@ -1,6 +1,7 @@
 //! One server: its address, how a connection to it is opened, and what its errors mean.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use redis::{ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo, RedisError, RedisResult, io::tcp::TcpSettings};
@@ -22,6 +23,8 @@ pub struct Server {
     nat: Nat,
     blocking: redis::Client,
     pushing: redis::Client,
+    /// It knows RESP2 only.
+    old: AtomicBool,
     pub name: String,
     pub address: Address,
     pub client_name: Option<String>,
@@ -47,6 +50,7 @@ impl Server {
             nat: config.nat.clone(),
             blocking: client(redis::ProtocolVersion::RESP2).map_err(bad)?,
             pushing: client(redis::ProtocolVersion::RESP3).map_err(bad)?,
+            old: AtomicBool::new(false),
             name: address.to_string(),
             address: address.clone(),
             client_name: config.client_name.clone(),
@@ -62,6 +66,15 @@ impl Server {
     /// Opens connections over which the server also tells what nobody has asked.
     pub fn pushing(&self) -> RedisResult<redis::Client> {
         self.logged_in(&self.pushing)
+    }
+
+    /// Whether it was found to know RESP2 only.
+    pub fn is_old(&self) -> bool {
+        self.old.load(Relaxed)
+    }
+
+    pub fn note_old(&self) {
+        self.old.store(true, Relaxed);
     }
 
     fn logged_in(&self, client: &redis::Client) -> RedisResult<redis::Client> {
@@ -104,7 +117,6 @@ impl Server {
         }
         match error.kind() {
             redis::ErrorKind::Parse => self.unavailable("does not speak the Redis protocol", false),
-            redis::ErrorKind::RESP3NotSupported => Error::Unsupported(format!("{} knows no RESP3; use Redis 6 or newer", self.name)),
             _ if error.is_connection_refusal() => self.unavailable("refuses connections", false),
             _ => self.unavailable(format!("cannot be reached ({error})"), false),
         }
@@ -118,7 +130,6 @@ impl Server {
         match self.said_no("the connection", error) {
             Some(outcome) => outcome,
             None => match (error.kind(), self.broken(error)) {
-                (redis::ErrorKind::RESP3NotSupported, error) => Outcome::Refused(error),
                 (redis::ErrorKind::InvalidClientConfig, _) => Outcome::Refused(Error::config(format!("{}: {error}", self.name))),
                 (_, Error::Unavailable { timeout: true, .. }) => Outcome::Unsent(self.late_to_open()),
                 (_, Error::Unavailable { .. }) if error.is_connection_dropped() && !self.address.is_tls() => {

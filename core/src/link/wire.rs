@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use redis::aio::MultiplexedConnection;
 use tokio::sync::watch;
 
+use super::mux::Apart;
+
 /// How long a server whose place another one has taken may still refuse what it was asked.
 const FAREWELL: Duration = Duration::from_millis(100);
 
@@ -18,6 +20,8 @@ pub struct Wire {
     pub connection: Option<(u64, i64)>,
     /// The server tells of changed keys on this connection.
     tells: bool,
+    /// Where messages come, if not here.
+    pub apart: Option<Arc<Apart>>,
     state: Arc<State>,
 }
 
@@ -64,6 +68,11 @@ impl State {
         self.over.send_replace(true);
     }
 
+    /// Returns at the end.
+    pub async fn ended(&self) {
+        let _ = self.over.subscribe().wait_for(|over| *over).await;
+    }
+
     fn retire(&self) {
         self.retired.store(true, SeqCst);
         self.end();
@@ -107,8 +116,8 @@ impl State {
 }
 
 impl Wire {
-    pub fn new(con: MultiplexedConnection, connection: Option<(u64, i64)>, tells: bool, state: Arc<State>) -> Self {
-        Wire { con, connection, tells, state }
+    pub fn new(con: MultiplexedConnection, connection: Option<(u64, i64)>, tells: bool, apart: Option<Apart>, state: Arc<State>) -> Self {
+        Wire { con, connection, tells, apart: apart.map(Arc::new), state }
     }
 
     pub async fn send(&self, cmd: redis::Cmd, how: How) -> redis::RedisResult<redis::Value> {
@@ -140,6 +149,10 @@ impl Wire {
     /// Gives the connection up: whoever waits for an answer on it is told so.
     pub fn end(&self) {
         self.state.end();
+    }
+
+    pub fn state(&self) -> Arc<State> {
+        self.state.clone()
     }
 
     /// As [`Wire::end`], but whoever waits is told what the server refuses within [`FAREWELL`]: that may be asked elsewhere at once.

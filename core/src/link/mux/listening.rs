@@ -61,6 +61,9 @@ impl Mux {
     }
 
     pub(super) async fn subscribe(&self, wire: &Wire, channels: &[String]) -> RedisResult<()> {
+        if let Some(apart) = &wire.apart {
+            return if channels.is_empty() { Ok(()) } else { self.subscribe_apart(wire, apart, channels).await };
+        }
         let mut con = wire.con.clone();
         if !self.sharded {
             return if channels.is_empty() { Ok(()) } else { con.subscribe(channels).await };
@@ -72,6 +75,9 @@ impl Mux {
     }
 
     async fn unsubscribe(&self, wire: &Wire, channel: &str) -> RedisResult<()> {
+        if let Some(apart) = &wire.apart {
+            return self.unsubscribe_apart(apart, channel).await;
+        }
         let mut con = wire.con.clone();
         if self.sharded { redis::cmd("SUNSUBSCRIBE").arg(channel).exec_async(&mut con).await } else { con.unsubscribe(channel).await }
     }

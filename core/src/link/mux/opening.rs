@@ -5,10 +5,11 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use redis::{InfoDict, PushInfo, PushKind, RedisError, RedisResult, Value};
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, ErrorKind, InfoDict, PushInfo, PushKind, RedisError, RedisResult, Value};
 use tokio::time::{timeout, timeout_at};
 
-use super::Mux;
+use super::{Apart, Mux};
 use crate::link::quarantine::Identity;
 use crate::link::single::time_ms;
 use crate::link::wire::{State, Wire};
@@ -16,7 +17,7 @@ use crate::link::{Outcome, pulse};
 use crate::wakes::Wakes;
 
 /// What the server answers first: its number for this connection, its time, whether it tells of changed keys, who it is.
-type Greeted = (RedisResult<i64>, RedisResult<(i64, i64)>, RedisResult<()>, RedisResult<InfoDict>);
+type Greeted = (RedisResult<i64>, RedisResult<(i64, i64)>, RedisResult<Value>, RedisResult<InfoDict>);
 
 /// How long an attempt to open a connection may take before another is made, which has twice as long: the first may lead nowhere, and a
 /// far server needs many round trips.
@@ -66,17 +67,23 @@ impl Mux {
     /// Opens a connection; nobody uses it yet.
     pub async fn dial(&self) -> Result<Wire, RedisError> {
         let state = State::new();
-        let (wakes, end) = (self.wakes.clone(), state.clone());
-        let config =
-            redis::AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None).set_push_sender(move |push| {
-                pushed(push, &wakes, &end);
-                Ok::<(), std::convert::Infallible>(())
-            });
-        let mut con = self.server.pushing()?.get_multiplexed_async_connection_with_config(&config).await?;
+        let mut con = match self.server.is_old() {
+            true => self.connect_old().await?,
+            false => match self.connect(&state).await {
+                Err(error) if knows_no_hello(&error) => {
+                    tracing::debug!(target: "redlatch::link", "{} knows only RESP2: {error}", self.server.name);
+                    self.server.note_old();
+                    self.connect_old().await?
+                }
+                connected => connected?,
+            },
+        };
+        let is_old = self.server.is_old();
         let asked = Instant::now();
         // Without what the last two of these tell it works too.
         let mut greeting = self.server.greeting();
-        greeting.cmd("CLIENT").arg(&["TRACKING", "ON", "OPTIN", "NOLOOP"]).cmd("INFO").arg("server");
+        // Over RESP2 it would be told to another connection.
+        greeting.cmd("CLIENT").arg(if is_old { &["ID"][..] } else { &["TRACKING", "ON", "OPTIN", "NOLOOP"] }).cmd("INFO").arg("server");
         let (id, time, tells, run): Greeted = greeting.query_async(&mut con).await?;
         match time {
             Err(error) if is_unknown(&error) => {} // a sentinel
@@ -89,7 +96,20 @@ impl Mux {
         }
         tracing::debug!(target: "redlatch::link", "connected to {}", self.server.name);
         let connection = id.ok().map(|id| (self.life.number(), id));
-        Ok(Wire::new(con, connection, tells.is_ok(), state))
+        Ok(Wire::new(con, connection, tells.is_ok() && !is_old, is_old.then(Apart::default), state))
+    }
+
+    async fn connect(&self, state: &Arc<State>) -> RedisResult<MultiplexedConnection> {
+        let (wakes, end) = (self.wakes.clone(), state.clone());
+        let config = patient().set_push_sender(move |push| {
+            pushed(push, &wakes, &end);
+            Ok::<(), std::convert::Infallible>(())
+        });
+        self.server.pushing()?.get_multiplexed_async_connection_with_config(&config).await
+    }
+
+    async fn connect_old(&self) -> RedisResult<MultiplexedConnection> {
+        self.server.blocking()?.get_multiplexed_async_connection_with_config(&patient()).await
     }
 
     /// Gives `old` up for `fresh`. What was asked on `old` is unknown from now on.
@@ -126,6 +146,18 @@ impl Mux {
     fn leave(self: Arc<Self>, channel: String) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move { self.unlisten(&channel).await })
     }
+}
+
+/// Whoever asks knows how long it may take.
+fn patient() -> AsyncConnectionConfig {
+    AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None)
+}
+
+/// `HELLO` is what asks for RESP3: a proxy may not know it, and an ACL may not allow it.
+fn knows_no_hello(error: &RedisError) -> bool {
+    let said = error.detail().unwrap_or_default().to_ascii_lowercase();
+    let refuses = said.starts_with("unknown command") || error.code() == Some("NOPERM");
+    error.kind() == ErrorKind::RESP3NotSupported || error.code() == Some("NOPROTO") || (refuses && said.contains("hello"))
 }
 
 fn is_unknown(error: &RedisError) -> bool {

@@ -1,0 +1,83 @@
+//! Servers, and proxies before them, that know RESP2 only: waiters are woken over a connection of their own.
+
+use std::time::{Duration, Instant};
+
+use redlatch::Client;
+use redlatch_tests::*;
+
+/// A server without `HELLO`, as its default user sees it or as nobody knows it.
+fn old_servers() -> [Server; 2] {
+    let denied = Server::start();
+    denied.view().command::<()>(&["ACL", "SETUSER", "default", "-hello"]);
+    let args = ["--rename-command", "HELLO", ""].map(str::to_owned).to_vec();
+    [denied, Server::with(Options { args, ..Options::default() })]
+}
+
+fn connect(server: &Server) -> Client {
+    Client::connect(&format!("{}?watchdog=2", server.url())).expect("a good URL")
+}
+
+#[test]
+fn a_waiter_is_woken_over_resp2() {
+    for server in old_servers() {
+        let (a, b) = (connect(&server), connect(&server));
+        for kind in [Client::lock, Client::fair_lock, Client::fenced_lock] {
+            let held = kind(&a, "n").lease(Duration::from_secs(60)).blocking().acquire().expect("free");
+            let waiter = kind(&b, "n").wait(PATIENCE);
+            let waiting = std::thread::spawn(move || waiter.blocking().acquire());
+            eventually("a subscription", || (!server.view().channels("*").is_empty()).then_some(()));
+            let freed = Instant::now();
+            held.release().expect("held");
+            let guard = waiting.join().expect("no panic").expect("it is free");
+            // A waiter that nobody woke would look again after the 60 s of the lease.
+            assert!(freed.elapsed() < Duration::from_secs(15), "{:?}", freed.elapsed());
+            guard.release().expect("held");
+        }
+    }
+}
+
+#[test]
+fn holds_are_renewed_told_of_and_released_over_resp2() {
+    for server in old_servers() {
+        let client = connect(&server);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("the system gives an event queue");
+        runtime.block_on(async {
+            let guard = client.lock("n").acquire().await.expect("free");
+            tokio::time::sleep(Duration::from_secs(3)).await;
+            guard.ensure().expect("it is renewed");
+            server.view().command::<()>(&["DEL", "n"]);
+            let loss = tokio::time::timeout(PATIENCE, guard.lost()).await.expect("it is told");
+            assert_eq!(loss.expect("it is lost").reason.name(), "deleted");
+            client.lock("m").acquire().await.expect("free").release().await.expect("held");
+        });
+    }
+}
+
+#[test]
+fn where_only_what_scripts_need_is_allowed_each_lock_works_and_a_waiter_is_told_what_is_missing() {
+    let server = Server::start();
+    server.view().command::<()>(&["ACL", "SETUSER", "default", "-hello", "-subscribe", "-client", "-info"]);
+    let (a, b) = (connect(&server), connect(&server));
+    let held = a.lock("n").lease(Duration::from_secs(60)).blocking().acquire().expect("free");
+    let refused = b.lock("n").wait(PATIENCE).blocking().acquire().map(drop).expect_err("nobody would wake it").to_string();
+    assert!(refused.contains("'subscribe'") && refused.contains("ACL SETUSER"), "{refused}");
+    assert!(b.lock("n").blocking().try_acquire().expect("answered").is_none());
+    held.release().expect("held");
+    b.lock("n").blocking().acquire().expect("free").release().expect("held");
+}
+
+#[test]
+fn a_connection_of_messages_that_is_cut_is_opened_again_and_its_waiter_woken() {
+    let [server, _] = old_servers();
+    let proxy = Proxy::start(&server);
+    let a = connect(&server);
+    let b = Client::connect(&format!("{}?watchdog=2", server.url_at(proxy.port()))).expect("a good URL");
+    let held = a.lock("n").lease(Duration::from_secs(60)).blocking().acquire().expect("free");
+    let waiter = b.lock("n").wait(PATIENCE);
+    let waiting = std::thread::spawn(move || waiter.blocking().acquire());
+    eventually("a subscription", || (!server.view().channels("*").is_empty()).then_some(()));
+    proxy.cut();
+    eventually("another one", || (!server.view().channels("*").is_empty()).then_some(()));
+    held.release().expect("held");
+    waiting.join().expect("no panic").expect("it is free").release().expect("held");
+}
