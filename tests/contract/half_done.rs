@@ -112,15 +112,14 @@ const COMMANDS: &[&str] = &[
     "zcount",
 ];
 
-/// A client of a user with these rights, whose connection for calls is open, and that gets no other: it cannot put right what the server left
-/// undone.
+/// A client of a user with these rights, whose connection for calls is open. Once its proxy refuses to give it another one, it cannot put right
+/// what the server left undone.
 fn cut_short(server: &Server, user: &str, rights: &[&str]) -> (Client, Proxy) {
     server.view().command::<()>(&[&["ACL", "SETUSER", user, "on", ">secret", "+@all", "&*"][..], rights].concat());
     let proxy = Proxy::start(server);
     let url = format!("redis://{user}:secret@127.0.0.1:{}?retry_for=0&response_timeout=2", proxy.port());
     let client = Client::connect(&url).expect("a good URL");
     client.run_blocking(Request::new(Op::Inspect, "plain", "n", 1)).map(drop).unwrap_or_default();
-    proxy.refuse();
     (client, proxy)
 }
 
@@ -130,6 +129,7 @@ fn try_with(kind: &'static Traits, what: &str, rights: &[&str]) {
     let mut view = server.view();
     prepare(&mut view, kind.name);
     let (client, proxy) = cut_short(&server, "some", rights);
+    proxy.refuse();
     let lease = Some(secs(40));
     let taken = client.run_blocking(Request { lease, ..request(Op::Acquire, kind.name, 1) });
     let left = endless(&mut view, kind.name);
@@ -189,13 +189,13 @@ fn a_user_who_may_not_tell_waiters_is_told_which_channel_is_missing() {
 fn what_a_semaphore_takes_back_is_told_to_nobody_while_fewer_than_none_are_there() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
-    let client = Client::connect(&format!("{}?retry_for=0.2&response_timeout=5", server.url_at(proxy.port()))).expect("a good URL");
+    let client = Client::connect(&format!("{}?retry_for=0&response_timeout=5", server.url_at(proxy.port()))).expect("a good URL");
     let other = Client::connect(&server.url()).expect("a good URL").semaphore("n");
     assert!(other.try_set_permits(1).blocking().expect("answered"));
     assert_eq!(client.semaphore("n").available().blocking().expect("answered"), 1);
     let mut listener = server.listen("redisson_sc:{n}");
     // The permit is taken; that is known to nobody, and once it has been waited for in vain it goes back.
-    proxy.hold_at(redlatch_tests::Direction::ToClient, ":1", 1);
+    proxy.hold_at(redlatch_tests::Direction::ToClient, "*1\r\n:1\r\n", 1);
     std::thread::scope(|scope| {
         let taking = scope.spawn(|| client.semaphore("n").try_acquire(1).blocking().expect_err("no answer comes in time"));
         eventually(|| proxy.struck() == 1);
@@ -265,6 +265,7 @@ fn give_without(kind: &'static Traits, what: &str, rights: &[&str]) {
         assert!(client.run_blocking(lease(1)).expect("answered").done);
     }
     let shared = kind.name == "read" && other.run_blocking(lease(2)).expect("answered").done;
+    proxy.refuse();
     view.command::<()>(&[&["ACL", "SETUSER", "some", "resetkeys"][..], rights].concat());
     let ended: Vec<_> = (0..holds).map(|_| client.run_blocking(request(Op::Release, kind.name, 1)).map(|answer| answer.number)).collect();
     let left = endless(&mut view, kind.name);

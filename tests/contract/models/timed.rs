@@ -87,18 +87,16 @@ impl Model {
             (_, READ) => true,
             (_, _) => !is_mine(*of),
         };
-        let kept = self.kept.iter().filter(|(key, _)| stands(key));
-        kept.map(|((other, of), until)| {
-            // The writer's field lasts as long as the lock, which its own reading may prolong.
-            let reading = self.kept.get(&(READ, *of)).filter(|_| *other == WRITE);
-            Until { most: reading.map_or(until.most, |reading| until.most.max(reading.most)), ..*until }
-        })
-        .collect()
+        self.kept.iter().filter(|(key, _)| stands(key)).map(|(_, until)| *until).collect()
     }
 
     fn keep(&mut self, way: usize, owner: i64, least: Instant, most: Instant) {
         let until = self.kept.entry((way, owner)).or_insert(Until { least, most });
         *until = Until { least: until.least.max(least), most: until.most.max(most) };
+        // A writer who reads as well makes the lock last: its writing ends with it, even where its own time was shorter.
+        if let (READ, Some(writing)) = (way, self.kept.get_mut(&(WRITE, owner))) {
+            writing.most = writing.most.max(most);
+        }
     }
 }
 
@@ -163,7 +161,9 @@ impl Play<'_> {
         match self.ask(Op::Extend, way, owner, number, Some(lease)) {
             Ok(_) => {
                 let most = Instant::now() + lease;
-                self.model.kept.insert((way, owner), Until { least: begun + lease, most });
+                let reading = self.model.kept.get(&(READ, owner)).filter(|_| way == WRITE).map(|reading| reading.most);
+                self.model.kept.remove(&(way, owner));
+                self.model.keep(way, owner, begun + lease, reading.map_or(most, |reading| reading.max(most)));
                 let its = self.model.holds.iter_mut().filter(|hold| (hold.way, hold.owner) == (way, owner));
                 its.for_each(|hold| hold.promised = begun + believed(lease));
             }
