@@ -54,7 +54,8 @@ impl Config {
     /// From a URL: `redis://[user:password@]host[:port][/database][?option=value…]`, `rediss://…` with TLS, `unix:///path[?db=n]`;
     /// also Redisson's spellings `valkey://`, `valkeys://`, `redis+uds://`, `valkey+uds://`. Several servers, with commas between them:
     /// `redis+cluster://…` (some of a cluster), `redis+sentinel://…/master[/database]` (sentinels), `redis+replicated://…[/database]` (a
-    /// master and replicas); `rediss+…` with TLS. Options are those of [`Config::set`].
+    /// master and replicas); `rediss+…` with TLS. Options are those of [`Config::set`]. What a user or a password has of `/`, `?` and `#` is
+    /// written as `%2F`, `%3F` and `%23`. An error never shows a password.
     pub fn from_url(text: &str) -> Result<Self> {
         let bad = |why: &str| {
             let shown = shown::url(text);
