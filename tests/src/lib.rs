@@ -8,6 +8,7 @@ pub mod agent;
 pub mod authority;
 pub mod check;
 pub mod clock;
+pub mod clocks;
 pub mod cluster;
 pub mod deadline;
 pub mod dice;
@@ -30,6 +31,7 @@ pub mod view;
 
 pub use agent::Agent;
 pub use authority::{Authority, Issued};
+pub use clocks::Clocks;
 pub use cluster::Cluster;
 pub use listener::Listener;
 pub use loss::told;
