@@ -1,7 +1,8 @@
 //! How an acquire begins: in line behind others, or by a try of its own, on the caller's thread where that is possible.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use crate::clock::Instant;
 use crate::command::{Answer, Request};
 use crate::contend;
 use crate::error::{Error, Result};
@@ -193,7 +194,7 @@ impl Waiting {
     pub fn new(target: Target, ticket: u64, request: &Request, done: Done) -> Self {
         let patience = match request.wait {
             Some(Duration::ZERO) => Patience::Once,
-            Some(wait) => Instant::now().checked_add(wait).map_or(Patience::Forever, Patience::Until),
+            Some(wait) => Patience::Until(Instant::now() + wait),
             None => Patience::Forever,
         };
         Waiting { ticket, target, watched: request.lease.is_none(), patience, heard: None, done: Some(done) }

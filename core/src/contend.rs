@@ -2,10 +2,10 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Instant;
 
 use tokio::time::sleep_until;
 
+use crate::clock::Instant;
 use crate::command::Answer;
 use crate::error::{Error, Result};
 use crate::lines::{Key, Patience};

@@ -1,13 +1,14 @@
 //! One lock of several: all of them, or a majority. Its members may belong to different servers; it has no key of its own.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::client::Client;
+use crate::clock::Instant;
 use crate::command::{Answer, Op, Request};
 use crate::dice::dice;
 use crate::error::{Error, Result};
@@ -133,7 +134,7 @@ impl Group {
     }
 
     async fn acquire(&self, live: &Live, request: &Request) -> Result<Answer> {
-        let end = request.wait.and_then(|wait| Instant::now().checked_add(wait));
+        let end = request.wait.map(|wait| Instant::now() + wait);
         loop {
             let taken = match self.rule {
                 Rule::All => self.take_all(request, end).await,

@@ -53,7 +53,8 @@ impl Guard {
         async move { client.run(request).await }
     }
 
-    /// Until when this may be believed to be held, on this machine's clock; `None`: it is lost.
+    /// Until when this may be believed to be held, as known now; `None`: it is lost. The standard library's clock stands still while the
+    /// machine is suspended, so after that ask again.
     pub fn deadline(&self) -> Option<Instant> {
         match self.look() {
             Look::Held { remaining } => Some(Instant::now() + remaining),

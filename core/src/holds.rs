@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use foldhash::fast::RandomState;
 use slab::Slab;
 use smallvec::SmallVec;
 
+use crate::clock::Instant;
 use crate::command::Look;
 use crate::error::{Loss, LostReason};
 use crate::owner::OwnerField;

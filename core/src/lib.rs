@@ -15,6 +15,7 @@
 
 mod acquire;
 mod client;
+mod clock;
 mod command;
 mod completions;
 mod config;

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use foldhash::fast::RandomState;
 use tokio::sync::Notify;
 
+use crate::clock::Instant;
 use crate::command::Answer;
 use crate::error::{Error, Result};
 use crate::kinds::{self, Queue};

@@ -3,11 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 
+use crate::clock::Instant;
 use crate::config::Config;
 use crate::error::{Error, LostReason, Result};
 use crate::exhausted;

@@ -1,9 +1,10 @@
 //! How a request is carried out: in one round trip on the caller's thread where that is possible, else on the I/O thread.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::acquire;
+use crate::clock::Instant;
 use crate::command::{Answer, Op, Request};
 use crate::error::Result;
 use crate::events;

@@ -1,7 +1,6 @@
 //! A release that passes its hold on to the next waiter of the same client, in the same script call.
 
-use std::time::Instant;
-
+use crate::clock::Instant;
 use crate::command::Answer;
 use crate::error::Error;
 use crate::gate::Turn;

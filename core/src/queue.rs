@@ -2,8 +2,9 @@
 //! A state machine without I/O; `W` is what the caller needs to answer a waiter.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use crate::clock::Instant;
 use crate::waiter::{Next, Waiter};
 
 /// A chain of passes ends after so many, or after this long: then others have their turn.

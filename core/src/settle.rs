@@ -1,9 +1,10 @@
 //! Sends a call until its outcome is known. A repeat goes out only when no earlier copy can run after it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::time::sleep_until;
 
+use crate::clock::Instant;
 use crate::error::Error;
 use crate::link::{Limits, Outcome, Reply, Sent};
 use crate::live::Live;

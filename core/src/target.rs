@@ -1,10 +1,11 @@
 //! One lock of one client: an operation becomes a script call, sent until its outcome is known, and its reply an answer.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::time::timeout_at;
 
+use crate::clock::Instant;
 use crate::command::{Answer, Op, Request};
 use crate::error::{Error, Result};
 use crate::gate::Turn;

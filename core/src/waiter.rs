@@ -1,7 +1,8 @@
 //! The one wait loop of a line: listen, try, sleep, until its head has the lock. A state machine without I/O.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use crate::clock::Instant;
 use crate::dice::dice;
 
 /// Longest sleep behind a key without an end.

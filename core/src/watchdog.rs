@@ -2,12 +2,13 @@
 //! finds those that ended.
 
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
-use tokio::time::{sleep_until, timeout};
+use tokio::time::timeout;
 
+use crate::clock::{Alarm, Instant, Suspension};
 use crate::gate::Round;
 use crate::holds::Ask;
 use crate::kinds::{self, Kind, multi};
@@ -25,9 +26,12 @@ const MOST: usize = 400;
 const CALL: usize = 32;
 /// How long the next go waits for the answer to the last one.
 const PAUSE: Duration = Duration::from_millis(5);
+/// While something is held, so often it looks whether the machine was suspended.
+const LOOK: Duration = Duration::from_secs(5);
 
 /// Runs on the I/O thread until the client is closed, or gone.
 pub async fn run(live: Weak<Live>, wakes: Arc<Wakes>, earlier: Arc<Notify>, stop: Arc<Notify>) {
+    let (alarm, mut suspension) = (Alarm::new(), Suspension::new());
     loop {
         let Some(awake) = live.upgrade() else { return };
         let next = awake.holds(|holds| holds.next_due());
@@ -35,20 +39,18 @@ pub async fn run(live: Weak<Live>, wakes: Arc<Wakes>, earlier: Arc<Notify>, stop
         // Nobody but the program keeps the client alive meanwhile.
         drop(awake);
         // What came between the look and the note has been announced, and is not slept over.
-        let timer = async {
-            match next {
-                Some(due) => sleep_until(due.into()).await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
-            _ = timer => {}
+            _ = alarm.ring(next.map(|due| due.min(Instant::now() + LOOK))) => {}
             _ = earlier.notified() => continue,
             _ = wakes.suspicion.notified() => {}
             _ = stop.notified() => return,
         }
         let Some(live) = live.upgrade() else { return };
         let now = Instant::now();
+        // The connection may have ended meanwhile, and what the server has told with it.
+        if suspension.was() {
+            live.wakes.suspect(None);
+        }
         match live.wakes.take_suspects() {
             Some(Suspects::All) => live.holds(|holds| holds.suspect(None, now)),
             Some(Suspects::Names(names)) => live.holds(|holds| holds.suspect(Some(&names), now)),
@@ -107,9 +109,16 @@ fn add(live: &Live, batches: &mut Vec<Batch>, slot: &Slot, ask: Ask) -> bool {
 async fn ask_about(live: &Arc<Live>, batch: Batch, _round: Arc<Round>) {
     // Time enough for the answer to count, and for two more rounds if none comes.
     let response = (live.config.watchdog / 3).clamp(Duration::from_millis(10), live.config.response_timeout);
-    let sent = Instant::now();
+    let limits = Limits { response, window: response };
+    let mut sent = Instant::now();
+    let mut outcome = live.link.run_told(&batch.call, limits).await;
+    if matches!(outcome, Outcome::TooLate) {
+        // The server has ignored it, and has told its time by that: a second one is in time.
+        sent = Instant::now();
+        outcome = live.link.run_told(&batch.call, limits).await;
+    }
     // Anything but an answer leaves it unknown: it is tried again a tenth of the lease later.
-    match live.link.run_told(&batch.call, Limits { response, window: response }).await {
+    match outcome {
         Outcome::Reply(reply) => {
             tracing::debug!(target: "redlatch::renew", "{} holds are asked about", batch.asks.len());
             let (states, epoch) = (reply.text().unwrap_or_default(), live.link.epoch());

@@ -50,7 +50,10 @@ class Held(_redlatch.Held):
 
     @property
     def deadline(self) -> float:
-        """Until when it is held for certain, on the clock of `time.monotonic`; now, once it is released or lost."""
+        """Until when it is held for certain, on the clock of `time.monotonic`; now, once it is released or lost.
+
+        That clock stands still while the machine is suspended: after that, ask again.
+        """
         return time.monotonic() + self.remaining
 
     def ensure(self) -> None:

@@ -23,6 +23,7 @@ mod quarantine;
 mod servers;
 mod slowness;
 mod subscribers;
+mod suspended;
 
 /// Longer than anything waits here.
 const LONG: Duration = Duration::from_secs(120);
@@ -53,6 +54,8 @@ fn nothing_is_left(view: &mut View, name: &str) {
     }
 }
 
+const WORKER: &str = env!("CARGO_BIN_EXE_redlatch-worker");
+
 fn worker(url: String) -> Process {
-    Process::start(env!("CARGO_BIN_EXE_redlatch-worker"), &[url])
+    Process::start(WORKER, &[url])
 }

@@ -1,9 +1,10 @@
 //! All of several locks, one after the other, or none.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{Group, Held, give_back, release};
+use crate::clock::Instant;
 use crate::command::Request;
 use crate::error::Result;
 

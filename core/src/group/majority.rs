@@ -2,12 +2,13 @@
 //! missing asked for again while the group is held.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::{Group, Held, Member, give_back, release};
+use crate::clock::Instant;
 use crate::command::Request;
 use crate::error::Result;
 use crate::guard::Guard;

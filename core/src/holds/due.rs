@@ -1,8 +1,9 @@
 //! When each hold wants to be looked at, and what the server says of it then.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{Holds, REMEMBER, STEP, believed};
+use crate::clock::Instant;
 use crate::slot::Slot;
 
 /// How many neighbours are renewed together: fewer and fuller batches, of what lies together in memory.

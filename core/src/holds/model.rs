@@ -1,11 +1,12 @@
 //! Random histories of three owners against a server that keeps one time for each, as the scripts do: an acquire and a renewal raise it, a
 //! release that leaves holds says how long it is, and somebody else may change it. Calls take time there and back.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use proptest::prelude::*;
 
 use super::{Holds, believed};
+use crate::clock::Instant;
 use crate::command::Look;
 use crate::error::LostReason;
 use crate::slot::Slot;

@@ -1,10 +1,11 @@
 //! What one owner holds of one lock, and until when.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use smallvec::SmallVec;
 
 use super::Holds;
+use crate::clock::Instant;
 use crate::error::LostReason;
 use crate::slot::Slot;
 

@@ -1,7 +1,8 @@
 //! Who wants to be looked at when. Made for many at the same time: a place that is given up there is only passed over later.
 
 use std::collections::btree_map::{BTreeMap, Entry};
-use std::time::Instant;
+
+use crate::clock::Instant;
 
 #[derive(Default)]
 pub struct Timetable {

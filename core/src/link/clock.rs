@@ -1,7 +1,9 @@
 //! The server's clock, as far as this side knows it: good to the time of half a round trip.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::clock::Instant;
 
 /// No call is carried out later than that after its sending. One that seems to come much longer than that before its end shows that the
 /// server's clock was set back, see `_late.lua`.

@@ -2,7 +2,7 @@
 //! each of them waits on the connection that it went over, which nobody else uses meanwhile: any other one would be told too much.
 
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use redis::{FromRedisValue, RedisError, Value};
 use tokio::sync::Semaphore;
@@ -14,6 +14,7 @@ use super::mux::Mux;
 use super::single::Server;
 use super::wire::{How, Wire};
 use super::{Elsewhere, Limits, Outcome, Sent};
+use crate::clock::Instant;
 use crate::error::Error;
 use crate::script::Call;
 use crate::sync_policy::SyncPolicy;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::AcqRel};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use redis::Connection;
 
@@ -11,6 +11,7 @@ use super::life::Life;
 use super::quarantine::Identity;
 use super::single::{Greeted, Server, time_ms};
 use super::{Elsewhere, Limits, Outcome, Sent, is_half_done, no_script, packed};
+use crate::clock::Instant;
 use crate::script::Call;
 
 const MOST: usize = 4;

@@ -1,9 +1,9 @@
 //! First tries that many callers make at the same time: they go to the server together, as one write and one waking.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Instant;
 
 use super::{Limits, Outcome};
+use crate::clock::Instant;
 use crate::script::Call;
 
 /// One of them. Dropping it is the end of the I/O thread: nobody is told.

@@ -3,11 +3,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::time::sleep;
 
 use super::topology::Topology;
+use crate::clock::Instant;
 use crate::error::{Error, Result};
 use crate::servers::Servers;
 use crate::wakes::{Listener, Wakes};

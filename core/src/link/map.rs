@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::node::Node;
+use crate::clock::Instant;
 
 #[derive(Default)]
 pub struct Map {

@@ -1,8 +1,9 @@
 //! The way to the server: one call in, one [`Outcome`] out, and channels to listen to. Nothing above knows connections.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use crate::clock::Instant;
 use crate::config::Config;
 use crate::error::Error;
 use crate::script::Call;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use redis::{RedisError, RedisResult, Value};
 
@@ -12,6 +12,7 @@ use super::life::Life;
 use super::single::Server;
 use super::wire::{How, Silence, Wire};
 use super::{Elsewhere, Limits, Outcome, Sent, is_half_done, no_script, packed};
+use crate::clock::Instant;
 use crate::error::Error;
 use crate::script::Call;
 use crate::wakes::Wakes;

@@ -3,12 +3,13 @@
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::time::{sleep, sleep_until, timeout};
 
 use super::mux::Mux;
 use super::wire::Wire;
+use crate::clock::Instant;
 
 /// How long nothing is heard before a sign of life is asked for, and how long that may take.
 const QUIET: Duration = Duration::from_millis(500);

@@ -3,11 +3,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use redis::{InfoDict, RedisResult};
 
 use super::Outcome;
+use crate::clock::Instant;
 use crate::error::Error;
 use crate::script::Call;
 

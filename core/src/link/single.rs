@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use redis::{ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo, RedisError, RedisResult, io::tcp::TcpSettings};
 
@@ -10,6 +10,7 @@ use super::clock::Clock;
 use super::refusal::{of_script, remedy, without_arguments};
 use super::sharding::Sharding;
 use super::{Elsewhere, Outcome, Reply, reply, tls};
+use crate::clock::Instant;
 use crate::config::{Address, Config};
 use crate::error::Error;
 use crate::exhausted;

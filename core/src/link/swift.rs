@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use redis::{RedisError, Value};
 use tokio::time::timeout;
@@ -13,6 +13,7 @@ use super::first::First;
 use super::life::Life;
 use super::single::Server;
 use super::{Limits, Sent};
+use crate::clock::Instant;
 use crate::tasks;
 
 mod line;

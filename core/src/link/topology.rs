@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::time::timeout_at;
 
@@ -15,6 +15,7 @@ use super::sharding::Sharding;
 use super::slots::slot;
 use super::wire::How;
 use super::{Elsewhere, Limits, Outcome, Sent};
+use crate::clock::Instant;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::script::Call;

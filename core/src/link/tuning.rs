@@ -1,13 +1,14 @@
 //! Where one listens to several servers: at the one that tells of a channel now.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::time::sleep;
 
 use super::mux::Mux;
 use super::slots::of_channel;
 use super::topology::Topology;
+use crate::clock::Instant;
 use crate::error::Result;
 
 /// How long one server may take to confirm that one listens.

@@ -3,12 +3,13 @@
 use std::future::{Future, pending};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use tokio::sync::watch;
 
 use super::mux::Apart;
+use crate::clock::Instant;
 
 /// How long a server whose place another one has taken may still refuse what it was asked.
 const FAREWELL: Duration = Duration::from_millis(100);

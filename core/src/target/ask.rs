@@ -1,10 +1,9 @@
 //! Operations that one call carries out, and of which no hold comes.
 
-use std::time::Instant;
-
 use tokio::task::JoinHandle;
 
 use super::{Target, Tryout};
+use crate::clock::Instant;
 use crate::command::{Answer, Op};
 use crate::error::Result;
 use crate::gate::Turn;

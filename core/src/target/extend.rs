@@ -1,8 +1,7 @@
 //! Another end for a hold.
 
-use std::time::Instant;
-
 use super::Target;
+use crate::clock::Instant;
 use crate::command::Answer;
 use crate::error::{Error, Result};
 use crate::settle::{Settled, settle};

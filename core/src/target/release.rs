@@ -1,10 +1,11 @@
 //! Letting go: one hold, the lock, the lock to the next in line, and what may have been taken without anybody knowing.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::task::JoinHandle;
 
 use super::{Target, Tryout};
+use crate::clock::Instant;
 use crate::command::{Answer, Op};
 use crate::error::{Error, Result};
 use crate::gate::Turn;

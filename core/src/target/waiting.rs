@@ -1,8 +1,9 @@
 //! How an owner waits for its lock: in which line, told by what, and in whose queue.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::Target;
+use crate::clock::Instant;
 use crate::kinds::{Queue, Wake};
 use crate::lines::{self, Key};
 use crate::settle::settle;

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use redis::RedisResult;
 use tokio::time::sleep;
 
 use super::Mux;
+use crate::clock::Instant;
 use crate::error::Error;
 use crate::link::Outcome;
 use crate::link::wire::{Silence, Wire};

@@ -3,13 +3,14 @@
 use std::pin::Pin;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, ErrorKind, InfoDict, PushInfo, PushKind, RedisError, RedisResult, Value};
 use tokio::time::{timeout, timeout_at};
 
 use super::{Apart, Mux};
+use crate::clock::Instant;
 use crate::link::quarantine::Identity;
 use crate::link::single::time_ms;
 use crate::link::wire::{State, Wire};

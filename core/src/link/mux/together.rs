@@ -1,9 +1,9 @@
 //! Many first tries in one pipeline.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::Mux;
+use crate::clock::Instant;
 use crate::link::first::{Firsts, tell};
 use crate::link::{Outcome, Sent, no_script, packed, stays};
 use crate::together::together;

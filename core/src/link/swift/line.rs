@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::net::TcpStream;
 
 use super::resp;
+use crate::clock::Instant;
 use crate::error::Error;
 use crate::link::first::{First, TOGETHER, UNDER_WAY, tell};
 use crate::link::sharding::Sharding;

@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use redis::{Pipeline, RedisError, RedisResult, Value};
 use tokio::net::{TcpStream, UnixStream};
@@ -11,6 +11,7 @@ use tokio::time::timeout;
 use super::Swift;
 use super::line::{Flight, Line};
 use super::resp::Reader;
+use crate::clock::Instant;
 use crate::error::Error;
 use crate::link::first::tell;
 use crate::link::{Outcome, Sent, is_half_done, is_reply, no_script, stays};

@@ -1,9 +1,10 @@
 //! The world of the model: two clients, each with the task of its line, and what is on its way.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::super::{Line, Place, Returned, Step};
 use super::server::{Call, Flying, Reply};
+use crate::clock::Instant;
 
 const LEASE: Duration = Duration::from_secs(30);
 
