@@ -64,7 +64,8 @@ pub struct Ended {
 impl Holds {
     pub fn new(uuid: String, watchdog: Duration) -> Self {
         let owned = Slab::new();
-        let (slots, names, numbers, due, ended) = Default::default();
+        let (slots, names, numbers, ended) = Default::default();
+        let due = Timetable::new();
         let former = Vec::new();
         let (step, origin) = ((watchdog / 12).max(Duration::from_millis(1)), Instant::now());
         Holds { uuid, watchdog, step, origin, owned, slots, names, numbers, due, ended, former, next: 1 }
@@ -221,6 +222,21 @@ impl Holds {
     /// Every slot that is held, for closing.
     pub fn held(&self) -> Vec<Slot> {
         self.owned.iter().filter(|(_, owned)| owned.live() > 0).map(|(_, owned)| owned.slot.clone()).collect()
+    }
+
+    /// The watchdog sleeps from now on, see [`Timetable::sleep`].
+    pub fn sleep(&mut self) -> Option<Instant> {
+        self.due.sleep()
+    }
+
+    /// The watchdog is awake.
+    pub fn wake(&mut self) {
+        self.due.wake();
+    }
+
+    /// Whether the watchdog is to be woken: something is due before it wakes by itself.
+    pub fn take_call(&mut self) -> bool {
+        self.due.take_call()
     }
 
     /// The holds that have ended since the last call.

@@ -46,7 +46,6 @@ pub struct Live {
     pub stop: Arc<Notify>,
     /// Tells the watchdog that something is due earlier than it sleeps.
     pub earlier: Arc<Notify>,
-    asleep_until: Mutex<Option<Instant>>,
     requests: Requests,
     /// One for each pipeline of first tries that may be under way.
     pipelines: Semaphore,
@@ -71,19 +70,22 @@ impl Live {
             inbox: Arc::default(),
             stop: Arc::default(),
             earlier: Arc::default(),
-            asleep_until: Mutex::new(None),
             requests: Requests::default(),
             pipelines: Semaphore::new(UNDER_WAY / TOGETHER),
             config: config.clone(),
         })
     }
 
-    /// Works on what is held, then tells of the holds that ended by that. Never to be called inside itself; inside `lines` it may be.
+    /// Works on what is held, then tells of the holds that ended by that, and wakes the watchdog if something is due before it wakes by
+    /// itself. Never to be called inside itself; inside `lines` it may be.
     pub fn holds<T>(self: &Arc<Self>, work: impl FnOnce(&mut Holds) -> T) -> T {
         let mut holds = self.holds.lock().expect("nothing panics while it is held");
         let result = work(&mut holds);
-        let ended = holds.take_ended();
+        let (ended, calls) = (holds.take_ended(), holds.take_call());
         drop(holds);
+        if calls {
+            self.earlier.notify_one();
+        }
         for ended in ended {
             if ended.loss.is_some() {
                 // Whoever waits behind a lost hold is not to wait for it to be passed on.
@@ -103,7 +105,6 @@ impl Live {
             crate::Look::Lost(loss) => self.watchers.tell(hold, Some(loss)),
             crate::Look::Gone => self.watchers.tell(hold, None),
         }
-        self.rearm();
     }
 
     pub fn lines(&self) -> MutexGuard<'_, Lines> {
@@ -196,19 +197,6 @@ impl Live {
             });
         }
         busy
-    }
-
-    /// Called whenever something may be due earlier than before.
-    pub fn rearm(self: &Arc<Self>) {
-        let due = self.holds(|holds| holds.next_due());
-        let asleep = *self.asleep_until.lock().expect("nothing panics while it is held");
-        if due.is_some_and(|due| asleep.is_none_or(|until| due < until)) {
-            self.earlier.notify_one();
-        }
-    }
-
-    pub fn asleep_until(&self, until: Option<Instant>) {
-        *self.asleep_until.lock().expect("nothing panics while it is held") = until;
     }
 
     pub fn is_closed(&self) -> bool {

@@ -180,7 +180,6 @@ impl Target {
             token.inspect(|token| holds.fence(number, **token));
             number
         });
-        self.live.rearm();
         let named = self.row.1.named(&self.owner);
         let items = if named.is_empty() { reply.numbers } else { named };
         Some(Answer { done: true, number: number as i64, items, ..Answer::default() })

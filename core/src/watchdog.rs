@@ -34,11 +34,9 @@ pub async fn run(live: Weak<Live>, wakes: Arc<Wakes>, earlier: Arc<Notify>, stop
     let (alarm, mut suspension) = (Alarm::new(), Suspension::new());
     loop {
         let Some(awake) = live.upgrade() else { return };
-        let next = awake.holds(|holds| holds.next_due());
-        awake.asleep_until(next);
+        let next = awake.holds(|holds| holds.sleep());
         // Nobody but the program keeps the client alive meanwhile.
         drop(awake);
-        // What came between the look and the note has been announced, and is not slept over.
         tokio::select! {
             _ = alarm.ring(next.map(|due| due.min(Instant::now() + LOOK))) => {}
             _ = earlier.notified() => continue,
@@ -46,6 +44,7 @@ pub async fn run(live: Weak<Live>, wakes: Arc<Wakes>, earlier: Arc<Notify>, stop
             _ = stop.notified() => return,
         }
         let Some(live) = live.upgrade() else { return };
+        live.holds(|holds| holds.wake());
         let now = Instant::now();
         // The connection may have ended meanwhile, and what the server has told with it.
         if suspension.was() {

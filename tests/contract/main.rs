@@ -13,6 +13,7 @@ mod groups;
 mod half_done;
 mod keys;
 mod kinds;
+mod last_hold;
 mod latch;
 mod logs;
 mod lost;

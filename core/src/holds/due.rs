@@ -43,11 +43,6 @@ impl Holds {
         self.plan(key, now);
     }
 
-    /// When the next owner wants to be looked at.
-    pub fn next_due(&self) -> Option<Instant> {
-        self.due.first()
-    }
-
     /// Tells `ask` whom to ask the server about now, which says whether it does; expired and long lost holds are dealt with on the way.
     /// Gives how many are asked about, up to `most`.
     pub fn due(&mut self, now: Instant, most: usize, mut ask: impl FnMut(&Slot, Ask) -> bool) -> usize {

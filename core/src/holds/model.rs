@@ -158,7 +158,7 @@ fn play(history: &[(u8, u8)]) {
             let Look::Held { remaining } = holds.look(hold.number, now) else { panic!("it is held") };
             assert_eq!(now + remaining, own.believed);
             assert!(own.cut || own.believed <= own.until, "it is believed in for {:?} too long", own.believed - own.until);
-            assert!(holds.next_due().expect("a live hold is looked at") <= own.believed);
+            assert!(holds.sleep().expect("a live hold is looked at") <= own.believed);
             assert_eq!(holds.count(&slot(hold.owner), now) as usize, noted.iter().filter(|other| other.owner == hold.owner).count());
         }
         ended.extend(holds.take_ended().into_iter().filter(|ended| ended.loss.is_some()).map(|ended| ended.number));

@@ -23,7 +23,6 @@ impl Target {
             Some("1") => holds.lengthen(&self.slot, self.lease, sent, now),
             other => holds.missing(&self.slot, other == Some("0"), epoch, now),
         });
-        self.live.rearm();
         self.ensure(number).map(|()| Answer::done(1))
     }
 

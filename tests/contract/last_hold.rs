@@ -1,0 +1,47 @@
+//! The watchdog sleeps until the first hold is due; the last acquire of a client may come at any moment of its going to sleep.
+
+use std::thread;
+use std::time::Duration;
+
+use redlatch::Client;
+use redlatch_tests::{Server, soon};
+
+use super::eventually;
+
+/// How long after its acquire a hold is looked at first, which wakes the watchdog although the hold is released by then.
+const LOOK: Duration = Duration::from_millis(100);
+
+#[test]
+fn the_last_hold_of_a_client_is_renewed_or_told_lost_whenever_it_begins() {
+    let server = Server::start();
+    thread::scope(|scope| {
+        for number in 0..40_u32 {
+            let server = &server;
+            scope.spawn(move || {
+                let client = Client::connect(&format!("{}?watchdog=3", server.url())).expect("a good URL");
+                let (name, mut view) = (format!("n{number}"), server.view());
+                client.lock(&name).blocking().acquire().expect("free").release().expect("held");
+                // About when the watchdog wakes for that, finds nothing, and goes to sleep again.
+                thread::sleep(LOOK + Duration::from_millis(1) * number);
+                let guard = client.lock(&name).blocking().acquire().expect("free");
+                let mut least = view.pttl(&name);
+                let told = thread::scope(|scope| {
+                    let told = scope.spawn(|| soon(async { tokio::time::timeout(Duration::from_secs(15), guard.lost()).await.is_ok() }));
+                    let mut renewed = false;
+                    eventually(|| {
+                        let left = view.pttl(&name);
+                        renewed |= left > least + 100;
+                        least = least.min(left);
+                        renewed || told.is_finished()
+                    });
+                    if renewed {
+                        // Ends the wait for its loss.
+                        view.command::<()>(&["DEL", &name]);
+                    }
+                    told.join().expect("no panic") || renewed
+                });
+                assert!(told, "{name} was neither renewed nor was its holder told of its loss");
+            });
+        }
+    });
+}
