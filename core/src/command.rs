@@ -128,9 +128,9 @@ pub struct Request {
     pub numbers: Vec<i64>,
     /// The same where it is no number.
     pub texts: Vec<Vec<u8>>,
-    /// How long one call may stay unanswered; `None`: as the client's configuration has it.
+    /// How long one call may stay unanswered, at most a year; `None`: as the client's configuration has it.
     pub response_timeout: Option<Duration>,
-    /// How long new attempts are begun; `None`: as the client's configuration has it.
+    /// How long new attempts are begun, at most a year; `None`: as the client's configuration has it.
     pub retry_for: Option<Duration>,
 }
 

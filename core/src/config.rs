@@ -226,11 +226,15 @@ fn switch(option: &str, value: &str) -> Result<bool> {
     value.parse().map_err(|_| Error::config(format!("the {option} `{}` is neither true nor false", shown::value(option, value))))
 }
 
+/// The longest time that an option takes: a year.
+pub(crate) const LONGEST: Duration = Duration::from_secs(31_536_000);
+
 pub(crate) fn seconds(option: &str, value: &str, least: f64) -> Result<Duration> {
-    let bad =
-        || Error::config(format!("the {option} `{}` is not a number of seconds from {least} to 31536000", shown::value(option, value)));
+    let most = LONGEST.as_secs();
+    let shown = shown::value(option, value);
+    let bad = || Error::config(format!("the {option} `{shown}` is not a number of seconds from {least} to {most}"));
     let number: f64 = value.parse().map_err(|_| bad())?;
-    if !(least..=31_536_000.0).contains(&number) {
+    if !(least..=LONGEST.as_secs_f64()).contains(&number) {
         return Err(bad());
     }
     Ok(Duration::from_secs_f64(number))

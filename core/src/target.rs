@@ -7,6 +7,7 @@ use tokio::time::timeout_at;
 
 use crate::clock::Instant;
 use crate::command::{Answer, Op, Request};
+use crate::config::LONGEST;
 use crate::error::{Error, Result};
 use crate::gate::Turn;
 use crate::holds::believed;
@@ -71,7 +72,8 @@ impl Target {
         let without = if row.0.held { live.config.watchdog } else { Duration::ZERO };
         let target = Target::of(live, row, slot, request.lease.unwrap_or(without));
         let target = if row.0.held { target } else { target.of_request(request) };
-        let (response, retry_for) = (request.response_timeout.unwrap_or(target.response), request.retry_for.unwrap_or(target.retry_for));
+        let response = request.response_timeout.map_or(target.response, |time| time.min(LONGEST));
+        let retry_for = request.retry_for.map_or(target.retry_for, |time| time.min(LONGEST));
         // Of none there is one for all.
         let numbers = if request.numbers.is_empty() { Arc::default() } else { request.numbers.as_slice().into() };
         let texts = if request.texts.is_empty() { Arc::default() } else { request.texts.as_slice().into() };

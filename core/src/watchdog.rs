@@ -28,6 +28,8 @@ const CALL: usize = 32;
 const PAUSE: Duration = Duration::from_millis(5);
 /// While something is held, so often it looks whether the machine was suspended.
 const LOOK: Duration = Duration::from_secs(5);
+/// A renewal has at least so long for its answer: nobody waits for it.
+const LEAST: Duration = Duration::from_millis(10);
 
 /// Runs on the I/O thread until the client is closed, or gone.
 pub async fn run(live: Weak<Live>, wakes: Arc<Wakes>, earlier: Arc<Notify>, stop: Arc<Notify>) {
@@ -107,7 +109,7 @@ fn add(live: &Live, batches: &mut Vec<Batch>, slot: &Slot, ask: Ask) -> bool {
 /// `_round`: nobody else sends anything about them meanwhile.
 async fn ask_about(live: &Arc<Live>, batch: Batch, _round: Arc<Round>) {
     // Time enough for the answer to count, and for two more rounds if none comes.
-    let response = (live.config.watchdog / 3).clamp(Duration::from_millis(10), live.config.response_timeout);
+    let response = (live.config.watchdog / 3).min(live.config.response_timeout).max(LEAST);
     let limits = Limits { response, window: response };
     let mut sent = Instant::now();
     let mut outcome = live.link.run_told(&batch.call, limits).await;

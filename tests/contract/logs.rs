@@ -1,7 +1,7 @@
 //! What the core says to a log: nothing above debug while all is well, and one warning for a lost hold.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex, Once};
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -9,9 +9,15 @@ use tracing::{Event, Level, Metadata, Subscriber};
 
 use super::{eventually, pair};
 
-pub type Lines = Arc<Mutex<Vec<(Level, String, String)>>>;
+/// The level, the target and the message of an event.
+type Line = (Level, String, String);
 
-/// Keeps every event of the program, since the core speaks on threads of its own.
+pub type Lines = Arc<Mutex<Vec<Line>>>;
+
+/// Every event of the program since [`keep`], since the core speaks on threads of its own.
+static LINES: LazyLock<Lines> = LazyLock::new(Lines::default);
+
+/// Keeps events.
 pub struct Log(pub Lines, pub AtomicU64);
 
 struct Message<'a>(&'a mut String);
@@ -33,7 +39,7 @@ impl Subscriber for Log {
         let mut message = String::new();
         event.record(&mut Message(&mut message));
         let (level, target) = (*event.metadata().level(), event.metadata().target().to_owned());
-        self.0.lock().expect("nobody panics while holding this").push((level, target, message));
+        self.0.lock().expect("nothing panics while it is held").push((level, target, message));
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
@@ -46,24 +52,41 @@ impl Subscriber for Log {
     fn exit(&self, _: &Id) {}
 }
 
+/// Has events kept from now on; a program has one log.
+pub fn keep() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| tracing::subscriber::set_global_default(Log(LINES.clone(), AtomicU64::new(1))).expect("the only log of this program"));
+}
+
+/// What was said of a lock.
+fn said_of(name: &str) -> Vec<Line> {
+    let lines = LINES.lock().expect("nothing panics while it is held");
+    lines.iter().filter(|(.., message)| message.contains(&format!("`{name}`"))).cloned().collect()
+}
+
+/// The warnings among them.
+pub fn warnings_of(name: &str) -> Vec<Line> {
+    said_of(name).into_iter().filter(|(level, ..)| *level < Level::DEBUG).collect()
+}
+
+/// What was said of its loss, at whatever level.
+pub fn losses_of(name: &str) -> Vec<Line> {
+    said_of(name).into_iter().filter(|(_, target, _)| target == "redlatch::lost").collect()
+}
+
 #[test]
 fn a_lost_hold_is_one_warning_with_its_time_line_and_the_rest_is_for_debugging() {
-    let lines = Lines::default();
-    tracing::subscriber::set_global_default(Log(lines.clone(), AtomicU64::new(1))).expect("the only log of this program");
-    let of = |name: &str| -> Vec<(Level, String, String)> {
-        let lines = lines.lock().expect("nobody panics while holding this");
-        lines.iter().filter(|(.., message)| message.contains(&format!("`{name}`"))).cloned().collect()
-    };
+    keep();
     let (server, a, _) = pair();
     let kept = a.lock("logged kept").blocking().acquire().expect("free");
     kept.release().expect("held");
-    assert!(!of("logged kept").is_empty(), "an acquire is told for debugging");
-    assert!(of("logged kept").iter().all(|(level, ..)| *level >= Level::DEBUG));
+    assert!(!said_of("logged kept").is_empty(), "an acquire is told for debugging");
+    assert!(warnings_of("logged kept").is_empty());
     let guard = a.lock("logged lost").blocking().acquire().expect("free");
     eventually(|| server.view().tells());
     server.view().command::<()>(&["DEL", "logged lost"]);
     eventually(|| guard.ensure().is_err());
-    let warnings: Vec<_> = of("logged lost").into_iter().filter(|(level, ..)| *level < Level::DEBUG).collect();
+    let warnings = warnings_of("logged lost");
     let [(Level::WARN, target, message)] = &warnings[..] else { panic!("one warning: {warnings:?}") };
     assert_eq!(target, "redlatch::lost");
     assert!(message.contains("deleted (acquired ") && message.contains("never renewed"), "{message}");

@@ -58,6 +58,32 @@ fn a_server_that_comes_back_empty_is_told() {
     assert_eq!(reason(&guard), Some(LostReason::ServerLostData));
 }
 
+/// The client does not ask again about a hold that has only begun, so that its release is the first to find it gone.
+#[test]
+fn a_release_that_finds_the_server_come_back_empty_says_so() {
+    let server = Server::start();
+    for round in 0..5 {
+        // A client of its own: it has only the connection that the acquires have opened.
+        let client = Client::connect(&server.url()).expect("a good URL");
+        let acquire = || client.lock("n").owner(1).blocking().acquire().expect("free");
+        let (_outer, inner) = (acquire(), acquire());
+        server.restart();
+        let Err(Error::Lost(loss)) = inner.release() else { panic!("round {round}: the server came back without it") };
+        assert_eq!(loss.reason, LostReason::ServerLostData, "round {round}: {loss}");
+    }
+}
+
+#[test]
+fn a_holder_that_waits_for_its_loss_is_told_that_the_server_came_back_empty() {
+    let server = Server::start();
+    for round in 0..5 {
+        let client = Client::connect(&server.url()).expect("a good URL");
+        let guard = client.lock("n").blocking().acquire().expect("free");
+        server.restart();
+        assert_eq!(reason(&guard), Some(LostReason::ServerLostData), "round {round}");
+    }
+}
+
 #[test]
 fn a_holder_cut_off_is_told_before_the_server_frees_the_lock() {
     let server = Server::start();

@@ -9,6 +9,7 @@ use redlatch_tests::*;
 mod arrival;
 mod bad_input;
 mod beliefs;
+mod extremes;
 mod groups;
 mod half_done;
 mod keys;

@@ -1,0 +1,88 @@
+//! A lock that is taken away by force, by its holder's own client, and at the moment when a waiter gives up.
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use redlatch::kinds::ALL;
+use redlatch::{Client, Error, LostReason, Op, Request};
+use redlatch_tests::{PATIENCE, Server, soon};
+use tracing::Level;
+
+use super::logs::{keep, losses_of, warnings_of};
+use super::{eventually, pair};
+
+/// How a hold ended that was taken away by `other`, after its holder was told.
+fn forced(holder: &Client, other: &Client, name: &str, lease: Option<Duration>) -> LostReason {
+    let lock = holder.lock(name);
+    let guard = lease.map_or(lock.clone(), |lease| lock.lease(lease)).blocking().acquire().expect("free");
+    assert!(other.lock(name).blocking().force_release().expect("answered"));
+    let loss = soon(guard.lost()).expect("it is a loss, not a release");
+    assert!(matches!(guard.release(), Err(Error::Lost(_))));
+    loss.reason
+}
+
+#[test]
+fn a_client_that_takes_its_own_lock_away_tells_the_holder_and_warns_of_nothing() {
+    keep();
+    let (_server, a, b) = pair();
+    for (name, lease) in [("forced own watched", None), ("forced own leased", Some(Duration::from_secs(60)))] {
+        assert_eq!(forced(&a, &a, name, lease), LostReason::Deleted);
+        let [(Level::DEBUG, _, message)] = &losses_of(name)[..] else { panic!("one line for debugging: {:?}", losses_of(name)) };
+        assert!(message.contains("is lost"), "{message}");
+        assert!(warnings_of(name).is_empty());
+    }
+    assert_eq!(forced(&a, &b, "forced other", None), LostReason::Deleted);
+    assert_eq!(warnings_of("forced other").len(), 1, "what another client does is a loss to warn of");
+}
+
+/// A waiter that is cancelled while the lock is taken away from its holder either has it, and says so, or gives it back.
+#[test]
+fn a_waiter_that_gives_up_while_the_lock_is_taken_away_by_force_leaves_nothing_held() {
+    thread::scope(|scope| {
+        for (traits, _) in ALL.iter().filter(|(traits, _)| traits.held && traits.exclusive) {
+            scope.spawn(move || give_up_beside_force(traits.name));
+        }
+    });
+}
+
+fn give_up_beside_force(kind: &'static str) {
+    let server = Server::start();
+    let client = || Client::connect(&server.url()).expect("a good URL");
+    let (holder, waiter, other) = (client(), client(), client());
+    let name = if kind == "multi" { "n\0one\0two" } else { "n" };
+    let request = |op| Request::new(op, kind, name, 1);
+    let mut view = server.view();
+    let mut given_back = 0;
+    // Sooner and later: the waiter's try is on its way at some of these moments.
+    for round in 0..60 {
+        let held = holder.run_blocking(request(Op::Acquire)).expect("answered");
+        assert!(held.done, "{kind}, round {round}: the waiter before has left it held");
+        let (sender, answer) = mpsc::channel();
+        let ticket = waiter.ticket();
+        waiter.submit(ticket, Request { wait: None, ..request(Op::Acquire) }, move |result| drop(sender.send(result)));
+        let key = if kind == "multi" { "n" } else { name };
+        eventually(|| !view.channels("*").is_empty() || kind == "spin" || kind == "token");
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(Duration::from_micros(round * 20));
+                waiter.cancel(ticket);
+            });
+            other.run_blocking(request(Op::ForceRelease)).expect("answered");
+        });
+        let waited = answer.recv_timeout(PATIENCE).expect("a cancelled waiter is answered");
+        match waited {
+            Ok(taken) => {
+                assert!(taken.done, "{kind}, round {round}: it waits without an end");
+                waiter.run_blocking(request(Op::Release)).expect("what it says that it has, it has");
+            }
+            Err(error) => {
+                assert!(matches!(error, Error::Cancelled), "{kind}, round {round}: {error}");
+                given_back += 1;
+            }
+        }
+        let _ = holder.run_blocking(request(Op::Release));
+        eventually(|| !view.exists(key) && view.channels("*").is_empty());
+    }
+    assert!(given_back > 0, "{kind}: no waiter gave up in time");
+}
