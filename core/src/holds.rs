@@ -20,8 +20,10 @@ mod timetable;
 
 #[cfg(test)]
 mod model;
+#[cfg(test)]
+mod time_line;
 
-use owned::{Former, Hold, Owned};
+use owned::{Former, Hold, Lost, Owned};
 use timetable::Timetable;
 
 pub use due::Ask;
@@ -110,7 +112,7 @@ impl Holds {
         if lease.is_none() && !owned.is_watched() {
             owned.renew_at = renew_at;
         }
-        owned.holds.push(Hold { number, watched: lease.is_none(), lost: None, token: 0 });
+        owned.holds.push(Hold { number, watched: lease.is_none(), token: 0, lost: None });
         self.numbers.insert(number, key);
         self.plan(key, now);
         number
@@ -125,7 +127,7 @@ impl Holds {
         };
         let Some(hold) = found else { return Ok(None) };
         let number = hold.number;
-        if let Some(lost) = hold.lost {
+        if let Some(lost) = &hold.lost {
             let loss = self.loss(owned, lost, now);
             self.forget(slot, number, now);
             return Err(Box::new(loss));
@@ -158,18 +160,21 @@ impl Holds {
     fn lose(&mut self, key: usize, reason: LostReason, now: Instant) {
         let mut numbers = Vec::new();
         let owned = &mut self.owned[key];
+        let lost = Lost { reason, acquired: owned.acquired, renewed: owned.renewed, noticed: now };
         for hold in owned.holds.iter_mut().filter(|hold| hold.lost.is_none()) {
-            hold.lost = Some((reason, now));
+            hold.lost = Some(Box::new(lost));
             numbers.push(hold.number);
         }
         if numbers.is_empty() {
             return;
         }
         let slot = owned.slot.clone();
-        let loss = self.loss(&self.owned[key], (reason, now), now);
-        match reason {
-            LostReason::Closed => tracing::debug!(target: "redlatch::lost", "{loss}"), // whoever closes a client knows
-            _ => tracing::warn!(target: "redlatch::lost", "{loss}"),
+        // A program knows what it has done itself.
+        let is_own_doing = reason == LostReason::Closed || owned.forced;
+        let loss = self.loss(&self.owned[key], &lost, now);
+        match is_own_doing {
+            true => tracing::debug!(target: "redlatch::lost", "{loss}"),
+            false => tracing::warn!(target: "redlatch::lost", "{loss}"),
         }
         self.ended.extend(numbers.into_iter().map(|number| Ended { number, slot: slot.clone(), loss: Some(loss.clone()) }));
         self.plan(key, now);
@@ -194,6 +199,13 @@ impl Holds {
         }
     }
 
+    /// This client takes the lock of that name away from its holders, or `false`: it did not. Its own holds of it are lost by its own doing.
+    pub fn force(&mut self, name: &str, is_forced: bool) {
+        for key in self.names.get(name).into_iter().flatten() {
+            self.owned[*key].forced = is_forced;
+        }
+    }
+
     /// The server found no field of this owner; `taken`: somebody else has one.
     pub fn missing(&mut self, slot: &Slot, taken: bool, epoch: u64, now: Instant) {
         let reason = match self.of(slot) {
@@ -208,7 +220,7 @@ impl Holds {
         let Some(key) = self.numbers.get(&number).copied() else { return Look::Gone };
         self.expire(key, now);
         let owned = &self.owned[key];
-        match owned.holds.iter().find(|hold| hold.number == number).and_then(|hold| hold.lost) {
+        match owned.holds.iter().find(|hold| hold.number == number).and_then(|hold| hold.lost.as_ref()) {
             None => Look::Held { remaining: owned.deadline.saturating_duration_since(now) },
             Some(lost) => Look::Lost(self.loss(owned, lost, now)),
         }
@@ -248,14 +260,14 @@ impl Holds {
         self.slots.get(slot).map(|key| &self.owned[*key])
     }
 
-    fn loss(&self, owned: &Owned, (reason, noticed): (LostReason, Instant), now: Instant) -> Loss {
+    fn loss(&self, owned: &Owned, lost: &Lost, now: Instant) -> Loss {
         Loss {
             lock: owned.slot.name.to_string(),
             owner: OwnerField(&self.uuid, owned.slot.owner).to_string(),
-            reason,
-            acquired: now - owned.acquired,
-            renewed: owned.renewed.map(|renewed| now - renewed),
-            noticed: now.saturating_duration_since(noticed),
+            reason: lost.reason,
+            acquired: now - lost.acquired,
+            renewed: lost.renewed.map(|renewed| now - renewed),
+            noticed: now - lost.noticed,
         }
     }
 

@@ -201,7 +201,11 @@ impl Target {
         let mut holder = String::new();
         loop {
             let call = self.call(Op::ForceRelease, &Cx { holder: &holder, ..self.cx() })?;
+            // Before it is sent: the watchdog may find the holds gone before this hears the answer.
+            self.live.holds(|holds| holds.force(&self.slot.name, true));
             let settled = settle(&self.live, &call, tries, None).await;
+            let is_forced = settled.as_ref().is_ok_and(|settled| settled.reply.code == 1);
+            self.live.holds(|holds| holds.force(&self.slot.name, is_forced));
             self.suspect(&call);
             let Settled { reply, repeated, .. } = settled.map_err(|unsettled| unsettled.error)?;
             match (reply.code, reply.text()) {

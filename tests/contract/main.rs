@@ -10,6 +10,7 @@ mod arrival;
 mod bad_input;
 mod beliefs;
 mod extremes;
+mod forced;
 mod groups;
 mod half_done;
 mod keys;

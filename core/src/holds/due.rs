@@ -68,7 +68,7 @@ impl Holds {
             } else {
                 let numbers = &mut self.numbers;
                 owned.holds.retain(|hold| {
-                    let forgotten = hold.lost.is_some_and(|(_, since)| since + REMEMBER <= now);
+                    let forgotten = hold.lost.as_ref().is_some_and(|lost| lost.noticed + REMEMBER <= now);
                     !(forgotten && numbers.remove(&hold.number).is_some())
                 });
             }
@@ -81,14 +81,14 @@ impl Holds {
     pub fn answered(&mut self, asks: &[Ask], states: &str, epoch: u64, sent: Instant, now: Instant) {
         let (until, renew_at) = (sent + believed(self.watchdog), self.next_renewal(now));
         for (ask, state) in asks.iter().zip(states.bytes()) {
-            let Some(owned) = self.owned.get_mut(ask.key).filter(|owned| owned.first == ask.first) else { continue };
+            let Some(owned) = self.owned.get_mut(ask.key).filter(|owned| owned.first == ask.first && owned.live() > 0) else { continue };
             if state != b'1' {
                 let slot = owned.slot.clone();
                 self.missing(&slot, state == b'0', epoch, now);
                 continue;
             }
             if ask.lease > Duration::ZERO {
-                owned.renewed(until, renew_at, now);
+                owned.renewed(until, renew_at, sent);
             }
             // From now on it tells of changes.
             owned.check_at = None;
@@ -103,7 +103,7 @@ impl Holds {
         let Some(key) = self.slots.get(slot).copied() else { return };
         let owned = &mut self.owned[key];
         if lease > Duration::ZERO && left >= lease {
-            owned.renewed(sent, renew_at, now);
+            owned.renewed(sent, renew_at, sent);
         }
         owned.deadline = sent + believed(left);
         self.plan(key, now);

@@ -17,6 +17,7 @@ pub struct Owned {
     pub holds: SmallVec<[Hold; 1]>,
     pub deadline: Instant,
     pub acquired: Instant,
+    /// When the last renewal was sent that the server has confirmed.
     pub renewed: Option<Instant>,
     /// When the next renewal is to be sent, if any hold is watched.
     pub renew_at: Instant,
@@ -28,14 +29,25 @@ pub struct Owned {
     pub epoch: u64,
     /// Its place in the timetable.
     pub due: Option<Instant>,
+    /// This client itself takes the lock away by force.
+    pub forced: bool,
 }
 
 pub struct Hold {
     pub number: u64,
     pub watched: bool,
-    pub lost: Option<(LostReason, Instant)>,
     /// 0: it has none.
     pub token: i64,
+    pub lost: Option<Box<Lost>>,
+}
+
+/// How it was lost, as it was then: later answers change nothing of it.
+#[derive(Clone, Copy)]
+pub struct Lost {
+    pub reason: LostReason,
+    pub acquired: Instant,
+    pub renewed: Option<Instant>,
+    pub noticed: Instant,
 }
 
 /// A token of a hold that was lost by this client's clock and is forgotten, while the server may still have the owner's field.
@@ -87,17 +99,18 @@ impl Holds {
 impl Owned {
     pub fn new(slot: Slot, first: u64, deadline: Instant, epoch: u64, now: Instant) -> Self {
         let (holds, renewed, check_at, due) = Default::default();
-        Owned { slot, first, holds, deadline, acquired: now, renewed, renew_at: now, check_at, unanswered: 0, epoch, due }
+        let (unanswered, forced) = (0, false);
+        Owned { slot, first, holds, deadline, acquired: now, renewed, renew_at: now, check_at, unanswered, epoch, due, forced }
     }
 
     pub fn live(&self) -> u32 {
         self.holds.iter().filter(|hold| hold.lost.is_none()).count() as u32
     }
 
-    /// The key was given a new time.
-    pub fn renewed(&mut self, until: Instant, renew_at: Instant, now: Instant) {
+    /// The key was given a new time, by a call sent at `sent`.
+    pub fn renewed(&mut self, until: Instant, renew_at: Instant, sent: Instant) {
         self.deadline = self.deadline.max(until);
-        (self.renewed, self.unanswered, self.renew_at) = (Some(now), 0, renew_at);
+        (self.renewed, self.unanswered, self.renew_at) = (Some(sent), 0, renew_at);
     }
 
     pub fn is_watched(&self) -> bool {

@@ -97,11 +97,12 @@ impl Direct {
         con.set_write_timeout(Some(limits.response)).map_err(opened)?;
         con.set_read_timeout(Some(limits.response)).map_err(opened)?;
         let asked = Instant::now();
-        let (id, time): Greeted = self.server.greeting().query(&mut con).map_err(opened)?;
+        let (id, time, run): Greeted = self.server.greeting().query(&mut con).map_err(opened)?;
         self.clock.learn(time_ms(time.map_err(opened)?), asked);
         if let Some(quarantine) = &self.life.quarantine {
             quarantine.met(Identity::read(Identity::questions().query(&mut con).map_err(opened)?));
         }
+        self.life.note(run.ok());
         let connection = id.ok().map(|id| (self.life.number(), id));
         Ok(Pooled { con, connection, response: limits.response, used: Instant::now() })
     }

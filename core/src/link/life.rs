@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use redis::InfoDict;
 use tokio::sync::Notify;
 
 use super::Outcome;
@@ -56,8 +57,9 @@ impl Life {
         self.now().1
     }
 
-    /// Takes over the `run_id` that the server has shown.
-    pub fn note(&self, run: String) {
+    /// Takes over the `run_id` out of what the server has answered to `INFO server`, on whichever connection; `None`: it does not tell.
+    pub fn note(&self, info: Option<InfoDict>) {
+        let Some(run) = info.and_then(|info| info.get::<String>("run_id")) else { return };
         let mut now = self.now();
         if !now.0.is_empty() && now.0 != run {
             now.1 = self.lives.numbers.fetch_add(1, Relaxed);

@@ -85,8 +85,8 @@ impl Server {
         redis::Client::open(info.set_redis_settings(settings(database, protocol, login.username.as_deref(), login.password.as_deref())))
     }
 
-    /// What is sent first on each connection: who we are, who we are to the server, and what the clock shows. Servers before 7.2 do not
-    /// know all of it, and an ACL may not allow it.
+    /// What is sent first on each connection: who we are, who we are to the server, what the clock shows, and which run of the server this
+    /// is. Servers before 7.2 do not know all of it, and an ACL may not allow it.
     pub fn greeting(&self) -> redis::Pipeline {
         let mut pipe = redis::pipe();
         pipe.ignore_errors();
@@ -95,7 +95,7 @@ impl Server {
         if let Some(name) = &self.client_name {
             pipe.cmd("CLIENT").arg("SETNAME").arg(name).ignore();
         }
-        pipe.cmd("CLIENT").arg("ID").cmd("TIME");
+        pipe.cmd("CLIENT").arg("ID").cmd("TIME").cmd("INFO").arg("server");
         pipe
     }
 
@@ -211,8 +211,8 @@ fn settings(database: i64, protocol: redis::ProtocolVersion, username: Option<&s
     redis
 }
 
-/// What the server answers to [`Server::greeting`]: its number for this connection, if it tells, and its time.
-pub type Greeted = (redis::RedisResult<i64>, redis::RedisResult<(i64, i64)>);
+/// What the server answers to [`Server::greeting`]: its number for this connection, if it tells, its time, and who it is, if it tells.
+pub type Greeted = (redis::RedisResult<i64>, redis::RedisResult<(i64, i64)>, redis::RedisResult<redis::InfoDict>);
 
 /// Server ms out of what `TIME` answers.
 pub fn time_ms((seconds, micros): (i64, i64)) -> i64 {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use redis::{RedisError, Value};
+use redis::{FromRedisValue, InfoDict, RedisError, Value};
 use tokio::time::timeout;
 
 use super::clock::Clock;
@@ -105,16 +105,19 @@ impl Swift {
             greeting.add_command(cmd.clone());
         }
         let (stream, answers) = reading::greet(&self.server.address, &greeting).await?;
-        let mut connection = None;
+        let mut id = None;
         for answer in answers {
             match answer.extract_error() {
-                Ok(Value::Int(id)) => connection = Some((self.life.number(), id)),
+                Ok(Value::Int(number)) => id = Some(number),
+                // The only text of more than a word, and the last answer.
+                Ok(info @ Value::BulkString(_)) => self.life.note(InfoDict::from_redis_value(info).ok()),
                 Ok(_) => {}
                 // Without a name or a number it works too; without rights it does not.
                 Err(error) if error.code() == Some("ERR") || error.code() == Some("NOPERM") => {}
                 Err(error) => return Err(error),
             }
         }
+        let connection = id.map(|id| (self.life.number(), id));
         Ok(Arc::new(Line::new(stream, connection)))
     }
 

@@ -17,8 +17,8 @@ use crate::link::wire::{State, Wire};
 use crate::link::{Outcome, pulse};
 use crate::wakes::Wakes;
 
-/// What the server answers first: its number for this connection, its time, whether it tells of changed keys, who it is.
-type Greeted = (RedisResult<i64>, RedisResult<(i64, i64)>, RedisResult<Value>, RedisResult<InfoDict>);
+/// What the server answers to [`crate::link::single::Server::greeting`], and whether it tells of changed keys.
+type Greeted = (RedisResult<i64>, RedisResult<(i64, i64)>, RedisResult<InfoDict>, RedisResult<Value>);
 
 /// How long an attempt to open a connection may take before another is made, which has twice as long: the first may lead nowhere, and a
 /// far server needs many round trips.
@@ -81,17 +81,16 @@ impl Mux {
         };
         let is_old = self.server.is_old();
         let asked = Instant::now();
-        // Without what the last two of these tell it works too.
+        // Without what this tells it works too.
         let mut greeting = self.server.greeting();
         // Over RESP2 it would be told to another connection.
-        greeting.cmd("CLIENT").arg(if is_old { &["ID"][..] } else { &["TRACKING", "ON", "OPTIN", "NOLOOP"] }).cmd("INFO").arg("server");
-        let (id, time, tells, run): Greeted = greeting.query_async(&mut con).await?;
+        greeting.cmd("CLIENT").arg(if is_old { &["ID"][..] } else { &["TRACKING", "ON", "OPTIN", "NOLOOP"] });
+        let (id, time, run, tells): Greeted = greeting.query_async(&mut con).await?;
         match time {
             Err(error) if is_unknown(&error) => {} // a sentinel
             time => self.clock.learn(time_ms(time?), asked),
         }
-        let run = run.ok().and_then(|info| info.get("run_id"));
-        self.life.note(run.unwrap_or_default());
+        self.life.note(run.ok());
         if let Some(quarantine) = &self.life.quarantine {
             quarantine.met(Identity::read(Identity::questions().query_async(&mut con).await?));
         }
