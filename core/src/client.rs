@@ -13,6 +13,7 @@ use crate::group::{Group, Member, Rule, Silence};
 use crate::live::Live;
 use crate::login::Credentials;
 use crate::operate;
+use crate::presence::{Presence, Present};
 use crate::process::PerProcess;
 use crate::slot::Slot;
 
@@ -98,8 +99,8 @@ impl Client {
     /// Carries out a request in one round trip on the caller's thread if that is possible. `None`: it waits, or the way was busy; then
     /// `done` is called once, on the I/O thread: it may only hand over, never block or run a user's code.
     pub fn start(&self, ticket: u64, request: Request, done: impl FnOnce(Result<Answer>) + Send + 'static) -> Option<Result<Answer>> {
-        let live = match self.ready(&request) {
-            Ok(live) => live,
+        let (live, _present) = match self.ready(&request) {
+            Ok(ready) => ready,
             Err(error) => return Some(Err(error)),
         };
         if let Some(group) = &self.group {
@@ -112,8 +113,8 @@ impl Client {
     /// Carries out a request on the I/O thread; `done` as in [`Client::start`].
     pub fn submit(&self, ticket: u64, request: Request, done: impl FnOnce(Result<Answer>) + Send + 'static) {
         match (self.ready(&request), &self.group) {
-            (Ok(live), Some(group)) => group.submit(live, ticket, request, Box::new(done)),
-            (Ok(live), None) => operate::submit(live, ticket, request, Box::new(done)),
+            (Ok((live, _present)), Some(group)) => group.submit(live, ticket, request, Box::new(done)),
+            (Ok((live, _present)), None) => operate::submit(live, ticket, request, Box::new(done)),
             (Err(error), _) => done(Err(error)),
         }
     }
@@ -196,15 +197,18 @@ impl Client {
     /// lease ends.
     pub fn close(&self, release: bool) {
         let (Ok(live), None) = (self.live(), &self.group) else { return };
-        if !live.close() {
+        if !live.presence.close() {
             return;
         }
-        let waiting = live.lines().cancel_all(Instant::now());
+        let waiting = live.lines().close(Instant::now());
         drop(waiting);
+        live.groups().close();
         let held = live.tell_closed();
-        if live.is_started() {
+        let is_empty = live.presence.shut_if_empty();
+        // A caller that is inside may be about to start the I/O thread. If the system gives none, that caller has an error, and holds nothing.
+        if live.is_started() || (!is_empty && live.start().is_ok()) {
             let (done, closed) = std::sync::mpsc::sync_channel(1);
-            live.spawn(live.clone().wind_up(if release { held } else { Vec::new() }, release, done));
+            live.io().spawn(live.clone().wind_up(if release { held } else { Vec::new() }, done));
             // An error is the end of the I/O thread, which is an end as well.
             let _ = closed.recv();
         }
@@ -217,14 +221,13 @@ impl Client {
         live.as_ref().map_err(Error::clone)
     }
 
-    fn ready(&self, request: &Request) -> Result<&Arc<Live>> {
+    /// The client's end waits until what this gives is dropped.
+    fn ready(&self, request: &Request) -> Result<(&Arc<Live>, Present<&Presence>)> {
         let live = self.live()?;
-        if live.is_closed() {
-            return Err(live.closed_error());
-        }
+        let present = live.presence.enter(request.op == Op::Release).ok_or_else(|| live.closed_error())?;
         request.check()?;
         live.start()?;
-        Ok(live)
+        Ok((live, present))
     }
 }
 

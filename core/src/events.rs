@@ -27,6 +27,8 @@ struct State {
     last: u64,
     by_number: HashMap<u64, Subscription>,
     by_channel: HashMap<String, Vec<u64>>,
+    /// The client has ended: there is nobody to tell anybody.
+    ended: bool,
 }
 
 struct Subscription {
@@ -90,12 +92,8 @@ async fn keep(live: Weak<Live>, channel: String, mut listener: Listener, mut end
 
 /// Waits for the next event.
 pub fn next(live: &Arc<Live>, number: u64, ticket: u64, done: Done) {
-    if let Some((done, answer)) = live.wakes.events.next(number, ticket, done) {
+    if let Some((done, answer)) = live.wakes.events.next(number, ticket, done, || live.closed_error()) {
         done(answer);
-    }
-    if live.is_closed() {
-        // Those who waited were told while this one was on its way.
-        leave(live, number);
     }
 }
 
@@ -115,7 +113,7 @@ pub fn cancel(live: &Arc<Live>, ticket: u64) {
 fn leave(live: &Arc<Live>, number: u64) -> Option<i64> {
     let subscription = live.wakes.events.remove(number)?;
     if let Some((_, done)) = subscription.waiting {
-        done(Err(Error::Cancelled));
+        done(Err(live.cancelled_error()));
     }
     Some(subscription.heard)
 }
@@ -164,8 +162,11 @@ impl Events {
     }
 
     /// Gives `done` back with its answer, if there is one already.
-    fn next(&self, number: u64, ticket: u64, done: Done) -> Option<(Done, Result<Answer>)> {
+    fn next(&self, number: u64, ticket: u64, done: Done, closed: impl Fn() -> Error) -> Option<(Done, Result<Answer>)> {
         let mut state = self.state();
+        if state.ended {
+            return Some((done, Err(closed())));
+        }
         match state.by_number.get_mut(&number) {
             None => Some((done, Err(unknown(number)))),
             Some(Subscription { heard, .. }) if *heard > 0 => Some((done, Ok(Answer::done(std::mem::take(heard))))),
@@ -181,9 +182,9 @@ impl Events {
         self.state().by_number.iter().find(|(_, subscription)| waits(subscription)).map(|(number, _)| *number)
     }
 
-    /// The client is closed: everybody who waits is told so.
+    /// The client has ended: everybody who waits is told so, and so are those who come.
     pub fn close(&self, error: impl Fn() -> Error) {
-        let all = std::mem::take(&mut *self.state());
+        let all = std::mem::replace(&mut *self.state(), State { ended: true, ..State::default() });
         all.by_number.into_values().filter_map(|subscription| subscription.waiting).for_each(|(_, done)| done(Err(error())));
     }
 

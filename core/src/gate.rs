@@ -93,7 +93,7 @@ impl Gates {
         Turn::new(self, slot)
     }
 
-    fn is_idle(&self) -> bool {
+    pub fn is_idle(&self) -> bool {
         let inside = self.inside();
         inside.taken.is_empty() && inside.round.is_empty()
     }

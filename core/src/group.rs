@@ -94,12 +94,18 @@ impl Group {
     }
 
     pub fn submit(self: &Arc<Self>, live: &Arc<Live>, ticket: u64, request: Request, done: Done) {
-        let (cancelled, group, own) = (live.groups().begin(ticket), self.clone(), live.clone());
-        operate::spawn(live, ticket, done, async move {
+        let (group, own, lasts) = (self.clone(), live.clone(), request.op == Op::Watch);
+        let cancelled = live.groups().begin(ticket, request.op == Op::Acquire);
+        let run = async move {
             let result = group.run(&own, &request, cancelled).await;
             own.groups().end(ticket);
             result
-        });
+        };
+        // A hold may outlast this client by those of its parts that are other clients'.
+        match lasts {
+            true => operate::spawn_apart(live, ticket, done, run),
+            false => operate::spawn(live, ticket, done, run),
+        }
     }
 
     pub fn of(&self, owner: i64) -> Of {

@@ -112,13 +112,14 @@ impl Holds {
         if lease.is_none() && !owned.is_watched() {
             owned.renew_at = renew_at;
         }
-        owned.holds.push(Hold { number, watched: lease.is_none(), token: 0, lost: None });
+        owned.holds.push(Hold { number, watched: lease.is_none(), token: 0, lost: None, abandoned: false });
         self.numbers.insert(number, key);
         self.plan(key, now);
         number
     }
 
-    /// What releasing a hold (0: the latest) takes. `Ok(None)`: there is none. `Err`: it was lost, and is forgotten by this.
+    /// What releasing a hold (0: the latest) takes. `Ok(None)`: there is none. `Err`: it was lost, and is forgotten by this. What is lost by
+    /// the end of the client alone is released all the same.
     pub fn leaving(&mut self, slot: &Slot, number: u64, now: Instant) -> Result<Option<Leaving>, Box<Loss>> {
         let Some(owned) = self.of(slot) else { return Ok(None) };
         let found = match number {
@@ -127,14 +128,16 @@ impl Holds {
         };
         let Some(hold) = found else { return Ok(None) };
         let number = hold.number;
-        if let Some(lost) = &hold.lost {
+        if let Some(lost) = hold.lost.as_ref().filter(|_| !hold.abandoned) {
             let loss = self.loss(owned, lost, now);
             self.forget(slot, number, now);
             return Err(Box::new(loss));
         }
-        let watched = owned.holds.iter().any(|hold| hold.watched && hold.number != number && hold.lost.is_none());
+        let others = || owned.holds.iter().filter(|hold| hold.number != number);
+        let watched = others().any(|hold| hold.watched && hold.lost.is_none());
         let lease = if watched { self.watchdog } else { Duration::ZERO };
-        Ok(Some(Leaving { number, leave: owned.live() - 1, lease, since: owned.acquired }))
+        let leave = others().filter(|hold| hold.lost.is_none() || hold.abandoned).count() as u32;
+        Ok(Some(Leaving { number, leave, lease, since: owned.acquired }))
     }
 
     /// Forgets a hold: released, or its loss was told.
@@ -163,6 +166,7 @@ impl Holds {
         let lost = Lost { reason, acquired: owned.acquired, renewed: owned.renewed, noticed: now };
         for hold in owned.holds.iter_mut().filter(|hold| hold.lost.is_none()) {
             hold.lost = Some(Box::new(lost));
+            hold.abandoned = reason == LostReason::Closed;
             numbers.push(hold.number);
         }
         if numbers.is_empty() {

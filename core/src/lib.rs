@@ -45,6 +45,7 @@ mod passing;
 mod permit;
 mod permit_id;
 mod permit_semaphore;
+mod presence;
 mod process;
 mod queue;
 mod red_lock;

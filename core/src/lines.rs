@@ -25,6 +25,8 @@ pub type Done = Box<dyn FnOnce(Result<Answer>) + Send>;
 pub struct Lines {
     lines: HashMap<Key, Entry, RandomState>,
     tickets: HashMap<u64, Stage, RandomState>,
+    /// The client is: nobody comes into a line any more.
+    closed: bool,
 }
 
 struct Entry {
@@ -90,7 +92,7 @@ pub enum Joined {
 impl Lines {
     /// A request goes on where its caller cannot see it, if it did not do so before.
     pub fn begin(&mut self, ticket: u64) {
-        self.tickets.entry(ticket).or_insert(Stage::Running { cancelled: false });
+        self.tickets.entry(ticket).or_insert(Stage::Running { cancelled: self.closed });
     }
 
     pub fn end(&mut self, ticket: u64) {
@@ -116,8 +118,9 @@ impl Lines {
         place.map(|place| place.waiter)
     }
 
-    /// Asks every request to end; gives those back for which nothing is in flight.
-    pub fn cancel_all(&mut self, now: Instant) -> Vec<Waiting> {
+    /// Asks every request to end, and those that come too; gives those back for which nothing is in flight.
+    pub fn close(&mut self, now: Instant) -> Vec<Waiting> {
+        self.closed = true;
         let tickets: Vec<u64> = self.tickets.keys().copied().collect();
         tickets.into_iter().filter_map(|ticket| self.cancel(ticket, now)).collect()
     }
@@ -128,7 +131,7 @@ impl Lines {
     }
 
     pub fn join(&mut self, waiting: Waiting, met: Met, now: Instant) -> Joined {
-        if self.is_cancelled(waiting.ticket) {
+        if self.closed || self.is_cancelled(waiting.ticket) {
             return Joined::Cancelled(Box::new(waiting));
         }
         let key = waiting.target.key();
@@ -229,7 +232,7 @@ impl Waiting {
         live.lines().end(self.ticket);
         tracing::debug!(target: "redlatch::acquire", "`{}` for {}: {result:?}", self.target.slot.name, self.target.owner);
         done(match result {
-            Err(Error::Cancelled) if live.is_closed() => Err(live.closed_error()),
+            Err(Error::Cancelled) => Err(live.cancelled_error()),
             result => result,
         });
     }

@@ -1,11 +1,11 @@
 //! Everything of a client that belongs to one process: a child after `fork` gets a new one and never touches its parent's.
 
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::{Notify, Semaphore};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::clock::Instant;
@@ -19,6 +19,7 @@ use crate::inbox::Inbox;
 use crate::kinds;
 use crate::lines::{self, Done, Lines};
 use crate::link::{First, Firsts, Limits, Link, TOGETHER, UNDER_WAY};
+use crate::presence::Presence;
 use crate::requests::Requests;
 use crate::settle::{Tries, WINDOW, settle};
 use crate::slot::Slot;
@@ -34,7 +35,7 @@ pub struct Live {
     pub wakes: Arc<Wakes>,
     pub gates: Arc<Gates>,
     pub watchers: Watchers,
-    closed: AtomicBool,
+    pub presence: Arc<Presence>,
     holds: Mutex<Holds>,
     lines: Mutex<Lines>,
     groups: Mutex<Holding>,
@@ -60,7 +61,7 @@ impl Live {
             wakes,
             gates: Arc::default(),
             watchers: Watchers::default(),
-            closed: AtomicBool::new(false),
+            presence: Arc::default(),
             holds: Mutex::new(Holds::new(uuid.clone(), config.watchdog)),
             uuid,
             lines: Mutex::default(),
@@ -99,7 +100,9 @@ impl Live {
 
     /// Completes `done` when a hold has ended.
     pub fn watch(self: &Arc<Self>, hold: u64, ticket: u64, done: Done) {
-        self.watchers.add(hold, ticket, done);
+        if let Err(done) = self.watchers.add(hold, ticket, done) {
+            return done(Err(self.closed_error()));
+        }
         match self.holds(|holds| holds.look(hold, Instant::now())) {
             crate::Look::Held { .. } => {}
             crate::Look::Lost(loss) => self.watchers.tell(hold, Some(loss)),
@@ -151,23 +154,47 @@ impl Live {
         Ok(io)
     }
 
-    /// Tells everybody who still waits for something that the client is closed.
-    fn end(&self) {
-        self.inbox.close();
-        let waiting = self.lines().take_all();
-        drop(waiting);
-        self.watchers.end(|| self.closed_error());
-        self.wakes.events.close(|| self.closed_error());
-    }
-
     /// The I/O thread's runtime.
     pub fn io(&self) -> &Io {
         self.io.get().expect("every call of a client begins with its start")
     }
 
-    /// Has something done on the I/O thread.
-    pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+    /// Has something done on the I/O thread, for a caller; the end of the client waits for it.
+    pub fn spawn(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
+        let present = self.presence.accompany();
+        self.spawn_apart(async move {
+            work.await;
+            drop(present);
+        });
+    }
+
+    /// As [`Live::spawn`], and the end of the client ends it.
+    pub fn spawn_apart(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
         self.inbox.put(work);
+    }
+
+    /// Has something done on the I/O thread that no caller waits for; the end of the client does.
+    pub fn aside<T: Send + 'static>(self: &Arc<Self>, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
+        let present = self.presence.accompany();
+        self.io().spawn(async move {
+            let result = work.await;
+            drop(present);
+            result
+        })
+    }
+
+    /// The I/O thread is no more, at the end of the client or by a panic: what is left is answered, and nothing begins any more.
+    fn end(self: &Arc<Self>) {
+        self.presence.shut();
+        self.inbox.close();
+        let waiting = {
+            let mut lines = self.lines();
+            (lines.close(Instant::now()), lines.take_all())
+        };
+        drop(waiting);
+        self.tell_closed();
+        self.watchers.end(|| self.closed_error());
+        self.wakes.events.close(|| self.closed_error());
     }
 
     /// Has a first try made on the I/O thread, together with others, where it may take its usual time.
@@ -200,12 +227,7 @@ impl Live {
     }
 
     pub fn is_closed(&self) -> bool {
-        self.closed.load(SeqCst)
-    }
-
-    /// True: it was open until now.
-    pub fn close(&self) -> bool {
-        !self.closed.swap(true, SeqCst)
+        self.presence.is_closing()
     }
 
     pub fn is_started(&self) -> bool {
@@ -226,7 +248,7 @@ impl Live {
     pub fn forget(self: &Arc<Self>, request: String) {
         if self.requests.forget(request) {
             let live = self.clone();
-            self.io().spawn(async move {
+            self.aside(async move {
                 let give_up = Instant::now() + live.config.retry_for;
                 for call in live.requests.forgetting(|request| live.link.place(request)) {
                     // Without an answer they end by themselves.
@@ -246,24 +268,33 @@ impl Live {
         })
     }
 
-    /// Lets the calls in flight end, and with `release` frees `held` and what those calls still took.
-    pub async fn wind_up(self: Arc<Self>, held: Vec<Slot>, release: bool, done: SyncSender<()>) {
+    /// Frees `held`, and lets everything end that is under way: what it takes is given back by it, since its caller is told of the end.
+    pub async fn wind_up(self: Arc<Self>, held: Vec<Slot>, done: SyncSender<()>) {
+        self.free(held).await;
+        // So long is a call that has begun repeated, answered and confirmed.
+        let longest = self.config.retry_for + self.config.response_timeout + self.config.sync.within();
+        let _ = timeout(longest, self.emptied()).await;
         let places = self.lines().take_places();
         let left: Vec<_> = places.into_iter().map(|target| tasks::spawn(async move { target.leave().await })).collect();
-        self.clone().free(held).await;
         for left in left {
             let _ = left.await;
-        }
-        let _ = timeout(self.config.retry_for + self.config.sync.within(), self.gates.idle()).await;
-        let late = self.tell_closed();
-        if release {
-            self.free(late).await;
         }
         let _ = done.send(());
     }
 
-    async fn free(self: Arc<Self>, slots: Vec<Slot>) {
-        let target = |slot: Slot| Target::of(&self, kinds::find(slot.kind).expect("it was acquired"), slot, Duration::ZERO);
+    /// Returns once nobody is inside, and nobody comes in any more.
+    async fn emptied(&self) {
+        loop {
+            self.gates.idle().await;
+            self.presence.empty().await;
+            if self.presence.shut_if_empty() && self.gates.is_idle() {
+                return;
+            }
+        }
+    }
+
+    async fn free(self: &Arc<Self>, slots: Vec<Slot>) {
+        let target = |slot: Slot| Target::of(self, kinds::find(slot.kind).expect("it was acquired"), slot, Duration::ZERO);
         let freed: Vec<_> = slots.into_iter().map(target).map(|target| tasks::spawn(async move { target.free().await })).collect();
         for freed in freed {
             let _ = freed.await;
@@ -272,6 +303,11 @@ impl Live {
 
     pub fn closed_error(&self) -> Error {
         Error::Closed { server: self.config.server() }
+    }
+
+    /// What a caller is told that was asked to end, or whose client was.
+    pub fn cancelled_error(&self) -> Error {
+        if self.is_closed() { self.closed_error() } else { Error::Cancelled }
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::acquire;
 use crate::clock::Instant;
 use crate::command::{Answer, Op, Request};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::events;
 use crate::lines::{Done, Waiting};
 use crate::link::{First, Limits, Outcome};
@@ -151,10 +151,24 @@ fn ask(target: Target, ticket: u64, op: Op, done: Done) -> Option<Result<Answer>
 
 /// Carries an operation out on the I/O thread, to its end: it cannot be cancelled.
 pub fn spawn(live: &Arc<Live>, ticket: u64, done: Done, operation: impl Future<Output = Result<Answer>> + Send + 'static) {
+    live.spawn(ending(live, ticket, done, operation));
+}
+
+/// As [`spawn`] for what may last as long as the client does: the client's end ends it.
+pub fn spawn_apart(live: &Arc<Live>, ticket: u64, done: Done, operation: impl Future<Output = Result<Answer>> + Send + 'static) {
+    live.spawn_apart(ending(live, ticket, done, operation));
+}
+
+fn ending(
+    live: &Arc<Live>,
+    ticket: u64,
+    done: Done,
+    operation: impl Future<Output = Result<Answer>> + Send + 'static,
+) -> impl Future<Output = ()> + Send + 'static {
     let mut end = End::new(live, ticket, done);
     // It is big, and would be twice in the task.
     let operation = Box::pin(operation);
-    live.spawn(async move { end.tell(operation.await) });
+    async move { end.tell(operation.await) }
 }
 
 /// Calls `done` exactly once, also when the task dies with its runtime.
@@ -173,7 +187,10 @@ impl End {
     fn tell(&mut self, result: Result<Answer>) {
         self.live.lines().end(self.ticket);
         if let Some(done) = self.done.take() {
-            done(result);
+            done(match result {
+                Err(Error::Cancelled) => Err(self.live.cancelled_error()),
+                result => result,
+            });
         }
     }
 }

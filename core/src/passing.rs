@@ -107,7 +107,7 @@ pub fn hand_out(target: Target, taken: Answer, returned: Option<(Waiting, bool)>
     match returned {
         Some((waiting, false)) if !live.is_closed() => waiting.answer(Ok(taken)),
         returned => {
-            live.io().spawn(async move {
+            live.aside(async move {
                 target.take_back(&taken).await;
                 answer_cancelled(returned.map(|(waiting, _)| waiting));
             });

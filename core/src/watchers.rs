@@ -9,17 +9,31 @@ use crate::lines::Done;
 
 #[derive(Default)]
 pub struct Watchers {
-    by_hold: Mutex<HashMap<u64, Vec<(u64, Done)>>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    by_hold: HashMap<u64, Vec<(u64, Done)>>,
+    /// The client has ended: there is nobody to tell anybody.
+    ended: bool,
 }
 
 impl Watchers {
-    pub fn add(&self, hold: u64, ticket: u64, done: Done) {
-        self.by_hold().entry(hold).or_default().push((ticket, done));
+    /// Gives `done` back once the client has ended.
+    pub fn add(&self, hold: u64, ticket: u64, done: Done) -> Result<(), Done> {
+        let mut state = self.state();
+        if state.ended {
+            return Err(done);
+        }
+        state.by_hold.entry(hold).or_default().push((ticket, done));
+        Ok(())
     }
 
     /// A hold was lost, or released: `None`.
     pub fn tell(&self, hold: u64, loss: Option<Loss>) {
-        for (_, done) in self.by_hold().remove(&hold).into_iter().flatten() {
+        let told = self.state().by_hold.remove(&hold);
+        for (_, done) in told.into_iter().flatten() {
             done(loss.clone().map_or(Ok(Answer::not_now()), |loss| Err(Error::Lost(Box::new(loss)))));
         }
     }
@@ -27,7 +41,7 @@ impl Watchers {
     /// Somebody does not want to know any more.
     pub fn cancel(&self, ticket: u64) {
         let mut cancelled = None;
-        self.by_hold().retain(|_, watchers| {
+        self.state().by_hold.retain(|_, watchers| {
             if let Some(at) = watchers.iter().position(|(other, _)| *other == ticket) {
                 cancelled = Some(watchers.remove(at));
             }
@@ -38,13 +52,17 @@ impl Watchers {
         }
     }
 
-    /// The client is closed: everybody who is left is told so.
+    /// The client has ended: everybody who is left is told so.
     pub fn end(&self, error: impl Fn() -> Error) {
-        let all = std::mem::take(&mut *self.by_hold());
+        let all = {
+            let mut state = self.state();
+            state.ended = true;
+            std::mem::take(&mut state.by_hold)
+        };
         all.into_values().flatten().for_each(|(_, done)| done(Err(error())));
     }
 
-    fn by_hold(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Vec<(u64, Done)>>> {
-        self.by_hold.lock().expect("nothing panics while it is held")
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().expect("nothing panics while it is held")
     }
 }

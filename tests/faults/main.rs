@@ -9,6 +9,7 @@ use redlatch_tests::*;
 
 mod cancelling;
 mod dropped;
+mod closing;
 mod every_packet;
 mod exhausted;
 mod holders;

@@ -14,8 +14,10 @@ pub struct Holding {
     held: HashMap<u64, (Of, Arc<Held>)>,
     /// The holds of each owner, the latest last.
     numbers: HashMap<Of, Vec<u64>>,
-    /// What ends an acquire or a watch early.
-    running: HashMap<u64, oneshot::Sender<()>>,
+    /// What ends an acquire or a watch early, and whether it is an acquire.
+    running: HashMap<u64, (oneshot::Sender<()>, bool)>,
+    /// The client is: nothing is acquired any more.
+    closed: bool,
     /// Whether the client's server answers, as one of several.
     pub silence: Arc<Silence>,
 }
@@ -54,10 +56,18 @@ impl Holding {
     }
 
     /// What is told, by its sender's end, that the request is to end.
-    pub fn begin(&mut self, ticket: u64) -> oneshot::Receiver<()> {
+    pub fn begin(&mut self, ticket: u64, acquires: bool) -> oneshot::Receiver<()> {
         let (cancel, cancelled) = oneshot::channel();
-        self.running.insert(ticket, cancel);
+        if !(acquires && self.closed) {
+            self.running.insert(ticket, (cancel, acquires));
+        }
         cancelled
+    }
+
+    /// Ends all acquires, and those that come.
+    pub fn close(&mut self) {
+        self.closed = true;
+        self.running.retain(|_, (_, acquires)| !*acquires);
     }
 
     /// The request has ended, or is asked to.

@@ -39,6 +39,8 @@ pub struct Hold {
     /// 0: it has none.
     pub token: i64,
     pub lost: Option<Box<Lost>>,
+    /// It was lost by the end of the client: the server keeps it until its lease ends.
+    pub abandoned: bool,
 }
 
 /// How it was lost, as it was then: later answers change nothing of it.
@@ -73,6 +75,12 @@ impl Holds {
         let Some(key) = self.slots.get(slot).copied() else { return };
         self.owned[key].holds.iter_mut().filter(|hold| hold.number == number).for_each(|hold| hold.watched = false);
         self.plan(key, now);
+    }
+
+    /// The server has nothing of this owner any more.
+    pub fn freed(&mut self, slot: &Slot) {
+        let Some(key) = self.slots.get(slot) else { return };
+        self.owned[*key].holds.iter_mut().for_each(|hold| hold.abandoned = false);
     }
 
     /// The server gave a hold that token.

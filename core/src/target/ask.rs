@@ -53,7 +53,7 @@ impl Target {
     /// Takes back, in the background, what an acquire may have taken by one of `copies`.
     pub fn undo(&self, turn: Turn, call: &Call, copies: Vec<Sent>) -> JoinHandle<()> {
         let (target, request) = (self.clone(), call.remembered.clone().unwrap_or_default());
-        self.live.io().spawn(async move {
+        self.live.aside(async move {
             let _turn = turn;
             let Some(call) = target.row.1.undo(&crate::kinds::Cx { request, ..target.cx() }) else { return };
             let give_up = Instant::now() + target.live.config.watchdog + WINDOW;

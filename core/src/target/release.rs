@@ -81,8 +81,12 @@ impl Target {
         if done {
             return Ok(Answer::done(leaving.leave.into()));
         }
-        let lost = self.live.holds(|holds| holds.leaving(&self.slot, leaving.number, now));
-        Err(lost.err().map_or_else(|| self.not_held(), Error::Lost))
+        let look = self.live.holds(|holds| {
+            let look = holds.look(leaving.number, now);
+            holds.forget(&self.slot, leaving.number, now);
+            look
+        });
+        Err(look.ensure(|| self.not_held()).err().unwrap_or_else(|| self.not_held()))
     }
 
     pub async fn release(&self, number: u64, first: Option<First>) -> Result<Answer> {
@@ -92,7 +96,7 @@ impl Target {
                 let target = self.clone();
                 let give_up = Instant::now() + self.lease.max(self.live.config.watchdog);
                 let tries = Tries { give_up, ..self.tries(None) };
-                self.live.io().spawn(async move { drop(target.release_by(tries, number, None).await) });
+                self.live.aside(async move { drop(target.release_by(tries, number, None).await) });
                 Err(self.in_the_way())
             }
             Err(Some(error)) => Err(error),
@@ -131,13 +135,15 @@ impl Target {
         let tries = self.tries(None);
         let _turn = self.turn(tries).await?;
         let call = self.call(Op::Release, &Cx { lease_ms: 0, ..self.cx() })?;
-        settle(&self.live, &call, tries, None).await.map(drop).map_err(|unsettled| unsettled.error)
+        settle(&self.live, &call, tries, None).await.map_err(|unsettled| unsettled.error)?;
+        self.live.holds(|holds| holds.freed(&self.slot));
+        Ok(())
     }
 
     /// Frees, in the background, what an owner may hold beyond `leave` by one of `copies`; ends when it is done or the lease has run out.
     pub fn give_back(&self, turn: Turn, leave: u32, copies: Vec<Sent>) -> JoinHandle<()> {
         let target = self.clone();
-        self.live.io().spawn(async move {
+        self.live.aside(async move {
             let _turn = turn;
             let give_up = Instant::now() + target.lease.max(target.live.config.watchdog) + WINDOW;
             if let Ok(call) = target.call(Op::Release, &Cx { leave, lease_ms: 0, ..target.cx() }) {

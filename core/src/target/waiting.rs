@@ -67,7 +67,7 @@ impl Target {
     pub fn leave_behind(&self) {
         if self.queues() {
             let target = self.clone();
-            self.live.io().spawn(async move { target.leave().await });
+            self.live.aside(async move { target.leave().await });
         }
     }
 }
