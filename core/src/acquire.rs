@@ -13,7 +13,7 @@ use crate::passing::{answer_cancelled, hand_out};
 use crate::script::Call;
 use crate::settle::WINDOW;
 use crate::target::{Begun, Target, Tried};
-use crate::waiter::Met;
+use crate::waiter::{Busy, Met};
 
 /// On the caller's thread; `None`: the waiter will be answered.
 pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
@@ -38,9 +38,9 @@ pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
                 hand_out(target, taken, Some((waiting, true)));
             }
             Ok(Some(Tried::Busy(_))) if waiting.patience == Patience::Once => return waiting.answer_here(Answer::not_now()),
-            Ok(Some(Tried::Busy(ttl))) => {
+            Ok(Some(Tried::Busy(busy))) => {
                 drop(turn);
-                join(waiting, ttl);
+                join(waiting, busy);
             }
             Err(error) => return waiting.refuse(error),
             Ok(None) => {
@@ -131,15 +131,15 @@ fn stand_in_line(mut waiting: Waiting) -> Option<Waiting> {
     }
 }
 
-/// Stands in line after a try, by which the key lives for `ttl`.
-fn join(waiting: Waiting, ttl: Option<Duration>) {
+/// Stands in line after a try, which met this.
+fn join(waiting: Waiting, busy: Busy) {
     let (target, now) = (waiting.target.clone(), Instant::now());
     let joined = {
         let mut lines = target.live.lines();
         let met = match target.is_near(now) {
             true => Met::Near,
             // It listened all the while: no second try has more to say.
-            false if waiting.heard.is_some() && waiting.heard == target.heard() => Met::Busy(ttl),
+            false if waiting.heard.is_some() && waiting.heard == target.heard() => Met::Busy(busy),
             false => Met::Unknown,
         };
         lines.join(waiting, met, now)
@@ -177,7 +177,7 @@ fn end(waiting: Waiting, tried: Result<Tried>) {
             let cancelled = target.live.lines().is_cancelled(waiting.ticket);
             hand_out(target, taken, Some((waiting, cancelled)));
         }
-        Ok(Tried::Busy(ttl)) if !late => join(waiting, ttl),
+        Ok(Tried::Busy(busy)) if !late => join(waiting, busy),
         tried => {
             target.leave_behind();
             let once = waiting.patience == Patience::Once;

@@ -8,10 +8,10 @@ use tokio::time::sleep_until;
 use crate::clock::Instant;
 use crate::command::Answer;
 use crate::error::{Error, Result};
-use crate::lines::{Key, Patience};
+use crate::lines::{Key, Patience, Waiting};
 use crate::live::Live;
 use crate::passing::{answer_cancelled, hand_out};
-use crate::queue::{Line, Step};
+use crate::queue::{Line, Place, Step};
 use crate::target::{Target, Tried};
 use crate::tasks;
 use crate::wakes::Listener;
@@ -45,7 +45,12 @@ pub async fn run(target: Target) {
             Step::Try if work.is_none() => {
                 since = now;
                 ear.mark();
-                work = take_head(&live, &key, now);
+                work = take(&live, &key, now, Line::take_head);
+            }
+            Step::TryFitting if work.is_none() => {
+                since = now;
+                // What came after the head's try is still to be heard by it.
+                work = take(&live, &key, now, Line::take_fitting);
             }
             Step::Leave if work.is_none() => work = Some(leave(target.clone())),
             _ => {}
@@ -76,10 +81,16 @@ fn leave(target: Target) -> Work {
     })
 }
 
-fn take_head(live: &Arc<Live>, key: &Key, now: Instant) -> Option<Work> {
+/// Tries for the one that `choose` takes out of the line.
+fn take(
+    live: &Arc<Live>,
+    key: &Key,
+    now: Instant,
+    choose: impl FnOnce(&mut Line<Waiting>, Instant) -> Option<&Place<Waiting>>,
+) -> Option<Work> {
     let mut lines = live.lines();
     let (target, watched, patience) = lines.change(key, now, |line| {
-        let waiting = &line.take_head(now)?.waiter;
+        let waiting = &choose(line, now)?.waiter;
         Some((waiting.target.clone(), waiting.watched, waiting.patience))
     })??;
     Some(Box::pin(async move {
@@ -102,7 +113,7 @@ fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
                     if target.passes() {
                         line.waiter.near(Some(target.lease), now)
                     } else {
-                        line.waiter.hurry(now)
+                        line.took(now)
                     }
                     line.placed = false;
                 });
@@ -110,9 +121,9 @@ fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
             };
             hand_out(target, taken, returned);
         }
-        Did::Tried(target, _, Ok(Tried::Busy(ttl))) => {
+        Did::Tried(target, _, Ok(Tried::Busy(busy))) => {
             let cancelled = live.lines().change(key, now, |line| {
-                line.waiter.busy(ttl, proven, now);
+                line.busy(busy, proven, now);
                 line.placed = target.queues();
                 line.put_back()
             });

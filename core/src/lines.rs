@@ -144,11 +144,11 @@ impl Lines {
             Entry { line, nudge: Arc::default(), target: waiting.target.clone(), armed: now }
         });
         if fresh.is_none() && !entry.line.is_waited_in(now) {
-            entry.line.waiter.meet(met, now);
+            entry.line.meet(met, now);
         }
         // It has asked already.
         entry.line.placed = waiting.target.queues();
-        entry.line.join(Place { id: waiting.ticket, deadline: waiting.patience.deadline(), joined: now, waiter: waiting });
+        entry.line.join(Place::new(waiting.ticket, waiting.patience.deadline(), now, waiting.target.wants(), waiting));
         entry.poke(now);
         Joined::InLine(fresh)
     }
@@ -169,7 +169,9 @@ impl Lines {
         match step {
             Step::End => drop(self.lines.remove(key)),
             Step::Sleep(until) => entry.armed = until,
-            Step::Listen | Step::Try | Step::Leave => entry.armed = entry.line.deadline().unwrap_or(now + Duration::from_secs(60)),
+            Step::Listen | Step::Try | Step::TryFitting | Step::Leave => {
+                entry.armed = entry.line.deadline().unwrap_or(now + Duration::from_secs(60))
+            }
         }
         let armed = self.lines.get(key).map_or(now, |entry| entry.armed);
         (late, step, armed)

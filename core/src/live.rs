@@ -185,6 +185,13 @@ impl Live {
 
     /// The I/O thread is no more, at the end of the client or by a panic: what is left is answered, and nothing begins any more.
     fn end(self: &Arc<Self>) {
+        self.refuse();
+        self.tell_closed();
+        self.dismiss();
+    }
+
+    /// From now on no request begins. Requests without a call under way are answered.
+    fn refuse(&self) {
         self.presence.shut();
         self.inbox.close();
         let waiting = {
@@ -192,7 +199,10 @@ impl Live {
             (lines.close(Instant::now()), lines.take_all())
         };
         drop(waiting);
-        self.tell_closed();
+    }
+
+    /// Tells all that still listen for something that the client is closed.
+    fn dismiss(&self) {
         self.watchers.end(|| self.closed_error());
         self.wakes.events.close(|| self.closed_error());
     }
@@ -315,7 +325,8 @@ impl Live {
 impl Drop for Live {
     fn drop(&mut self) {
         self.stop.notify_one();
-        self.end();
+        self.refuse();
+        self.dismiss();
     }
 }
 

@@ -17,7 +17,8 @@ impl Client {
 /// Permits of which each has an id, and is given back by that, by anybody, once. One with an [`Operation::lease`] ends by itself; one without
 /// is out until it is given back, also when its process died; a renewed one ends when its process does.
 ///
-/// The waiters of one client are served in the order in which they came. Until the permits were set there are none, and an acquire waits.
+/// The waiters of one client are served in the order in which they came, and one that wants more permits than there are does not stand in
+/// the way of one that wants less, see [`crate::Semaphore`]. Until the permits were set there are none, and an acquire waits.
 /// Only permits that are out tell this semaphore from one of [`Client::semaphore`] of the same name: do not mix them.
 ///
 /// A call that ends with `Unavailable` may have been carried out; permits that an acquire may have taken then go back.

@@ -1,24 +1,31 @@
-//! The waiters of one client for one lock: the head contends for it, and a release passes the hold on to it.
+//! The waiters of one client for one lock: the head contends for it, and a release passes the hold on to it. Where there may be several, as
+//! permits, one behind the head that wants less may go first, see [`Overtaken`].
 //! A state machine without I/O; `W` is what the caller needs to answer a waiter.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use crate::clock::Instant;
-use crate::waiter::{Next, Waiter};
+use crate::waiter::{Busy, Met, Next, Waiter};
 
 /// A chain of passes ends after so many, or after this long: then others have their turn.
 const PASSES: u32 = 64;
 const CHAIN: Duration = Duration::from_millis(10);
 /// How long an empty line stays: whoever comes back at once finds it listening.
 const LINGER: Duration = Duration::from_millis(5);
+/// At least so many permits go to waiters that overtake the head before some are kept for it, and for at most so long.
+const ENOUGH: u64 = 16;
+const KEPT: Duration = Duration::from_secs(1);
 
 /// What the line wants done now.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step {
     End,
     Listen,
+    /// For the head.
     Try,
+    /// For the first waiter that wants no more than there is, while the head sleeps.
+    TryFitting,
     /// Give up the place in the server's queue: nobody wants it any more.
     Leave,
     Sleep(Instant),
@@ -31,6 +38,11 @@ pub struct Line<W> {
     out: Option<Out<W>>,
     chain: Option<(u32, Instant)>,
     empty_since: Option<Instant>,
+    /// How many have come so far.
+    came: u64,
+    /// What the last try found there, less what was taken since.
+    available: u64,
+    overtaken: Option<Overtaken>,
     /// The server's queue has a place for this line.
     pub placed: bool,
     pub waiter: Waiter,
@@ -41,7 +53,38 @@ pub struct Place<W> {
     pub id: u64,
     pub deadline: Option<Instant>,
     pub joined: Instant,
+    /// How much at once.
+    pub wants: u64,
+    /// Which one it was to come.
+    number: u64,
     pub waiter: W,
+}
+
+impl<W> Place<W> {
+    pub fn new(id: u64, deadline: Option<Instant>, joined: Instant, wants: u64, waiter: W) -> Self {
+        Place { id, deadline, joined, wants, number: 0, waiter }
+    }
+}
+
+/// What has gone past a head that wants more than there is. Once that is as much as the head wants, no waiter overtakes it for twice as long
+/// as that took, so that what comes back meanwhile is the head's. If that was too short for it, the next time is longer; and before that
+/// others overtake it for as long. No waiter that wants less waits for that longer than [`KEPT`].
+#[derive(Debug)]
+struct Overtaken {
+    /// The head's [`Place::number`].
+    head: u64,
+    permits: u64,
+    since: Instant,
+    /// For so long none overtook it last time.
+    kept: Duration,
+    /// Until then no waiter overtakes it.
+    kept_until: Option<Instant>,
+}
+
+impl Overtaken {
+    fn new(head: u64, since: Instant, kept: Duration) -> Self {
+        Overtaken { head, permits: 0, since, kept, kept_until: None }
+    }
 }
 
 /// The one waiter for whom a call is in flight: a try of the line, or a pass by a release.
@@ -51,6 +94,9 @@ struct Out<W> {
     /// None: its time has run out meanwhile, and it was told so.
     place: Option<Place<W>>,
     cancelled: bool,
+    wants: u64,
+    /// A waiter that came before it waits on.
+    overtakes: bool,
 }
 
 /// Whom a finished call was for.
@@ -67,10 +113,31 @@ impl<W> Line<W> {
     /// `near`: a hold of this client is in the way.
     pub fn new(near: bool, now: Instant) -> Self {
         let waiter = Waiter::new(near, now);
-        Line { waiting: VecDeque::new(), deadlines: BTreeSet::new(), out: None, chain: None, empty_since: None, placed: false, waiter }
+        Line {
+            waiting: VecDeque::new(),
+            deadlines: BTreeSet::new(),
+            out: None,
+            chain: None,
+            empty_since: None,
+            came: 0,
+            available: 0,
+            overtaken: None,
+            placed: false,
+            waiter,
+        }
     }
 
-    pub fn join(&mut self, place: Place<W>) {
+    /// Somebody comes to a line in which nobody waited.
+    pub fn meet(&mut self, met: Met, now: Instant) {
+        if let Met::Busy(busy) = met {
+            self.available = busy.available;
+        }
+        self.waiter.meet(met, now);
+    }
+
+    pub fn join(&mut self, mut place: Place<W>) {
+        self.came += 1;
+        place.number = self.came;
         self.deadlines.extend(place.deadline.map(|deadline| (deadline, place.id)));
         self.empty_since = None;
         self.waiting.push_back(place);
@@ -109,12 +176,75 @@ impl<W> Line<W> {
             let end = *self.empty_since.get_or_insert(now) + LINGER;
             return if now >= end { Step::End } else { Step::Sleep(end) };
         }
-        let deadline = self.deadline();
-        let next = if self.out.is_some() { Next::Sleep(now + Duration::from_secs(60)) } else { self.waiter.next(now) };
-        match next {
-            Next::Listen => Step::Listen,
-            Next::Try => Step::Try,
-            Next::Sleep(until) => Step::Sleep(deadline.map_or(until, |deadline| until.min(deadline))),
+        let until = match self.next(now) {
+            Next::Listen => return Step::Listen,
+            Next::Try => return Step::Try,
+            Next::Sleep(until) => until,
+        };
+        let fits = self.fitting(now).map(|(_, from)| from);
+        match fits {
+            Some(from) if from <= now => Step::TryFitting,
+            fits => Step::Sleep([fits, self.deadline()].into_iter().flatten().fold(until, Instant::min)),
+        }
+    }
+
+    fn next(&self, now: Instant) -> Next {
+        if self.out.is_some() { Next::Sleep(now + Duration::from_secs(60)) } else { self.waiter.next(now) }
+    }
+
+    /// Where the first waiter stands that wants no more than there is, and from when on it may try.
+    fn fitting(&self, now: Instant) -> Option<(usize, Instant)> {
+        if self.out.is_some() || self.available == 0 {
+            return None;
+        }
+        let at = self.waiting.iter().position(|place| place.wants <= self.available && is_in_time(place, now))?;
+        let kept = self.overtaken.as_ref().filter(|overtaken| at > 0 && overtaken.head == self.waiting[0].number);
+        Some((at, kept.and_then(|overtaken| overtaken.kept_until).unwrap_or(now)))
+    }
+
+    /// Takes the first waiter out for a try that wants no more than there is.
+    pub fn take_fitting(&mut self, now: Instant) -> Option<&Place<W>> {
+        let (at, _) = self.fitting(now).filter(|(_, from)| *from <= now)?;
+        self.take(at, at > 0)
+    }
+
+    fn take(&mut self, at: usize, overtakes: bool) -> Option<&Place<W>> {
+        let place = self.waiting.remove(at)?;
+        self.out = Some(Out { id: place.id, wants: place.wants, place: Some(place), cancelled: false, overtakes });
+        self.out.as_ref().and_then(|out| out.place.as_ref())
+    }
+
+    /// The try in flight has taken what its waiter wants.
+    pub fn took(&mut self, now: Instant) {
+        let Some(out) = self.out.as_ref().filter(|out| out.overtakes) else {
+            // There may be more for the next one.
+            return self.waiter.hurry(now);
+        };
+        self.available = self.available.saturating_sub(out.wants);
+        let Some(head) = self.waiting.front().filter(|head| out.place.as_ref().is_none_or(|place| head.number < place.number)) else {
+            return self.waiter.hurry(now);
+        };
+        let before = self.overtaken.take().filter(|overtaken| overtaken.head == head.number);
+        let mut overtaken = match before {
+            Some(Overtaken { kept_until: Some(until), kept, .. }) => Overtaken::new(head.number, until, kept),
+            Some(goes_on) => goes_on,
+            None => Overtaken::new(head.number, now, Duration::ZERO),
+        };
+        overtaken.permits += out.wants;
+        let took = now.saturating_duration_since(overtaken.since);
+        if overtaken.permits >= head.wants.max(ENOUGH) && took >= overtaken.kept {
+            overtaken.kept = (2 * took).min(KEPT);
+            overtaken.kept_until = Some(now + overtaken.kept);
+        }
+        self.overtaken = Some(overtaken);
+    }
+
+    /// The try in flight has met this. `proven`: the server has confirmed the subscription.
+    pub fn busy(&mut self, busy: Busy, proven: bool, now: Instant) {
+        self.available = busy.available;
+        match &self.out {
+            Some(Out { overtakes: true, .. }) => self.waiter.busy_too(busy.left, now),
+            _ => self.waiter.busy(busy.left, proven, now),
         }
     }
 
@@ -123,10 +253,8 @@ impl<W> Line<W> {
         if self.out.is_some() {
             return None;
         }
-        let at = self.waiting.iter().position(|place| place.deadline.is_none_or(|deadline| deadline > now))?;
-        let place = self.waiting.remove(at)?;
-        self.out = Some(Out { id: place.id, place: Some(place), cancelled: false });
-        self.out.as_ref().and_then(|out| out.place.as_ref())
+        let at = self.waiting.iter().position(|place| is_in_time(place, now))?;
+        self.take(at, false)
     }
 
     /// Takes the head out, to pass a hold on to it that began at `since`; `None`: let go of the lock.
@@ -152,10 +280,13 @@ impl<W> Line<W> {
         }
     }
 
-    /// The call in flight has ended without the lock: its waiter is the head again, unless it asked to end.
+    /// The call in flight has ended without the lock: its waiter is where it was, unless it asked to end.
     pub fn put_back(&mut self) -> Option<Place<W>> {
         match self.out.take()? {
-            Out { place: Some(place), cancelled: false, .. } => self.waiting.push_front(place),
+            Out { place: Some(place), cancelled: false, .. } => {
+                let at = self.waiting.partition_point(|other| other.number < place.number);
+                self.waiting.insert(at, place);
+            }
             Out { place: Some(place), .. } => {
                 self.forget_deadline(&place);
                 return Some(place);
@@ -199,6 +330,10 @@ impl<W> Line<W> {
             self.deadlines.remove(&(deadline, place.id));
         }
     }
+}
+
+fn is_in_time<W>(place: &Place<W>, now: Instant) -> bool {
+    place.deadline.is_none_or(|deadline| deadline > now)
 }
 
 #[cfg(test)]

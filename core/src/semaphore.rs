@@ -18,8 +18,12 @@ impl Client {
     }
 }
 
-/// Permits that nobody holds: what a process took that died is gone until somebody releases it. The waiters of one client are served in
-/// the order in which they came.
+/// Permits that nobody holds: what a process took that died is gone until somebody releases it.
+///
+/// The waiters of one client are served in the order in which they came, and one that wants more permits than there are does not stand in
+/// the way of one that wants less. It is overtaken by some of those, then for at most a second by none, and so on: so it is served although
+/// they keep coming, if each gives back what it took within a second. That holds inside one client; between clients, the first to ask gets
+/// what is there.
 ///
 /// A call that ends with `Unavailable` may have been carried out.
 #[derive(Clone)]

@@ -18,6 +18,7 @@ use crate::owner::owner_field;
 use crate::script::{Call, Script, script};
 use crate::settle::{Settled, Tries, settle};
 use crate::slot::Slot;
+use crate::waiter::Busy;
 
 mod acquire;
 mod ask;
@@ -54,11 +55,18 @@ pub struct Target {
 /// What an acquire's call came to.
 pub enum Tried {
     Taken(Answer),
-    Busy(Option<Duration>),
+    Busy(Busy),
 }
 
 /// A call that the caller's thread has sent, what came of it, and when it was sent.
 pub type Tryout = (Outcome, Instant);
+
+impl Tried {
+    /// `left`: how long the key lives; nothing is there meanwhile.
+    fn busy(left: Option<Duration>) -> Self {
+        Tried::Busy(Busy { left, available: 0 })
+    }
+}
 
 impl Target {
     pub fn new(live: &Arc<Live>, request: &Request) -> Result<Self> {
@@ -159,8 +167,11 @@ impl Target {
                 let named = self.row.1.named(&self.owner);
                 Some(Tried::Taken(if named.is_empty() { told } else { Answer { number: self.number, items: named, ..told } }))
             }
-            1 => Some(self.taken(reply, watched, sent).map_or(Tried::Busy(Some(Duration::ZERO)), Tried::Taken)),
-            0 => Some(Tried::Busy(reply.numbers.first().and_then(|ms| u64::try_from(*ms).ok()).map(Duration::from_millis))),
+            1 => Some(self.taken(reply, watched, sent).map_or_else(|| Tried::busy(Some(Duration::ZERO)), Tried::Taken)),
+            0 => {
+                let number = |at: usize| reply.numbers.get(at).and_then(|number| u64::try_from(*number).ok());
+                Some(Tried::Busy(Busy { left: number(0).map(Duration::from_millis), available: number(2).unwrap_or_default() }))
+            }
             -3 => return Err(Error::AlreadyHeld { lock: self.slot.name.to_string(), owner: self.owner.to_string() }),
             -4 => return Err(self.wrong_kind(&reply)),
             _ => {

@@ -22,12 +22,21 @@ pub enum Next {
     Sleep(Instant),
 }
 
+/// Why a try has not taken it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Busy {
+    /// For so long the key lives; `None`: without end.
+    pub left: Option<Duration>,
+    /// So much is there, of what there may be several of: too little for who tried.
+    pub available: u64,
+}
+
 /// What keeps who comes from having it at once.
 pub enum Met {
     /// A hold of this client, which will be passed on.
     Near,
-    /// Another hold, by a try that no message has come since: how long the key lives.
-    Busy(Option<Duration>),
+    /// Another hold, by a try that no message has come since.
+    Busy(Busy),
     Unknown,
 }
 
@@ -69,7 +78,7 @@ impl Waiter {
     pub fn meet(&mut self, met: Met, now: Instant) {
         match met {
             Met::Near => self.near(None, now),
-            Met::Busy(ttl) if self.listening => self.busy(ttl, true, now),
+            Met::Busy(busy) if self.listening => self.busy(busy.left, true, now),
             Met::Busy(_) | Met::Unknown => self.hurry(now),
         }
     }
@@ -80,6 +89,11 @@ impl Waiter {
         // The server's ms are rounded down: one more, or the try comes just before the end.
         let until = ttl.map_or(most, |ttl| (ttl + Duration::from_millis(1)).min(most));
         self.until = now + self.pace.next().map_or(until, |delay| delay.min(until));
+    }
+
+    /// Another one than the head was told that it has to wait so long, and was not the first to try.
+    pub fn busy_too(&mut self, ttl: Option<Duration>, now: Instant) {
+        self.until = ttl.map_or(self.until, |ttl| self.until.min(now + ttl + Duration::from_millis(1)));
     }
 
     /// A message came, the `count`th of its channel.
@@ -210,12 +224,12 @@ mod tests {
     fn who_comes_to_a_line_that_listens_has_tried_and_sleeps() {
         let now = Instant::now();
         let mut waiter = listener(now);
-        waiter.meet(Met::Busy(Some(SECOND)), now);
+        waiter.meet(Met::Busy(Busy { left: Some(SECOND), available: 0 }), now);
         assert_eq!(waiter.next(now), Next::Sleep(now + SECOND + Duration::from_millis(1)));
         waiter.meet(Met::Unknown, now);
         assert_eq!(waiter.next(now), Next::Try);
         waiter.deaf(now);
-        waiter.meet(Met::Busy(Some(SECOND)), now);
+        waiter.meet(Met::Busy(Busy { left: Some(SECOND), available: 0 }), now);
         assert_eq!(waiter.next(now), Next::Listen);
     }
 

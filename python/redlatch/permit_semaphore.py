@@ -32,7 +32,10 @@ class PermitExpirableSemaphore(_redlatch.Object):
 
     Make it with `Client.get_permit_expirable_semaphore`. A permit with a lease ends by itself; one without is out until
     it is given back, also when its process died; a renewed one ends when its process does. Until the permits were set
-    there are none, and an acquire waits. Waiters of one client are served in the order in which they came.
+    there are none, and an acquire waits. Waiters of one client are served in the order in which they came. A waiter
+    that wants more permits than there are does not stand in the way of one of its client that wants less; it is
+    overtaken by some, then for at most a second by none, and so on. All this holds inside one client: between clients,
+    the first to ask gets what is there.
 
     Only permits that are out tell it from the semaphore of `Client.get_semaphore` of the same name: do not mix them.
 

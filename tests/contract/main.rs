@@ -32,6 +32,7 @@ mod table;
 mod tls;
 mod token;
 mod trouble;
+mod wants;
 
 fn pair() -> (Server, Client, Client) {
     let server = Server::start();

@@ -7,9 +7,10 @@
 --   not_after  see _late.lua
 --   ids        from the fifth argument on, 16 bytes for each permit
 -- Replies
---   {1}          taken
---   {0, ms, n}   not now; in ms the next permit ends, -1: none does; n is 1 if there is such a semaphore, 0 if its permits were never set
---   {-4, found}  the key is something else, see _kind.lua
+--   {1}               taken
+--   {0, ms, n, free}  not now; in ms the next permit ends, -1: none does; n is 1 if there is such a semaphore, 0 if its permits were never
+--                     set; so many are available
+--   {-4, found}       the key is something else, see _kind.lua
 -- The ids are the caller's: those of a repeat are there already.
 -- Redisson: the acquire of RedissonPermitExpirableSemaphore, which takes the time from the client
 local permits, leases = KEYS[1], KEYS[2]
@@ -31,7 +32,7 @@ if redis.call('ZSCORE', leases, ids[5]) then
 else
   if not there or tonumber(there) < count then
     local next = tonumber(redis.call('ZRANGE', leases, 0, 0, 'WITHSCORES')[2] or NEVER)
-    return {0, next < NEVER and math.max(1, next - now()) or -1, there and 1 or 0}
+    return {0, next < NEVER and math.max(1, next - now()) or -1, there and 1 or 0, tonumber(there or 0)}
   end
   redis.call('DECRBY', permits, count)
   or_undo(put, function() redis.call('INCRBY', permits, count) end)

@@ -35,6 +35,10 @@ pub trait Kind: Send + Sync {
     fn undo(&self, _: &Cx) -> Option<Call> {
         None
     }
+    /// How much a waiter wants at once of what there may be several of. `numbers` as in [`Cx::numbers`].
+    fn wants(&self, _numbers: &[i64]) -> u64 {
+        1
+    }
     /// What an acquire is told of what it took, where that has a name: the first permit's id in two halves. `owner` as in
     /// [`Cx::owner`].
     fn named(&self, _owner: &str) -> Vec<i64> {

@@ -2,7 +2,7 @@
 //!
 //! [`Permits`] are anybody's who knows the id; a [`Permit`] is held by one owner, and renewed. To the server they are the same.
 
-use super::semaphore::{RELEASE as ADD, TRY_SET, channel, live_for, to_waiters};
+use super::semaphore::{RELEASE as ADD, TRY_SET, channel, live_for, permits, to_waiters};
 use super::{Cx, Kind, PERMITS_AT_ONCE, Wake, at_least};
 use crate::command::{Op, Request};
 use crate::error::{Error, Result};
@@ -88,6 +88,10 @@ impl Kind for Permits {
             Op::Lease => Call::new(&LEASE).key("leases", leases(cx.name)).bytes("id", &PermitId::first(cx.numbers).to_bytes()),
             op => return ask(op, cx),
         })
+    }
+
+    fn wants(&self, numbers: &[i64]) -> u64 {
+        permits(numbers)
     }
 
     fn undo(&self, cx: &Cx) -> Option<Call> {

@@ -18,6 +18,11 @@ pub fn channel(name: &str) -> String {
     prefixed("redisson_sc", name)
 }
 
+/// How many permits an acquire with these numbers wants.
+pub fn permits(numbers: &[i64]) -> u64 {
+    numbers.first().map_or(1, |count| count.unsigned_abs())
+}
+
 pub fn to_waiters(call: Call, cx: &Cx) -> Call {
     cx.to_waiters(call, channel(cx.name))
 }
@@ -60,6 +65,10 @@ impl Kind for Semaphore {
             Op::Delete => to_waiters(Call::new(&DELETE).key("count", cx.name).arg("message", ""), cx).not_after(),
             _ => return None,
         })
+    }
+
+    fn wants(&self, numbers: &[i64]) -> u64 {
+        permits(numbers)
     }
 
     fn undo(&self, cx: &Cx) -> Option<Call> {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
+mod permits;
 mod server;
 mod world;
 

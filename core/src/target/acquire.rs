@@ -45,7 +45,7 @@ impl Target {
                         false => self.undo(turn, &call, copies),
                     };
                     if let Some(rest) = held_back {
-                        return Ok(Tried::Busy(Some(rest)));
+                        return Ok(Tried::busy(Some(rest)));
                     }
                     // The server answers: whoever tries next is to find it free.
                     if !error.is_transient() {

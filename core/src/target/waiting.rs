@@ -19,6 +19,11 @@ impl Target {
         self.row.0.queue == Queue::Passing
     }
 
+    /// How much its acquire wants at once of what there may be several of.
+    pub fn wants(&self) -> u64 {
+        self.row.1.wants(&self.numbers)
+    }
+
     /// How it hears that it is worth trying again.
     pub fn wake(&self) -> Wake {
         self.row.1.wake(&self.slot.name, &self.owner)

@@ -27,7 +27,9 @@ class Semaphore(_redlatch.Object):
 
     Make it with `AsyncClient.get_semaphore`. Nobody holds a permit: what a process took that died is gone until
     somebody releases it. Until the permits were set (`try_set_permits`) there are none, and an acquire waits. Waiters
-    of one client are served in the order in which they came.
+    of one client are served in the order in which they came. A waiter that wants more permits than there are does not
+    stand in the way of one of its client that wants less; it is overtaken by some, then for at most a second by none,
+    and so on. All this holds inside one client: between clients, the first to ask gets what is there.
 
     Every method may raise UnavailableError (it may have been carried out nevertheless), RefusedError, ClosedError, and
     ConfigError for numbers that cannot be used. Cancelling ends waiting at once and leaves nothing taken.

@@ -10,6 +10,10 @@ import java.util.concurrent.TimeUnit;
  * the permits were set ({@link #trySetPermits}) there are none, and an acquire waits. Only permits that are out tell it from an
  * {@link RSemaphore} of the same name: do not mix them.
  *
+ * <p>Waiters of one client are served in the order in which they came, and one that wants more permits than there are does not stand in the
+ * way of one that wants less: it is overtaken by some, then for at most a second by none, and so on. That holds inside one client; between
+ * clients, the first to ask gets what is there.
+ *
  * <p>Fewer than zero permits, and a lease that is neither longer than nothing nor -1 (without end), are an {@link IllegalArgumentException};
  * zero permits are always there. Ids that are no hexadecimal digits are one as well.
  */
