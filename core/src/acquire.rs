@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::gate::Turn;
 use crate::lines::{Done, Joined, Patience, Waiting};
 use crate::link::{First, Limits, Outcome};
-use crate::passing::{answer_cancelled, hand_out};
+use crate::passing::{answer_cancelled, hand_out, refuse};
 use crate::script::Call;
 use crate::settle::WINDOW;
 use crate::target::{Begun, Target, Tried};
@@ -178,14 +178,13 @@ fn end(waiting: Waiting, tried: Result<Tried>) {
             hand_out(target, taken, Some((waiting, cancelled)));
         }
         Ok(Tried::Busy(busy)) if !late => join(waiting, busy),
-        tried => {
+        // What the server said, even too late, is more than that it said nothing in time.
+        Err(error) if !late || waiting.patience == Patience::Once || !matches!(error, Error::Unavailable { .. }) => {
+            refuse(&target, vec![waiting], error, true);
+        }
+        _ => {
             target.leave_behind();
-            let once = waiting.patience == Patience::Once;
-            waiting.answer(match tried {
-                // What the server said, even too late, is more than that it said nothing in time.
-                Err(error) if !late || once || !matches!(error, Error::Unavailable { .. }) => Err(error),
-                _ => Ok(Answer::not_now()),
-            });
+            waiting.answer(Ok(Answer::not_now()));
         }
     }
 }

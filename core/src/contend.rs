@@ -10,7 +10,7 @@ use crate::command::Answer;
 use crate::error::{Error, Result};
 use crate::lines::{Key, Patience, Waiting};
 use crate::live::Live;
-use crate::passing::{answer_cancelled, hand_out};
+use crate::passing::{answer_cancelled, hand_out, refuse};
 use crate::queue::{Line, Place, Step};
 use crate::target::{Target, Tried};
 use crate::tasks;
@@ -133,7 +133,8 @@ fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
             // The others have another time for it, or do not hold it, or are to have a try of their own.
             let returned = live.lines().returned(key, now);
             if let Some((waiting, cancelled)) = returned {
-                waiting.answer(Err(if cancelled { Error::Cancelled } else { error }));
+                let leaves = live.lines().change(key, now, Line::leaves).unwrap_or_default();
+                refuse(&target, vec![waiting], if cancelled { Error::Cancelled } else { error }, leaves);
             }
         }
         Did::Tried(_, patience, Err(error)) => {
@@ -158,9 +159,12 @@ fn fail(live: &Arc<Live>, key: &Key, error: Error, since: Instant) {
         line.waiter.deaf(now);
         line.take_all_since(since)
     });
-    for place in failed.into_iter().flatten() {
-        let late = place.waiter.patience.is_over(now) && matches!(error, Error::Unavailable { .. });
-        place.waiter.answer(if late { Ok(Answer::not_now()) } else { Err(error.clone()) });
+    let is_late = |waiting: &Waiting| waiting.patience.is_over(now) && matches!(error, Error::Unavailable { .. });
+    let (late, failed): (Vec<_>, Vec<_>) = failed.into_iter().flatten().map(|place| place.waiter).partition(is_late);
+    late.into_iter().for_each(|waiting| waiting.answer(Ok(Answer::not_now())));
+    if let Some(target) = failed.first().map(|waiting| waiting.target.clone()) {
+        let leaves = live.lines().change(key, now, Line::leaves).unwrap_or_default();
+        refuse(&target, failed, error, leaves);
     }
 }
 

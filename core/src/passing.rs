@@ -1,5 +1,7 @@
 //! A release that passes its hold on to the next waiter of the same client, in the same script call.
 
+use tokio::time::timeout;
+
 use crate::clock::Instant;
 use crate::command::Answer;
 use crate::error::Error;
@@ -7,6 +9,7 @@ use crate::gate::Turn;
 use crate::lines::Waiting;
 use crate::link::{Reply, Sent};
 use crate::target::{Begun, Target, Tried};
+use crate::tasks;
 
 pub struct Pass {
     pub to: Target,
@@ -122,6 +125,25 @@ fn return_to_line(target: &Target) {
         line.put_back()
     });
     answer_cancelled(cancelled.flatten().map(|place| place.waiter));
+}
+
+/// Tells waiters of an error. `leaves`: none of their owner's waits on, so its place in a queue of the server is given up, and before they are
+/// told if the server answers: the next one to ask is to find the lock free.
+pub fn refuse(target: &Target, waiting: Vec<Waiting>, error: Error, leaves: bool) {
+    let tell = move |error: Error| waiting.into_iter().for_each(|waiting| waiting.answer(Err(error.clone())));
+    if !leaves || !target.queues() {
+        return tell(error);
+    }
+    if error.is_transient() {
+        target.leave_behind();
+        return tell(error);
+    }
+    let target = target.clone();
+    target.live.clone().aside(async move {
+        let response = target.response;
+        let _ = timeout(response, tasks::spawn(async move { target.leave().await })).await;
+        tell(error);
+    });
 }
 
 pub fn answer_cancelled(waiting: Option<Waiting>) {

@@ -301,6 +301,11 @@ impl<W> Line<W> {
         self.placed &= !self.waiting.is_empty();
     }
 
+    /// Whether the place in the server's queue is to be given up by the caller of this, since nobody is left that wants it.
+    pub fn leaves(&mut self) -> bool {
+        self.waiting.is_empty() && self.out.is_none() && std::mem::take(&mut self.placed)
+    }
+
     /// Everybody who has waited since before `then`.
     pub fn take_all_since(&mut self, then: Instant) -> Vec<Place<W>> {
         let (old, new) = self.waiting.drain(..).partition(|place| place.joined <= then);

@@ -6,6 +6,7 @@ use redlatch_tests::*;
 use super::{client, hand_over, use_every_kind};
 
 mod missing;
+mod queue;
 
 const GUIDE: &str = include_str!("../../docs/deployments.md");
 

@@ -53,6 +53,8 @@ end
 -- A head of Redisson may sleep over a free lock: for good before 3.32, where it reckons itself when a lease ends; else if it missed its message.
 if ttl == -2 and (fresh or not redis.call('ZSCORE', seen, head)) then call(publish, channel, head) end
 if stands == '0' then return {0, ttl} end
+-- A waiter that may not leave the queue is not to come into it: to leave, which changes nothing yet, shows that it may.
+if not redis.call('ZSCORE', deadlines, owner) then remove(queue, deadlines, seen, owner) end
 stand(queue, deadlines, seen, owner, now, share)
 if ttl == -2 then ttl = math.max(50, (end_of(deadlines, seen, head, now) or 0) - now) end
 return {0, ttl < 0 and BEAT or math.min(ttl, BEAT)}

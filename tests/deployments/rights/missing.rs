@@ -8,19 +8,19 @@ use redlatch_tests::*;
 use super::{client, words};
 
 /// Every right that the guide says is needed always.
-fn rights() -> impl Iterator<Item = &'static str> {
+pub fn rights() -> impl Iterator<Item = &'static str> {
     words("locks", "always").into_iter().filter_map(|word| word.strip_prefix('+'))
 }
 
 /// A client of a user who has every right but this one, and is called after it.
-fn lacking(server: &Server, right: &str) -> Client {
+pub fn lacking(server: &Server, right: &str) -> Client {
     let rights: Vec<&str> = words("locks", "always").into_iter().filter(|word| word.strip_prefix('+') != Some(right)).collect();
     server.view().command::<()>(&[&["ACL", "SETUSER", right][..], &rights].concat());
     client(&format!("redis://{right}:secret@{}?watchdog=0.6&retry_for=0", server.address()))
 }
 
 /// `None`: it was not done, and the error says which right is missing, and what to do.
-fn done<T>(right: &str, what: &str, end: Result<T>) -> Option<T> {
+pub fn done<T>(right: &str, what: &str, end: Result<T>) -> Option<T> {
     match end {
         Ok(done) => Some(done),
         Err(Error::Refused { code, message, .. }) if code == "NOPERM" => {
