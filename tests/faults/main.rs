@@ -12,6 +12,7 @@ mod dropped;
 mod closing;
 mod every_packet;
 mod exhausted;
+mod goers;
 mod holders;
 mod late_copies;
 mod load;
