@@ -81,11 +81,13 @@ fn a_waiter_for_more_than_there_is_does_not_stand_in_the_way_of_one_that_wants_l
     on_both_sorts(|stage| {
         stage.set(1);
         let much = stage.wait_for(2);
-        for wait in [None, Some(secs(2)), Some(PATIENCE)] {
-            let taken = stage.one.run_blocking(Request { wait, ..stage.request(Op::Acquire, 1) }).expect("answered");
+        for wait in [secs(2), PATIENCE] {
+            let taken = stage.one.run_blocking(Request { wait: Some(wait), ..stage.request(Op::Acquire, 1) }).expect("answered");
             assert!(taken.done, "{}: one is there, and another client would get it", stage.kind);
             stage.give(1, &taken);
         }
+        let taken = is_taken(stage.wait_for(1));
+        stage.give(1, &taken);
         assert!(much.try_recv().is_err(), "there are not two");
         stage.add(1);
         is_taken(much);
