@@ -39,7 +39,7 @@ pub use monitor::Monitor;
 pub use newest::newest;
 pub use process::Process;
 pub use proxy::{Direction, Proxy};
-pub use sentinels::Sentinels;
+pub use sentinels::{Sentinels, Stray};
 pub use server::{Options, Server, Tls};
 pub use together::all_at_once;
 pub use view::View;

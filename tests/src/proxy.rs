@@ -33,9 +33,14 @@ pub struct Proxy {
 impl Proxy {
     /// Listens on a free port and forwards to `server`.
     pub fn start(server: &Server) -> Self {
+        Proxy::to(server.port())
+    }
+
+    /// The same in front of whatever listens on that port of this machine.
+    pub fn to(port: u16) -> Self {
+        let server = SocketAddr::from(([127, 0, 0, 1], port));
         let listener = ports::listen();
         let port = listener.local_addr().expect("a bound socket has an address").port();
-        let server = SocketAddr::from(([127, 0, 0, 1], server.port()));
         let proxy = Proxy { server, port, faults: Arc::default(), connections: Arc::default(), acceptor: Mutex::new(None) };
         proxy.accept_on(listener);
         proxy

@@ -50,22 +50,7 @@ impl Sentinels {
     }
 
     fn add(&mut self, host: &str) {
-        let port = ports::free();
-        let dir: PathBuf = std::env::temp_dir().join(format!("redlatch-sentinel-{}-{port}", std::process::id()));
-        std::fs::create_dir_all(&dir).expect("the disk has room");
-        let file = dir.join("sentinel.conf");
-        let lines = [
-            format!("port {port}"),
-            "bind 127.0.0.1".into(),
-            format!("dir {}", dir.display()),
-            format!("sentinel monitor {MASTER} {host} {} 2", self.servers[0].port()),
-            format!("sentinel down-after-milliseconds {MASTER} 1000"),
-            format!("sentinel failover-timeout {MASTER} 3000"),
-        ];
-        std::fs::write(&file, lines.join("\n")).expect("the disk has room");
-        let program = std::env::var("REDLATCH_TEST_SERVER").unwrap_or_else(|_| "redis-server".into());
-        let process = Guarded::start(&dir, &[program, file.display().to_string(), "--sentinel".into()]);
-        eventually("a sentinel that answers", || look(port));
+        let Stray { port, process } = Stray::watching(host, self.servers[0].port());
         self.ports.push(port);
         self.processes.push(process);
     }
@@ -73,6 +58,26 @@ impl Sentinels {
     pub fn url(&self) -> String {
         let hosts: Vec<String> = self.ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
         format!("redis+sentinel://{}/{MASTER}", hosts.join(","))
+    }
+
+    /// Where the sentinels listen.
+    pub fn ports(&self) -> &[u16] {
+        &self.ports
+    }
+
+    /// Freezes a sentinel: connections stay open, nothing is answered.
+    pub fn pause(&self, place: usize) {
+        self.processes[place].signal("STOP");
+    }
+
+    /// Lets a frozen sentinel go on.
+    pub fn resume(&self, place: usize) {
+        self.processes[place].signal("CONT");
+    }
+
+    /// Kills all sentinels; the servers go on.
+    pub fn stop(&mut self) {
+        self.processes.clear();
     }
 
     /// One that looks into each sentinel.
@@ -139,6 +144,35 @@ impl Sentinels {
             matches!(role.first(), Some(redis::Value::BulkString(word)) if word == b"master").then_some(())
         });
         eventually("another master", || (self.master() == place).then_some(()));
+    }
+}
+
+/// A sentinel that has never heard of the others, as one that was cut off from them.
+pub struct Stray {
+    pub port: u16,
+    process: Guarded,
+}
+
+impl Stray {
+    /// Starts one that takes the server on that port for the master, and returns once it answers.
+    pub fn watching(host: &str, master: u16) -> Self {
+        let port = ports::free();
+        let dir: PathBuf = std::env::temp_dir().join(format!("redlatch-sentinel-{}-{port}", std::process::id()));
+        std::fs::create_dir_all(&dir).expect("the disk has room");
+        let file = dir.join("sentinel.conf");
+        let lines = [
+            format!("port {port}"),
+            "bind 127.0.0.1".into(),
+            format!("dir {}", dir.display()),
+            format!("sentinel monitor {MASTER} {host} {master} 2"),
+            format!("sentinel down-after-milliseconds {MASTER} 1000"),
+            format!("sentinel failover-timeout {MASTER} 3000"),
+        ];
+        std::fs::write(&file, lines.join("\n")).expect("the disk has room");
+        let program = std::env::var("REDLATCH_TEST_SERVER").unwrap_or_else(|_| "redis-server".into());
+        let process = Guarded::start(&dir, &[program, file.display().to_string(), "--sentinel".into()]);
+        eventually("a sentinel that answers", || look(port));
+        Stray { port, process }
     }
 }
 
