@@ -34,10 +34,25 @@ pub struct Turn {
     passed: bool,
 }
 
-/// The turns of very many slots at once; dropping it passes them all on.
+/// The turns of very many slots at once; dropping it passes them all on. Slots that are answered for by different calls are in rounds of
+/// their own, so that none waits for the slowest of those.
 pub struct Round {
     gates: Arc<Gates>,
     marks: Vec<u64>,
+}
+
+/// Lets slots into rounds while no other call can come in.
+pub struct Entrance<'a>(&'a mut Inside);
+
+impl Entrance<'_> {
+    /// False: another call is inside, or another round.
+    pub fn lets_in(&mut self, round: &mut Round, slot: &Slot) -> bool {
+        let enters = !self.0.taken.contains_key(slot) && self.0.round.insert(slot.mark());
+        if enters {
+            round.marks.push(slot.mark());
+        }
+        enters
+    }
 }
 
 impl Gates {
@@ -47,18 +62,14 @@ impl Gates {
         is_free.then(|| self.turn(&mut inside, slot))
     }
 
-    /// Lets in those that `gather` asks for and nobody is inside of.
-    pub fn round<T>(self: &Arc<Self>, gather: impl FnOnce(&mut dyn FnMut(&Slot) -> bool) -> T) -> (Round, T) {
-        let (mut inside, mut marks) = (self.inside(), Vec::new());
-        let Inside { taken, round, .. } = &mut *inside;
-        let gathered = gather(&mut |slot| {
-            let enters = !taken.contains_key(slot) && round.insert(slot.mark());
-            if enters {
-                marks.push(slot.mark());
-            }
-            enters
-        });
-        (Round { gates: self.clone(), marks }, gathered)
+    /// A round that no slot is in yet.
+    pub fn round(self: &Arc<Self>) -> Round {
+        Round { gates: self.clone(), marks: Vec::new() }
+    }
+
+    /// Has `gather` let slots into rounds; it may drop none of them meanwhile.
+    pub fn open<T>(&self, gather: impl FnOnce(&mut Entrance) -> T) -> T {
+        gather(&mut Entrance(&mut self.inside()))
     }
 
     /// Returns once nobody is inside anywhere. For one caller at a time.
@@ -166,13 +177,13 @@ mod tests {
         let gates = Arc::new(Gates::default());
         let [one, two, three] = [1, 2, 3].map(|owner| Slot::new("plain", "n".into(), owner));
         let turn = gates.try_enter(&one).expect("nobody is inside");
-        let (round, let_in) = gates.round(|may| [may(&one), may(&two), may(&two)]);
+        let (mut round, mut other) = (gates.round(), gates.round());
+        let let_in = gates.open(|entrance| [&one, &two, &two].map(|slot| entrance.lets_in(&mut round, slot)));
         assert_eq!(let_in, [false, true, false]);
         assert!(gates.try_enter(&two).is_none() && gates.try_enter(&three).is_some());
         let mut waiting = [(); 3].map(|()| Box::pin(gates.enter(&two)));
         assert!(waiting.iter_mut().all(|turn| poll(turn).is_pending()));
-        let (_, let_in) = gates.round(|may| may(&two));
-        assert!(!let_in, "somebody queues");
+        assert!(!gates.open(|entrance| entrance.lets_in(&mut other, &two)), "a call queues");
         let [gone, mut first, mut second] = waiting;
         drop((gone, round));
         let Poll::Ready(first) = poll(&mut first) else { panic!("the round is over") };
@@ -181,5 +192,16 @@ mod tests {
         assert!(poll(&mut second).is_ready());
         drop((turn, second));
         assert!(gates.is_idle());
+    }
+    #[test]
+    fn a_round_that_is_over_lets_its_slots_go_while_another_lasts() {
+        let gates = Arc::new(Gates::default());
+        let [one, two] = [1, 2].map(|owner| Slot::new("plain", "n".into(), owner));
+        let (mut quick, mut slow) = (gates.round(), gates.round());
+        assert!(gates.open(|entrance| entrance.lets_in(&mut quick, &one) && entrance.lets_in(&mut slow, &two)));
+        drop(quick);
+        assert!(gates.try_enter(&one).is_some() && gates.try_enter(&two).is_none());
+        drop(slow);
+        assert!(gates.try_enter(&two).is_some() && gates.is_idle());
     }
 }

@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::clock::{Alarm, Instant, Suspension};
-use crate::gate::Round;
+use crate::gate::{Entrance, Round};
 use crate::holds::Ask;
 use crate::kinds::{self, Kind, multi};
 use crate::link::{Limits, Outcome};
@@ -72,6 +72,8 @@ struct Batch {
     lease_ms: u64,
     call: Call,
     asks: Vec<Ask>,
+    /// No other call is sent about them meanwhile.
+    round: Round,
 }
 
 /// Asks about those who are due; gives the end of that if there may be more.
@@ -79,17 +81,16 @@ fn ask_about_due(live: &Arc<Live>) -> Option<JoinHandle<()>> {
     let now = Instant::now();
     let mut batches = Vec::<Batch>::new();
     // An owner with a call in flight is left out: that call sets the time, or the next round will.
-    let mut add = |slot: &Slot, ask| add(live, &mut batches, slot, ask);
-    let (round, asked) = live.holds(|holds| live.gates.round(|enters| holds.due(now, MOST, |slot, ask| enters(slot) && add(slot, ask))));
-    let round = Arc::new(round);
-    let asking = batches.into_iter().map(|batch| {
-        let (live, round) = (live.clone(), round.clone());
-        tasks::spawn(async move { ask_about(&live, batch, round).await })
+    let asked =
+        live.holds(|holds| live.gates.open(|entrance| holds.due(now, MOST, |slot, ask| add(live, &mut batches, entrance, slot, ask))));
+    let asking = batches.into_iter().filter(|batch| !batch.asks.is_empty()).map(|batch| {
+        let live = live.clone();
+        tasks::spawn(async move { ask_about(&live, batch).await })
     });
     asking.last().filter(|_| asked == MOST)
 }
 
-fn add(live: &Live, batches: &mut Vec<Batch>, slot: &Slot, ask: Ask) -> bool {
+fn add(live: &Live, batches: &mut Vec<Batch>, entrance: &mut Entrance, slot: &Slot, ask: Ask) -> bool {
     let (lease_ms, place, client) = (ask.lease.as_millis() as u64, live.link.place(multi::group(&slot.name)), &*live.uuid);
     let same = |batch: &Batch| batch.asks.len() < CALL && batch.place == place && batch.name == slot.kind && batch.lease_ms == lease_ms;
     let begun = batches.iter().position(same);
@@ -98,16 +99,20 @@ fn add(live: &Live, batches: &mut Vec<Batch>, slot: &Slot, ask: Ask) -> bool {
         let Some((_, kind)) = kinds::find(slot.kind) else { return false };
         let Some(mut call) = kind.renew(client, lease_ms, false) else { return false };
         call.reserve(CALL);
-        batches.push(Batch { kind: *kind, name: slot.kind, place, lease_ms, call, asks: Vec::with_capacity(CALL) });
+        let (asks, round) = (Vec::with_capacity(CALL), live.gates.round());
+        batches.push(Batch { kind: *kind, name: slot.kind, place, lease_ms, call, asks, round });
     }
     let batch = &mut batches[at];
+    if !entrance.lets_in(&mut batch.round, slot) {
+        return false;
+    }
     batch.kind.renew_also(&mut batch.call, client, &slot.name, slot.owner);
     batch.asks.push(ask);
     true
 }
 
-/// `_round`: nobody else sends anything about them meanwhile.
-async fn ask_about(live: &Arc<Live>, batch: Batch, _round: Arc<Round>) {
+/// Its holds may be released again as soon as it ends, however long other batches take.
+async fn ask_about(live: &Arc<Live>, batch: Batch) {
     // Time enough for the answer to count, and for two more rounds if none comes.
     let response = (live.config.watchdog / 3).min(live.config.response_timeout).max(LEAST);
     let limits = Limits { response, window: response };
