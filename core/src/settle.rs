@@ -50,6 +50,8 @@ pub struct Unsettled {
     pub copies: Vec<Sent>,
     /// The server grants nothing new for so long, and one of the copies may have been carried out before.
     pub held_back: Option<Duration>,
+    /// The error is the answer to the call: where the user lacks a right, the script may have ended half way.
+    pub answered: bool,
 }
 
 /// `first`: what came of a copy that was sent already, and when that was.
@@ -82,18 +84,23 @@ pub async fn after(
         let mut until = Instant::now() + pause;
         let failure = match outcome {
             Outcome::Reply(reply) => return Ok(Settled { reply, sent, repeated }),
-            Outcome::Refused(error) => return Err(Unsettled { error, copies, held_back: None }),
+            Outcome::Refused(error) => return Err(Unsettled { error, copies, held_back: None, answered: true }),
             Outcome::HeldBack(rest) if copies.is_empty() => {
                 let reply = Reply { code: 0, numbers: vec![rest.as_millis() as i64], ..Reply::default() };
                 return Ok(Settled { reply, sent, repeated });
             }
             Outcome::HeldBack(rest) => {
                 let (server, cause) = (live.config.server(), format!("may have lost locks, and grants none for {rest:.1?} more"));
-                return Err(Unsettled { error: Error::Unavailable { server, cause, timeout: false }, copies, held_back: Some(rest) });
+                return Err(Unsettled {
+                    error: Error::Unavailable { server, cause, timeout: false },
+                    copies,
+                    held_back: Some(rest),
+                    answered: false,
+                });
             }
             Outcome::Unconfirmed { error, copy } => {
                 copies.push(copy);
-                return Err(Unsettled { error, copies, held_back: None });
+                return Err(Unsettled { error, copies, held_back: None, answered: true });
             }
             Outcome::Crossing => {
                 until = copies.iter().map(|copy| copy.over).max().unwrap_or(until);
@@ -124,7 +131,7 @@ pub async fn after(
         error = failure.or(error);
         if Instant::now() >= give_up {
             let late = || Error::Unavailable { server: live.config.server(), cause: "does not answer in time".into(), timeout: true };
-            return Err(Unsettled { error: error.unwrap_or_else(late), copies, held_back: None });
+            return Err(Unsettled { error: error.unwrap_or_else(late), copies, held_back: None, answered: false });
         }
     }
 }

@@ -16,6 +16,7 @@ mod replicated;
 mod rights;
 mod sentinel;
 mod sharded;
+mod silent;
 mod ways;
 
 fn client(url: &str) -> Client {

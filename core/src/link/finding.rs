@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use redis::Value;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use super::node::Node;
 use super::slots::SLOTS;
@@ -15,13 +16,16 @@ use crate::nat::Nat;
 use crate::servers::{Address, Servers};
 
 /// How long one server may think about it.
-const LIMIT: Duration = Duration::from_secs(1);
+pub(super) const LIMIT: Duration = Duration::from_secs(1);
+
+/// How long one server of a cluster is waited for before the next one is asked as well.
+const STAGGER: Duration = Duration::from_millis(100);
 
 /// The last slot of each range, in order, and the master that it belongs to.
 pub type Ranges = Vec<(u16, Address)>;
 
 impl Topology {
-    /// Asks everybody who may know, and takes the first good answer, or the newest of sentinels.
+    /// Asks the servers that may know, and takes the first good answer, or the newest of sentinels.
     ///
     /// # Errors
     /// The last one's error, if nobody knows.
@@ -33,19 +37,42 @@ impl Topology {
         }
     }
 
+    /// Asks one address after the other, and the next one as well when an answer takes long: a silent server delays calls to the others no
+    /// longer than that.
     async fn by_slots(self: &Arc<Self>) -> Result<Ranges> {
+        let (mut addresses, mut asking) = (self.worth_asking().into_iter(), JoinSet::new());
+        let (mut cut_off, mut last, mut next) = (None, None, addresses.next());
+        loop {
+            if let Some(address) = next.take() {
+                let topology = self.clone();
+                asking.spawn(async move { topology.slots_said_by(&address).await });
+            }
+            let answer = match addresses.len() {
+                0 => asking.join_next().await,
+                _ => timeout(STAGGER, asking.join_next()).await.unwrap_or_default(),
+            };
+            match answer {
+                Some(Ok(Ok((ranges, true)))) => return Ok(ranges),
+                Some(Ok(Ok((ranges, false)))) => cut_off = cut_off.or(Some(ranges)),
+                Some(Ok(Err(error))) => last = Some(error),
+                // The end of the I/O thread.
+                Some(Err(_)) => {}
+                None if addresses.len() == 0 && asking.is_empty() => break,
+                None => {}
+            }
+            next = addresses.next();
+        }
+        cut_off.ok_or_else(|| last.unwrap_or_else(|| Error::config("no server of the cluster is named")))
+    }
+
+    /// Each server that may know which slots are where, those last to which calls have failed.
+    fn worth_asking(&self) -> Vec<Address> {
+        let map = self.map();
         let mut addresses = self.known();
         let others = self.config.servers.named().iter().filter(|named| !addresses.contains(named)).cloned().collect::<Vec<_>>();
         addresses.extend(others);
-        let (mut cut_off, mut last) = (None, None);
-        for address in &addresses {
-            match self.slots_said_by(address).await {
-                Ok((ranges, true)) => return Ok(ranges),
-                Ok((ranges, false)) => cut_off = cut_off.or(Some(ranges)),
-                Err(error) => last = Some(error),
-            }
-        }
-        cut_off.ok_or_else(|| last.unwrap_or_else(|| Error::config("no server of the cluster is named")))
+        addresses.sort_by_key(|address| map.doubts(address));
+        addresses
     }
 
     /// What one server says; and whether it is with the majority, as the others may know better than one who was cut off.
@@ -73,27 +100,6 @@ impl Topology {
         self.sharding.decide(self.config.sharded, able, &node.address)
     }
 
-    /// A sentinel that was cut off names a master of long ago: the greatest epoch counts, and what it names must say that it is a master.
-    async fn by_sentinels(self: &Arc<Self>, master: &str) -> Result<Ranges> {
-        let mut asking = JoinSet::new();
-        for node in self.sentinels()? {
-            let master = master.to_owned();
-            asking.spawn(async move { node.ask::<Value>(&["SENTINEL", "MASTER", &master], LIMIT).await });
-        }
-        let (mut named, mut last) = (Vec::new(), None);
-        while let Some(answer) = asking.join_next().await {
-            match answer.expect("nothing panics there") {
-                Ok(value) => named.extend(named_master(&value, &self.config.servers.named()[0], &self.config.nat)),
-                Err(error) => last = Some(error),
-            }
-        }
-        let nobody = || Error::config(format!("{} know no master `{master}`; check its name", self.config.servers));
-        let newest = named.into_iter().rev().max_by_key(|(epoch, _)| *epoch);
-        let (_, address) = newest.ok_or_else(|| last.unwrap_or_else(nobody))?;
-        self.is_master(&address).await?;
-        Ok(vec![(SLOTS - 1, address)])
-    }
-
     async fn by_roles(self: &Arc<Self>, named: &[Address]) -> Result<Ranges> {
         let mut asking = JoinSet::new();
         for address in named {
@@ -110,7 +116,7 @@ impl Topology {
         Err(last.unwrap_or_else(|| Error::config("no server is named")))
     }
 
-    async fn is_master(self: &Arc<Self>, address: &Address) -> Result<()> {
+    pub(super) async fn is_master(self: &Arc<Self>, address: &Address) -> Result<()> {
         let role: Value = self.asker(&self.config, address)?.ask(&["ROLE"], LIMIT).await?;
         match role {
             Value::Array(parts) if parts.first().and_then(text).as_deref() == Some("master") => Ok(()),
@@ -121,29 +127,6 @@ impl Topology {
     pub(super) fn asker(&self, config: &Config, address: &Address) -> Result<Arc<Node>> {
         self.node_among(&self.askers, config, address, &self.keeper.told)
     }
-
-    pub(super) fn sentinels(&self) -> Result<Vec<Arc<Node>>> {
-        let config = self.sentinel_config();
-        self.config.servers.named().iter().map(|address| self.asker(&config, address)).collect()
-    }
-
-    /// Sentinels have users of their own, and no databases.
-    fn sentinel_config(&self) -> Config {
-        let (username, password) = (self.config.sentinel_username.clone(), self.config.sentinel_password.clone());
-        Config { username, password, login: Arc::default(), database: 0, ..self.config.clone() }
-    }
-}
-
-/// What `SENTINEL MASTER` says: a list of names and values.
-fn named_master(value: &Value, sentinel: &Address, nat: &Nat) -> Option<(u64, Address)> {
-    let pairs: Vec<(String, String)> = match value {
-        Value::Map(pairs) => pairs.iter().filter_map(|(key, value)| Some((text(key)?, text(value)?))).collect(),
-        Value::Array(words) => words.chunks(2).filter_map(|pair| Some((text(pair.first()?)?, text(pair.get(1)?)?))).collect(),
-        _ => return None,
-    };
-    let get = |name: &str| pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-    let address = sentinel.near(get("ip")?, get("port")?.parse().ok()?, nat)?;
-    Some((get("config-epoch").and_then(|epoch| epoch.parse().ok()).unwrap_or_default(), address))
 }
 
 /// What `CLUSTER SLOTS` says, asked of `asked`.
@@ -161,7 +144,7 @@ fn range(row: &Value, asked: &Address, nat: &Nat) -> Option<(u16, Address)> {
     Some((u16::try_from(*last).ok()?, asked.near(&text(host).unwrap_or_default(), u16::try_from(*port).ok()?, nat)?))
 }
 
-fn text(value: &Value) -> Option<String> {
+pub(super) fn text(value: &Value) -> Option<String> {
     match value {
         Value::BulkString(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
         Value::SimpleString(text) => Some(text.clone()),

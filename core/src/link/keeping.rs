@@ -72,7 +72,7 @@ impl Topology {
         if !matches!(self.config.servers, Servers::Sentinel { .. }) || self.keeper.mute.load(SeqCst) {
             return Ok(());
         }
-        for node in self.sentinels()?.into_iter().filter(|node| !node.mux.hears(SWITCHED)) {
+        for node in self.sentinel_nodes()?.into_iter().filter(|node| !node.mux.hears(SWITCHED)) {
             let mute = self.keeper.mute.clone();
             tokio::spawn(async move {
                 // Of one that cannot be reached this is asked once.
@@ -95,7 +95,7 @@ impl Topology {
         // All of this runs on one thread: nobody can begin to listen in between.
         self.keeper.kept.store(false, SeqCst);
         self.keeper.told.leave(SWITCHED, told);
-        for node in self.sentinels().unwrap_or_default() {
+        for node in self.sentinel_nodes().unwrap_or_default() {
             tokio::spawn(async move { node.mux.unlisten(SWITCHED).await });
         }
     }

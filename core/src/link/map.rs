@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::node::Node;
 use crate::clock::Instant;
+use crate::servers::Address;
 
 #[derive(Default)]
 pub struct Map {
@@ -12,6 +13,8 @@ pub struct Map {
     pub ranges: Vec<(u16, Arc<Node>)>,
     /// When that was said; `None`: it is not to be trusted.
     pub said: Option<Instant>,
+    /// Servers of a cluster whose slots may be elsewhere by now: a call to them has failed, or they say so. What is said of others counts.
+    pub doubted: Vec<Address>,
 }
 
 impl Map {
@@ -19,6 +22,10 @@ impl Map {
     pub fn parts(&self) -> Vec<u16> {
         let mut seen = HashSet::new();
         self.ranges.iter().filter(|(_, node)| seen.insert(&node.address)).map(|(last, _)| *last).collect()
+    }
+
+    pub fn doubts(&self, address: &Address) -> bool {
+        self.doubted.contains(address)
     }
 
     pub fn has(&self, node: &Arc<Node>) -> bool {

@@ -25,6 +25,7 @@ mod packing;
 mod pulse;
 mod quarantine;
 mod refusal;
+mod sentinels;
 mod sharding;
 mod single;
 mod slots;
@@ -213,7 +214,7 @@ impl Link {
     pub async fn parts(&self, limit: Duration) -> Result<Vec<u16>, Error> {
         match &self.way {
             Way::Many(topology) if topology.is_cluster() => {
-                topology.somebody(limit).await?;
+                topology.any(limit).await?;
                 Ok(topology.map().parts())
             }
             _ => Ok(vec![0]),
@@ -245,7 +246,7 @@ impl Link {
     pub async fn notifications(&self, limit: Duration) -> Result<Option<String>, Error> {
         match &self.way {
             Way::One(node) => node.mux.notifications(limit).await,
-            Way::Many(topology) => topology.somebody(limit).await?.mux.notifications(limit).await,
+            Way::Many(topology) => topology.any(limit).await?.mux.notifications(limit).await,
         }
     }
 

@@ -11,6 +11,7 @@ use super::keeping::Keeper;
 use super::life::Lives;
 use super::map::Map;
 use super::node::Node;
+use super::sentinels::Sentinels;
 use super::sharding::Sharding;
 use super::slots::slot;
 use super::wire::How;
@@ -20,6 +21,7 @@ use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::script::Call;
 use crate::servers::{Address, Servers};
+use crate::tasks;
 use crate::wakes::Wakes;
 
 /// No call goes by older news of who the master is. A server of a cluster says itself when it is not the one.
@@ -37,7 +39,9 @@ pub struct Topology {
     nodes: Mutex<Nodes>,
     /// Those that are asked who the master is.
     pub(super) askers: Mutex<Nodes>,
-    finding: tokio::sync::Mutex<()>,
+    /// Held by the one task that asks; when the last question was asked that was in vain, and why.
+    finding: tokio::sync::Mutex<Option<(Instant, Error)>>,
+    pub(super) sentinels: Sentinels,
     pub(super) keeper: Keeper,
 }
 
@@ -46,8 +50,8 @@ pub(super) type Nodes = HashMap<Address, Arc<Node>>;
 impl Topology {
     /// Opens nothing yet.
     pub fn new(config: &Config, lives: Arc<Lives>, wakes: Arc<Wakes>, sharding: Arc<Sharding>) -> Self {
-        let (map, nodes, askers, finding, keeper) = Default::default();
-        Topology { config: config.clone(), lives, wakes, sharding, map, nodes, askers, finding, keeper }
+        let (map, nodes, askers, finding, sentinels, keeper) = Default::default();
+        Topology { config: config.clone(), lives, wakes, sharding, map, nodes, askers, finding, sentinels, keeper }
     }
 
     pub fn is_cluster(&self) -> bool {
@@ -61,7 +65,9 @@ impl Topology {
 
     /// `None`: [`Topology::run`] has more to do.
     pub fn run_direct(&self, call: &Call, limits: Limits) -> Option<Outcome> {
-        self.trusted(0)?;
+        if !self.knows_what_belongs_together() {
+            return None;
+        }
         let slot = match self.slot_of(call) {
             Ok(slot) => slot,
             Err(error) => return Some(Outcome::Refused(error)),
@@ -69,11 +75,11 @@ impl Topology {
         let node = self.trusted(slot)?;
         match node.run_direct(call, limits)? {
             Ok(outcome) => {
-                self.judge(&outcome);
+                self.judge(&node, &outcome);
                 Some(outcome)
             }
             Err(elsewhere) => {
-                self.told(slot, &elsewhere);
+                self.told(&node, slot, &elsewhere);
                 None
             }
         }
@@ -89,8 +95,9 @@ impl Topology {
 
     async fn send(self: &Arc<Self>, call: &Call, limits: Limits, earlier: &[Sent], told: bool) -> Outcome {
         let end = Instant::now() + limits.response;
-        // What belongs together depends on what the servers know.
-        if let Err(error) = self.owner(0, end).await {
+        if !self.knows_what_belongs_together()
+            && let Err(error) = self.owner(0, end).await
+        {
             return Outcome::Unsent(error);
         }
         let slot = match self.slot_of(call) {
@@ -106,11 +113,11 @@ impl Topology {
             let response = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
             match node.run(call, Limits { response, ..limits }, earlier, how).await {
                 Ok(outcome) => {
-                    self.judge(&outcome);
+                    self.judge(&node, &outcome);
                     return outcome;
                 }
                 Err(elsewhere) => {
-                    self.told(slot, &elsewhere);
+                    self.told(&node, slot, &elsewhere);
                     how = if elsewhere.ask { How::Asking } else { How::Plain };
                     to = if call.grants && !elsewhere.ask { self.owner(slot, end).await } else { self.node(&elsewhere.to) };
                 }
@@ -119,25 +126,40 @@ impl Topology {
         Outcome::Unsent(self.unavailable("send a call to each other in a circle"))
     }
 
-    /// Any of them.
-    pub async fn somebody(self: &Arc<Self>, limit: Duration) -> Result<Arc<Node>> {
-        self.owner(0, Instant::now() + limit).await
+    /// Which keys may be in one call, and with which channel, depends on what the servers of a cluster can do.
+    fn knows_what_belongs_together(&self) -> bool {
+        !self.is_cluster() || self.sharding.is_known()
     }
 
-    /// Asks who answers for what, unless that was said after `since`.
+    /// A server to which no call has failed, if there is one.
+    pub async fn any(self: &Arc<Self>, limit: Duration) -> Result<Arc<Node>> {
+        let map = self.map();
+        let slot = map.ranges.iter().find(|(_, node)| !map.doubts(&node.address)).map_or(0, |(last, _)| *last);
+        self.owner(slot, Instant::now() + limit).await
+    }
+
+    /// Asks who answers for what, unless that was said after `since`, or asked in vain.
     pub(super) async fn refresh(self: &Arc<Self>, since: Instant) -> Result<()> {
-        let _only_me = self.finding.lock().await;
-        if self.map().said.is_some_and(|said| said >= since) {
+        let mut failed = self.finding.lock().await;
+        if self.said().is_some_and(|said| said >= since) {
             return Ok(());
         }
-        let said = Instant::now();
-        let ranges = self.found().await?;
-        self.adopt(ranges, said).await
+        // As many as wait here would ask one after the other, each in vain.
+        if let Some((_, error)) = failed.as_ref().filter(|(asked, _)| *asked >= since) {
+            return Err(error.clone());
+        }
+        let asked = Instant::now();
+        let found = match self.found().await {
+            Ok(ranges) => self.adopt(ranges, asked).await,
+            Err(error) => Err(error),
+        };
+        *failed = found.as_ref().err().map(|error| (asked, error.clone()));
+        found
     }
 
     async fn adopt(self: &Arc<Self>, ranges: Ranges, said: Instant) -> Result<()> {
         let ranges = ranges.into_iter().map(|(last, address)| Ok((last, self.node(&address)?))).collect::<Result<_>>()?;
-        let map = Map { ranges, said: Some(said) };
+        let map = Map { ranges, said: Some(said), doubted: Vec::new() };
         let was = self.map();
         self.question(&was, &map).await;
         let named = self.config.servers.named();
@@ -163,38 +185,62 @@ impl Topology {
         if let Some(node) = self.trusted(slot) {
             return Ok(node);
         }
-        let late = |_| self.unavailable("do not say in time who is the master");
-        timeout_at(end.into(), self.refresh(Instant::now())).await.map_err(late)??;
+        let (topology, since) = (self.clone(), Instant::now());
+        // A task of its own: what takes longer than this caller can wait is known to the next one.
+        let asking = tasks::spawn(async move { topology.refresh(since).await });
+        let late = || self.unavailable("do not say in time who is the master");
+        timeout_at(end.into(), asking).await.map_err(|_| late())?.unwrap_or_else(|_| Err(late()))?;
         self.map().owner(slot).cloned().ok_or_else(|| self.unavailable("have no master for a slot"))
     }
 
     fn trusted(&self, slot: u16) -> Option<Arc<Node>> {
         let map = self.map();
         let most = if self.is_cluster() { Duration::MAX } else { NEWS };
-        map.said.filter(|said| said.elapsed() <= most).and_then(|_| map.owner(slot).cloned())
+        map.said.filter(|said| said.elapsed() <= most).and_then(|_| map.owner(slot)).filter(|node| !map.doubts(&node.address)).cloned()
     }
 
-    /// What the outcome of a call says of the map.
-    fn judge(&self, outcome: &Outcome) {
+    /// What the outcome of a call to `node` says of the map.
+    fn judge(&self, node: &Node, outcome: &Outcome) {
         let error = match outcome {
             Outcome::Unsent(error) | Outcome::Unknown { error, .. } => error,
             _ => return,
         };
         tracing::debug!(target: "redlatch::link", "asks anew who answers: {error}");
-        self.distrust();
+        self.doubt(node);
     }
 
-    fn told(&self, slot: u16, elsewhere: &Elsewhere) {
+    fn told(&self, node: &Node, slot: u16, elsewhere: &Elsewhere) {
         if !elsewhere.ask {
             tracing::debug!(target: "redlatch::link", "slot {slot} is at {} now", elsewhere.to);
-            self.distrust();
+            self.doubt(node);
             self.keeper.hurry();
+        }
+    }
+
+    /// Calls to the other servers of a cluster wait for nothing meanwhile: each says itself what it does not own any more.
+    fn doubt(&self, node: &Node) {
+        if !self.is_cluster() {
+            return self.distrust();
+        }
+        let mut map = self.map.write().expect("nothing panics while it is held");
+        if !map.doubts(&node.address) {
+            let doubted = map.doubted.iter().chain([&node.address]).cloned().collect();
+            *map = Arc::new(Map { ranges: map.ranges.clone(), said: map.said, doubted });
+        }
+    }
+
+    /// The same of the owner of a slot, whichever that is.
+    pub(super) fn doubt_owner(&self, slot: u16) {
+        let owner = self.map().owner(slot).cloned();
+        match owner {
+            Some(owner) => self.doubt(&owner),
+            None => self.distrust(),
         }
     }
 
     pub(super) fn distrust(&self) {
         let mut map = self.map.write().expect("nothing panics while it is held");
-        *map = Arc::new(Map { ranges: map.ranges.clone(), said: None });
+        *map = Arc::new(Map { ranges: map.ranges.clone(), said: None, doubted: Vec::new() });
     }
 
     pub(super) fn node(&self, address: &Address) -> Result<Arc<Node>> {
@@ -217,9 +263,10 @@ impl Topology {
         known.into_iter().collect()
     }
 
-    /// Since when the news of who answers is old; `None`: it is not to be trusted.
+    /// Since when the news of who answers is old; `None`: it is not to be trusted, or not all of it.
     pub(super) fn said(&self) -> Option<Instant> {
-        self.map().said
+        let map = self.map();
+        map.said.filter(|_| map.doubted.is_empty())
     }
 
     pub fn close(&self) {

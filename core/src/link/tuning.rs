@@ -10,6 +10,7 @@ use super::slots::of_channel;
 use super::topology::Topology;
 use crate::clock::Instant;
 use crate::error::Result;
+use crate::tasks;
 
 /// How long one server may take to confirm that one listens.
 const LISTEN: Duration = Duration::from_secs(2);
@@ -30,7 +31,7 @@ impl Topology {
                 Ok(())
             };
             match heard.await {
-                Err(_) if Instant::now() + RETRY < end => self.distrust(),
+                Err(_) if Instant::now() + RETRY < end => self.doubt_owner(self.slot_of_channel(channel)),
                 heard => return heard,
             }
             sleep(RETRY).await;
@@ -41,7 +42,9 @@ impl Topology {
         let nodes: Vec<_> = self.nodes().values().cloned().collect();
         for node in nodes {
             for sharded in self.sharding.listening(channel) {
-                node.ear(*sharded).unlisten(channel).await;
+                let (ear, channel) = (node.ear(*sharded).clone(), channel.to_owned());
+                // None waits for a server that says nothing.
+                tasks::spawn(async move { ear.unlisten(&channel).await });
             }
         }
     }
@@ -53,7 +56,7 @@ impl Topology {
             let Some(owner) = map.owner(self.slot_of_channel(&channel)) else { continue };
             for sharded in self.sharding.listening(&channel) {
                 for node in nodes.iter().filter(|node| !Arc::ptr_eq(node, owner)) {
-                    node.ear(*sharded).drop_channel(&channel).await;
+                    node.ear(*sharded).drop_channel(&channel);
                 }
                 self.turn(owner.ear(*sharded), &channel);
             }

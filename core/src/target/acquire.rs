@@ -36,9 +36,9 @@ impl Target {
                         return Ok(tried);
                     }
                 }
-                Err(Unsettled { error, copies, held_back }) => {
-                    // Where the user lacks a right, the script may have ended half way.
-                    let is_nothing = copies.is_empty() && (error.is_transient() || !matches!(error, Error::Refused { .. }));
+                Err(Unsettled { error, copies, held_back, answered }) => {
+                    let is_half_done = answered && !error.is_transient() && matches!(error, Error::Refused { .. });
+                    let is_nothing = copies.is_empty() && !is_half_done;
                     let given_back = match is_nothing {
                         true => return Err(error),
                         false if self.row.0.held => self.give_back(turn, self.count(), copies),

@@ -12,6 +12,7 @@ use crate::clock::Instant;
 use crate::error::Error;
 use crate::link::Outcome;
 use crate::link::wire::{Silence, Wire};
+use crate::tasks;
 
 /// Between two attempts to listen while the server cannot be reached.
 const RETRY: Duration = Duration::from_millis(50);
@@ -89,10 +90,13 @@ impl Mux {
     }
 
     /// Listens to it here no more, whoever wants it: another server tells of it.
-    pub async fn drop_channel(&self, channel: &str) {
+    pub fn drop_channel(self: &Arc<Self>, channel: &str) {
         let dropped = self.channels().remove(channel);
         if let Some(wire) = self.now().filter(|_| dropped.is_some()) {
-            let _ = wire.ask(self.unsubscribe(&wire, channel), self.server.connect_timeout).await;
+            let (mux, channel) = (self.clone(), channel.to_owned());
+            tasks::spawn(async move {
+                let _ = wire.ask(mux.unsubscribe(&wire, &channel), mux.server.connect_timeout).await;
+            });
         }
     }
 
