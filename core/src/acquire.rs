@@ -21,7 +21,7 @@ pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
     let (target, now) = (waiting.target.clone(), Instant::now());
     let live = &target.live;
     let Some(turn) = live.gates.try_enter(&target.slot) else {
-        go_on(waiting, None);
+        go_on(waiting, None, now);
         return None;
     };
     let call = match target.acquire_call() {
@@ -30,7 +30,7 @@ pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
     };
     let limits = Limits { response: target.tries(waiting.patience.deadline()).response(now), window: WINDOW };
     match live.link.run_direct(&call, limits) {
-        None => beside_others(waiting, turn, call),
+        None => beside_others(waiting, turn, call, now),
         Some(Outcome::Reply(reply)) => match target.acquired(&call, reply, waiting.watched, now) {
             Ok(Some(Tried::Taken(taken))) if !live.is_closed() => return waiting.answer_here(taken),
             Ok(Some(Tried::Taken(taken))) => {
@@ -45,10 +45,10 @@ pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
             Err(error) => return waiting.refuse(error),
             Ok(None) => {
                 drop(turn);
-                go_on(waiting, None);
+                go_on(waiting, None, now);
             }
         },
-        Some(outcome) => go_on(waiting, Some(Begun { turn, call, tried: Some((outcome, now)), copies: Vec::new() })),
+        Some(outcome) => go_on(waiting, Some(Begun { turn, call, tried: Some((outcome, now)), copies: Vec::new() }), now),
     }
     None
 }
@@ -56,24 +56,24 @@ pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
 /// On the I/O thread.
 pub fn submit(waiting: Waiting) {
     let Some(waiting) = stand_in_line(waiting) else { return };
-    let target = &waiting.target;
-    let Some(turn) = target.live.gates.try_enter(&target.slot) else { return go_on(waiting, None) };
+    let (target, now) = (&waiting.target, Instant::now());
+    let Some(turn) = target.live.gates.try_enter(&target.slot) else { return go_on(waiting, None, now) };
     let call = match target.acquire_call() {
         Ok(call) => call,
         Err(error) => return waiting.answer(Err(error)),
     };
-    beside_others(waiting, turn, call);
+    beside_others(waiting, turn, call, now);
 }
 
 /// Has a first try made together with those of others, where that may be.
-fn beside_others(waiting: Waiting, turn: Turn, call: Call) {
+fn beside_others(waiting: Waiting, turn: Turn, call: Call, since: Instant) {
     let target = &waiting.target;
     if call.confirmed && target.live.link.confirms(&target.slot.name) {
-        return go_on(waiting, Some(Begun { turn, call, tried: None, copies: Vec::new() }));
+        return go_on(waiting, Some(Begun { turn, call, tried: None, copies: Vec::new() }), since);
     }
-    let (live, response) = (target.live.clone(), target.tries(waiting.patience.deadline()).response(Instant::now()));
+    let (live, response) = (target.live.clone(), target.tries_since(since, waiting.patience.deadline()).response(since));
     live.lines().begin(waiting.ticket);
-    live.first(Box::new(Trying { turn, call, waiting }), response);
+    live.first(Box::new(Trying { turn, call, waiting, since }), response);
 }
 
 /// A first try on its way.
@@ -81,6 +81,8 @@ struct Trying {
     turn: Turn,
     call: Call,
     waiting: Waiting,
+    /// When its caller asked.
+    since: Instant,
 }
 
 impl First for Trying {
@@ -89,17 +91,17 @@ impl First for Trying {
     }
 
     fn told(self: Box<Self>, tried: Option<(Outcome, Instant)>) {
-        let Trying { turn, call, waiting } = *self;
+        let Trying { turn, call, waiting, since } = *self;
         match tried {
             Some((Outcome::Reply(reply), sent)) => {
                 let acquired = waiting.target.acquired(&call, reply, waiting.watched, sent).transpose();
                 drop(turn);
                 match acquired {
                     Some(tried) => end(waiting, tried),
-                    None => go_on(waiting, None),
+                    None => go_on(waiting, None, since),
                 }
             }
-            tried => go_on(waiting, tried.map(|tried| Begun { turn, call, tried: Some(tried), copies: Vec::new() })),
+            tried => go_on(waiting, tried.map(|tried| Begun { turn, call, tried: Some(tried), copies: Vec::new() }), since),
         }
     }
 }
@@ -158,13 +160,13 @@ fn started(target: &Target, joined: Joined) {
     }
 }
 
-/// Goes on with an acquire on the I/O thread; `first` is a try that was made before.
-fn go_on(waiting: Waiting, first: Option<Begun>) {
+/// Goes on with an acquire on the I/O thread; `first` is a try that was made before, `since` when all of it began.
+fn go_on(waiting: Waiting, first: Option<Begun>, since: Instant) {
     let target = waiting.target.clone();
     target.live.lines().begin(waiting.ticket);
     let live = target.live.clone();
     live.spawn(async move {
-        let tried = target.acquire(waiting.watched, target.tries(waiting.patience.deadline()), first).await;
+        let tried = target.acquire(waiting.watched, target.tries_since(since, waiting.patience.deadline()), first).await;
         end(waiting, tried);
     });
 }

@@ -227,8 +227,12 @@ impl Live {
         while firsts.peek().is_some() {
             let (live, firsts) = (self.clone(), Firsts { all: firsts.by_ref().take(TOGETHER).collect(), limits });
             tasks::spawn(async move {
+                let end = Instant::now() + limits.response;
                 match timeout(limits.response, live.pipelines.acquire()).await {
-                    Ok(_turn) => live.link.run_all(firsts).await,
+                    Ok(_turn) => {
+                        let response = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+                        live.link.run_all(Firsts { limits: Limits { response, ..limits }, ..firsts }).await;
+                    }
                     Err(_) => firsts.not_sent(),
                 }
             });
@@ -260,9 +264,13 @@ impl Live {
             let live = self.clone();
             self.aside(async move {
                 let give_up = Instant::now() + live.config.retry_for;
+                // Each may belong to another server, and is not to wait for one that says nothing.
                 for call in live.requests.forgetting(|request| live.link.place(request)) {
-                    // Without an answer they end by themselves.
-                    let _ = settle(&live, &call, Tries { response: live.config.response_timeout, give_up, end: None }, None).await;
+                    let live = live.clone();
+                    tasks::spawn(async move {
+                        // Without an answer they end by themselves.
+                        let _ = settle(&live, &call, Tries { response: live.config.response_timeout, give_up, end: None }, None).await;
+                    });
                 }
             });
         }
@@ -278,17 +286,21 @@ impl Live {
         })
     }
 
-    /// Frees `held`, and lets everything end that is under way: what it takes is given back by it, since its caller is told of the end.
+    /// Frees `held`, and lets everything end that is under way: what it takes is given back by it, since its caller is told of the end. All of
+    /// that takes no longer than one call may.
     pub async fn wind_up(self: Arc<Self>, held: Vec<Slot>, done: SyncSender<()>) {
-        self.free(held).await;
-        // So long is a call that has begun repeated, answered and confirmed.
-        let longest = self.config.retry_for + self.config.response_timeout + self.config.sync.within();
-        let _ = timeout(longest, self.emptied()).await;
-        let places = self.lines().take_places();
-        let left: Vec<_> = places.into_iter().map(|target| tasks::spawn(async move { target.leave().await })).collect();
-        for left in left {
-            let _ = left.await;
-        }
+        let (response, retry_for) = (self.config.response_timeout, self.config.retry_for);
+        let longest = retry_for.max(response) + response + self.config.sync.within();
+        let all = async {
+            self.free(held).await;
+            self.emptied().await;
+            let places = self.lines().take_places();
+            let left: Vec<_> = places.into_iter().map(|target| tasks::spawn(async move { target.leave().await })).collect();
+            for left in left {
+                let _ = left.await;
+            }
+        };
+        let _ = timeout(longest, all).await;
         let _ = done.send(());
     }
 

@@ -59,7 +59,7 @@ pub fn submit(live: &Arc<Live>, ticket: u64, request: Request, done: Done) {
 fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Result<Answer>> {
     let live = target.live.clone();
     let Some(turn) = live.gates.try_enter(&target.slot) else {
-        spawn(&live, ticket, done, async move { target.release(number, None).await });
+        spawn(&live, ticket, done, async move { target.release(number, None, Instant::now()).await });
         return None;
     };
     let releasing = match target.releasing(number, turn) {
@@ -75,7 +75,7 @@ fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Resul
         }
         Some(outcome) => {
             let first = Box::new((releasing, Some((outcome, sent))));
-            spawn(&live, ticket, done, async move { target.release(number, Some(first)).await });
+            spawn(&live, ticket, done, async move { target.release(number, Some(first), sent).await });
             None
         }
     }
@@ -84,7 +84,7 @@ fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Resul
 fn submit_release(target: Target, ticket: u64, number: u64, done: Done) {
     let live = target.live.clone();
     let Some(turn) = live.gates.try_enter(&target.slot) else {
-        return spawn(&live, ticket, done, async move { target.release(number, None).await });
+        return spawn(&live, ticket, done, async move { target.release(number, None, Instant::now()).await });
     };
     match target.releasing(number, turn) {
         Ok(releasing) => let_go(target, number, releasing, End::new(&live, ticket, done)),
@@ -94,8 +94,8 @@ fn submit_release(target: Target, ticket: u64, number: u64, done: Done) {
 
 /// Has a release tried together with the first tries of others.
 fn let_go(target: Target, number: u64, releasing: Releasing, end: End) {
-    let (live, response) = (target.live.clone(), target.tries(None).response(Instant::now()));
-    live.first(Box::new(Letting { target, number, releasing, end }), response);
+    let (live, response, since) = (target.live.clone(), target.response, Instant::now());
+    live.first(Box::new(Letting { target, number, releasing, end, since }), response);
 }
 
 /// The first try of a release on its way.
@@ -104,6 +104,8 @@ struct Letting {
     number: u64,
     releasing: Releasing,
     end: End,
+    /// When it was made ready.
+    since: Instant,
 }
 
 impl First for Letting {
@@ -112,12 +114,12 @@ impl First for Letting {
     }
 
     fn told(self: Box<Self>, tried: Option<(Outcome, Instant)>) {
-        let Letting { target, number, releasing, mut end } = *self;
+        let Letting { target, number, releasing, mut end, since } = *self;
         match tried {
             Some((Outcome::Reply(reply), sent)) => end.tell(target.released(releasing, reply, sent, false)),
             tried => {
                 let (live, first) = (target.live.clone(), Box::new((releasing, tried)));
-                live.spawn(async move { end.tell(target.release(number, Some(first)).await) });
+                live.spawn(async move { end.tell(target.release(number, Some(first), since).await) });
             }
         }
     }

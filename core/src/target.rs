@@ -106,7 +106,12 @@ impl Target {
 
     /// How long a call is tried from now on; `deadline`: when its caller stops waiting.
     pub fn tries(&self, deadline: Option<Instant>) -> Tries {
-        let retry = Instant::now() + self.retry_for;
+        self.tries_since(Instant::now(), deadline)
+    }
+
+    /// The same of a call that was begun at `since`: what was made of it until now counts.
+    pub fn tries_since(&self, since: Instant, deadline: Option<Instant>) -> Tries {
+        let retry = since + self.retry_for;
         Tries { response: self.response, give_up: deadline.map_or(retry, |deadline| deadline.min(retry)), end: deadline }
     }
 

@@ -10,6 +10,7 @@ use super::use_every_kind;
 mod cluster;
 mod every_kind;
 mod files;
+mod stalls;
 mod without;
 
 /// A client that waits for one replica.

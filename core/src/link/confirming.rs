@@ -12,7 +12,7 @@ use super::clock::Clock;
 use super::life::Life;
 use super::mux::Mux;
 use super::single::Server;
-use super::wire::{How, Wire};
+use super::wire::{How, Wire, left};
 use super::{Elsewhere, Limits, Outcome, Sent};
 use crate::clock::Instant;
 use crate::error::Error;
@@ -83,12 +83,10 @@ impl Confirming {
             Ok(Err(outcome)) => return Ok(outcome),
             Err(_) => return Ok(Outcome::Unsent(self.server.late_to_open())),
         };
-        let response = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-        let outcome = self.run_over(&wire, call, Limits { response, ..limits }, earlier, how).await;
-        // An answer that is still to come would be taken for that of the next call.
+        let outcome = self.run_over(&wire.wire, call, limits, end, earlier, how).await;
         match outcome {
-            Ok(Outcome::Unknown { .. } | Outcome::Unsent(_) | Outcome::Crossing) => self.drop(&wire),
-            _ => self.wires().idle.push(wire),
+            Ok(Outcome::Unknown { .. } | Outcome::Unsent(_) | Outcome::Crossing) => drop(wire),
+            _ => wire.put_back(),
         }
         outcome
     }
@@ -99,27 +97,33 @@ impl Confirming {
         wires.all.iter().for_each(Wire::retire);
     }
 
-    async fn run_over(&self, wire: &Wire, call: &Call, limits: Limits, earlier: &[Sent], how: How) -> Result<Outcome, Elsewhere> {
-        let confirmation = match self.confirmation(wire, limits.response).await {
+    async fn run_over(
+        &self,
+        wire: &Wire,
+        call: &Call,
+        limits: Limits,
+        end: Instant,
+        earlier: &[Sent],
+        how: How,
+    ) -> Result<Outcome, Elsewhere> {
+        let confirmation = match self.confirmation(wire, left(end)).await {
             Ok(confirmation) => confirmation,
             Err(error) => return Ok(Outcome::Unsent(error)),
         };
-        let outcome = self.mux.run_over(wire, call, limits, earlier, how).await?;
+        let outcome = self.mux.run_over(wire, call, limits, end, earlier, how).await?;
         match (confirmation, &outcome) {
-            (Some(confirmation), Outcome::Reply(reply)) if reply.code == 1 => {
-                Ok(match self.wait(wire, call, &confirmation, limits).await {
-                    Some(unconfirmed) => unconfirmed,
-                    None => outcome,
-                })
-            }
+            (Some(confirmation), Outcome::Reply(reply)) if reply.code == 1 => Ok(match self.wait(wire, call, &confirmation, end).await {
+                Some(unconfirmed) => unconfirmed,
+                None => outcome,
+            }),
             _ => Ok(outcome),
         }
     }
 
     /// Waits until what was sent over `wire` last is confirmed; `Some`: it is not.
-    async fn wait(&self, wire: &Wire, call: &Call, wanted: &Confirmation, limits: Limits) -> Option<Outcome> {
+    async fn wait(&self, wire: &Wire, call: &Call, wanted: &Confirmation, end: Instant) -> Option<Outcome> {
         let within = self.policy.within();
-        let answer = self.ask(wire, wanted.command(within), within + limits.response).await;
+        let answer = self.ask(wire, wanted.command(within), within + left(end)).await;
         // It was answered, so that no copy of it is on its way any more.
         let copy = Sent { connection: wire.connection, over: Instant::now() };
         let error = match answer {
@@ -163,24 +167,27 @@ impl Confirming {
         Ok((count > 0).then(|| Confirmation { file: None, replicas: count, least: least.min(count) }))
     }
 
-    /// A connection that nobody uses.
-    async fn wire(&self) -> Result<Wire, Outcome> {
+    /// A connection that no other call uses.
+    async fn wire(&self) -> Result<Used<'_>, Outcome> {
         loop {
-            let Some(wire) = self.wires().idle.pop() else { return self.open().await };
-            let is_fresh = wire.heard().elapsed() <= FRESH;
-            if !wire.is_over() && (is_fresh || self.ask(&wire, redis::cmd("PING"), SIGN).await.is_ok()) {
-                return Ok(wire);
+            let idle = self.wires().idle.pop();
+            let Some(wire) = idle else { return self.open().await };
+            let used = self.used(wire);
+            let is_fresh = used.wire.heard().elapsed() <= FRESH;
+            if !used.wire.is_over() && (is_fresh || self.ask(&used.wire, redis::cmd("PING"), SIGN).await.is_ok()) {
+                return Ok(used);
             }
-            self.drop(&wire);
         }
     }
 
-    async fn open(&self) -> Result<Wire, Outcome> {
+    async fn open(&self) -> Result<Used<'_>, Outcome> {
         let late = |_| Outcome::Unsent(self.server.late_to_open());
         let dialled = timeout(self.server.connect_timeout, self.mux.dial()).await.map_err(late)?;
         let wire = dialled.map_err(|error| self.server.not_opened(&error))?;
+        self.wires().all.push(wire.clone());
+        let used = self.used(wire);
         // A server that cannot do it says so before anything is taken.
-        let answer = self.ask(&wire, confirmation::probe(self.policy), self.server.connect_timeout).await.map_err(Outcome::Unsent)?;
+        let answer = self.ask(&used.wire, confirmation::probe(self.policy), self.server.connect_timeout).await.map_err(Outcome::Unsent)?;
         match answer {
             Err(said) if !is_of_a_replica(&said) => match self.policy {
                 SyncPolicy::Connected { .. } => *self.replicas() = Replicas::Useless,
@@ -188,8 +195,11 @@ impl Confirming {
             },
             _ => {}
         }
-        self.wires().all.push(wire.clone());
-        Ok(wire)
+        Ok(used)
+    }
+
+    fn used(&self, wire: Wire) -> Used<'_> {
+        Used { confirming: self, wire, is_fit: false }
     }
 
     /// The answer, or what the server has against the question.
@@ -199,11 +209,6 @@ impl Confirming {
             Ok(answer) => Ok(answer),
             Err(silence) => Err(self.mux.silent(silence)),
         }
-    }
-
-    fn drop(&self, wire: &Wire) {
-        wire.end();
-        self.wires().all.retain(|wire| !wire.is_over());
     }
 
     fn forget_replicas(&self) {
@@ -219,6 +224,33 @@ impl Confirming {
 
     fn replicas(&self) -> MutexGuard<'_, Replicas> {
         self.replicas.lock().expect("nothing panics while it is held")
+    }
+}
+
+/// A connection that one call uses. Unless it is put back, it ends with the call, also where that is dropped half way: an answer that is
+/// still to come would be taken for that of the next call.
+struct Used<'a> {
+    confirming: &'a Confirming,
+    wire: Wire,
+    /// The next call may have it.
+    is_fit: bool,
+}
+
+impl Used<'_> {
+    fn put_back(mut self) {
+        self.is_fit = true;
+    }
+}
+
+impl Drop for Used<'_> {
+    fn drop(&mut self) {
+        let mut wires = self.confirming.wires();
+        if self.is_fit && !self.wire.is_over() {
+            wires.idle.push(self.wire.clone());
+        } else {
+            self.wire.end();
+            wires.all.retain(|wire| !wire.is_over());
+        }
     }
 }
 

@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicUsize, Ordering::AcqRel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use redis::Connection;
+use redis::{Connection, FromRedisValue, Pipeline, RedisResult, Value};
 
 use super::clock::Clock;
 use super::life::Life;
 use super::quarantine::Identity;
 use super::single::{Greeted, Server, time_ms};
+use super::wire::left;
 use super::{Elsewhere, Limits, Outcome, Sent, is_half_done, no_script, packed};
 use crate::clock::Instant;
 use crate::script::Call;
@@ -51,7 +52,7 @@ impl Direct {
     }
 
     /// `None`: all connections are in use.
-    pub fn run(&self, call: &Call, limits: Limits) -> Option<Result<Outcome, Elsewhere>> {
+    pub fn run(&self, call: &Call, mut limits: Limits) -> Option<Result<Outcome, Elsewhere>> {
         let idle = self.idle().pop();
         let mut pooled = match idle {
             Some(pooled) => pooled,
@@ -59,13 +60,19 @@ impl Direct {
                 self.open.fetch_sub(1, AcqRel);
                 return None;
             }
-            None => match self.connect(limits) {
-                Ok(pooled) => pooled,
-                Err(outcome) => {
-                    self.open.fetch_sub(1, AcqRel);
-                    return Some(Ok(outcome));
+            None => {
+                let end = Instant::now() + limits.response;
+                match self.connect(end) {
+                    Ok(pooled) => {
+                        limits.response = left(end);
+                        pooled
+                    }
+                    Err(outcome) => {
+                        self.open.fetch_sub(1, AcqRel);
+                        return Some(Ok(outcome));
+                    }
                 }
-            },
+            }
         };
         match self.send(&mut pooled, call, limits) {
             Ok(outcome) => {
@@ -89,30 +96,33 @@ impl Direct {
         self.idle.lock().expect("nothing panics while it is held")
     }
 
-    fn connect(&self, limits: Limits) -> Result<Pooled, Outcome> {
+    fn connect(&self, end: Instant) -> Result<Pooled, Outcome> {
+        let end = end.min(Instant::now() + self.server.connect_timeout);
         // The crate counts its time-out anew for the connection and for each reply of the handshake.
-        let limit = (self.server.connect_timeout.min(limits.response) / 3).max(Duration::from_millis(1));
+        let limit = (left(end) / 3).max(Duration::from_millis(1));
         let opened = |error| self.server.not_opened(&error);
         let mut con = self.server.blocking().and_then(|client| client.get_connection_with_timeout(limit)).map_err(opened)?;
-        con.set_write_timeout(Some(limits.response)).map_err(opened)?;
-        con.set_read_timeout(Some(limits.response)).map_err(opened)?;
+        con.set_write_timeout(Some(left(end))).map_err(opened)?;
         let asked = Instant::now();
-        let (id, time, run): Greeted = self.server.greeting().query(&mut con).map_err(opened)?;
+        let (id, time, run): Greeted = last_answers(&mut con, &self.server.greeting(), 3, end).map_err(opened)?;
         self.clock.learn(time_ms(time.map_err(opened)?), asked);
         if let Some(quarantine) = &self.life.quarantine {
-            quarantine.met(Identity::read(Identity::questions().query(&mut con).map_err(opened)?));
+            quarantine.met(Identity::read(last_answers(&mut con, &Identity::questions(), 2, end).map_err(opened)?));
         }
         self.life.note(run.ok());
         let connection = id.ok().map(|id| (self.life.number(), id));
-        Ok(Pooled { con, connection, response: limits.response, used: Instant::now() })
+        // The first call sets its own time: none has this one.
+        Ok(Pooled { con, connection, response: Duration::ZERO, used: Instant::now() })
     }
 
     /// An `Err` is the end of the connection.
-    fn send(&self, pooled: &mut Pooled, call: &Call, limits: Limits) -> Result<Result<Outcome, Elsewhere>, Outcome> {
+    fn send(&self, pooled: &mut Pooled, call: &Call, mut limits: Limits) -> Result<Result<Outcome, Elsewhere>, Outcome> {
         let not_sent = |error| Outcome::Unsent(self.server.broken(&error));
         if pooled.used.elapsed() > FRESH {
+            let end = Instant::now() + limits.response;
             pooled.patience(limits.response.min(SIGN)).map_err(not_sent)?;
             redis::cmd("PING").query::<()>(&mut pooled.con).map_err(not_sent)?;
+            limits.response = left(end);
         }
         if let Some(objection) = self.life.objection(call) {
             return Ok(Ok(objection));
@@ -129,7 +139,10 @@ impl Direct {
                     let understood = self.server.understood(value, &self.clock, sent);
                     return understood.map(Ok).ok_or_else(|| Outcome::Unknown { error: self.server.nonsense(), copy: copy() });
                 }
-                Err(error) if no_script(&error) && !whole => whole = true,
+                Err(error) if no_script(&error) && !whole => {
+                    whole = true;
+                    pooled.patience(left(sent + limits.response)).map_err(not_sent)?;
+                }
                 Err(error) => {
                     let copy = copy();
                     return match (self.server.redirection(&error), self.server.refused_call(call, &error)) {
@@ -142,4 +155,19 @@ impl Direct {
             }
         }
     }
+}
+
+/// Asks all of these questions and gives the answers to the last `count`, all of it by `end`: the crate would count its time-out anew for
+/// each answer, and wait for the others even after one that did not come.
+fn last_answers<T: FromRedisValue>(con: &mut Connection, questions: &Pipeline, count: usize, end: Instant) -> RedisResult<T> {
+    // The handshake of TLS comes with the first write, and reads.
+    con.set_read_timeout(Some(left(end)))?;
+    con.send_packed_command(&questions.get_packed_pipeline())?;
+    let mut answers = Vec::new();
+    for _ in questions.cmd_iter() {
+        con.set_read_timeout(Some(left(end)))?;
+        answers.push(con.recv_response()?);
+    }
+    let last = answers.split_off(answers.len().saturating_sub(count));
+    Ok(T::from_redis_value(Value::Array(last))?)
 }

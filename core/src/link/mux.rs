@@ -10,7 +10,7 @@ use redis::{RedisError, RedisResult, Value};
 use super::clock::Clock;
 use super::life::Life;
 use super::single::Server;
-use super::wire::{How, Silence, Wire};
+use super::wire::{How, Silence, Wire, left};
 use super::{Elsewhere, Limits, Outcome, Sent, is_half_done, no_script, packed};
 use crate::clock::Instant;
 use crate::error::Error;
@@ -49,16 +49,25 @@ impl Mux {
 
     /// `earlier`: copies that must not run after this one.
     pub async fn run(self: &Arc<Self>, call: &Call, limits: Limits, earlier: &[Sent], how: How) -> Result<Outcome, Elsewhere> {
+        let end = Instant::now() + limits.response;
         match self.wire(limits.response).await {
-            Ok(wire) => self.run_over(&wire, call, limits, earlier, how).await,
+            Ok(wire) => self.run_over(&wire, call, limits, end, earlier, how).await,
             Err(outcome) => Ok(outcome),
         }
     }
 
-    /// As [`Mux::run`], over a connection of [`Mux::dial`].
-    pub async fn run_over(&self, wire: &Wire, call: &Call, limits: Limits, earlier: &[Sent], how: How) -> Result<Outcome, Elsewhere> {
+    /// As [`Mux::run`], over a connection of [`Mux::dial`] and until `end`.
+    pub async fn run_over(
+        &self,
+        wire: &Wire,
+        call: &Call,
+        limits: Limits,
+        end: Instant,
+        earlier: &[Sent],
+        how: How,
+    ) -> Result<Outcome, Elsewhere> {
         // Rare, and big: in the future of every call it would be moved and freed with it.
-        if !earlier.is_empty() && !Box::pin(self.overtakes(wire, earlier, limits)).await {
+        if !earlier.is_empty() && !Box::pin(self.overtakes(wire, earlier, end)).await {
             return Ok(Outcome::Crossing);
         }
         if let Some(objection) = self.life.objection(call) {
@@ -72,7 +81,7 @@ impl Mux {
             let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
             let copy = Sent { connection: wire.connection, over: sent + limits.window + self.clock.error() };
             let cmd = packed(call, not_after, whole, !earlier.is_empty(), &self.server.sharding);
-            match wire.ask(wire.send(cmd, how), limits.response).await {
+            match wire.ask(wire.send(cmd, how), left(end)).await {
                 Ok(Err(error)) if no_script(&error) && !whole => whole = true,
                 Ok(answer) => return self.meaning(wire, call, answer, copy, sent),
                 Err(silence) => return Ok(Outcome::Unknown { error: self.silent(silence), copy }),
@@ -103,7 +112,7 @@ impl Mux {
     }
 
     /// Makes sure that no earlier copy runs after what is sent now over `wire`: it went the same way, or its connection is ended.
-    async fn overtakes(&self, wire: &Wire, earlier: &[Sent], limits: Limits) -> bool {
+    async fn overtakes(&self, wire: &Wire, earlier: &[Sent], end: Instant) -> bool {
         for copy in earlier.iter().filter(|copy| copy.over > Instant::now()) {
             let (Some((life, id)), Some(ours)) = (copy.connection, wire.connection) else { return false };
             if life != ours.0 {
@@ -113,7 +122,7 @@ impl Mux {
                 let mut con = wire.con.clone();
                 let mut kill = redis::cmd("CLIENT");
                 kill.arg("KILL").arg("ID").arg(id);
-                if !matches!(wire.ask(kill.query_async::<i64>(&mut con), limits.response).await, Ok(Ok(_))) {
+                if !matches!(wire.ask(kill.query_async::<i64>(&mut con), left(end)).await, Ok(Ok(_))) {
                     return false;
                 }
             }
@@ -123,10 +132,11 @@ impl Mux {
 
     /// Asks the server something that changes nothing.
     pub async fn ask(self: &Arc<Self>, words: &[&str], limit: Duration) -> Result<redis::Value, Error> {
+        let end = Instant::now() + limit;
         let wire = self.reached(limit).await?;
         let mut cmd = redis::cmd(words[0]);
         cmd.arg(&words[1..]);
-        match wire.ask(wire.send(cmd, How::Plain), limit).await {
+        match wire.ask(wire.send(cmd, How::Plain), left(end)).await {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(error)) => match self.server.said_no(words[0], &error) {
                 Some(Outcome::Unsent(error) | Outcome::Refused(error)) => Err(error),

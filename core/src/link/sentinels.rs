@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use redis::Value;
 use tokio::sync::mpsc;
@@ -12,6 +12,7 @@ use super::finding::{LIMIT, Ranges, text};
 use super::node::Node;
 use super::slots::SLOTS;
 use super::topology::Topology;
+use crate::clock::Instant;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::nat::Nat;

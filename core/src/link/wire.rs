@@ -86,11 +86,11 @@ impl State {
 
     async fn answer<T>(&self, question: impl Future<Output = T> + Unpin, limit: Duration) -> Result<T, Silence> {
         let mut over = self.over.subscribe();
-        let _open = Open::new(self);
+        let open = Open::new(self);
         tokio::select! {
             biased;
             answer = question => {
-                self.answered();
+                open.answered();
                 Ok(answer)
             }
             () = async {
@@ -103,10 +103,7 @@ impl State {
                 tokio::time::sleep(limit).await;
                 // After a standstill of this process the answer may be there, only not read.
                 tokio::time::sleep(Duration::from_millis(1)).await;
-            } => {
-                self.owing.store(true, SeqCst);
-                Err(Silence::TimedOut)
-            }
+            } => Err(Silence::TimedOut),
         }
     }
 
@@ -185,20 +182,36 @@ impl Wire {
     }
 }
 
-/// A question without an answer; dropping it counts it out, also where its caller was dropped.
-struct Open<'a>(&'a State);
+/// A question without an answer. Dropping it counts it out, and the server owes the answer still, also where the caller was dropped.
+struct Open<'a> {
+    state: &'a State,
+    is_answered: bool,
+}
 
 impl<'a> Open<'a> {
     fn new(state: &'a State) -> Self {
         state.open.fetch_add(1, SeqCst);
-        Open(state)
+        Open { state, is_answered: false }
+    }
+
+    fn answered(mut self) {
+        self.is_answered = true;
+        self.state.answered();
     }
 }
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
-        self.0.open.fetch_sub(1, SeqCst);
+        if !self.is_answered {
+            self.state.owing.store(true, SeqCst);
+        }
+        self.state.open.fetch_sub(1, SeqCst);
     }
+}
+
+/// The time that a call has left; never zero, which a socket would take for no limit.
+pub fn left(end: Instant) -> Duration {
+    end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
 }
 
 #[cfg(test)]

@@ -30,7 +30,8 @@ impl Target {
 
     /// `first`: what has been made of it already.
     pub async fn ask(&self, op: Op, first: Option<(Option<Turn>, Call, Tryout)>) -> Result<Answer> {
-        let tries = self.tries(None);
+        let since = first.as_ref().map_or_else(Instant::now, |(_, _, (_, sent))| *sent);
+        let tries = self.tries_since(since, None);
         let (_turn, call, sent) = match first {
             Some((turn, call, sent)) => (turn, call, Some(sent)),
             None => {
@@ -45,7 +46,7 @@ impl Target {
     /// What was taken is nobody's: it goes back.
     pub async fn take_back(&self, taken: &Answer) {
         let _ = match self.row.0.held {
-            true => self.release(taken.number as u64, None).await,
+            true => self.release(taken.number as u64, None, Instant::now()).await,
             false => self.ask(Op::Release, None).await,
         };
     }

@@ -89,8 +89,9 @@ impl Target {
         Err(look.ensure(|| self.not_held()).err().unwrap_or_else(|| self.not_held()))
     }
 
-    pub async fn release(&self, number: u64, first: Option<First>) -> Result<Answer> {
-        match self.release_by(self.tries(None), number, first).await {
+    /// `first`: what has been made of it since `since`.
+    pub async fn release(&self, number: u64, first: Option<First>, since: Instant) -> Result<Answer> {
+        match self.release_by(self.tries_since(since, None), number, first).await {
             Err(None) => {
                 // An earlier call is still in the way, but the caller has let go: it is released when it can be.
                 let target = self.clone();

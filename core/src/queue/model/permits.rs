@@ -1,11 +1,12 @@
 //! The lines of two clients before one semaphore: waiters that want more and less, calls that are late, messages that are lost, waiters that
 //! give up at any moment. The world is the server's number and what is on its way.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use proptest::prelude::*;
 
 use super::super::{Line, Place, Returned, Step};
+use crate::clock::Instant;
 use crate::waiter::Busy;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,0 +1,227 @@
+//! The longest time that a call takes, whatever is wrong with the servers: each kind of call × each deployment × each trouble, blocking and not.
+
+use std::time::{Duration, Instant};
+
+use redlatch::{Answer, Client, Op, Request};
+use redlatch_tests::{Cluster, Direction, Proxy, Sentinels, Server, all_at_once, secs};
+
+/// One copy of a call may stay unanswered for so long, and others are sent for as long.
+const RESPONSE: Duration = secs(2);
+const OPTIONS: &str = "response_timeout=2&retry_for=2&watchdog=60";
+/// Of a call that waits for the lock.
+const WAIT: Duration = secs(1);
+/// What a loaded machine may add. A time-out that counts once too often adds [`RESPONSE`] or more.
+const SLACK: Duration = Duration::from_millis(1900);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Trouble {
+    /// The servers stand still before the client's first call: they accept connections, and say nothing.
+    StoppedBefore,
+    /// The same once the client has its connections.
+    StoppedAfter,
+    /// All processes are gone.
+    Refused,
+    /// Nothing gets through to them or back, over old connections and new ones.
+    BlackHole,
+}
+
+const TROUBLES: [Trouble; 4] = [Trouble::StoppedBefore, Trouble::StoppedAfter, Trouble::Refused, Trouble::BlackHole];
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Call {
+    Try,
+    Wait,
+    Release,
+    Extend,
+    Inspect,
+    Ping,
+    Close,
+}
+
+const CALLS: [Call; 7] = [Call::Try, Call::Wait, Call::Release, Call::Extend, Call::Inspect, Call::Ping, Call::Close];
+
+impl Call {
+    /// As docs/deployments.md has it.
+    fn bound(self) -> Duration {
+        match self {
+            Call::Wait => WAIT,
+            _ => RESPONSE + RESPONSE,
+        }
+    }
+
+    /// Without a hold these two send nothing, and before its first call a client has none.
+    fn can_be(self, trouble: Trouble) -> bool {
+        trouble != Trouble::StoppedBefore || !matches!(self, Call::Release | Call::Extend)
+    }
+
+    fn request(self, hold: u64) -> Option<Request> {
+        let request = |op| Request::new(op, "plain", "n", 1);
+        Some(match self {
+            Call::Try => Request { name: "other".into(), ..request(Op::Acquire) },
+            Call::Wait => Request { name: "other".into(), wait: Some(WAIT), ..request(Op::Acquire) },
+            Call::Release => Request { hold, ..request(Op::Release) },
+            Call::Extend => Request { hold, lease: Some(secs(90)), ..request(Op::Extend) },
+            Call::Inspect => request(Op::Inspect),
+            Call::Ping => request(Op::Ping),
+            Call::Close => return None,
+        })
+    }
+}
+
+/// Servers behind proxies, so that each trouble can be brought about.
+struct Stage {
+    url: String,
+    servers: Vec<Server>,
+    sentinels: Option<Sentinels>,
+    proxies: Vec<Proxy>,
+}
+
+impl Stage {
+    fn single() -> Self {
+        let server = Server::start();
+        let proxy = Proxy::start(&server);
+        Stage { url: format!("{}?{OPTIONS}", server.url_at(proxy.port())), servers: vec![server], sentinels: None, proxies: vec![proxy] }
+    }
+
+    fn sentinel() -> Self {
+        let sentinels = Sentinels::start();
+        let doors: Vec<_> = sentinels.ports().iter().map(|port| Proxy::to(*port)).collect();
+        let hosts: Vec<_> = doors.iter().map(|door| format!("127.0.0.1:{}", door.port())).collect();
+        let (nat, mut proxies) = behind(sentinels.servers.iter());
+        proxies.extend(doors);
+        let url = format!("redis+sentinel://{}/mymaster?{OPTIONS}&nat={nat}", hosts.join(","));
+        Stage { url, servers: Vec::new(), sentinels: Some(sentinels), proxies }
+    }
+
+    fn cluster() -> Self {
+        let cluster = Cluster::start(3, 0);
+        let (nat, proxies) = behind(cluster.servers.iter());
+        let hosts: Vec<_> = proxies.iter().map(|proxy| format!("127.0.0.1:{}", proxy.port())).collect();
+        let url = format!("redis+cluster://{}?{OPTIONS}&nat={nat}", hosts.join(","));
+        Stage { url, servers: cluster.servers, sentinels: None, proxies }
+    }
+
+    fn bring_about(&mut self, trouble: Trouble) {
+        let servers = || self.servers.iter().chain(self.sentinels.iter().flat_map(|sentinels| &sentinels.servers));
+        match trouble {
+            Trouble::StoppedBefore | Trouble::StoppedAfter => {
+                // The sentinels first, or they would have another server take over.
+                self.sentinels.iter().for_each(|sentinels| (0..3).for_each(|place| sentinels.pause(place)));
+                servers().for_each(Server::pause);
+            }
+            Trouble::Refused => {
+                servers().for_each(Server::stop);
+                self.sentinels.iter_mut().for_each(Sentinels::stop);
+                self.proxies.iter().for_each(Proxy::refuse);
+                self.proxies.iter().for_each(Proxy::cut);
+            }
+            Trouble::BlackHole => {
+                for proxy in &self.proxies {
+                    proxy.stall(Direction::ToServer);
+                    proxy.stall(Direction::ToClient);
+                }
+            }
+        }
+    }
+}
+
+/// Proxies in front of servers, and the option that leads clients there.
+fn behind<'a>(servers: impl Iterator<Item = &'a Server>) -> (String, Vec<Proxy>) {
+    let (mut nat, mut proxies) = (Vec::new(), Vec::new());
+    for server in servers {
+        let proxy = Proxy::start(server);
+        nat.push(format!("127.0.0.1:{}=127.0.0.1:{}", server.port(), proxy.port()));
+        proxies.push(proxy);
+    }
+    (nat.join(","), proxies)
+}
+
+/// One call of a client of its own, made ready before the trouble.
+struct Cell {
+    call: Call,
+    blocking: bool,
+    client: Client,
+    hold: u64,
+}
+
+impl Cell {
+    fn new(url: &str, call: Call, blocking: bool, trouble: Trouble) -> Self {
+        let client = super::client(url);
+        let hold = match trouble {
+            Trouble::StoppedBefore => 0,
+            _ => Cell::warm(&client, blocking, format!("{call:?} {blocking}")),
+        };
+        Cell { call, blocking, client, hold }
+    }
+
+    /// Has its connections opened, and something held.
+    fn warm(client: &Client, blocking: bool, name: String) -> u64 {
+        let request = Request { wait: Some(redlatch_tests::PATIENCE), ..Request::new(Op::Acquire, "plain", name, 1) };
+        run(client, blocking, request).expect("all is well yet").number as u64
+    }
+
+    fn name(&self) -> String {
+        format!("{:?}, {}", self.call, if self.blocking { "blocking" } else { "not blocking" })
+    }
+
+    fn keeps_its_bound(self) {
+        let (name, asked) = (format!("{:?} {}", self.call, self.blocking), Instant::now());
+        let answer = match self.call.request(self.hold) {
+            Some(request) => {
+                let is_of_hold = matches!(self.call, Call::Release | Call::Extend | Call::Inspect);
+                Some(run(&self.client, self.blocking, if is_of_hold { Request { name, ..request } } else { request }))
+            }
+            None => {
+                self.client.close(true);
+                None
+            }
+        };
+        let took = asked.elapsed();
+        if matches!(self.call, Call::Try | Call::Wait) {
+            assert!(!matches!(answer, Some(Ok(Answer { done: true, .. }))), "no server can have granted it");
+        }
+        assert!(took < self.call.bound() + SLACK, "{took:?}, and the bound is {:?}: {answer:?}", self.call.bound());
+    }
+}
+
+fn run(client: &Client, blocking: bool, request: Request) -> redlatch::Result<Answer> {
+    match blocking {
+        true => client.run_blocking(request),
+        false => tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(client.run(request)),
+    }
+}
+
+fn every_call_keeps_its_bound(stage: fn() -> Stage) {
+    all_at_once(TROUBLES.into_iter().map(|trouble| {
+        let job = move || {
+            let mut stage = stage();
+            let calls = CALLS.into_iter().filter(|call| call.can_be(trouble));
+            let cells = calls.flat_map(|call| [true, false].map(|blocking| Cell::new(&stage.url, call, blocking, trouble)));
+            let cells: Vec<_> = cells.collect();
+            stage.bring_about(trouble);
+            all_at_once(cells.into_iter().map(|cell| (cell.name(), move || cell.keeps_its_bound())));
+        };
+        (format!("{trouble:?}"), job)
+    }));
+}
+
+#[test]
+fn every_call_to_one_server_keeps_its_bound() {
+    every_call_keeps_its_bound(Stage::single);
+}
+
+#[test]
+fn every_call_to_a_master_of_sentinels_keeps_its_bound() {
+    every_call_keeps_its_bound(Stage::sentinel);
+}
+
+#[test]
+fn every_call_to_a_cluster_keeps_its_bound() {
+    every_call_keeps_its_bound(Stage::cluster);
+}
+
+#[test]
+fn at_most_a_tenth_of_the_cells_cannot_be() {
+    let cells: Vec<_> = TROUBLES.into_iter().flat_map(|trouble| CALLS.map(|call| call.can_be(trouble))).collect();
+    assert!(cells.iter().filter(|can_be| !**can_be).count() * 10 <= cells.len());
+}
