@@ -160,6 +160,12 @@ fn started(target: &Target, joined: Joined) {
     }
 }
 
+/// The owner of these waiters has the lock now: like any call of a holder, each asks for one hold more.
+pub fn once_more(twins: Vec<Waiting>) {
+    let now = Instant::now();
+    twins.into_iter().for_each(|waiting| go_on(waiting, None, now));
+}
+
 /// Goes on with an acquire on the I/O thread; `first` is a try that was made before, `since` when all of it began.
 fn go_on(waiting: Waiting, first: Option<Begun>, since: Instant) {
     let target = waiting.target.clone();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio::time::sleep_until;
 
+use crate::acquire::once_more;
 use crate::clock::Instant;
 use crate::command::Answer;
 use crate::error::{Error, Result};
@@ -107,7 +108,7 @@ fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
         Did::Listened(Ok(())) => drop(live.lines().change(key, now, |line| line.waiter.listening())),
         Did::Listened(Err(error)) => fail(live, key, error, since),
         Did::Tried(target, _, Ok(Tried::Taken(taken))) => {
-            let returned = {
+            let (returned, twins) = {
                 let mut lines = live.lines();
                 lines.change(key, now, |line| {
                     if target.passes() {
@@ -117,9 +118,10 @@ fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
                     }
                     line.placed = false;
                 });
-                lines.returned(key, now)
+                (lines.returned(key, now), lines.take_twins(&target, now))
             };
             hand_out(target, taken, returned);
+            once_more(twins);
         }
         Did::Tried(target, _, Ok(Tried::Busy(busy))) => {
             let cancelled = live.lines().change(key, now, |line| {

@@ -200,6 +200,19 @@ impl Lines {
         std::mem::take(&mut self.lines).into_values().flat_map(|entry| entry.line.into_waiters()).collect()
     }
 
+    /// Takes out the waiters whose owner has the lock now: they are not to wait behind themselves. Lines of other kinds try again at once.
+    pub fn take_twins(&mut self, target: &Target, now: Instant) -> Vec<Waiting> {
+        if !target.passes() {
+            return Vec::new();
+        }
+        let twins = self.change(&target.key(), now, |line| line.take_those(|waiting| waiting.target.slot == target.slot));
+        let twins: Vec<_> = twins.into_iter().flatten().map(|place| place.waiter).collect();
+        for twin in &twins {
+            self.tickets.insert(twin.ticket, Stage::Running { cancelled: false });
+        }
+        twins
+    }
+
     /// The call for the line's waiter in flight has ended: who is to be answered, and whether it asked to end meanwhile.
     pub fn returned(&mut self, key: &Key, now: Instant) -> Option<(Waiting, bool)> {
         match self.change(key, now, Line::returned)? {

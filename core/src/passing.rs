@@ -2,6 +2,7 @@
 
 use tokio::time::timeout;
 
+use crate::acquire::once_more;
 use crate::clock::Instant;
 use crate::command::Answer;
 use crate::error::Error;
@@ -86,12 +87,13 @@ impl Pass {
 /// The heir has what was passed on.
 fn has_it(to: &Target, taken: Answer) {
     let (live, key, now) = (to.live.clone(), to.key(), Instant::now());
-    let returned = {
+    let (returned, twins) = {
         let mut lines = live.lines();
         lines.change(&key, now, |line| line.waiter.near(Some(to.lease), now));
-        lines.returned(&key, now)
+        (lines.returned(&key, now), lines.take_twins(to, now))
     };
     hand_out(to.clone(), taken, returned);
+    once_more(twins);
 }
 
 /// There was nothing to pass on: the heir is to try for itself.

@@ -315,6 +315,14 @@ impl<W> Line<W> {
         old.into()
     }
 
+    /// Takes out every waiter for which `leaves` is true.
+    pub fn take_those(&mut self, leaves: impl Fn(&W) -> bool) -> Vec<Place<W>> {
+        let (taken, left): (VecDeque<_>, _) = self.waiting.drain(..).partition(|place| leaves(&place.waiter));
+        self.waiting = left;
+        taken.iter().for_each(|place| self.forget_deadline(place));
+        taken.into()
+    }
+
     /// Whoever comes now is to stand behind the others.
     pub fn is_waited_in(&self, now: Instant) -> bool {
         !self.waiting.is_empty() || self.out.is_some() || self.waiter.gives_way(now)

@@ -9,6 +9,7 @@ mod exclusion;
 mod fairness;
 mod leases;
 mod row;
+mod twins;
 mod waiting;
 
 /// What is promised of kinds, and of which.
@@ -51,7 +52,7 @@ fn keep(promise: &Promise, check: impl Fn(&Row) + Sync) {
 
 #[test]
 fn every_kind_has_promises_to_keep_and_every_promise_a_kind() {
-    let promises = || [exclusion::PROMISES, fairness::PROMISES, leases::PROMISES, waiting::PROMISES].into_iter().flatten();
+    let promises = || [exclusion::PROMISES, fairness::PROMISES, leases::PROMISES, twins::PROMISES, waiting::PROMISES].into_iter().flatten();
     assert!(locks().all(|(traits, _)| traits.held), "what nobody holds has promises of its own");
     for (traits, _) in locks() {
         let kept = promises().filter(|promise| (promise.of)(traits)).count();

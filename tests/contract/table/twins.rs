@@ -1,0 +1,43 @@
+//! Several waiters of one owner.
+
+use redlatch::Error;
+
+use super::promises;
+use super::row::{Row, Waiting};
+use crate::{eventually, ms};
+
+/// Long before the lease ends, and longer than any machine takes.
+const SOON: std::time::Duration = ms(10_000);
+
+/// Of two waiters of one owner both have it, or one is told that the owner has it already, as any later call of the owner would be.
+fn both_are_answered(row: &Row, waiting: [Waiting; 2]) {
+    let mut answers = waiting.map(|waiting| waiting.within(SOON));
+    answers.sort_by_key(|answer| answer.is_err());
+    let [first, second] = answers;
+    assert!(first.expect("one of them has it").done);
+    if row.traits.reentrant {
+        assert!(second.expect("the owner has it").done);
+        assert_eq!(row.count(&row.a, 7), 2);
+        row.give(&row.a, 7);
+    } else {
+        assert!(matches!(second, Err(Error::AlreadyHeld { .. })), "{second:?}");
+    }
+    row.give(&row.a, 7);
+    eventually(|| row.is_clean());
+}
+
+promises! {
+    fn two_waiters_of_one_owner_are_answered_as_soon_as_another_client_lets_go(row) of |kind| kind.exclusive; {
+        row.take(&row.b, 1);
+        let waiting = [row.wait(&row.a, 7, None), row.wait(&row.a, 7, Some(ms(20_000)))];
+        row.give(&row.b, 1);
+        both_are_answered(row, waiting);
+    }
+
+    fn two_waiters_of_one_owner_are_answered_as_soon_as_their_own_client_lets_go(row) of |kind| kind.exclusive; {
+        row.take(&row.a, 1);
+        let waiting = [row.wait(&row.a, 7, None), row.wait(&row.a, 7, Some(ms(20_000)))];
+        row.give(&row.a, 1);
+        both_are_answered(row, waiting);
+    }
+}
