@@ -37,6 +37,9 @@ final class Values {
             return null;
         }
         String tag = value.tag() == null || PLAIN_TAGS.contains(value.tag()) ? named(value, raw) : value.tag();
+        if (tag != null && Shown.isSecret(path)) {
+            throw new IllegalArgumentException(path + " begins like the name of a class; put it in quotes");
+        }
         if (tag != null) {
             return tagged.make(tag, value, raw, path);
         }

@@ -21,7 +21,9 @@ public final class RedisURI {
         boolean socket = scheme != null && scheme.endsWith("+uds");
         host = socket ? parsed.getPath() : parsed.getHost();
         port = socket ? 0 : parsed.getPort();
-        if (scheme == null || host == null || port < 0) {
+        // Of a socket the path would have the rest of a password that has a slash as it is.
+        boolean unclear = socket && parsed.getRawAuthority() != null && host.indexOf('@') >= 0;
+        if (scheme == null || host == null || port < 0 || unclear) {
             throw new IllegalArgumentException("the address " + Shown.url(uri) + " cannot be read; write redis://host:port");
         }
         String[] login = parsed.getUserInfo() == null ? new String[0] : parsed.getUserInfo().split(":", 2);
