@@ -2,11 +2,34 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
 use crate::PATIENCE;
 
 pub struct Monitor {
     lines: BufReader<TcpStream>,
+}
+
+/// One command that the server carried out.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// When, by the server's clock, since 1970.
+    pub at: Duration,
+    /// A script asked for it, and no client did.
+    pub by_script: bool,
+    pub words: Vec<Vec<u8>>,
+}
+
+impl Seen {
+    /// The command's name in lower case.
+    pub fn name(&self) -> String {
+        self.text(0).to_lowercase()
+    }
+
+    /// One of its words; empty where there are fewer.
+    pub fn text(&self, at: usize) -> String {
+        self.words.get(at).map(|word| String::from_utf8_lossy(word).into_owned()).unwrap_or_default()
+    }
 }
 
 impl Monitor {
@@ -28,9 +51,76 @@ impl Monitor {
         words.trim_matches('"').split("\" \"").map(str::to_owned).collect()
     }
 
+    /// The next command, with the bytes that its client sent.
+    ///
+    /// # Panics
+    /// When none comes within [`PATIENCE`].
+    pub fn next_seen(&mut self) -> Seen {
+        let line = self.line();
+        let read = || {
+            let (head, words) = line.strip_prefix('+')?.split_once("] ")?;
+            let (seconds, client) = head.split_once(" [")?;
+            let at = Duration::try_from_secs_f64(seconds.parse().ok()?).ok()?;
+            Some(Seen { at, by_script: client.ends_with(" lua"), words: unquoted(words) })
+        };
+        read().unwrap_or_else(|| panic!("no line of MONITOR: {line}"))
+    }
+
+    /// All commands up to one with this word, which is the last of them. A test sends it behind what it wants to see.
+    pub fn seen_until(&mut self, word: &str) -> Vec<Seen> {
+        let mut seen = Vec::new();
+        loop {
+            let next = self.next_seen();
+            let is_last = next.words.iter().any(|other| other == word.as_bytes());
+            seen.push(next);
+            if is_last {
+                return seen;
+            }
+        }
+    }
+
     fn line(&mut self) -> String {
         let mut line = String::new();
         self.lines.read_line(&mut line).expect("the server tells of every command");
         line.trim_end().to_owned()
+    }
+}
+
+/// The words of a line in which the server has quoted each, and what is no plain text in them.
+fn unquoted(line: &str) -> Vec<Vec<u8>> {
+    let (mut words, mut word) = (Vec::new(), None::<Vec<u8>>);
+    let mut bytes = line.bytes();
+    while let Some(byte) = bytes.next() {
+        match (&mut word, byte) {
+            (None, b'"') => word = Some(Vec::new()),
+            (None, _) => {}
+            (Some(_), b'"') => words.extend(word.take()),
+            (Some(word), b'\\') => word.push(match bytes.next().expect("the server ends no word with a backslash") {
+                b'n' => b'\n',
+                b'r' => b'\r',
+                b't' => b'\t',
+                b'a' => 7,
+                b'b' => 8,
+                b'x' => {
+                    let digits = [bytes.next(), bytes.next()].map(|digit| digit.expect("two digits follow"));
+                    let digits = std::str::from_utf8(&digits).expect("digits are text");
+                    u8::from_str_radix(digits, 16).expect("they are hexadecimal")
+                }
+                other => other,
+            }),
+            (Some(word), _) => word.push(byte),
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_as_their_client_sent_them() {
+        let words = unquoted(r#""eval" "a \"b\" c\n\x00\xff\\" "" "d""#);
+        assert_eq!(words, [b"eval".to_vec(), b"a \"b\" c\n\x00\xff\\".to_vec(), Vec::new(), b"d".to_vec()]);
     }
 }

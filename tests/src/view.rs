@@ -49,6 +49,18 @@ impl View {
         command.query(&mut self.connection)
     }
 
+    /// Runs a command that is made already.
+    ///
+    /// # Panics
+    /// When there is no answer; a refusal is one.
+    pub fn run(&mut self, command: &redis::Cmd) -> redis::Value {
+        match command.query(&mut self.connection) {
+            Ok(answer) => answer,
+            Err(refusal) if refusal.code().is_some() => redis::Value::SimpleString(refusal.to_string()),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
     /// The fields of a hash; empty if there is none.
     pub fn hgetall(&mut self, key: &str) -> BTreeMap<String, String> {
         self.command(&["HGETALL", key])
