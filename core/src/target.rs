@@ -226,6 +226,8 @@ impl Target {
             let Settled { reply, repeated, .. } = settled.map_err(|unsettled| unsettled.error)?;
             match (reply.code, reply.text()) {
                 (1, _) => return Ok(Answer::done(1)),
+                // A copy before this one may have evicted the holder that it names: the next one is not to go as well.
+                (0, Some(_)) if repeated && !holder.is_empty() => return Ok(Answer::done(1)),
                 (0, Some(other)) => holder = other,
                 (-4, _) => return Err(self.wrong_kind(&reply)),
                 _ => return Ok(Answer::done(i64::from(repeated && !holder.is_empty()))),

@@ -2,6 +2,8 @@
 
 use super::*;
 
+mod every_kind;
+
 struct Scene {
     server: Server,
     proxy: Proxy,

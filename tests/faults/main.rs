@@ -10,6 +10,7 @@ use redlatch_tests::*;
 mod cancelling;
 mod dropped;
 mod closing;
+mod changes;
 mod every_packet;
 mod exhausted;
 mod goers;

@@ -1,0 +1,182 @@
+//! The same for every kind: each call that a client sent comes once more, to a server that is as it was before.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use redlatch::kinds::{ALL, Traits};
+
+use super::*;
+use crate::changes::{self, Change, Stage};
+
+/// What a client sent to carry out a change, and what was there before.
+struct Sent {
+    change: &'static Change,
+    before: Contents,
+    calls: Vec<Seen>,
+    /// The scripts whose texts it sent, here and before.
+    texts: Vec<String>,
+}
+
+/// Carries out a change on an empty server, and notes what is sent.
+fn carried_out(kind: &'static Traits, server: &Arc<Server>, change: &'static Change) -> Sent {
+    let mut view = server.view();
+    view.command::<()>(&["FLUSHALL"]);
+    let (stage, mut monitor) = (Stage::new(kind, server), server.monitor());
+    (change.before)(&stage);
+    // The requests of an undo are what it is about.
+    if change.name != "undo" {
+        stage.settled(&mut view);
+    }
+    let before = Contents::of(&mut view);
+    let earlier = seen_so_far(&mut view, &mut monitor);
+    (change.change)(&stage);
+    let after = Contents::of(&mut view);
+    assert!(!before.changed(&after).is_empty(), "{}: {} changes nothing", kind.name, change.name);
+    stage.client.close(false);
+    let calls = seen_so_far(&mut view, &mut monitor);
+    let texts = earlier.iter().chain(&calls).filter(|call| call.name() == "eval").map(|call| call.text(1)).collect();
+    Sent { change, before, calls, texts }
+}
+
+/// The calls of scripts that the server has carried out since it was asked last.
+fn seen_so_far(view: &mut View, monitor: &mut Monitor) -> Vec<Seen> {
+    view.command::<()>(&["ECHO", "so far"]);
+    let seen = monitor.seen_until("so far");
+    seen.into_iter().filter(|one| ["eval", "evalsha"].contains(&one.name().as_str())).collect()
+}
+
+/// Sends a call once more as it is, over a connection of its own; what the server said.
+fn again(view: &mut View, call: &Seen) -> redis::Value {
+    let mut command = redis::Cmd::new();
+    command.arg(&call.words);
+    view.run(&command)
+}
+
+/// Whether it is told that it came too late.
+fn is_refused(reply: &redis::Value) -> bool {
+    matches!(reply, redis::Value::Array(items) if items.first() == Some(&redis::Value::Int(-2)))
+}
+
+/// Has all copies come when they are late: nothing may change, and nobody may be told.
+fn come_late(kind: &Traits, server: &Server, sent: &Sent) {
+    let (mut view, because) = (server.view(), format!("{}: {}", kind.name, sent.change.name));
+    let mut refused = 0;
+    for call in &sent.calls {
+        sent.before.put_back(&mut view);
+        let before = Contents::of(&mut view);
+        view.forget_calls();
+        let reply = again(&mut view, call);
+        let told = view.calls().keys().filter(|name| name.ends_with("publish")).cloned().collect::<Vec<_>>();
+        let changed = before.changed(&Contents::of(&mut view));
+        assert!(changed.is_empty() && told.is_empty(), "{because}: a late copy is answered {reply:?}; {changed:?}, {told:?}");
+        refused += usize::from(is_refused(&reply));
+    }
+    assert!(refused > 0, "{because}: none of {} calls was refused", sent.calls.len());
+}
+
+/// The scripts that change something: those with an end to their validity, their own or that of the way of all renewals.
+fn changing_scripts(folder: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        let is_fragment = entry.file_name().is_some_and(|name| name.to_string_lossy().starts_with('_'));
+        if entry.is_dir() {
+            all.extend(changing_scripts(&entry));
+        } else if !is_fragment && entry.extension().is_some_and(|end| end == "lua") {
+            let text = std::fs::read_to_string(&entry).expect("a text");
+            all.extend((text.contains("not_after") || text.contains("return renew(")).then_some(entry));
+        }
+    }
+    all
+}
+
+#[test]
+fn a_late_copy_of_any_change_of_any_kind_changes_nothing_and_tells_no_waiter() {
+    let texts = Mutex::new(BTreeSet::new());
+    all_at_once(ALL.iter().map(|(kind, _)| {
+        let texts = &texts;
+        let job = move || {
+            let server = Arc::new(Server::start());
+            let sent: Vec<_> = changes::of(kind).map(|change| carried_out(kind, &server, change)).collect();
+            texts.lock().expect("nothing panics while it is held").extend(sent.iter().flat_map(|sent| sent.texts.clone()));
+            let mut view = server.view();
+            let last = clock_of(&mut view);
+            // No call is valid for longer than its client's time to answer, which is 1 s.
+            eventually("the end of their validity", || (clock_of(&mut view) > last + ms(1_100)).then_some(()));
+            sent.iter().for_each(|sent| come_late(kind, &server, sent));
+        };
+        (kind.name.to_owned(), job)
+    }));
+    let texts = texts.into_inner().expect("nothing panicked");
+    let scripts = changing_scripts(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../core/scripts")));
+    assert!(scripts.len() > 30, "only {} scripts change something", scripts.len());
+    for script in scripts {
+        let file = std::fs::read_to_string(&script).expect("a text");
+        assert!(texts.iter().any(|text| text.ends_with(&file)), "no change of the table sends {}", script.display());
+    }
+}
+
+/// What the server's clock shows.
+fn clock_of(view: &mut View) -> Duration {
+    let (seconds, micros): (u64, u64) = view.command(&["TIME"]);
+    secs(seconds) + Duration::from_micros(micros)
+}
+
+#[test]
+fn a_second_copy_of_a_forced_release_of_any_kind_evicts_no_other_holder() {
+    let forced = ALL.iter().filter(|(kind, _)| changes::of(kind).any(|change| change.name == "forced release"));
+    all_at_once(forced.map(|(kind, _)| {
+        let job = move || {
+            let server = Arc::new(Server::start());
+            // On a machine that has no time the copy may come too late for anything.
+            eventually("a copy in time", || evicts_no_other(kind, &server).then_some(()));
+        };
+        (kind.name.to_owned(), job)
+    }));
+}
+
+/// False: the copy came too late.
+fn evicts_no_other(kind: &'static Traits, server: &Arc<Server>) -> bool {
+    let mut view = server.view();
+    view.command::<()>(&["FLUSHALL"]);
+    let (one, other) = (Stage::new(kind, server), Stage::new(kind, server));
+    one.take();
+    let mut monitor = server.monitor();
+    one.force();
+    let calls = seen_so_far(&mut view, &mut monitor);
+    other.take();
+    let mut in_time = true;
+    for call in calls {
+        let before = Contents::of(&mut view);
+        let reply = again(&mut view, &call);
+        let changed = before.changed(&Contents::of(&mut view));
+        assert!(changed.is_empty(), "{}: a second copy is answered {reply:?}; {changed:?}", kind.name);
+        in_time &= !is_refused(&reply);
+    }
+    other.give(0);
+    in_time
+}
+
+#[test]
+fn a_forced_release_whose_reply_is_lost_evicts_no_waiter_that_came_in_meanwhile() {
+    let exclusive = ALL.iter().filter(|(kind, _)| kind.exclusive);
+    all_at_once(exclusive.map(|(kind, _)| {
+        let job = move || {
+            let server = Arc::new(Server::start());
+            // There the repeat comes 1 s after the first copy, long after a waiter that is awake.
+            server.view().command::<()>(&["ACL", "SETUSER", "default", "-client|kill"]);
+            let [holder, other, third] = [(); 3].map(|()| Stage::new(kind, &server));
+            // Now the server knows the script.
+            holder.take();
+            third.force();
+            holder.take();
+            let waiter = other.heir();
+            eventually("a waiter", || other.waits().then_some(()));
+            third.lose_second_reply();
+            third.force();
+            assert!(waiter.recv_timeout(PATIENCE).expect("it is free").expect("no error").done);
+            assert!(server.view().exists("n"), "{}: the waiter was evicted as well", kind.name);
+        };
+        (kind.name.to_owned(), job)
+    }));
+}
