@@ -14,6 +14,7 @@ mod changes;
 mod every_packet;
 mod exhausted;
 mod goers;
+mod full;
 mod holders;
 mod late_copies;
 mod load;
