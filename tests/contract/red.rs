@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use redlatch::{Answer, Client, Error, Member, Op, RedLock, Request, Rule};
-use redlatch_tests::{Server, all_at_once, told};
+use redlatch_tests::{Proxy, Server, all_at_once, told};
 
 use crate::{eventually, secs};
 
@@ -179,4 +179,29 @@ fn a_server_that_did_not_answer_is_asked_again_when_the_others_are_too_few() {
     split.servers[..2].iter().for_each(Server::stop);
     // What it was asked before, it may carry out first; that is given back.
     eventually(|| split.again(secs(3)).expect("three of five answer").done);
+}
+
+/// The first of three has voted, the third one is another's, and the second one cannot be reached until the first vote has ended.
+#[test]
+fn votes_of_which_one_has_ended_before_the_last_came_are_no_majority_and_are_given_back() {
+    let servers: Vec<_> = (0..3).map(|_| Server::start()).collect();
+    let client = |url: String| Client::connect(&url).expect("a good URL");
+    let other = client(servers[2].url()).lock("n").lease(secs(600)).blocking().acquire().expect("free");
+    let proxy = Proxy::start(&servers[1]);
+    let urls = [servers[0].url(), servers[1].url_at(proxy.port()), servers[2].url()];
+    let members = urls.map(|url| Member { client: client(url), kind: "plain", name: "n".into() });
+    let lock = Client::group(Rule::Majority, members.into()).expect("three different ones");
+    proxy.refuse();
+    let request = Request { lease: Some(secs(2)), response_timeout: Some(secs(60)), ..Request::new(Op::Acquire, "plain", "n", 1) };
+    let (sender, answer) = std::sync::mpsc::channel();
+    let asking = lock.clone();
+    std::thread::spawn(move || sender.send(asking.run_blocking(request)));
+    let mut first = servers[0].view();
+    eventually(|| first.exists("n"));
+    eventually(|| !first.exists("n"));
+    proxy.accept();
+    let answer = answer.recv_timeout(redlatch_tests::PATIENCE).expect("all have answered").expect("two voted");
+    assert!(!answer.done, "one of three has it: {:?}", lock.look(answer.number as u64));
+    servers[..2].iter().for_each(nothing_is_left);
+    other.release().expect("held");
 }
