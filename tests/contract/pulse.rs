@@ -89,26 +89,37 @@ fn a_slow_server_keeps_its_connection() {
     waiting.join().expect("no panic").expect("woken").expect("held");
 }
 
-#[test]
-fn a_client_that_waits_for_nothing_sends_nothing() {
-    let (quiet, busy) = (Server::start(), Server::start());
-    let run = |server: &Server| {
+/// Two clients, of which one waits for what the other one has.
+struct Waiting {
+    _holder: Client,
+    guard: redlatch::BlockingGuard,
+    waiter: std::thread::JoinHandle<redlatch::Result<Client>>,
+}
+
+impl Waiting {
+    fn at(server: &Server) -> Self {
         let (holder, waiter) = (connected(&server.url()), connected(&server.url()));
         let guard = holder.lock("n").blocking().acquire().expect("free");
-        (holder, guard, std::thread::spawn(move || waiter.lock("n").wait(secs(20)).blocking().acquire().map(drop).map(|()| waiter)))
-    };
-    let (_holder, guard, waiting) = run(&quiet);
-    eventually(|| quiet.view().listeners(CHANNEL) == 1);
-    guard.release().expect("held");
-    let _idle = waiting.join().expect("no panic").expect("woken");
-    let mut view = quiet.view();
-    eventually(|| !view.exists("n") && view.channels("*").is_empty());
-    // A client that does wait, elsewhere, tells how long is long enough.
-    let (_holder, guard, waiting) = run(&busy);
+        let wait = move || waiter.lock("n").wait(secs(20)).blocking().acquire().map(drop).map(|()| waiter);
+        let waiter = std::thread::spawn(wait);
+        eventually(|| server.view().listeners(CHANNEL) == 1);
+        Waiting { _holder: holder, guard, waiter }
+    }
+
+    /// The waiter has had it, and waits for nothing any more.
+    fn end(self) -> Client {
+        self.guard.release().expect("held");
+        self.waiter.join().expect("no panic").expect("woken")
+    }
+}
+
+/// What clients send to a server in a time that is long enough for three signs of life of a client that waits, elsewhere.
+fn sent_meanwhile(quiet: &Server) -> std::collections::BTreeMap<String, u64> {
+    let (mut view, busy) = (quiet.view(), Server::start());
+    let waiting = Waiting::at(&busy);
     let mut clock = busy.view();
-    eventually(|| clock.listeners(CHANNEL) == 1);
     let signs = |view: &mut View| view.calls().get("ping").copied().unwrap_or_default();
-    // The idle one may have been on the way to its last sign of life.
+    // An idle one may have been on the way to its last sign of life.
     let begun = signs(&mut clock);
     eventually(|| signs(&mut clock) >= begun + 2);
     view.forget_calls();
@@ -116,9 +127,42 @@ fn a_client_that_waits_for_nothing_sends_nothing() {
     eventually(|| signs(&mut clock) >= begun + 3);
     let mut sent = view.calls();
     sent.retain(|name, _| !name.starts_with("config") && name != "info");
+    waiting.end();
+    sent
+}
+
+#[test]
+fn a_client_that_waits_for_nothing_sends_nothing() {
+    let server = Server::start();
+    let _idle = Waiting::at(&server).end();
+    let mut view = server.view();
+    eventually(|| !view.exists("n") && view.channels("*").is_empty());
+    let sent = sent_meanwhile(&server);
     assert!(sent.is_empty(), "{sent:?}");
-    guard.release().expect("held");
-    waiting.join().expect("no panic").expect("woken");
+}
+
+#[test]
+fn a_client_that_holds_locks_of_every_kind_with_leases_of_their_own_and_waits_for_nothing_sends_nothing() {
+    let server = Server::start();
+    let client = connected(&server.url());
+    assert!(client.permit_semaphore("permit").try_set_permits(1).blocking().expect("answered"));
+    for (kind, _) in redlatch::kinds::ALL.iter().filter(|(kind, _)| kind.held) {
+        let name = if kind.name == "multi" { "multi\0one\0two" } else { kind.name };
+        let request = redlatch::Request::new(redlatch::Op::Acquire, kind.name, name, 1);
+        let taken = client.run_blocking(redlatch::Request { lease: Some(secs(600)), ..request });
+        assert!(taken.expect("answered").done, "{}", kind.name);
+    }
+    let mut view = server.view();
+    // Each is looked at once, so that the server tells of its changes from then on.
+    let tracked = |view: &mut View| {
+        view.command::<String>(&["INFO", "stats"])
+            .lines()
+            .find_map(|line| line.strip_prefix("tracking_total_keys:").and_then(|keys| keys.parse::<usize>().ok()))
+    };
+    let held = redlatch::kinds::ALL.iter().filter(|(kind, _)| kind.held).count();
+    eventually(|| tracked(&mut view).is_some_and(|keys| keys >= held));
+    let sent = sent_meanwhile(&server);
+    assert!(sent.is_empty(), "{sent:?}");
 }
 
 #[test]

@@ -1,0 +1,51 @@
+//! How often holds without a lease of their own are renewed, by the server's clock.
+
+use std::time::Duration;
+
+use redlatch::kinds::{ALL, Traits};
+use redlatch::{Client, Op, Request};
+use redlatch_tests::{Server, all_at_once, ms};
+
+use super::eventually;
+
+/// Long: a process that has no time for so long has lost its holds.
+const WATCHDOG: Duration = ms(6_000);
+
+fn is_renewed_at_a_third(kind: &'static Traits) {
+    let server = Server::start();
+    let client = Client::connect(&format!("{}?watchdog=6", server.url())).expect("a good URL");
+    if kind.name == "permit" {
+        client.permit_semaphore("n").try_set_permits(1).blocking().expect("answered");
+    }
+    let name = if kind.name == "multi" { "n\0one\0two" } else { "n" };
+    let mut monitor = server.monitor();
+    assert!(client.run_blocking(Request::new(Op::Acquire, kind.name, name, 1)).expect("answered").done);
+    // When a call gave the key its whole time: the acquire first, and then each renewal. A script that the server does not know is called
+    // twice, the second time with its text.
+    let lease = WATCHDOG.as_millis().to_string().into_bytes();
+    let mut next_lease = || loop {
+        let seen = monitor.next_seen();
+        if !seen.by_script && seen.words.contains(&lease) && seen.name() != "eval" {
+            return seen.at;
+        }
+    };
+    let (mut last, mut is_first) = (next_lease(), true);
+    // Renewals are planned in steps of a twelfth, those of many holds together. The first one may come earlier, so that very many taken at
+    // once are not renewed at once. A machine that has no time makes some of them late, but not every one.
+    eventually(|| {
+        let at = next_lease();
+        let gap = at.saturating_sub(last);
+        last = at;
+        let is_early = std::mem::take(&mut is_first);
+        assert!(is_early || gap >= WATCHDOG / 4 - ms(20), "{}: renewed {gap:?} after the last time", kind.name);
+        !is_early && gap <= WATCHDOG / 3 + ms(400)
+    });
+    let hold = client.latest(kind.name, name, 1).expect("it has one");
+    assert!(matches!(client.look(hold), redlatch::Look::Held { .. }));
+}
+
+#[test]
+fn a_hold_of_any_kind_without_a_lease_is_renewed_after_each_third_of_the_watchdog() {
+    let renewed = ALL.iter().filter(|(kind, _)| kind.renewed);
+    all_at_once(renewed.map(|(kind, _)| (kind.name.to_owned(), move || is_renewed_at_a_third(kind))));
+}
