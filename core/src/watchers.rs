@@ -32,6 +32,7 @@ impl Watchers {
 
     /// A hold was lost, or released: `None`.
     pub fn tell(&self, hold: u64, loss: Option<Loss>) {
+        // Taken out first: what is told may ask for anything, a watch as well.
         let told = self.state().by_hold.remove(&hold);
         for (_, done) in told.into_iter().flatten() {
             done(loss.clone().map_or(Ok(Answer::not_now()), |loss| Err(Error::Lost(Box::new(loss)))));

@@ -11,6 +11,7 @@ mod bad_input;
 mod beliefs;
 mod extremes;
 mod forced;
+mod callbacks;
 mod groups;
 mod half_done;
 mod keys;
