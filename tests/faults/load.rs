@@ -65,7 +65,8 @@ fn a_client_comes_and_goes_without_a_trace() {
 fn ten_thousand_holds_are_renewed_in_batches_over_few_connections() {
     const HOLDS: u64 = 10_000;
     let server = Server::start();
-    let client = connect(&format!("{}?watchdog=6", server.url()));
+    // On a machine that has no time an acquire takes its place behind thousands: that is no error here, and no loss.
+    let client = connect(&format!("{}?watchdog=24&response_timeout=60&retry_for=60", server.url()));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("the system gives threads");
     let take = |n| runtime.spawn(client.lock(&format!("n{n}")).acquire());
     let taking: Vec<_> = (0..HOLDS).map(take).collect();
@@ -73,6 +74,7 @@ fn ten_thousand_holds_are_renewed_in_batches_over_few_connections() {
     let mut view = server.view();
     view.forget_calls();
     let count = |view: &mut View, name: &str| view.calls().get(name).copied().unwrap_or_default();
+    eventually("a renewal of each", || (count(&mut view, "pexpire") >= HOLDS).then_some(()));
     eventually("two renewals of each", || (count(&mut view, "pexpire") >= 2 * HOLDS).then_some(()));
     let (renewals, calls) = (count(&mut view, "pexpire"), count(&mut view, "evalsha"));
     assert!(calls <= renewals / 20, "{calls} calls for {renewals} renewals");

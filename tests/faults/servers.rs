@@ -71,10 +71,11 @@ fn a_full_server_refuses_an_acquire_and_still_renews_and_releases() {
 #[test]
 fn who_waits_is_told_at_the_end_of_the_wait_that_the_server_is_busy() {
     let server = Server::with(Options { args: ["--lua-time-limit", "5"].map(str::to_owned).to_vec(), ..Options::default() });
-    let client = connect(&format!("{}?watchdog=1000&response_timeout=1000", server.url()));
+    let client = connect(&format!("{}?watchdog=1000&response_timeout=1000&retry_for=1000", server.url()));
     client.lock("n").blocking().acquire().expect("free").release().expect("held");
     let mut view = server.view();
-    let (mut slow, lock) = (server.view(), client.lock("n").wait(Duration::from_millis(50)));
+    // The server's word must have come when the wait ends.
+    let (mut slow, lock) = (server.view(), client.lock("n").wait(secs(5)));
     let script = thread::spawn(move || slow.try_command::<()>(&["EVAL", "while true do end", "0"]));
     eventually("a server that runs a script", || view.try_command::<()>(&["PING"]).is_err().then_some(()));
     // Long before a response is late.
