@@ -1,7 +1,7 @@
 # Builds, shows and tests redlatch, one command each. What this machine lacks is installed first: see .ci/setup.
 # Everything is built with cargo's profile `ci`, so that Rust, wheel, jar and test agents share one build without LTO.
 
-.PHONY: demo test chaos failovers matrix mutants bench wheel lint build clean setup setup-tests setup-bench rust agents test-rust test-python test-java test-examples
+.PHONY: demo test chaos failovers matrix mutants bench wheel lint pins build clean setup setup-tests setup-bench rust agents test-rust test-python test-java test-examples
 .NOTPARALLEL:
 
 VENV := target/venv/bin
@@ -19,12 +19,12 @@ test: setup-tests lint build test-rust test-python test-java test-examples
 # with ONLY=replies those of one family; KINDS=fair,semaphore takes no other locks
 SECONDS := 600
 chaos: setup
-	cargo build --profile ci --package redlatch-tests --bins
+	cargo build --locked --profile ci --package redlatch-tests --bins
 	target/ci/redlatch-chaos $(SECONDS) $(or $(SEED),$(shell date +%s)) $(or $(ONLY),all) $(KINDS)
 
 # How fast, beside everybody else and a bare socket; some eleven minutes on two slow CPUs. QUICK=1: two; ONLY=solo,crowd ROUNDS=9: a part
 bench: setup-bench target/made/python target/made/jar
-	cargo build --workspace --profile ci --bin redlatch-bench
+	cargo build --locked --workspace --profile ci --bin redlatch-bench
 	bench/peers/build
 	cd bench && ../target/bench/venv/bin/python -m harness $(if $(QUICK),--quick) $(if $(ROUNDS),--rounds $(ROUNDS)) \
 		$(if $(WARM),--warm $(WARM)) $(if $(SCALE),--scale $(SCALE)) $(if $(ONLY),--only $(ONLY)) $(if $(PEERS),--peers $(PEERS))
@@ -36,10 +36,10 @@ matrix: setup-tests
 # Masters that die while a lock is held, and how often two had it; see tests/reliability/main.rs
 ARGS := sentinel 20
 failovers: setup
-	cargo build --profile ci --package redlatch-tests --bin redlatch-failovers
+	cargo build --locked --profile ci --package redlatch-tests --bin redlatch-failovers
 	target/ci/redlatch-failovers $(foreach word,$(ARGS),'$(word)')
 
-# Ten deliberate defects, each of which its test must catch
+# Deliberate defects, each of which its test must catch
 mutants: setup
 	tests/mutants/run
 
@@ -47,7 +47,7 @@ mutants: setup
 wheel: setup-tests
 	rm -rf target/wheels
 	$(VENV)/maturin sdist --out target/wheels
-	$(VENV)/maturin build --release --compression-level 9 --out target/wheels
+	$(VENV)/maturin build --locked --release --compression-level 9 --out target/wheels
 	REDLATCH_TEST_WHEEL="$$(echo $(CURDIR)/target/wheels/*.whl)" timeout 600 $(VENV)/pytest tests/python/test_packaging.py
 
 # The Rust workspace, the Python package, the jar
@@ -57,7 +57,7 @@ build: setup rust target/made/python target/made/jar
 lint: setup-tests target/made/python
 	$(call heading,rustfmt and clippy)
 	cargo fmt --all --check
-	cargo clippy --quiet --workspace --all-targets --profile ci -- -D warnings
+	cargo clippy --locked --quiet --workspace --all-targets --profile ci -- -D warnings
 	$(call heading,ruff and mypy and pyright and stubtest)
 	$(VENV)/ruff check python tests examples bench
 	$(VENV)/ruff format --check python tests examples bench
@@ -72,6 +72,10 @@ lint: setup-tests target/made/python
 clean:
 	rm -rf target build .gradle
 
+# Looks for newer versions of the tools and of the benchmark's peers, and pins them: the one place where those are chosen
+pins:
+	.ci/pin
+
 setup:
 	@.ci/setup demo
 
@@ -83,12 +87,12 @@ setup-bench:
 
 rust:
 	$(call heading,the Rust workspace)
-	cargo build --workspace --all-targets --profile ci
+	cargo build --locked --workspace --all-targets --profile ci
 
 target/made/python: $(CORE) pyproject.toml $(shell find python -type f -not -name '*.pyc' -not -name '*.so')
 	$(call heading,the Python package)
 	VIRTUAL_ENV=$(CURDIR)/target/venv PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE=$(CURDIR)/python/native/pyo3.txt \
-		$(VENV)/maturin develop --quiet --profile ci
+		$(VENV)/maturin develop --locked --quiet --profile ci
 	@mkdir -p target/made && touch $@
 
 target/made/jar: $(CORE) build.gradle settings.gradle $(shell find java -type f)
@@ -98,7 +102,7 @@ target/made/jar: $(CORE) build.gradle settings.gradle $(shell find java -type f)
 
 target/made/demo: target/made/jar examples/demo/worker.rs examples/demo/Worker.java
 	$(call heading,the workers of the demo)
-	cargo build --workspace --profile ci --bin redlatch-demo-worker
+	cargo build --locked --workspace --profile ci --bin redlatch-demo-worker
 	javac -Xlint -Werror -d target/demo -cp "$$(echo build/libs/redlatch-*[0-9].jar)" examples/demo/Worker.java
 	@touch $@
 
@@ -108,9 +112,9 @@ agents: build
 
 test-rust: agents
 	$(call heading,tests: Rust and across languages)
-	timeout 1800 cargo test --workspace --profile ci
+	timeout 1800 cargo test --locked --workspace --profile ci
 	$(call heading,tests: across languages on a cluster)
-	REDLATCH_TEST_MODE=cluster timeout 600 cargo test --profile ci --package redlatch-tests --test cross
+	REDLATCH_TEST_MODE=cluster timeout 600 cargo test --locked --profile ci --package redlatch-tests --test cross
 
 test-python: build
 	$(call heading,tests: Python)

@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE / "demo"))
 from topologies import topology  # noqa: E402  the demo's
 
 # Of the whole workspace, as everywhere: another selection has other features, and cargo would build dependencies again.
-CARGO = ["cargo", "build", "--quiet", "--workspace", "--profile", "ci", "--examples"]
+CARGO = ["cargo", "build", "--locked", "--quiet", "--workspace", "--profile", "ci", "--examples"]
 # The consumers take the jar from a Maven repository under target/, so that the one in the home folder stays as it is.
 REPOSITORY = f"-Dmaven.repo.local={ROOT / 'target/m2'}"
 GRADLE = ["gradle", "--quiet", "--console=plain", REPOSITORY]
