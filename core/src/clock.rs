@@ -143,7 +143,7 @@ mod tests {
         assert!(wrong.is_empty(), "write crate::clock::Instant in {wrong:?}");
     }
 
-    /// What a Rust program is told in its own clock's words.
+    /// Files of the API: a Rust program has the standard clock.
     const ALLOWED: [&str; 4] = ["clock.rs", "alarm.rs", "guard.rs", "permit.rs"];
 
     fn look(dir: &Path, wrong: &mut Vec<String>) {

@@ -28,7 +28,7 @@ const CALL: usize = 32;
 const PAUSE: Duration = Duration::from_millis(5);
 /// While something is held, so often it looks whether the machine was suspended.
 const LOOK: Duration = Duration::from_secs(5);
-/// A renewal has at least so long for its answer: nobody waits for it.
+/// A renewal has at least so long for its answer: no caller waits for it.
 const LEAST: Duration = Duration::from_millis(10);
 
 /// Runs on the I/O thread until the client is closed, or gone.

@@ -11,7 +11,7 @@ use redlatch_tests::{PATIENCE, Server, all_at_once};
 
 use super::eventually;
 
-/// The panics in the core since [`watch_panics`]: the client's own thread tells nobody of its own.
+/// The panics in the core since [`watch_panics`]: the client's own thread passes none of its own on.
 static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 fn watch_panics() {
@@ -37,7 +37,7 @@ fn no_panic(what: &str) {
     assert!(panics.is_empty(), "{what}: {panics:?}");
 }
 
-/// What a request comes to, which is never nothing.
+/// The answer to a request, which comes in any case.
 fn asked(client: &Client, request: Request, what: &str) -> Result<Answer> {
     let (sender, answer) = mpsc::channel();
     let done = {
@@ -57,7 +57,7 @@ fn is_typed<T>(result: &Result<T>) -> bool {
     match result {
         Ok(_) => true,
         Err(Error::Config(_) | Error::Unavailable { .. } | Error::NotSynced { .. }) => true,
-        // What was refused is not held, and what was not answered may have ended.
+        // An acquire that was refused has no hold, and a hold may have ended before its turn came.
         Err(Error::Lost(_) | Error::NotHeld { .. } | Error::Unsupported(_)) => true,
         // A server has only so many databases.
         Err(Error::Refused { message, .. }) => message.contains("DB index is out of range"),
@@ -71,7 +71,7 @@ fn checked(result: Result<Answer>, what: &str) -> Option<Answer> {
     result.ok()
 }
 
-/// What the tables give to each option of a client, and whether a client takes it.
+/// The values of each option of a client, and whether a client takes them.
 const OPTIONS: &[(&str, &[(&str, bool)])] = &[
     ("response_timeout", &[("0.001", true), ("0.009", true), ("31536000", true)]),
     ("retry_for", &[("0", true), ("0.000000001", true), ("31536000", true)]),
@@ -83,7 +83,7 @@ const OPTIONS: &[(&str, &[(&str, bool)])] = &[
     ("database", &[("0", true), ("1000000", true), ("-1", false), ("18446744073709551616", false)]),
 ];
 
-/// What no time may be.
+/// Values that no time may have.
 const NO_TIMES: [&str; 9] = ["-1", "-0.001", "31536001", "1e308", "1e309", "inf", "NaN", "", "1s"];
 
 fn configured(server: &Server, option: &str, value: &str) -> Result<Client> {
@@ -164,7 +164,7 @@ fn empty(server: &Server) {
     server.view().command::<()>(&["FLUSHALL"]);
 }
 
-/// What a caller can give a request; the field's name for messages.
+/// A time that a caller can give to a request; the field's name for messages.
 type Given = (&'static str, fn(&mut Request, Duration));
 
 const FIELDS: [Given; 4] = [

@@ -58,7 +58,7 @@ pub fn keep() {
     ONCE.call_once(|| tracing::subscriber::set_global_default(Log(LINES.clone(), AtomicU64::new(1))).expect("the only log of this program"));
 }
 
-/// What was said of a lock.
+/// The events about a lock.
 fn said_of(name: &str) -> Vec<Line> {
     let lines = LINES.lock().expect("nothing panics while it is held");
     lines.iter().filter(|(.., message)| message.contains(&format!("`{name}`"))).cloned().collect()
@@ -69,7 +69,7 @@ pub fn warnings_of(name: &str) -> Vec<Line> {
     said_of(name).into_iter().filter(|(level, ..)| *level < Level::DEBUG).collect()
 }
 
-/// What was said of its loss, at whatever level.
+/// The events about its loss, at whatever level.
 pub fn losses_of(name: &str) -> Vec<Line> {
     said_of(name).into_iter().filter(|(_, target, _)| target == "redlatch::lost").collect()
 }

@@ -55,7 +55,7 @@ class ExtremesTest extends LockTest {
                 assertTrue(used.tryLock(1, 20_000, MILLISECONDS));
                 used.unlock();
             } catch (RedisException tooSlow) {
-                // What it took is given back when the server answers, at the latest with the client.
+                // The client gives back later what an unanswered call took.
             }
         }
         made.shutdown();

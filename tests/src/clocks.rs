@@ -16,7 +16,7 @@ const FROZEN: u64 = 8;
 const AHEAD: u64 = 16;
 const END: u64 = 24;
 
-/// What the processes show that share them; at first, what the machine shows.
+/// The clocks of the processes that share them; at first they show the same as the machine's.
 pub struct Clocks {
     /// Of the library and of the file that it reads.
     dir: PathBuf,

@@ -1,4 +1,4 @@
-//! What a holder is told of a loss, again and again: always the same.
+//! A holder that asks about its loss again and again is told the same each time.
 
 use std::time::Duration;
 

@@ -95,11 +95,11 @@ mod tests {
 
     use super::*;
 
-    /// What the watchdog and the callers do in any order, each step as a whole under the lock of the holds.
+    /// The steps of the watchdog and of callers in any order, each as a whole under the lock of the holds.
     fn play(steps: &[(u8, u8)]) {
         let start = Instant::now();
         let mut table = Timetable::new();
-        // What is noted of each key; until when the watchdog sleeps, unless it is awake; whether a call is on its way to it.
+        // The time that each key has; until when the watchdog sleeps, unless it is awake; whether a call is on its way to it.
         let (mut noted, mut asleep, mut called) = ([None; 8], Some(Instant::NEVER), false);
         for &(step, pick) in steps {
             let key = usize::from(pick) % noted.len();
@@ -126,7 +126,7 @@ mod tests {
                     }
                 }
             }
-            // Who has worked on the holds passes the call on, after the lock is free.
+            // The thread that worked on the holds passes the call on, after the lock is free.
             called |= table.take_call();
             let first = noted.iter().flatten().min();
             if let (Some(until), Some(first)) = (asleep, first) {

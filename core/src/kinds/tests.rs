@@ -1,8 +1,9 @@
 //! Of every row of the table.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::*;
+use crate::clock::Instant;
 use crate::waiter::{Next, Waiter};
 
 fn cx() -> Cx<'static> {

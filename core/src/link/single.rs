@@ -85,7 +85,7 @@ impl Server {
         redis::Client::open(info.set_redis_settings(settings(database, protocol, login.username.as_deref(), login.password.as_deref())))
     }
 
-    /// What is sent first on each connection: who we are, who we are to the server, what the clock shows, and which run of the server this
+    /// The first questions on each connection: our name, our number at the server, the time of its clock, and which run of the server this
     /// is. Servers before 7.2 do not know all of it, and an ACL may not allow it.
     pub fn greeting(&self) -> redis::Pipeline {
         let mut pipe = redis::pipe();
@@ -211,7 +211,7 @@ fn settings(database: i64, protocol: redis::ProtocolVersion, username: Option<&s
     redis
 }
 
-/// What the server answers to [`Server::greeting`]: its number for this connection, if it tells, its time, and who it is, if it tells.
+/// The answers to [`Server::greeting`]: the connection's number, if the server tells, its time, and which run of it this is, if it tells.
 pub type Greeted = (redis::RedisResult<i64>, redis::RedisResult<(i64, i64)>, redis::RedisResult<redis::InfoDict>);
 
 /// Server ms out of what `TIME` answers.

@@ -17,7 +17,7 @@ use crate::link::wire::{State, Wire};
 use crate::link::{Outcome, pulse};
 use crate::wakes::Wakes;
 
-/// What the server answers to [`crate::link::single::Server::greeting`], and whether it tells of changed keys.
+/// The answers to [`crate::link::single::Server::greeting`], and whether the server tells of changed keys.
 type Greeted = (RedisResult<i64>, RedisResult<(i64, i64)>, RedisResult<InfoDict>, RedisResult<Value>);
 
 /// How long an attempt to open a connection may take before another is made, which has twice as long: the first may lead nowhere, and a
