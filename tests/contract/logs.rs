@@ -7,6 +7,9 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
+use redlatch::Client;
+use redlatch_tests::{Options, Server, ms};
+
 use super::{eventually, pair};
 
 /// The level, the target and the message of an event.
@@ -58,10 +61,15 @@ pub fn keep() {
     ONCE.call_once(|| tracing::subscriber::set_global_default(Log(LINES.clone(), AtomicU64::new(1))).expect("the only log of this program"));
 }
 
+/// The events with these words in them, since [`keep`].
+fn said(words: &str) -> Vec<Line> {
+    let lines = LINES.lock().expect("nothing panics while it is held");
+    lines.iter().filter(|(.., message)| message.contains(words)).cloned().collect()
+}
+
 /// The events about a lock.
 fn said_of(name: &str) -> Vec<Line> {
-    let lines = LINES.lock().expect("nothing panics while it is held");
-    lines.iter().filter(|(.., message)| message.contains(&format!("`{name}`"))).cloned().collect()
+    said(&format!("`{name}`"))
 }
 
 /// The warnings among them.
@@ -72,6 +80,31 @@ pub fn warnings_of(name: &str) -> Vec<Line> {
 /// The events about its loss, at whatever level.
 pub fn losses_of(name: &str) -> Vec<Line> {
     said_of(name).into_iter().filter(|(_, target, _)| target == "redlatch::lost").collect()
+}
+
+#[test]
+fn a_server_that_may_evict_locks_is_warned_of_once_with_the_remedy() {
+    keep();
+    let policy = |policy: &str| ["--maxmemory", "100mb", "--maxmemory-policy", policy].map(str::to_owned).to_vec();
+    let [full, kept] = ["allkeys-lru", "noeviction"].map(|name| Server::with(Options { args: policy(name), ..Options::default() }));
+    let wait = |server: &Server| {
+        let (holder, waiter) = (Client::connect(&server.url()).expect("a good URL"), Client::connect(&server.url()).expect("a good URL"));
+        let held = holder.lock("n").blocking().acquire().expect("free");
+        for _ in 0..2 {
+            assert!(waiter.lock("n").wait(ms(500)).blocking().try_acquire().expect("answered").is_none());
+            // Another connection asks again.
+            server.view().command::<()>(&["CLIENT", "KILL", "TYPE", "normal"]);
+        }
+        held.release().expect("held");
+    };
+    wait(&kept);
+    wait(&full);
+    let warnings = |server: &Server| said(&format!("{} may evict", server.address()));
+    eventually(|| warnings(&full).len() == 2);
+    assert!(warnings(&full).iter().all(|(level, target, said)| {
+        *level == Level::WARN && target == "redlatch::link" && said.contains("allkeys-lru") && said.contains("noeviction")
+    }));
+    assert!(warnings(&kept).is_empty(), "it evicts nothing");
 }
 
 #[test]

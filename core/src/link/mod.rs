@@ -13,6 +13,7 @@ use crate::wakes::Wakes;
 mod clock;
 mod confirming;
 mod direct;
+mod eviction;
 mod finding;
 mod first;
 mod heirs;

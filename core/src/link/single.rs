@@ -7,6 +7,7 @@ use std::time::Duration;
 use redis::{ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo, RedisError, RedisResult, io::tcp::TcpSettings};
 
 use super::clock::Clock;
+use super::eviction::Eviction;
 use super::refusal::{of_script, remedy, without_arguments};
 use super::sharding::Sharding;
 use super::{Elsewhere, Outcome, Reply, reply, tls};
@@ -30,6 +31,7 @@ pub struct Server {
     pub address: Address,
     pub client_name: Option<String>,
     pub connect_timeout: Duration,
+    pub eviction: Eviction,
 }
 
 impl Server {
@@ -56,6 +58,7 @@ impl Server {
             address: address.clone(),
             client_name: config.client_name.clone(),
             connect_timeout: config.connect_timeout,
+            eviction: Eviction::default(),
         })
     }
 

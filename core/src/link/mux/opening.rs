@@ -17,8 +17,8 @@ use crate::link::wire::{State, Wire};
 use crate::link::{Outcome, pulse};
 use crate::wakes::Wakes;
 
-/// The answers to [`crate::link::single::Server::greeting`], and whether the server tells of changed keys.
-type Greeted = (RedisResult<i64>, RedisResult<(i64, i64)>, RedisResult<InfoDict>, RedisResult<Value>);
+/// The answers to [`crate::link::single::Server::greeting`], whether the server tells of changed keys, and what it does when its memory is full.
+type Greeted = (RedisResult<i64>, RedisResult<(i64, i64)>, RedisResult<InfoDict>, RedisResult<Value>, RedisResult<InfoDict>);
 
 /// How long an attempt to open a connection may take before another is made, which has twice as long: the first may lead nowhere, and a
 /// far server needs many round trips.
@@ -81,11 +81,12 @@ impl Mux {
         };
         let is_old = self.server.is_old();
         let asked = Instant::now();
-        // Without what this tells it works too.
+        // Without what the last two of these tell it works too.
         let mut greeting = self.server.greeting();
         // Over RESP2 it would be told to another connection.
-        greeting.cmd("CLIENT").arg(if is_old { &["ID"][..] } else { &["TRACKING", "ON", "OPTIN", "NOLOOP"] });
-        let (id, time, run, tells): Greeted = greeting.query_async(&mut con).await?;
+        greeting.cmd("CLIENT").arg(if is_old { &["ID"][..] } else { &["TRACKING", "ON", "OPTIN", "NOLOOP"] }).cmd("INFO").arg("memory");
+        let (id, time, run, tells, memory): Greeted = greeting.query_async(&mut con).await?;
+        self.server.eviction.look(&self.server.name, memory);
         match time {
             Err(error) if is_unknown(&error) => {} // a sentinel
             time => self.clock.learn(time_ms(time?), asked),
