@@ -142,7 +142,7 @@ fn join(waiting: Waiting, busy: Busy) {
             true => Met::Near,
             // It listened all the while: no second try has more to say.
             false if waiting.heard.is_some() && waiting.heard == target.heard() => Met::Busy(busy),
-            false => Met::Unknown,
+            false => Met::WasBusy(busy),
         };
         lines.join(waiting, met, now)
     };
@@ -186,13 +186,14 @@ fn end(waiting: Waiting, tried: Result<Tried>) {
             hand_out(target, taken, Some((waiting, cancelled)));
         }
         Ok(Tried::Busy(busy)) if !late => join(waiting, busy),
-        // What the server said, even too late, is more than that it said nothing in time.
-        Err(error) if !late || waiting.patience == Patience::Once || !matches!(error, Error::Unavailable { .. }) => {
-            refuse(&target, vec![waiting], error, true);
-        }
-        _ => {
+        Ok(_) => {
             target.leave_behind();
             waiting.answer(Ok(Answer::not_now()));
+        }
+        Err(error) => {
+            let once = waiting.patience == Patience::Once;
+            let error = if late && !once { target.unanswered(Some(error)) } else { error };
+            refuse(&target, vec![(waiting, Err(error))], true);
         }
     }
 }

@@ -64,10 +64,14 @@ impl Client {
         Some(self.live().ok()?.groups().silence.clone())
     }
 
-    /// Whether the server of that name grants nothing new just now, see `quarantine` at [`Config::set`].
-    pub(crate) fn is_held_back(&self, name: &str) -> bool {
+    /// Whether the server of that name grants nothing new just now, see `quarantine` at [`Config::set`]; of a group, whether one of its
+    /// servers does not. Nothing is asked.
+    pub fn is_held_back(&self, name: &str) -> bool {
+        if let Some(group) = &self.group {
+            return group.is_held_back();
+        }
         let place = |live: &Arc<Live>| live.link.held_back(&format!("{}{name}", live.config.prefix));
-        self.config.quarantine && self.group.is_none() && self.live().ok().and_then(place).is_some()
+        self.config.quarantine && self.live().ok().and_then(place).is_some()
     }
 
     /// The server's address, without credentials.

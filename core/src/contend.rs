@@ -7,7 +7,6 @@ use tokio::time::sleep_until;
 
 use crate::acquire::once_more;
 use crate::clock::Instant;
-use crate::command::Answer;
 use crate::error::{Error, Result};
 use crate::lines::{Key, Patience, Waiting};
 use crate::live::Live;
@@ -32,10 +31,12 @@ pub async fn run(target: Target) {
     let nudge = live.lines().nudge(&key);
     let mut ear = Ear { live: live.clone(), channel: target.wake().channel, listener: None };
     let (mut work, mut since): (Option<Work>, _) = (None, Instant::now());
+    // The latest message that came while a step was on its way.
+    let mut missed = None;
     loop {
         let now = Instant::now();
         let (late, step, until) = live.lines().step(&key, now);
-        late.into_iter().for_each(|place| place.waiter.answer(Ok(Answer::not_now())));
+        late.into_iter().for_each(|(waiting, end)| waiting.answer(end));
         match step {
             Step::End => return,
             Step::Listen if work.is_none() => {
@@ -60,9 +61,17 @@ pub async fn run(target: Target) {
             did = async { work.as_mut().expect("there is work").await }, if work.is_some() => {
                 work = None;
                 finish(&live, &key, did, since, ear.is_proven());
+                if let Some(count) = missed.take() {
+                    live.lines().change(&key, Instant::now(), |line| line.waiter.heard(count, Instant::now()));
+                }
             }
-            count = ear.heard(), if work.is_none() => {
-                live.lines().change(&key, Instant::now(), |line| line.waiter.heard(count, Instant::now()));
+            count = ear.heard() => {
+                let is_missed = work.is_some();
+                live.lines().change(&key, Instant::now(), |line| match is_missed {
+                    true => line.waiter.doubt(Instant::now()),
+                    false => line.waiter.heard(count, Instant::now()),
+                });
+                missed = is_missed.then_some(count);
             }
             _ = sleep_until(until.into()) => {}
             _ = nudge.notified() => {}
@@ -103,6 +112,11 @@ fn take(
 /// `since`: when the step began. `proven`: the server has confirmed the subscription.
 fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
     let now = Instant::now();
+    let trouble = match &did {
+        Did::Listened(Err(error)) | Did::Tried(.., Err(error)) => Some(error.clone()),
+        Did::Listened(Ok(())) | Did::Tried(.., Ok(_)) | Did::Left => None,
+    };
+    live.lines().note(key, trouble);
     match did {
         Did::Left => drop(live.lines().change(key, now, Line::left)),
         Did::Listened(Ok(())) => drop(live.lines().change(key, now, |line| line.waiter.listening())),
@@ -133,10 +147,10 @@ fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
         }
         Did::Tried(target, _, Err(error)) if !target.is_as_patient_as_client() || is_of_one(&error) => {
             // The others have another time for it, or do not hold it, or are to have a try of their own.
-            let returned = live.lines().returned(key, now);
-            if let Some((waiting, cancelled)) = returned {
+            let ended = live.lines().fail_head(key, &error, now);
+            if let Some(ended) = ended {
                 let leaves = live.lines().change(key, now, Line::leaves).unwrap_or_default();
-                refuse(&target, vec![waiting], if cancelled { Error::Cancelled } else { error }, leaves);
+                refuse(&target, vec![ended], leaves);
             }
         }
         Did::Tried(_, patience, Err(error)) => {
@@ -157,16 +171,10 @@ fn is_of_one(error: &Error) -> bool {
 /// Tells an error to everybody who has waited through it.
 fn fail(live: &Arc<Live>, key: &Key, error: Error, since: Instant) {
     let now = Instant::now();
-    let failed = live.lines().change(key, now, |line| {
-        line.waiter.deaf(now);
-        line.take_all_since(since)
-    });
-    let is_late = |waiting: &Waiting| waiting.patience.is_over(now) && matches!(error, Error::Unavailable { .. });
-    let (late, failed): (Vec<_>, Vec<_>) = failed.into_iter().flatten().map(|place| place.waiter).partition(is_late);
-    late.into_iter().for_each(|waiting| waiting.answer(Ok(Answer::not_now())));
-    if let Some(target) = failed.first().map(|waiting| waiting.target.clone()) {
+    let failed = live.lines().fail(key, &error, since, now);
+    if let Some(target) = failed.first().map(|(waiting, _)| waiting.target.clone()) {
         let leaves = live.lines().change(key, now, Line::leaves).unwrap_or_default();
-        refuse(&target, failed, error, leaves);
+        refuse(&target, failed, leaves);
     }
 }
 

@@ -112,6 +112,9 @@ fn check(cause: &str) -> &'static str {
 /// Codes by which a server says that it runs nothing just then.
 const TRANSIENT: [&str; 7] = ["LOADING", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "NOREPLICAS"];
 
+/// Behind the cause of an [`Error::Unavailable`] that a wait has ended with.
+const NO_ANSWER: &str = "; no answer came during the wait of ";
+
 impl Error {
     pub fn config(message: impl Into<String>) -> Self {
         Error::Config(message.into())
@@ -131,6 +134,18 @@ impl Error {
             Error::Unavailable { .. } => true,
             Error::Refused { code, .. } => TRANSIENT.contains(&code.as_str()),
             _ => false,
+        }
+    }
+
+    /// The same, as the end of a wait in which no server answered.
+    pub(crate) fn during(self, wait: Option<Duration>) -> Self {
+        match (self, wait) {
+            (Error::Unavailable { server, cause, timeout }, Some(wait)) => {
+                // Of a wait that was a part of another one, the whole counts.
+                let cause = cause.split(NO_ANSWER).next().unwrap_or_default();
+                Error::Unavailable { server, cause: format!("{cause}{NO_ANSWER}{wait:?}"), timeout }
+            }
+            (error, _) => error,
         }
     }
 

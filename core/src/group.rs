@@ -139,23 +139,41 @@ impl Group {
         }
     }
 
+    /// What the last round ended with is how the wait ends: "not now" where enough members answered, else their error.
     async fn acquire(&self, live: &Live, request: &Request) -> Result<Answer> {
-        let end = request.wait.map(|wait| Instant::now() + wait);
+        let begun = Instant::now();
+        let end = request.wait.map(|wait| begun + wait);
+        let mut failing = None;
         loop {
             let taken = match self.rule {
-                Rule::All => self.take_all(request, end).await,
-                Rule::Majority => self.take_majority(request, end).await,
+                Rule::All => self.take_all(request, begun, end, &mut failing).await,
+                Rule::Majority => self.take_majority(request).await,
             };
-            if let Some(held) = taken? {
-                let number = live.groups().add(self.of(request.owner), held);
-                return Ok(Answer::done(number as i64));
-            }
             let left = end.map_or(PAUSE, |end| end.saturating_duration_since(Instant::now()));
-            if left.is_zero() {
-                return Ok(Answer::not_now());
+            match taken {
+                Ok(Some(held)) => {
+                    let number = live.groups().add(self.of(request.owner), held);
+                    return Ok(Answer::done(number as i64));
+                }
+                Ok(None) if left.is_zero() => return Ok(Answer::not_now()),
+                Ok(None) => failing = None,
+                Err(error) if !error.is_transient() || request.wait == Some(Duration::ZERO) => return Err(error),
+                Err(error) if left.is_zero() => return Err(error.during(request.wait)),
+                // A majority may come back as long as it is waited for; of all, each has as long as a lock of its own would have.
+                Err(error) if failing.is_some_and(|since| since + self.retry_for(live, request) <= Instant::now()) => return Err(error),
+                Err(_) => {}
             }
             sleep(PAUSE.mul_f64(dice()).min(left)).await;
         }
+    }
+
+    fn retry_for(&self, live: &Live, request: &Request) -> Duration {
+        request.retry_for.unwrap_or(live.config.retry_for)
+    }
+
+    /// Whether a member's server grants nothing new just now.
+    pub fn is_held_back(&self) -> bool {
+        self.members.iter().any(|member| member.client.is_held_back(&member.name))
     }
 
     async fn watch(&self, live: &Live, number: u64) -> Result<Answer> {

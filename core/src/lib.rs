@@ -68,6 +68,7 @@ mod waiter;
 mod wakes;
 mod watchdog;
 mod watchers;
+mod word;
 
 pub use client::Client;
 pub use command::{Answer, LEASE_MAX, Look, NAME_MAX, OWN_OWNERS, Op, Request};

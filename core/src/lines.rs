@@ -36,7 +36,12 @@ struct Entry {
     target: Target,
     /// When that task looks again by itself.
     armed: Instant,
+    /// How its last try failed; `None`: it was answered.
+    trouble: Option<Error>,
 }
+
+/// A waiter whose wait is over, and how it ended.
+pub type Ended = (Waiting, Result<Answer>);
 
 enum Stage {
     Running { cancelled: bool },
@@ -141,8 +146,9 @@ impl Lines {
             fresh = Some(key);
             let mut line = Line::new(matches!(met, Met::Near), now);
             line.waiter.pace(waiting.target.delays(), waiting.target.wake().channel.is_some());
-            Entry { line, nudge: Arc::default(), target: waiting.target.clone(), armed: now }
+            Entry { line, nudge: Arc::default(), target: waiting.target.clone(), armed: now, trouble: None }
         });
+        entry.line.waiter.join(&met, waiting.patience.deadline(), now);
         if fresh.is_none() && !entry.line.is_waited_in(now) {
             entry.line.meet(met, now);
         }
@@ -162,9 +168,10 @@ impl Lines {
     }
 
     /// For the line's task: those whose time has run out, what to do now, and when to look again at the latest.
-    pub fn step(&mut self, key: &Key, now: Instant) -> (Vec<Place<Waiting>>, Step, Instant) {
+    pub fn step(&mut self, key: &Key, now: Instant) -> (Vec<Ended>, Step, Instant) {
         let Some(entry) = self.lines.get_mut(key) else { return (Vec::new(), Step::End, now) };
         let late = entry.line.expired(now);
+        let late = late.into_iter().map(|place| entry.in_vain(place, now)).collect();
         let step = entry.line.step(now);
         match step {
             Step::End => drop(self.lines.remove(key)),
@@ -213,6 +220,32 @@ impl Lines {
         twins
     }
 
+    /// How the line's last try failed, or that it was answered.
+    pub fn note(&mut self, key: &Key, trouble: Option<Error>) {
+        self.lines.get_mut(key).into_iter().for_each(|entry| entry.trouble.clone_from(&trouble));
+    }
+
+    /// A try that began at `since` has failed: the waiters that have waited through it, each with its end.
+    pub fn fail(&mut self, key: &Key, error: &Error, since: Instant, now: Instant) -> Vec<Ended> {
+        let failed = self.change(key, now, |line| {
+            line.waiter.deaf(now);
+            line.take_all_since(since)
+        });
+        let Some(entry) = self.lines.get(key) else { return Vec::new() };
+        failed.into_iter().flatten().map(|place| entry.failed(place, error, now)).collect()
+    }
+
+    /// The try for the line's waiter in flight has failed: how that one's wait ends; `None`: it is answered already.
+    pub fn fail_head(&mut self, key: &Key, error: &Error, now: Instant) -> Option<Ended> {
+        let returned = self.change(key, now, Line::returned)?;
+        let entry = self.lines.get(key)?;
+        match returned {
+            Returned::Wants(place) => Some(entry.failed(place, error, now)),
+            Returned::Cancelled(place) => Some((place.waiter, Err(Error::Cancelled))),
+            Returned::Late => None,
+        }
+    }
+
     /// The call for the line's waiter in flight has ended: who is to be answered, and whether it asked to end meanwhile.
     pub fn returned(&mut self, key: &Key, now: Instant) -> Option<(Waiting, bool)> {
         match self.change(key, now, Line::returned)? {
@@ -224,6 +257,24 @@ impl Lines {
 }
 
 impl Entry {
+    /// The end of a wait that ran out: "not now" if the lock is known to be taken, else that the server did not say.
+    fn in_vain(&self, place: Place<Waiting>, now: Instant) -> Ended {
+        let target = &place.waiter.target;
+        let end = match self.line.waiter.is_taken(place.joined, now) || target.is_near(now) {
+            true => Ok(Answer::not_now()),
+            false => Err(target.unanswered(self.trouble.clone())),
+        };
+        (place.waiter, end)
+    }
+
+    /// The end of a wait by an error.
+    fn failed(&self, place: Place<Waiting>, error: &Error, now: Instant) -> Ended {
+        if error.is_transient() && place.waiter.patience.is_over(now) {
+            return self.in_vain(place, now);
+        }
+        (place.waiter, Err(error.clone()))
+    }
+
     fn poke(&mut self, now: Instant) {
         let until = match self.line.step(now) {
             Step::Sleep(until) => until,

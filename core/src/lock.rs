@@ -77,8 +77,10 @@ impl LockBuilder {
     /// Acquires.
     ///
     /// # Errors
-    /// `NotAcquired` when the wait ran out, `AlreadyHeld` if the owner has a lock that is not reentrant, `NotSynced` if it was not
-    /// confirmed as the client's [`crate::SyncPolicy`] wants it; `Unavailable`, `Refused`, `Config`, `Closed`.
+    /// `NotAcquired` when the wait ran out and the lock is taken, by the word of its server or by a hold of this client; `Unavailable` when
+    /// the server gave no such word during the wait, or the lease that it told of was over at the end and it has not answered since.
+    /// `AlreadyHeld` if the owner has a lock that is not reentrant, `NotSynced` if it was not confirmed as the client's
+    /// [`crate::SyncPolicy`] wants it; `Refused`, `Config`, `Closed`.
     ///
     /// # Cancellation
     /// Dropping the future leaves nothing held.
@@ -87,7 +89,8 @@ impl LockBuilder {
         self.try_acquire_for_wait().await?.ok_or_else(|| asked.not_acquired())
     }
 
-    /// Acquires if that is possible within [`LockBuilder::wait`], or at once without it.
+    /// Acquires if that is possible within [`LockBuilder::wait`], or at once without it; `None` where [`LockBuilder::acquire`] has
+    /// `NotAcquired`. Other errors are the same.
     pub async fn try_acquire(mut self) -> Result<Option<Guard>> {
         self.request.wait.get_or_insert(Duration::ZERO);
         self.try_acquire_for_wait().await
@@ -139,12 +142,7 @@ impl LockBuilder {
     }
 
     fn not_acquired(&self) -> Error {
-        let waited = self.request.wait.unwrap_or(Duration::MAX);
-        let because = match self.client.is_held_back(&self.request.name) {
-            true => "its server may have lost locks, and grants none until those who held them must have noticed (the option quarantine)",
-            false => "somebody else holds it",
-        };
-        Error::NotAcquired { lock: self.request.name.clone(), waited, because }
+        not_acquired(&self.client, &self.request, "another owner holds it; wait longer or try later")
     }
 }
 
@@ -189,6 +187,15 @@ impl Blocking {
         let answer = self.0.client.run_blocking(request.clone())?;
         Ok(answer.done.then(|| BlockingGuard(Guard::new(self.0.client, request, &answer))))
     }
+}
+
+/// The error of an acquire whose wait has ended; `because`: why, unless its server is in quarantine.
+pub(crate) fn not_acquired(client: &Client, request: &Request, because: &'static str) -> Error {
+    let because = match client.is_held_back(&request.name) {
+        true => "its server may have lost locks, and grants none until their holders must have noticed (the option quarantine); try later",
+        false => because,
+    };
+    Error::NotAcquired { lock: request.name.clone(), waited: request.wait.unwrap_or(Duration::MAX), because }
 }
 
 fn duration(ms: i64) -> Option<Duration> {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::client::Client;
 use crate::command::{Answer, Op, Request};
 use crate::error::{Error, Result};
+use crate::lock::not_acquired;
 
 /// Makes what a caller gets of an answer.
 pub(crate) type Read<T> = fn(&Client, &Request, Answer) -> Result<T>;
@@ -88,12 +89,11 @@ pub(crate) fn nothing(_: &Client, _: &Request, _: Answer) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn taken(_: &Client, request: &Request, answer: Answer) -> Result<()> {
-    answer.done.then_some(()).ok_or_else(|| late(request))
+pub(crate) fn taken(client: &Client, request: &Request, answer: Answer) -> Result<()> {
+    answer.done.then_some(()).ok_or_else(|| late(client, request))
 }
 
 /// The error of an acquire of permits that waited in vain.
-pub(crate) fn late(request: &Request) -> Error {
-    let because = "its permits are out, or were never set: see try_set_permits";
-    Error::NotAcquired { lock: request.name.clone(), waited: request.wait.unwrap_or(Duration::MAX), because }
+pub(crate) fn late(client: &Client, request: &Request) -> Error {
+    not_acquired(client, request, "its permits are out, or were never set: see try_set_permits")
 }

@@ -7,7 +7,7 @@ use crate::clock::Instant;
 use crate::command::Answer;
 use crate::error::Error;
 use crate::gate::Turn;
-use crate::lines::Waiting;
+use crate::lines::{Ended, Waiting};
 use crate::link::{Reply, Sent};
 use crate::target::{Begun, Target, Tried};
 use crate::tasks;
@@ -129,22 +129,23 @@ fn return_to_line(target: &Target) {
     answer_cancelled(cancelled.flatten().map(|place| place.waiter));
 }
 
-/// Tells waiters of an error. `leaves`: none of their owner's waits on, so its place in a queue of the server is given up, and before they are
+/// Tells waiters how their waits have ended, by an error for the most part. `leaves`: none of their owner's waits on, so its place in a queue of the server is given up, and before they are
 /// told if the server answers: the next one to ask is to find the lock free.
-pub fn refuse(target: &Target, waiting: Vec<Waiting>, error: Error, leaves: bool) {
-    let tell = move |error: Error| waiting.into_iter().for_each(|waiting| waiting.answer(Err(error.clone())));
+pub fn refuse(target: &Target, ended: Vec<Ended>, leaves: bool) {
+    let is_transient = ended.iter().all(|(_, end)| end.as_ref().err().is_none_or(Error::is_transient));
+    let tell = move || ended.into_iter().for_each(|(waiting, end)| waiting.answer(end));
     if !leaves || !target.queues() {
-        return tell(error);
+        return tell();
     }
-    if error.is_transient() {
+    if is_transient {
         target.leave_behind();
-        return tell(error);
+        return tell();
     }
     let target = target.clone();
     target.live.clone().aside(async move {
         let response = target.response;
         let _ = timeout(response, tasks::spawn(async move { target.leave().await })).await;
-        tell(error);
+        tell();
     });
 }
 

@@ -58,7 +58,7 @@ impl PermitSemaphore {
 
     /// Takes a permit, and waits for ever unless it is told to [`Operation::wait`] for less: then `NotAcquired` is its error.
     pub fn acquire(&self) -> Operation<Permit> {
-        self.ask(Op::Acquire, &[1], |client, request, answer| one(client, request, answer)?.ok_or_else(|| late(request))).for_ever()
+        self.ask(Op::Acquire, &[1], |client, request, answer| one(client, request, answer)?.ok_or_else(|| late(client, request))).for_ever()
     }
 
     /// Takes a permit if one is available now, or within [`Operation::wait`].
@@ -68,7 +68,7 @@ impl PermitSemaphore {
 
     /// Takes permits, all at once; otherwise as [`PermitSemaphore::acquire`].
     pub fn acquire_many(&self, permits: i64) -> Operation<Vec<Permit>> {
-        self.ask(Op::Acquire, &[permits], |client, request, answer| several(client, request, answer)?.ok_or_else(|| late(request)))
+        self.ask(Op::Acquire, &[permits], |client, request, answer| several(client, request, answer)?.ok_or_else(|| late(client, request)))
             .for_ever()
     }
 
@@ -80,7 +80,7 @@ impl PermitSemaphore {
     /// As [`PermitSemaphore::acquire`], and the permit is renewed until it is given back: it ends only when this process does. With an
     /// [`Operation::lease`] it is not renewed, and its end is told all the same.
     pub fn acquire_renewed(&self) -> Operation<RenewedPermit> {
-        self.renewed(|client, request, answer| renewed(client, request, answer)?.ok_or_else(|| late(request))).for_ever()
+        self.renewed(|client, request, answer| renewed(client, request, answer)?.ok_or_else(|| late(client, request))).for_ever()
     }
 
     /// As [`PermitSemaphore::try_acquire`], and renewed.

@@ -129,7 +129,7 @@ impl<W> Line<W> {
 
     /// Somebody comes to a line in which nobody waited.
     pub fn meet(&mut self, met: Met, now: Instant) {
-        if let Met::Busy(busy) = met {
+        if let Met::Busy(busy) | Met::WasBusy(busy) = met {
             self.available = busy.available;
         }
         self.waiter.meet(met, now);
@@ -216,6 +216,7 @@ impl<W> Line<W> {
 
     /// The try in flight has taken what its waiter wants.
     pub fn took(&mut self, now: Instant) {
+        self.waiter.served(now);
         let Some(out) = self.out.as_ref().filter(|out| out.overtakes) else {
             // There may be more for the next one.
             return self.waiter.hurry(now);

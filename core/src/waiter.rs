@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use crate::clock::Instant;
 use crate::dice::dice;
+use crate::settle::AT_LEAST;
+use crate::word::Word;
 
 /// Longest sleep behind a key without an end.
 const LONGEST: Duration = Duration::from_secs(30);
@@ -37,6 +39,8 @@ pub enum Met {
     Near,
     /// Another hold, by a try that no message has come since.
     Busy(Busy),
+    /// Another hold, by a try since which a message may have come.
+    WasBusy(Busy),
     Unknown,
 }
 
@@ -48,12 +52,17 @@ pub struct Waiter {
     until: Instant,
     /// This client has just let go: it gives way until so many messages were heard, or until it is quiet.
     giving_way: Option<u64>,
+    /// The last proof that the lock is taken.
+    word: Option<Word>,
+    /// A waiter without a word needs an answer for one: then it is asked at the latest.
+    ask_by: Option<Instant>,
 }
 
 impl Waiter {
     /// `near`: a hold of this client is in the way.
     pub fn new(near: bool, now: Instant) -> Self {
-        Waiter { listening: false, pace: Pace::default(), until: if near { now + NEAR } else { now }, giving_way: None }
+        let until = if near { now + NEAR } else { now };
+        Waiter { listening: false, pace: Pace::default(), until, giving_way: None, word: None, ask_by: None }
     }
 
     /// It also tries after these delays, if there are any, and `hears` whether there is a channel to listen on.
@@ -62,8 +71,9 @@ impl Waiter {
     }
 
     pub fn next(&self, now: Instant) -> Next {
+        let until = self.ask_by.map_or(self.until, |ask_by| ask_by.min(self.until));
         match self.listening || self.pace.deaf {
-            _ if self.until > now => Next::Sleep(self.until),
+            _ if until > now => Next::Sleep(until),
             false => Next::Listen,
             true => Next::Try,
         }
@@ -79,12 +89,44 @@ impl Waiter {
         match met {
             Met::Near => self.near(None, now),
             Met::Busy(busy) if self.listening => self.busy(busy.left, true, now),
-            Met::Busy(_) | Met::Unknown => self.hurry(now),
+            Met::Busy(_) | Met::WasBusy(_) | Met::Unknown => self.hurry(now),
         }
+    }
+
+    /// A waiter joins at `now`, and waits until `deadline`. Where neither what it met nor an earlier word tells it that the lock is taken, the
+    /// server is asked when half of its wait is over, or as early as leaves time for an answer.
+    pub fn join(&mut self, met: &Met, deadline: Option<Instant>, now: Instant) {
+        match met {
+            Met::Near => self.told(Duration::ZERO, now),
+            Met::Busy(busy) | Met::WasBusy(busy) => self.told(busy.left.unwrap_or(LONGEST), now),
+            Met::Unknown => {}
+        }
+        if let Some(deadline) = deadline.filter(|_| !self.is_taken(now, now)) {
+            let wait = deadline.saturating_duration_since(now);
+            let latest = now + wait.saturating_sub(AT_LEAST).min(wait / 2);
+            self.ask_by = Some(self.ask_by.map_or(latest, |ask_by| ask_by.min(latest)));
+        }
+    }
+
+    /// Whether a waiter that came at `came` was told that the lock is taken, as far as is known now.
+    pub fn is_taken(&self, came: Instant, now: Instant) -> bool {
+        self.word.is_some_and(|word| word.stands(came, now))
+    }
+
+    /// The server has answered, or a hold of this client is in the way: it is taken for so long.
+    fn told(&mut self, lasts: Duration, now: Instant) {
+        self.word = Some(Word::taken_for(lasts.min(LONGEST), now));
+        self.ask_by = None;
+    }
+
+    /// The server has given it to one of this line's waiters.
+    pub fn served(&mut self, now: Instant) {
+        self.told(Duration::ZERO, now);
     }
 
     /// Somebody else holds it for this long; `None`: without end. `proven`: the server has confirmed the subscription.
     pub fn busy(&mut self, ttl: Option<Duration>, proven: bool, now: Instant) {
+        self.told(ttl.unwrap_or(LONGEST), now);
         let most = if proven { LONGEST } else { UNPROVEN };
         // The server's ms are rounded down: one more, or the try comes just before the end.
         let until = ttl.map_or(most, |ttl| (ttl + Duration::from_millis(1)).min(most));
@@ -93,19 +135,27 @@ impl Waiter {
 
     /// Another one than the head was told that it has to wait so long, and was not the first to try.
     pub fn busy_too(&mut self, ttl: Option<Duration>, now: Instant) {
+        self.told(ttl.unwrap_or(LONGEST), now);
         self.until = ttl.map_or(self.until, |ttl| self.until.min(now + ttl + Duration::from_millis(1)));
     }
 
-    /// A message came, the `count`th of its channel.
+    /// A message came, the `count`th of its channel, or none can come any more.
     pub fn heard(&mut self, count: u64, now: Instant) {
+        self.doubt(now);
         match self.giving_way {
             Some(enough) if count < enough => self.until = now + QUIET,
             _ => self.hurry(now),
         }
     }
 
+    /// Something has changed: the lock may be free.
+    pub fn doubt(&mut self, now: Instant) {
+        self.word.iter_mut().for_each(|word| word.end(now));
+    }
+
     /// A hold of this client has become free: `listeners` heard of it, which makes the messages to come `enough`.
     pub fn freed(&mut self, listeners: u64, enough: u64, now: Instant) {
+        self.served(now);
         self.hurry(now);
         self.pace.tries = 0;
         if self.pace.deaf {
@@ -118,8 +168,9 @@ impl Waiter {
         }
     }
 
-    /// Another owner of this client has it now; `lease`: for at most how long, if that is known.
+    /// Another owner of this client has it now; `lease`: for at most how long, if the server has just said so.
     pub fn near(&mut self, lease: Option<Duration>, now: Instant) {
+        self.told(lease.unwrap_or_default(), now);
         self.giving_way = None;
         self.pace.tries = 0;
         self.until = now + lease.filter(|_| self.listening).map_or(NEAR, |lease| lease.min(LONGEST));
@@ -184,6 +235,29 @@ mod tests {
         assert_eq!(waiter.next(now), Next::Sleep(now + Duration::from_millis(501)));
         waiter.heard(1, now);
         assert_eq!(waiter.next(now), Next::Try);
+    }
+
+    #[test]
+    fn a_waiter_for_which_no_word_counts_has_the_server_asked_within_its_wait() {
+        let now = Instant::now();
+        let mut waiter = listener(now);
+        waiter.busy(Some(20 * SECOND), true, now);
+        waiter.join(&Met::Unknown, Some(now + SECOND), now);
+        assert_eq!(waiter.next(now), Next::Sleep(now + 20 * SECOND + Duration::from_millis(1)), "that word is new");
+        let later = now + SECOND;
+        waiter.join(&Met::Unknown, None, later);
+        assert_eq!(waiter.next(later), Next::Sleep(now + 20 * SECOND + Duration::from_millis(1)), "it has time");
+        waiter.join(&Met::Unknown, Some(later + 2 * SECOND), later);
+        waiter.join(&Met::Unknown, Some(later + 9 * SECOND), later);
+        assert_eq!(waiter.next(later), Next::Sleep(later + SECOND));
+        assert_eq!(waiter.next(later + SECOND), Next::Try);
+        assert!(!waiter.is_taken(later, later + SECOND));
+        waiter.busy(Some(20 * SECOND), true, later + SECOND);
+        assert!(waiter.is_taken(later, later + 2 * SECOND));
+        assert_eq!(waiter.next(later + SECOND), Next::Sleep(later + 21 * SECOND + Duration::from_millis(1)));
+        let last = later + 2 * SECOND;
+        waiter.join(&Met::Unknown, Some(last + AT_LEAST), last);
+        assert_eq!(waiter.next(last), Next::Try, "there is no time to lose");
     }
 
     #[test]

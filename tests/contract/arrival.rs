@@ -66,12 +66,14 @@ fn watch(acquisitions: u64) -> Arrivals {
         let lane = |client: &Client, leaves: bool| {
             while count.load(SeqCst) < acquisitions {
                 let wait = if leaves { Duration::from_millis(1) } else { secs(60) };
-                match client.fair_lock("n").wait(wait).blocking().try_acquire().expect("answered") {
-                    Some(guard) => {
+                match client.fair_lock("n").wait(wait).blocking().try_acquire() {
+                    Ok(Some(guard)) => {
                         count.fetch_add(1, SeqCst);
                         guard.release().expect("held");
                     }
-                    None => assert!(leaves, "its turn comes"),
+                    // A machine with too much to do may answer later than such a short wait allows.
+                    Ok(None) | Err(Error::Unavailable { .. }) => assert!(leaves, "its turn comes"),
+                    Err(error) => panic!("{error}"),
                 }
             }
         };

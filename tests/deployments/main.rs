@@ -12,6 +12,7 @@ mod keys;
 mod moves;
 mod nat;
 mod old;
+mod outages;
 mod quarantine;
 mod replicated;
 mod rights;

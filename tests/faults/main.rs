@@ -23,6 +23,7 @@ mod lost_replies;
 mod many_at_once;
 mod names;
 mod nonsense;
+mod outages;
 mod quarantine;
 mod servers;
 mod slowness;

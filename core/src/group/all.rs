@@ -7,14 +7,21 @@ use super::{Group, Held, give_back, release};
 use crate::clock::Instant;
 use crate::command::Request;
 use crate::error::Result;
+use crate::word::ROUND_TRIP;
 
 /// How long one round of attempts may hold some members while it waits for another one, for each member: whoever takes them in another
 /// order is not to be waited for, for ever.
 const ROUND: Duration = Duration::from_millis(1500);
 
 impl Group {
-    /// One round: every member, or nothing.
-    pub(super) async fn take_all(&self, request: &Request, end: Option<Instant>) -> Result<Option<Arc<Held>>> {
+    /// One round: every member, or nothing. `begun`: when the wait began. `failing`: since when a member has not answered.
+    pub(super) async fn take_all(
+        &self,
+        request: &Request,
+        begun: Instant,
+        end: Option<Instant>,
+        failing: &mut Option<Instant>,
+    ) -> Result<Option<Arc<Held>>> {
         let (now, once) = (Instant::now(), request.wait == Some(Duration::ZERO));
         let round = now + ROUND * self.members.len() as u32;
         let give_up = if once { now } else { end.map_or(round, |end| end.min(round)) };
@@ -22,13 +29,27 @@ impl Group {
         let lease = request.lease.map(|lease| lease + (give_up - now));
         let mut taken = Vec::new();
         for member in &self.members {
-            match member.take(request, give_up.saturating_duration_since(Instant::now()), lease).await {
-                Ok(Some(guard)) => taken.push(Some(guard)),
-                other => {
-                    give_back(release(taken.into_iter().flatten().collect())).await;
-                    return other.map(|_| None);
+            let asked = Instant::now();
+            let end = match member.take(request, give_up.saturating_duration_since(asked), lease).await {
+                Ok(Some(guard)) => {
+                    taken.push(Some(guard));
+                    continue;
                 }
-            }
+                Ok(None) => Ok(None),
+                Err(error) => {
+                    // The others took the time: a member that is asked at the very end says nothing by its silence.
+                    let is_too_soon = failing.is_none() && begun + ROUND_TRIP < asked && asked.elapsed() < ROUND_TRIP;
+                    match error.is_transient() && is_too_soon {
+                        true => Ok(None),
+                        false => {
+                            failing.get_or_insert(asked);
+                            Err(error)
+                        }
+                    }
+                }
+            };
+            give_back(release(taken.into_iter().flatten().collect())).await;
+            return end;
         }
         let held = Arc::new(Held::new(taken, 0));
         let lasts = match request.lease {

@@ -8,7 +8,6 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::{Group, Held, Member, give_back, release};
-use crate::clock::Instant;
 use crate::command::Request;
 use crate::error::Result;
 use crate::guard::Guard;
@@ -22,7 +21,7 @@ type Asked = JoinSet<(usize, Result<Option<Guard>>)>;
 
 impl Group {
     /// One round: enough members, or nothing. Errors only when so many members fail that there cannot be enough.
-    pub(super) async fn take_majority(&self, request: &Request, end: Option<Instant>) -> Result<Option<Arc<Held>>> {
+    pub(super) async fn take_majority(&self, request: &Request) -> Result<Option<Arc<Held>>> {
         let (need, mut asked) = (self.members.len() - self.spare(), Asked::new());
         let (mut first, mut later): (Vec<_>, Vec<_>) = (0..self.members.len()).partition(|i| !self.members[*i].is_silent());
         if first.len() < need {
@@ -66,11 +65,7 @@ impl Group {
         // Those still asked give back what they take.
         drop(asked);
         give_back(release(parts.into_iter().flatten().collect())).await;
-        let waits = end.is_none_or(|end| end > Instant::now()) && request.wait != Some(Duration::ZERO);
-        match failure {
-            Some(error) if failed > self.spare() && !(waits && error.is_transient()) => Err(error),
-            _ => Ok(None),
-        }
+        failure.filter(|_| failed > self.spare()).map_or(Ok(None), Err)
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::Target;
 use crate::clock::Instant;
+use crate::error::Error;
 use crate::kinds::{Queue, Wake};
 use crate::lines::{self, Key};
 use crate::settle::settle;
@@ -57,6 +58,12 @@ impl Target {
     /// Whether its acquire waits if it must.
     pub(super) fn waits(&self) -> bool {
         self.wait != Some(Duration::ZERO)
+    }
+
+    /// The error of a wait that ran out without a word of the server; `trouble`: how the last try failed, if it did.
+    pub fn unanswered(&self, trouble: Option<Error>) -> Error {
+        let silent = || Error::Unavailable { server: self.live.config.server(), cause: "is silent".into(), timeout: true };
+        trouble.unwrap_or_else(silent).during(self.wait)
     }
 
     /// Gives up the place in the server's queue.

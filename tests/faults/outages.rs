@@ -1,0 +1,283 @@
+//! A server that is down is not told as a lock that another owner has: the table of kinds × outages × waits.
+
+use std::sync::mpsc;
+use std::thread;
+
+use redlatch::kinds::{ALL, Traits};
+use redlatch::{Answer, Error, LockBuilder, Op, RedLock, Request};
+use redlatch_tests::all_at_once;
+
+use super::*;
+
+/// One call is over soon, and no wait of the table ends by them.
+const TRIES: &str = "?connect_timeout=1&response_timeout=3&retry_for=3&watchdog=60";
+/// None: it is tried once.
+const WAITS: [Option<Duration>; 3] = [None, Some(ms(300)), Some(secs(1))];
+/// A word of the server that is hardly older than a wait counts for it; this is older.
+const LONG_AGO: Duration = ms(300);
+
+fn request(traits: &Traits, op: Op, owner: i64) -> Request {
+    let name = if traits.name == "multi" { "n\0value" } else { "n" };
+    Request { numbers: if counts(traits) { vec![1] } else { Vec::new() }, ..Request::new(op, traits.name, name, owner) }
+}
+
+/// Whether it is a count of permits, or of what is waited for.
+fn counts(traits: &Traits) -> bool {
+    !traits.held || traits.name == "permit"
+}
+
+fn try_for(client: &Client, traits: &Traits, owner: i64, wait: Option<Duration>) -> Result<Answer, Error> {
+    client.run_blocking(Request { wait: Some(wait.unwrap_or_default()), ..request(traits, Op::Acquire, owner) })
+}
+
+fn is_unavailable(title: &str, end: Result<Answer, Error>, wait: Option<Duration>) {
+    let Err(error @ Error::Unavailable { .. }) = end else { panic!("{title}: {end:?}") };
+    let said = error.to_string();
+    let wanted = wait.map_or(String::new(), |wait| format!("no answer came during the wait of {wait:?}"));
+    assert!(said.contains(&wanted) && !said.contains("another owner"), "{title}: {said}");
+}
+
+/// Every kind tries it in every way, each with a client of its own.
+fn every_kind_ends(url: &str, end: impl Fn(&str, Result<Answer, Error>, Option<Duration>) + Sync) {
+    let cells = ALL.iter().flat_map(|(traits, _)| WAITS.map(|wait| (traits, wait)));
+    all_at_once(cells.map(|(traits, wait)| {
+        let (url, end, title) = (format!("{url}{TRIES}"), &end, format!("{} {wait:?}", traits.name));
+        (title.clone(), move || end(&title, try_for(&connect(&url), traits, 1, wait), wait))
+    }));
+}
+
+#[test]
+fn a_server_that_does_not_run_is_never_told_as_a_lock_that_is_taken() {
+    every_kind_ends(&format!("redis://127.0.0.1:{}", ports::free()), is_unavailable);
+}
+
+#[test]
+fn an_address_that_swallows_everything_is_never_told_as_a_lock_that_is_taken() {
+    let hole = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    every_kind_ends(&format!("redis://{}", hole.local_addr().expect("it is bound")), is_unavailable);
+}
+
+#[test]
+fn a_server_that_stands_still_is_never_told_as_a_lock_that_is_taken() {
+    let server = Server::start();
+    server.pause();
+    every_kind_ends(&server.url(), is_unavailable);
+}
+
+#[test]
+fn a_server_that_still_loads_its_data_is_told_as_such() {
+    let words = ["--key-load-delay", "10000", "--loading-process-events-interval-bytes", "1024"].map(str::to_owned);
+    let server = Server::with(Options { args: words.into(), debugging: true, ..Options::default() });
+    server.view().command::<()>(&["EVAL", "for i = 1, 6000 do redis.call('SET', 'k' .. i, string.rep('v', 2000)) end", "0"]);
+    let mut loader = server.view();
+    // It is answered at the end, or not at all: the server ends with the test.
+    let loading = thread::spawn(move || drop(loader.try_command::<String>(&["DEBUG", "RELOAD"])));
+    let mut view = server.view();
+    eventually("a server that loads", || view.try_command::<String>(&["GET", "k"]).err().filter(|e| e.code() == Some("LOADING")));
+    every_kind_ends(&server.url(), |title, end, wait| match end {
+        Err(Error::Refused { code, .. }) if code == "LOADING" => {}
+        end => is_unavailable(title, end, wait),
+    });
+    assert!(view.try_command::<String>(&["GET", "k"]).is_err(), "it still loads");
+    server.stop();
+    loading.join().expect("no panic");
+}
+
+#[test]
+fn a_server_in_quarantine_says_not_now_and_the_reason() {
+    let server = Server::start();
+    let careful = |url: &str| connect(&format!("{url}&quarantine=true"));
+    let cells = ALL.iter().filter(|(traits, _)| traits.name != "latch").flat_map(|(traits, _)| WAITS.map(|wait| (traits, wait)));
+    all_at_once(cells.map(|(traits, wait)| {
+        let client = careful(&format!("{}{TRIES}", server.url()));
+        let job = move || {
+            // It has to know its server before a short wait.
+            assert!(!try_for(&client, traits, 1, None).expect("answered").done);
+            assert!(!try_for(&client, traits, 1, wait).expect("answered").done);
+            assert!(client.is_held_back("n"));
+        };
+        (format!("{} {wait:?}", traits.name), job)
+    }));
+    let client = careful(&format!("{}{TRIES}", server.url()));
+    let reason = |error: Error| {
+        let said = error.to_string();
+        assert!(matches!(error, Error::NotAcquired { .. }) && said.contains("quarantine") && !said.contains("another owner"), "{said}");
+    };
+    reason(client.lock("n").wait(secs(1)).blocking().acquire().map(drop).expect_err("nothing is granted"));
+    reason(client.multi_lock([client.lock("n"), client.lock("m")]).wait(secs(1)).blocking().acquire().map(drop).expect_err("nor here"));
+    reason(client.semaphore("s").acquire(1).wait(secs(1)).blocking().expect_err("nor permits"));
+    reason(client.permit_semaphore("p").acquire().wait(secs(1)).blocking().map(drop).expect_err("nor those with ids"));
+}
+
+/// A kind that an owner of `holder` has, and that `waiters` ask for.
+struct Taken {
+    traits: &'static Traits,
+    server: Server,
+    waiters: Client,
+    _holder: Client,
+}
+
+impl Taken {
+    fn new(traits: &'static Traits, lease: Option<Duration>) -> Taken {
+        let server = Server::start();
+        let client = || connect(&format!("{}{TRIES}", server.url()));
+        let (holder, waiters) = (client(), client());
+        let named = |name| &ALL.iter().find(|(traits, _)| traits.name == name).expect("there is such a kind").0;
+        let by = match traits.name {
+            "read" => named("write"),
+            "permit" => named("permit_semaphore"),
+            _ => traits,
+        };
+        if counts(traits) {
+            assert_eq!(holder.run_blocking(request(by, Op::TrySet, 1)).expect("answered").number, 1);
+        }
+        if traits.name != "latch" {
+            let taken = holder.run_blocking(Request { lease, ..request(by, Op::Acquire, 1) });
+            assert!(taken.expect("answered").done, "{}: it is free", traits.name);
+        }
+        Taken { traits, server, waiters, _holder: holder }
+    }
+
+    /// Begins to wait, and returns once the server has said that it is taken, also after the waiter began to listen.
+    fn wait(&self, owner: i64, wait: Duration) -> mpsc::Receiver<Result<Answer, Error>> {
+        let (sender, end) = mpsc::channel();
+        let mut view = self.server.view();
+        let mut scripts = || ["evalsha", "eval"].iter().filter_map(|by| view.calls().get(*by).copied()).sum::<u64>();
+        // From then on the server knows the script: each try is one call.
+        assert!(!try_for(&self.waiters, self.traits, owner, None).expect("answered").done, "{}: it is taken", self.traits.name);
+        let before = scripts();
+        let acquire = Request { wait: Some(wait), ..request(self.traits, Op::Acquire, owner) };
+        self.waiters.submit(self.waiters.ticket(), acquire, move |end| drop(sender.send(end)));
+        eventually("two tries", || (scripts() >= before + 2).then_some(()));
+        // The server has written their answers before this one.
+        scripts();
+        end
+    }
+}
+
+fn ended(end: mpsc::Receiver<Result<Answer, Error>>) -> Result<Answer, Error> {
+    end.recv_timeout(PATIENCE).expect("the wait ends")
+}
+
+#[test]
+fn a_word_during_a_wait_counts_until_its_end_and_not_for_waiters_that_come_later() {
+    all_at_once(ALL.iter().map(|(traits, _)| {
+        let job = move || {
+            let taken = Taken::new(traits, None);
+            let told = taken.wait(2, secs(2));
+            taken.server.pause();
+            thread::sleep(LONG_AGO);
+            // They stand in the line of the one that was told, where their kind has one.
+            thread::scope(|scope| {
+                for (owner, wait) in (3..).zip(WAITS) {
+                    let taken = &taken;
+                    scope.spawn(move || is_unavailable("a newcomer", try_for(&taken.waiters, traits, owner, wait), wait));
+                }
+            });
+            match traits.fair {
+                // Its word is to ask again within a second, or to lose the place in the queue.
+                true => is_unavailable(traits.name, ended(told), Some(secs(2))),
+                false => assert!(!ended(told).expect("the server has said that it is taken").done),
+            }
+        };
+        (traits.name.to_owned(), job)
+    }));
+}
+
+#[test]
+fn a_word_does_not_outlive_the_lease_that_it_told_of() {
+    all_at_once(ALL.iter().filter(|(traits, _)| traits.exclusive).map(|(traits, _)| {
+        let job = move || {
+            let taken = Taken::new(traits, Some(secs(1)));
+            let told = taken.wait(2, secs(2));
+            taken.server.pause();
+            is_unavailable(traits.name, ended(told), Some(secs(2)));
+        };
+        (traits.name.to_owned(), job)
+    }));
+}
+
+#[test]
+fn a_word_does_not_outlive_the_connection_that_it_came_by() {
+    all_at_once(ALL.iter().map(|(traits, _)| {
+        let job = move || {
+            let taken = Taken::new(traits, None);
+            let told = taken.wait(2, secs(2));
+            if taken.server.view().channels("*").is_empty() {
+                return; // It does not listen, and is told that the connection is gone by its tries alone.
+            }
+            taken.server.stop();
+            is_unavailable(traits.name, ended(told), Some(secs(2)));
+        };
+        (traits.name.to_owned(), job)
+    }));
+}
+
+#[test]
+fn a_caller_that_joins_a_sleeping_line_has_a_word_of_its_own_before_its_wait_ends() {
+    let taken = Taken::new(&ALL[0].0, None);
+    let first = taken.wait(2, secs(60));
+    eventually("a line that listens", || (!taken.server.view().channels("*").is_empty()).then_some(()));
+    thread::sleep(LONG_AGO);
+    let answer = try_for(&taken.waiters, taken.traits, 3, Some(secs(2)));
+    assert!(!answer.expect("the server is well, and says that it is taken").done);
+    assert!(first.try_recv().is_err(), "it still waits");
+}
+
+#[test]
+fn a_hold_of_the_same_client_is_as_good_as_a_word() {
+    let server = Server::start();
+    let client = connect(&format!("{}{TRIES}", server.url()));
+    let held = client.lock("n").blocking().acquire().expect("free");
+    server.pause();
+    assert!(client.lock("n").wait(secs(1)).blocking().try_acquire().expect("this client has it").is_none());
+    let said = client.lock("n").wait(ms(300)).blocking().acquire().map(drop).expect_err("this client has it");
+    assert!(matches!(said, Error::NotAcquired { .. }) && said.to_string().contains("another owner"), "{said}");
+    server.resume();
+    held.release().expect("held");
+}
+
+#[test]
+fn an_answer_that_comes_after_a_short_wait_is_no_answer_and_what_it_took_goes_back() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let client = connect(&format!("{}{TRIES}", server.url_at(proxy.port())));
+    client.lock("warm").blocking().acquire().expect("free").release().expect("held");
+    proxy.stall(Direction::ToClient);
+    let end = client.lock("n").wait(ms(15)).blocking().try_acquire().map(|taken| taken.is_some());
+    assert!(matches!(end, Err(Error::Unavailable { .. })), "{end:?}");
+    eventually("a copy that was carried out", || server.view().exists("n").then_some(()));
+    proxy.flow();
+    eventually("that it goes back", || (!server.view().exists("n")).then_some(()));
+}
+
+#[test]
+fn a_group_is_unavailable_where_too_few_members_answer_and_not_now_where_enough_do() {
+    let servers = [(); 3].map(|()| Server::start());
+    let urls = servers.each_ref().map(|server| format!("{}{TRIES}", server.url()));
+    let clients = urls.each_ref().map(|url| connect(url));
+    let multi = |name: &str| clients[0].multi_lock([0, 1].map(|place| clients[place].lock(name)));
+    let red = RedLock::connect(&urls).expect("good URLs");
+    let other = connect(&servers[0].url());
+    let end = |lock: LockBuilder, wait| lock.wait(wait).blocking().try_acquire().map(|taken| taken.is_some());
+    // One of the red lock's members is taken, and one is gone: the third alone is no majority.
+    let held = other.lock("n").blocking().acquire().expect("free");
+    servers[2].stop();
+    for wait in [ms(0), ms(300), secs(1)] {
+        assert!(!end(red.lock("n"), wait).expect("two answer"));
+        assert!(!end(multi("n"), wait).expect("the first says that it is taken"));
+    }
+    held.release().expect("held");
+    servers[1].stop();
+    all_at_once([ms(0), ms(300), secs(1), secs(4)].into_iter().flat_map(|wait| {
+        // Each has a name of its own: none is in another one's way.
+        let (all, most) = (format!("multi {wait:?}"), format!("red {wait:?}"));
+        [(multi(&all), all), (red.lock(&most), most)].map(|(lock, title)| {
+            (title.clone(), move || {
+                let end = end(lock, wait);
+                assert!(matches!(end, Err(Error::Unavailable { .. })), "{title}: {end:?}");
+            })
+        })
+    }));
+    eventually("that nothing is held", || servers[0].view().keys("*").is_empty().then_some(()));
+}
