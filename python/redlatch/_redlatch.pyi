@@ -95,6 +95,7 @@ class Object:
     def name(self) -> str:
         """Its name, without the client's prefix."""
 
+    def _held_back(self) -> bool: ...
     def _run(
         self, op: int, owner: int, times: tuple[float | None, float | None], numbers: list[int], done: list[_Outcome]
     ) -> None: ...

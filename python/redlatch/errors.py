@@ -44,13 +44,20 @@ class AlreadyHeldError(RedlatchError, RuntimeError):
 
 
 class NotAcquiredError(RedlatchError, TimeoutError):
-    """The wait ran out. Raised only by what promises a hold: `with lock`, `lock(wait=…)` and decorated functions."""
+    """The wait ran out, and the lock is taken: by the word of its server, or by a hold of this client.
+
+    Raised only by what promises a hold: `with lock`, `lock(wait=…)` and decorated functions. Without such a word the
+    end of a wait is UnavailableError, from `try_lock` too.
+    """
 
     code = "not_acquired"
 
 
 class UnavailableError(RedlatchError, ConnectionError):
-    """The server could not be reached or did not answer in time. `reason` is `unreachable` or `timeout`."""
+    """The server could not be reached, or did not answer in time or during a wait.
+
+    `reason` is `unreachable` or `timeout`.
+    """
 
     code = "unavailable"
 

@@ -25,6 +25,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 FOR_EVER: Final = "None waits for ever, 0 tries once"
+HELD_BACK: Final = (
+    "its server may have lost locks, and grants none until their holders must have noticed (the option quarantine); "
+    "try later"
+)
 RENEWED: Final = "None has it renewed until it is released"
 
 
@@ -79,15 +83,22 @@ class Lock(_redlatch.Lock):
         return self._client
 
     def lock(self, *, lease: Seconds | Unset | None = UNSET, wait: Seconds | Unset | None = UNSET) -> Hold:
-        """Acquires the lock and returns the hold. Raises NotAcquiredError when `wait` ends."""
+        """Acquires the lock and returns the hold.
+
+        Raises NotAcquiredError when `wait` ends and another owner holds the lock, UnavailableError when the server did
+        not say so during the wait.
+        """
         waited = self._wait if wait is UNSET else optional_seconds("wait", wait, FOR_EVER)
         hold = self._acquire(waited, lease)
         if hold is None:
-            raise not_acquired(self.name, waited)
+            raise self._not_acquired(waited)
         return hold
 
     def try_lock(self, *, wait: Seconds | None = 0, lease: Seconds | Unset | None = UNSET) -> Hold | None:
-        """Acquires the lock if that succeeds within `wait` (0: at the first try) and returns the hold, else None."""
+        """Acquires the lock if that succeeds within `wait` (0: at the first try) and returns the hold, else None.
+
+        Raises UnavailableError when the server did not say during the wait that the lock is taken.
+        """
         return self._acquire(optional_seconds("wait", wait, FOR_EVER), lease)
 
     def force_unlock(self) -> bool:
@@ -165,7 +176,7 @@ class Lock(_redlatch.Lock):
         return ask.answer(self._ask(ask.op), self.name)
 
     def _not_acquired(self, waited: float | None) -> NotAcquiredError:
-        return not_acquired(self.name, waited)
+        return not_acquired(self.name, waited, self._held_back())
 
     def _not_entered(self) -> NotHeldError:
         return not_entered(self.name, "thread", "with")
@@ -174,11 +185,10 @@ class Lock(_redlatch.Lock):
         return f"<redlatch.{type(self).__name__} {self.name!r} of {self._client!r}>"
 
 
-def not_acquired(name: str, waited: float | None) -> NotAcquiredError:
-    """The error of an acquire whose wait has ended."""
-    return NotAcquiredError(
-        f"`{name}` was not acquired within {waited} s: another owner holds it; wait longer or try later", name
-    )
+def not_acquired(name: str, waited: float | None, held_back: bool) -> NotAcquiredError:
+    """The error of an acquire whose wait has ended; `held_back`: its server is in quarantine."""
+    why = HELD_BACK if held_back else "another owner holds it; wait longer or try later"
+    return NotAcquiredError(f"`{name}` was not acquired within {waited} s: {why}", name)
 
 
 def not_entered(name: str, who: str, block: str) -> NotHeldError:

@@ -86,14 +86,14 @@ class PermitExpirableSemaphore(_redlatch.Object):
         """
         permit = self.try_acquire(wait=wait, lease=lease, renew=renew)
         if permit is None:
-            raise not_there(self.name, 1, wait, self._asked(asks.IS_SET))
+            raise not_there(self.name, 1, wait, self._asked(asks.IS_SET), self._held_back())
         return permit
 
     def acquire_many(self, permits: int, *, wait: Seconds | None = None, lease: Seconds | None = None) -> list[Permit]:
         """Takes permits, all at once; otherwise as `acquire`."""
         taken = self.try_acquire_many(permits, wait=wait, lease=lease)
         if taken is None:
-            raise not_there(self.name, permits, wait, self._asked(asks.IS_SET))
+            raise not_there(self.name, permits, wait, self._asked(asks.IS_SET), self._held_back())
         return taken
 
     def try_acquire(

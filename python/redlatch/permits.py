@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from redlatch import _redlatch, asks, calls
 from redlatch.durations import Seconds, optional_seconds, seconds
 from redlatch.errors import ConfigError, NotAcquiredError
-from redlatch.locks import FOR_EVER
+from redlatch.locks import FOR_EVER, HELD_BACK
 from redlatch.owners import this_thread
 from redlatch.texts import checked
 
@@ -62,7 +62,7 @@ class Semaphore(_redlatch.Permits):
     def acquire(self, permits: int = 1, *, wait: Seconds | None = None) -> None:
         """Takes permits, all at once. Raises NotAcquiredError when `wait` ends."""
         if not self.try_acquire(permits, wait=wait):
-            raise not_there(self.name, permits, wait, self._asked(asks.IS_SET))
+            raise not_there(self.name, permits, wait, self._asked(asks.IS_SET), self._held_back())
 
     def try_acquire(self, permits: int = 1, *, wait: Seconds | None = 0) -> bool:
         """Takes permits if they are there within `wait` (0: now), and returns whether it did."""
@@ -147,10 +147,11 @@ def checked_ttl(ttl: Seconds | None) -> int:
     return 0 if ttl is None else max(1, round(seconds("ttl", ttl, "leave it out for no end") * 1000))
 
 
-def not_there(name: str, permits: int, wait: Seconds | None, are_set: bool) -> NotAcquiredError:
-    """The error of an acquire whose wait has ended."""
+def not_there(name: str, permits: int, wait: Seconds | None, are_set: bool, held_back: bool) -> NotAcquiredError:
+    """The error of an acquire whose wait has ended; `held_back`: its server is in quarantine."""
     never = "" if are_set else " and were never set; call try_set_permits first"
-    return NotAcquiredError(f"{permits} permits of `{name}` were not there within {wait} s{never}", name)
+    why = f": {HELD_BACK}" if held_back else never
+    return NotAcquiredError(f"{permits} permits of `{name}` were not there within {wait} s{why}", name)
 
 
 def run(

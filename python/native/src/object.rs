@@ -36,6 +36,11 @@ impl Object {
         self.named.shown()
     }
 
+    /// Whether its server grants nothing new just now; nothing is asked.
+    fn _held_back(&self) -> bool {
+        self.named.client.is_held_back(&self.named.name)
+    }
+
     /// Runs an operation for `owner` and puts its outcome into `done`; `times` are its wait and its lease.
     fn _run(&self, py: Python<'_>, op: i32, owner: i64, times: Times, numbers: Vec<i64>, done: &Bound<'_, PyList>) -> PyResult<()> {
         match self.request(op, owner, times, numbers) {

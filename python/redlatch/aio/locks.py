@@ -77,15 +77,22 @@ class Lock(_redlatch.Object):
         return self._client
 
     async def lock(self, *, lease: Seconds | Unset | None = UNSET, wait: Seconds | Unset | None = UNSET) -> Hold:
-        """Acquires the lock and returns the hold. Raises NotAcquiredError when `wait` ends."""
+        """Acquires the lock and returns the hold.
+
+        Raises NotAcquiredError when `wait` ends and another owner holds the lock, UnavailableError when the server did
+        not say so during the wait.
+        """
         waited = self._wait if wait is UNSET else optional_seconds("wait", wait, FOR_EVER)
         hold = await self._taken(waited, lease)
         if hold is None:
-            raise not_acquired(self.name, waited)
+            raise not_acquired(self.name, waited, self._held_back())
         return hold
 
     async def try_lock(self, *, wait: Seconds | None = 0, lease: Seconds | Unset | None = UNSET) -> Hold | None:
-        """Acquires the lock if that succeeds within `wait` (0: at the first try) and returns the hold, else None."""
+        """Acquires the lock if that succeeds within `wait` (0: at the first try) and returns the hold, else None.
+
+        Raises UnavailableError when the server did not say during the wait that the lock is taken.
+        """
         return await self._taken(optional_seconds("wait", wait, FOR_EVER), lease)
 
     async def unlock(self) -> None:

@@ -85,7 +85,7 @@ class PermitExpirableSemaphore(_redlatch.Object):
         """
         permit = await self.try_acquire(wait=wait, lease=lease, renew=renew)
         if permit is None:
-            raise not_there(self.name, 1, wait, await asked(self, asks.IS_SET))
+            raise not_there(self.name, 1, wait, await asked(self, asks.IS_SET), self._held_back())
         return permit
 
     async def acquire_many(
@@ -94,7 +94,7 @@ class PermitExpirableSemaphore(_redlatch.Object):
         """Takes permits, all at once; otherwise as `acquire`."""
         taken = await self.try_acquire_many(permits, wait=wait, lease=lease)
         if taken is None:
-            raise not_there(self.name, permits, wait, await asked(self, asks.IS_SET))
+            raise not_there(self.name, permits, wait, await asked(self, asks.IS_SET), self._held_back())
         return taken
 
     async def try_acquire(

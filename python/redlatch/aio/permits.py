@@ -61,7 +61,7 @@ class Semaphore(_redlatch.Object):
     async def acquire(self, permits: int = 1, *, wait: Seconds | None = None) -> None:
         """Takes permits, all at once. Raises NotAcquiredError when `wait` ends."""
         if not await self.try_acquire(permits, wait=wait):
-            raise not_there(self.name, permits, wait, await asked(self, asks.IS_SET))
+            raise not_there(self.name, permits, wait, await asked(self, asks.IS_SET), self._held_back())
 
     async def try_acquire(self, permits: int = 1, *, wait: Seconds | None = 0) -> bool:
         """Takes permits if they are there within `wait` (0: now), and returns whether it did."""

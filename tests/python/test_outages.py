@@ -1,0 +1,116 @@
+"""A server that is down is told as such, not as a lock that another owner has: kinds, outages and waits."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+import redlatch
+from redlatch import aio
+from servers import Server, free_port
+
+QUICK = "?connect_timeout=1&response_timeout=2&retry_for=2&watchdog=60"
+WAITS = [0, 0.3, 1]
+
+# How each kind is tried, by a client of either module.
+TRIES: dict[str, Callable[[Any, float], Any]] = {
+    "plain": lambda client, wait: client.get_lock("n").try_lock(wait=wait),
+    "spin": lambda client, wait: client.get_spin_lock("n").try_lock(wait=wait),
+    "non-reentrant": lambda client, wait: client.get_non_reentrant_lock("n").try_lock(wait=wait),
+    "fenced": lambda client, wait: client.get_fenced_lock("n").try_lock(wait=wait),
+    "fair": lambda client, wait: client.get_fair_lock("n").try_lock(wait=wait),
+    "read": lambda client, wait: client.get_read_write_lock("n").read_lock.try_lock(wait=wait),
+    "write": lambda client, wait: client.get_read_write_lock("n").write_lock.try_lock(wait=wait),
+    "token": lambda client, wait: client.get_token_lock("n").try_lock(wait=wait),
+    "group": lambda client, wait: client.get_multi_lock(client.get_lock("n"), client.get_lock("m")).try_lock(wait=wait),
+    "promised": lambda client, wait: client.get_lock("n").lock(wait=wait),
+    "semaphore": lambda client, wait: client.get_semaphore("n").try_acquire(wait=wait),
+    "latch": lambda client, wait: client.get_count_down_latch("n").wait(wait),
+    "permits": lambda client, wait: client.get_permit_expirable_semaphore("n").try_acquire(wait=wait),
+}
+
+
+@pytest.fixture(params=["nothing listens", "nothing is answered", "it stands still"])
+def down(request: pytest.FixtureRequest, own_server: Server) -> Iterator[str]:
+    """The URL of a server that is down."""
+    if request.param == "nothing listens":
+        yield f"redis://127.0.0.1:{free_port()}{QUICK}"
+    elif request.param == "nothing is answered":
+        with socket.create_server(("127.0.0.1", 0), backlog=128) as hole:
+            yield f"redis://127.0.0.1:{hole.getsockname()[1]}{QUICK}"
+    else:
+        own_server.pause()
+        yield own_server.url + QUICK
+        own_server.resume()
+
+
+def is_plain(error: BaseException, wait: float) -> None:
+    assert isinstance(error, redlatch.UnavailableError), repr(error)
+    assert "another owner" not in str(error)
+    assert wait == 0 or "no answer came during the wait of" in str(error), error
+
+
+def test_an_outage_is_told_to_threads(down: str) -> None:
+    def ask(cell: tuple[str, float]) -> None:
+        kind, wait = cell
+        with redlatch.connect(down) as client, pytest.raises(redlatch.RedlatchError) as told:
+            TRIES[kind](client, wait)
+        is_plain(told.value, wait)
+
+    cells = [(kind, wait) for kind in TRIES for wait in WAITS]
+    with ThreadPoolExecutor(len(cells)) as pool:
+        list(pool.map(ask, cells))
+
+
+def test_an_outage_is_told_to_tasks(down: str) -> None:
+    async def ask(kind: str, wait: float) -> None:
+        async with aio.connect(down) as client:
+            tried: Awaitable[object] = TRIES[kind](client, wait)
+            with pytest.raises(redlatch.RedlatchError) as told:
+                await tried
+        is_plain(told.value, wait)
+
+    async def table() -> None:
+        await asyncio.gather(*(ask(kind, wait) for kind in TRIES for wait in WAITS))
+
+    asyncio.run(table())
+
+
+def test_another_owner_is_named_only_where_the_server_said_so(own_server: Server) -> None:
+    url = own_server.url + QUICK
+    with redlatch.connect(url) as holder, redlatch.connect(url) as client:
+        holder.get_lock("n").lock()
+        with pytest.raises(redlatch.NotAcquiredError, match="another owner holds it"):
+            client.get_lock("n").lock(wait=1)
+        own_server.pause()
+        with pytest.raises(redlatch.UnavailableError, match="no answer came during the wait of 1s"):
+            client.get_lock("n").lock(wait=1)
+        own_server.resume()
+
+
+def test_a_quarantine_has_words_of_its_own(own_server: Server) -> None:
+    with redlatch.connect(own_server.url, quarantine=True, watchdog=60) as client:
+        lock, semaphore = client.get_lock("n"), client.get_semaphore("s")
+        for promise in (
+            lambda: lock.lock(wait=1),
+            lambda: client.get_multi_lock(lock, client.get_lock("m")).lock(wait=1),
+            lambda: client.get_lock("n", wait=1).__enter__(),
+            lambda: semaphore.acquire(wait=1),
+        ):
+            with pytest.raises(redlatch.NotAcquiredError, match="quarantine") as told:
+                promise()
+            assert "another owner" not in str(told.value)
+
+    async def ask() -> None:
+        async with aio.connect(own_server.url, quarantine=True, watchdog=60) as client:
+            with pytest.raises(redlatch.NotAcquiredError, match="quarantine"):
+                await client.get_lock("n").lock(wait=1)
+            with pytest.raises(redlatch.NotAcquiredError, match="quarantine"):
+                await client.get_semaphore("s").acquire(wait=1)
+
+    asyncio.run(ask())
