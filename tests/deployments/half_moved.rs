@@ -132,6 +132,11 @@ fn a_writer_who_goes_on_reading_leaves_no_half_of_a_lock_while_its_slot_moves() 
         moving.end();
         releasing.join().expect("no panic");
     });
+    let messages = |place: usize| {
+        let calls = cluster.servers[place].view().calls();
+        ["publish", "spublish"].iter().filter_map(|command| calls.get(*command)).sum::<u64>()
+    };
+    assert!(messages(0) + messages(1) > 0, "those who wait to read are told");
     assert!(run(Op::Acquire, "read", 2).done, "readers may read");
     for owner in [1, 2] {
         run(Op::Release, "read", owner);

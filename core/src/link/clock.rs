@@ -41,3 +41,17 @@ impl Clock {
         ((self.base.elapsed() + ahead.min(LONGEST)).as_millis() as i64).saturating_add(self.offset.load(Relaxed)).max(0) as u64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_call_is_to_be_carried_out_so_late_that_the_server_takes_it_for_one_from_before_its_clock_was_set_back() {
+        let clock = Clock::new();
+        clock.learn(1_000_000, Instant::now());
+        let ahead = |seconds| clock.server_ms(Duration::from_secs(seconds));
+        assert!((1_003_000..1_020_000).contains(&ahead(3)), "{}", ahead(3));
+        assert!(ahead(3600) < 1_000_000 + 30_000, "{} is refused by _late.lua", ahead(3600));
+    }
+}
