@@ -347,6 +347,33 @@ fn what_a_caller_takes_while_its_client_closes_is_given_back() {
 }
 
 #[test]
+fn a_release_that_waits_for_its_turn_when_its_client_closes_is_carried_out() {
+    all_at_once(ALL.iter().filter(|(traits, _)| traits.held).map(|(traits, _)| {
+        let check = || {
+            let stage = Stage::new(traits.name);
+            let client = stage.client("", "no such answer");
+            let taken = client.run_blocking(stage.request(Op::Acquire, 2)).expect("answered");
+            let own = |op| Request { hold: taken.number as u64, ..stage.request(op, 2) };
+            stage.proxy.hold_at(Direction::ToClient, ":1\r\n", 1);
+            let extended = Asked::by(&client, client.ticket(), own(Op::Extend), false);
+            stage.held_back();
+            let released = Asked::by(&client, client.ticket(), own(Op::Release), false);
+            thread::scope(|scope| {
+                let closing = scope.spawn(|| client.close(false));
+                eventually("the end", || client.is_closed().then_some(()));
+                stage.let_go();
+                drop(extended.end());
+                let released = released.end();
+                assert!(released.is_ok(), "{}: {released:?}", stage.kind);
+                closing.join().expect("it returns");
+            });
+            assert!(stage.is_free(), "{}: {:?}", stage.kind, stage.server.view().keys("*"));
+        };
+        (traits.name.to_owned(), check)
+    }));
+}
+
+#[test]
 fn whatever_the_threads_of_a_closing_client_ask_for_is_answered_and_nothing_stays() {
     const ROUNDS: u64 = 3000;
     let words = ["--notify-keyspace-events", "Kgx"].map(str::to_owned).to_vec();
