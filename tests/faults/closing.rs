@@ -271,7 +271,8 @@ impl Stage {
     /// A client that has begun to work, and from which the proxy keeps an answer that has this.
     fn client(&self, options: &str, answer: &str) -> Client {
         let client = connect(&format!("{}{options}", self.server.url_at(self.proxy.port())));
-        let inspect = Request::new(Op::Inspect, self.kind, self.request(Op::Inspect, 1).name, 1);
+        let patience = Some(PATIENCE);
+        let inspect = Request { response_timeout: patience, retry_for: patience, lease: None, ..self.request(Op::Inspect, 1) };
         for on_own_thread in [true, false] {
             Asked::by(&client, client.ticket(), inspect.clone(), on_own_thread).end().expect("answered");
         }

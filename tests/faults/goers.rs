@@ -250,6 +250,10 @@ impl Run<'_> {
             own.iter().for_each(|own| drop(self.client.run_blocking(own.clone())));
         }
         self.give_back(doing, own, end);
+        if (doing, going) == (Doing::Force, Going::DropsTheFuture) && moment != Moment::NotPolled {
+            // It goes on to its end, and evicts whatever owner it finds.
+            eventually("the eviction", || (!self.stage.server.view().exists(&self.name)).then_some(()));
+        }
         in_the_way.into_iter().for_each(|release| drop(other.run_blocking(release)));
         self.nothing_is_left(&format!("{kind}: {doing:?}, {going:?}, {moment:?}"));
         let next = self.take(other, self.request(Op::Acquire, 3));
@@ -276,10 +280,11 @@ impl Run<'_> {
                 let (mut view, mut rests) = (self.stage.server.view(), Instant::now());
                 eventually("the packet", || {
                     // A waiter that listens has nothing on its way for a while.
-                    if doing != Doing::Wait || !self.is_waiting(&mut view, scripts) {
+                    let waits = doing == Doing::Wait && self.is_waiting(&mut view, scripts);
+                    if !waits {
                         rests = Instant::now();
                     }
-                    (self.proxy.struck() > 0 || flight.is_answered() || rests.elapsed() > ms(20)).then_some(())
+                    (self.proxy.struck() > 0 || flight.is_answered() || waits && rests.elapsed() > ms(20)).then_some(())
                 });
                 self.proxy.struck() > 0
             }
