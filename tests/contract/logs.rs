@@ -58,7 +58,9 @@ impl Subscriber for Log {
 /// Has events kept from now on; a program has one log.
 pub fn keep() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| tracing::subscriber::set_global_default(Log(LINES.clone(), AtomicU64::new(1))).expect("the only log of this program"));
+    ONCE.call_once(|| {
+        tracing::subscriber::set_global_default(Log(LINES.clone(), AtomicU64::new(1))).expect("the only log of this program")
+    });
 }
 
 /// The events with these words in them, since [`keep`].

@@ -8,13 +8,13 @@ use redlatch::Client;
 use redlatch_tests::*;
 
 mod cancelling;
-mod dropped;
-mod closing;
 mod changes;
+mod closing;
+mod dropped;
 mod every_packet;
 mod exhausted;
-mod goers;
 mod full;
+mod goers;
 mod holders;
 mod late_copies;
 mod load;
