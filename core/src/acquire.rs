@@ -14,6 +14,7 @@ use crate::script::Call;
 use crate::settle::WINDOW;
 use crate::target::{Begun, Target, Tried};
 use crate::waiter::{Busy, Met};
+use crate::word::AN_ANSWER;
 
 /// On the caller's thread; `None`: the waiter will be answered.
 pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
@@ -118,8 +119,9 @@ fn stand_in_line(mut waiting: Waiting) -> Option<Waiting> {
         0 => Some(target.is_near(now)),
         _ => None,
     };
+    let has_a_line = lines.is_waited_in(&key, now) && (lines.is_taken(&key, now) || !is_short(&waiting, now));
     match near {
-        Some(near) if near || lines.is_waited_in(&key, now) => {
+        Some(near) if near || has_a_line => {
             let joined = lines.join(waiting, if near { Met::Near } else { Met::Unknown }, now);
             drop(lines);
             started(&target, joined);
@@ -131,6 +133,11 @@ fn stand_in_line(mut waiting: Waiting) -> Option<Waiting> {
             Some(waiting)
         }
     }
+}
+
+/// Whether it waits for less than an answer may take: where its line has no word for it, it asks for itself.
+fn is_short(waiting: &Waiting, now: Instant) -> bool {
+    waiting.patience.deadline().is_some_and(|deadline| deadline < now + AN_ANSWER)
 }
 
 /// Stands in line after a try, which met this.

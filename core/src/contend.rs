@@ -58,6 +58,8 @@ pub async fn run(target: Target) {
             _ => {}
         }
         tokio::select! {
+            // A try that ends with the wait of its waiter says why that was in vain.
+            biased;
             did = async { work.as_mut().expect("there is work").await }, if work.is_some() => {
                 work = None;
                 finish(&live, &key, did, since, ear.is_proven());

@@ -135,6 +135,11 @@ impl Lines {
         self.lines.get(key).is_some_and(|entry| entry.line.is_waited_in(now))
     }
 
+    /// Whether a newcomer to a line has no need to ask whether the lock is taken.
+    pub fn is_taken(&self, key: &Key, now: Instant) -> bool {
+        self.lines.get(key).is_some_and(|entry| entry.line.waiter.is_taken(now, now))
+    }
+
     pub fn join(&mut self, waiting: Waiting, met: Met, now: Instant) -> Joined {
         if self.closed || self.is_cancelled(waiting.ticket) {
             return Joined::Cancelled(Box::new(waiting));

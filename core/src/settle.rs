@@ -9,11 +9,10 @@ use crate::error::Error;
 use crate::link::{Limits, Outcome, Reply, Sent};
 use crate::live::Live;
 use crate::script::Call;
+use crate::word::AN_ANSWER;
 
 /// How long after its sending a call may still be carried out.
 pub const WINDOW: Duration = Duration::from_secs(1);
-/// However short its caller waits, a call has so long to be answered: a server that is slow is not one that is down.
-pub const AT_LEAST: Duration = Duration::from_millis(250);
 /// Before the first repeat of a call; then twice as long each time, up to [`LONGEST_PAUSE`].
 const PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
@@ -33,7 +32,7 @@ impl Tries {
     /// How long a copy that is sent at `now` may stay unanswered.
     pub fn response(&self, now: Instant) -> Duration {
         let left = self.end.map_or(self.response, |end| end.saturating_duration_since(now));
-        self.response.min(left.max(AT_LEAST))
+        self.response.min(left.max(AN_ANSWER))
     }
 }
 

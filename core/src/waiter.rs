@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use crate::clock::Instant;
 use crate::dice::dice;
-use crate::settle::AT_LEAST;
-use crate::word::Word;
+use crate::word::{AN_ANSWER, Word};
 
 /// Longest sleep behind a key without an end.
 const LONGEST: Duration = Duration::from_secs(30);
@@ -103,7 +102,7 @@ impl Waiter {
         }
         if let Some(deadline) = deadline.filter(|_| !self.is_taken(now, now)) {
             let wait = deadline.saturating_duration_since(now);
-            let latest = now + wait.saturating_sub(AT_LEAST).min(wait / 2);
+            let latest = now + wait.saturating_sub(AN_ANSWER).min(wait / 2);
             self.ask_by = Some(self.ask_by.map_or(latest, |ask_by| ask_by.min(latest)));
         }
     }
@@ -256,7 +255,7 @@ mod tests {
         assert!(waiter.is_taken(later, later + 2 * SECOND));
         assert_eq!(waiter.next(later + SECOND), Next::Sleep(later + 21 * SECOND + Duration::from_millis(1)));
         let last = later + 2 * SECOND;
-        waiter.join(&Met::Unknown, Some(last + AT_LEAST), last);
+        waiter.join(&Met::Unknown, Some(last + AN_ANSWER), last);
         assert_eq!(waiter.next(last), Next::Try, "there is no time to lose");
     }
 

@@ -14,7 +14,7 @@ const TRIES: &str = "?connect_timeout=1&response_timeout=3&retry_for=3&watchdog=
 /// None: it is tried once.
 const WAITS: [Option<Duration>; 3] = [None, Some(ms(300)), Some(secs(1))];
 /// A word of the server that is hardly older than a wait counts for it; this is older.
-const LONG_AGO: Duration = ms(300);
+const LONG_AGO: Duration = ms(600);
 
 fn request(traits: &Traits, op: Op, owner: i64) -> Request {
     let name = if traits.name == "multi" { "n\0value" } else { "n" };

@@ -7,7 +7,7 @@ use super::{Group, Held, give_back, release};
 use crate::clock::Instant;
 use crate::command::Request;
 use crate::error::Result;
-use crate::word::ROUND_TRIP;
+use crate::word::AN_ANSWER;
 
 /// How long one round of attempts may hold some members while it waits for another one, for each member: whoever takes them in another
 /// order is not to be waited for, for ever.
@@ -38,7 +38,7 @@ impl Group {
                 Ok(None) => Ok(None),
                 Err(error) => {
                     // The others took the time: a member that is asked at the very end says nothing by its silence.
-                    let is_too_soon = failing.is_none() && begun + ROUND_TRIP < asked && asked.elapsed() < ROUND_TRIP;
+                    let is_too_soon = failing.is_none() && begun + AN_ANSWER < asked && asked.elapsed() < AN_ANSWER;
                     match error.is_transient() && is_too_soon {
                         true => Ok(None),
                         false => {
