@@ -179,6 +179,8 @@ fn go_on(waiting: Waiting, first: Option<Begun>, since: Instant) {
     target.live.lines().begin(waiting.ticket);
     let live = target.live.clone();
     live.spawn(async move {
+        // A caller that waits has another end, or none.
+        let since = if waiting.patience == Patience::Once { since } else { Instant::now() };
         let tried = target.acquire(waiting.watched, target.tries_since(since, waiting.patience.deadline()), first).await;
         end(waiting, tried);
     });

@@ -28,6 +28,9 @@ use crate::tasks::{self, Io, boxed};
 use crate::wakes::Wakes;
 use crate::watchers::Watchers;
 
+/// What the end of a client has for the calls in flight, at least, however long its releases have taken.
+const LAST: Duration = Duration::from_millis(100);
+
 pub struct Live {
     pub config: Config,
     pub uuid: String,
@@ -227,12 +230,8 @@ impl Live {
         while firsts.peek().is_some() {
             let (live, firsts) = (self.clone(), Firsts { all: firsts.by_ref().take(TOGETHER).collect(), limits });
             tasks::spawn(async move {
-                let end = Instant::now() + limits.response;
                 match timeout(limits.response, live.pipelines.acquire()).await {
-                    Ok(_turn) => {
-                        let response = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-                        live.link.run_all(Firsts { limits: Limits { response, ..limits }, ..firsts }).await;
-                    }
+                    Ok(_turn) => live.link.run_all(firsts).await,
                     Err(_) => firsts.not_sent(),
                 }
             });
@@ -289,19 +288,30 @@ impl Live {
     /// Frees `held`, and lets everything end that is under way: what it takes is given back by it, since its caller is told of the end. All of
     /// that takes no longer than one call may.
     pub async fn wind_up(self: Arc<Self>, held: Vec<Slot>, done: SyncSender<()>) {
-        let (response, retry_for) = (self.config.response_timeout, self.config.retry_for);
+        let (began, response, retry_for) = (Instant::now(), self.config.response_timeout, self.config.retry_for);
         let longest = retry_for.max(response) + response + self.config.sync.within();
-        let all = async {
-            self.free(held).await;
-            self.emptied().await;
-            let places = self.lines().take_places();
-            let left: Vec<_> = places.into_iter().map(|target| tasks::spawn(async move { target.leave().await })).collect();
-            for left in left {
+        let places = self.leave_places();
+        // Each has the time of one call from its beginning on: of very many some begin late.
+        self.free(held).await;
+        for left in places {
+            let _ = left.await;
+        }
+        let rest = || longest.saturating_sub(began.elapsed()).max(LAST);
+        let _ = timeout(rest(), self.emptied()).await;
+        // An acquire that was on its way may have taken a place meanwhile.
+        let left = async {
+            for left in self.leave_places() {
                 let _ = left.await;
             }
         };
-        let _ = timeout(longest, all).await;
+        let _ = timeout(rest(), left).await;
         let _ = done.send(());
+    }
+
+    /// Gives up the places in queues of the server.
+    fn leave_places(&self) -> Vec<JoinHandle<()>> {
+        let places = self.lines().take_places();
+        places.into_iter().map(|target| tasks::spawn(async move { target.leave().await })).collect()
     }
 
     /// Returns once nobody is inside, and nobody comes in any more.

@@ -201,9 +201,10 @@ fn word(value: &Value, sentinel: &Address, nat: &Nat) -> Option<Word> {
         _ => return None,
     };
     let get = |name: &str| pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-    let number = |name: &str| get(name).and_then(|number| number.parse().ok()).unwrap_or_default();
+    let number = |name: &str| get(name).and_then(|number| number.parse().ok());
     let master = sentinel.near(get("ip")?, get("port")?.parse().ok()?, nat)?;
-    Some(Word { epoch: number("config-epoch"), master, replicas: number("num-slaves") })
+    // A sentinel that does not say how many there are may know of any number.
+    Some(Word { epoch: number("config-epoch").unwrap_or_default(), master, replicas: number("num-slaves").unwrap_or(u64::MAX) })
 }
 
 /// How many replicas have told their master lately what they have, as its `INFO replication` says.

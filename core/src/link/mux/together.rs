@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::Mux;
 use crate::clock::Instant;
 use crate::link::first::{Firsts, tell};
-use crate::link::wire::left;
 use crate::link::{Outcome, Sent, no_script, packed, stays};
 use crate::together::together;
 
@@ -13,7 +12,6 @@ impl Mux {
     /// Sends them all, and tells each what became of it.
     pub async fn run_all(self: &Arc<Self>, firsts: Firsts) {
         let limits = firsts.limits;
-        let end = Instant::now() + limits.response;
         let Ok(wire) = self.wire(limits.response).await else { return firsts.not_sent() };
         if wire.is_over() {
             return firsts.not_sent();
@@ -28,7 +26,7 @@ impl Mux {
         for first in &all {
             pipe.add_command(packed(first.call(), not_after, false, false, &self.server.sharding));
         }
-        let error = match wire.ask(wire.send_all(&pipe), left(end)).await {
+        let error = match wire.ask(wire.send_all(&pipe), limits.response).await {
             Ok(Ok(values)) if values.len() == all.len() => {
                 // Whoever is told of them wakes once.
                 return together(|| {

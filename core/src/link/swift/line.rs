@@ -153,10 +153,7 @@ impl Line {
 impl State {
     fn overdue(&self, now: Instant) -> Option<bool> {
         match self.flights.front() {
-            Some(first) => {
-                let is_silent = now > first.sent.max(self.heard) + first.patience.min(PATIENCE);
-                (is_silent || now > first.sent + first.patience).then_some(true)
-            }
+            Some(first) => (now > first.sent.max(self.heard) + first.patience.min(PATIENCE)).then_some(true),
             None => (self.over || now > self.heard + IDLE).then_some(false),
         }
     }

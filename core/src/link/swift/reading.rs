@@ -103,7 +103,7 @@ impl Swift {
             if !line.is_all_written() && timeout(LOOK, line.stream.writable()).await.is_ok() {
                 line.flush();
             }
-            let came = match timeout(LOOK, read(&line.stream, &mut buffer)).await {
+            match timeout(LOOK, read(&line.stream, &mut buffer)).await {
                 // Only then: this side may have stood still itself.
                 Err(_nothing_came) => match line.overdue() {
                     Some(true) => return self.server.unavailable("does not answer in time", true),
@@ -111,10 +111,8 @@ impl Swift {
                     None => continue,
                 },
                 Ok(Err(_)) => return self.over(),
-                Ok(Ok(came)) => came,
-            };
-            reader.add(&buffer[..came]);
-            let is_all = came < buffer.len();
+                Ok(Ok(read)) => reader.add(&buffer[..read]),
+            }
             let mut answers = Vec::new();
             let mut nonsense = None;
             // What comes after nonsense may belong to another call than it seems.
@@ -140,10 +138,6 @@ impl Swift {
             });
             if let Some(nonsense) = nonsense {
                 return nonsense;
-            }
-            // Behind answers that keep coming a call waits no longer than its caller does.
-            if is_all && line.overdue() == Some(true) {
-                return self.server.unavailable("does not answer in time", true);
             }
         }
     }
