@@ -14,6 +14,7 @@ use crate::error::{Loss, LostReason};
 use crate::owner::OwnerField;
 use crate::slot::Slot;
 
+mod belief;
 mod due;
 mod owned;
 mod timetable;
@@ -114,6 +115,7 @@ impl Holds {
         }
         owned.holds.push(Hold { number, watched: lease.is_none(), token: 0, lost: None, abandoned: false });
         self.numbers.insert(number, key);
+        self.tell("taken", &self.owned[key], number, Some(sent), 0);
         self.plan(key, now);
         number
     }
@@ -137,6 +139,7 @@ impl Holds {
         let watched = others().any(|hold| hold.watched && hold.lost.is_none());
         let lease = if watched { self.watchdog } else { Duration::ZERO };
         let leave = others().filter(|hold| hold.lost.is_none() || hold.abandoned).count() as u32;
+        self.tell("leaving", owned, number, None, 0);
         Ok(Some(Leaving { number, leave, lease, since: owned.acquired }))
     }
 
@@ -145,6 +148,7 @@ impl Holds {
         self.numbers.remove(&number);
         self.ended.push(Ended { number, slot: slot.clone(), loss: None });
         let Some(key) = self.slots.get(slot).copied() else { return };
+        self.tell("ended", &self.owned[key], number, None, 0);
         let owned = &mut self.owned[key];
         // The server ends what it has a little later than this side believes.
         let fenced = owned.holds.iter().find(|hold| hold.number == number && hold.token > 0 && hold.lost.is_some());
@@ -175,6 +179,7 @@ impl Holds {
         let slot = owned.slot.clone();
         // A program knows what it has done itself.
         let is_own_doing = reason == LostReason::Closed || owned.forced;
+        numbers.iter().for_each(|number| self.tell("lost", &self.owned[key], *number, None, 0));
         let loss = self.loss(&self.owned[key], &lost, now);
         match is_own_doing {
             true => tracing::debug!(target: "redlatch::lost", "{loss}"),
@@ -187,18 +192,19 @@ impl Holds {
     /// The key may end sooner: after `lease` from now on.
     pub fn shorten(&mut self, slot: &Slot, lease: Duration, now: Instant) {
         let until = now + believed(lease);
-        self.change_end(slot, now, |deadline| deadline.min(until));
+        self.change_end(slot, None, now, |deadline| deadline.min(until));
     }
 
     /// The key lives for `lease` since a call sent at `sent`.
     pub fn lengthen(&mut self, slot: &Slot, lease: Duration, sent: Instant, now: Instant) {
         let until = sent + believed(lease);
-        self.change_end(slot, now, |deadline| deadline.max(until));
+        self.change_end(slot, Some(sent), now, |deadline| deadline.max(until));
     }
 
-    fn change_end(&mut self, slot: &Slot, now: Instant, change: impl Fn(Instant) -> Instant) {
+    fn change_end(&mut self, slot: &Slot, sent: Option<Instant>, now: Instant, change: impl Fn(Instant) -> Instant) {
         if let Some(key) = self.slots.get(slot).copied() {
             self.owned[key].deadline = change(self.owned[key].deadline);
+            self.tell("until", &self.owned[key], 0, sent, 0);
             self.plan(key, now);
         }
     }

@@ -59,6 +59,9 @@ impl Live {
     /// Starts nothing.
     pub fn new(config: &Config) -> Result<Self> {
         let (wakes, uuid) = (Arc::new(Wakes::default()), uuid()?);
+        // See `holds/belief.rs`.
+        let database = config.database;
+        tracing::trace!(target: "redlatch::belief", change = "begun", client = &*uuid, servers = %config.servers, database);
         Ok(Live {
             link: Link::new(config, wakes.clone())?,
             wakes,
@@ -305,6 +308,7 @@ impl Live {
             }
         };
         let _ = timeout(rest(), left).await;
+        tracing::trace!(target: "redlatch::belief", change = "over", client = &*self.uuid);
         let _ = done.send(());
     }
 
@@ -349,6 +353,7 @@ impl Drop for Live {
         self.stop.notify_one();
         self.refuse();
         self.dismiss();
+        tracing::trace!(target: "redlatch::belief", change = "over", client = &*self.uuid);
     }
 }
 

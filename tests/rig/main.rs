@@ -1,6 +1,7 @@
 //! What the rig itself promises; a fault that does not happen would make every test on top of it pass.
 
 mod deadline;
+mod oracle;
 
 use std::time::{Duration, Instant};
 

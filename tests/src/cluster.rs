@@ -1,6 +1,7 @@
 //! A cluster of the test's own: masters that share the slots, each with replicas if they are wanted.
 
 use crate::eventually;
+use crate::oracle::places;
 use crate::server::{Options, Server};
 use crate::view::View;
 
@@ -27,6 +28,7 @@ impl Cluster {
         let words = if host == "127.0.0.1" { words.to_vec() } else { [&words[..], &place].concat() };
         let options = || Options { args: words.iter().map(|word| (*word).to_owned()).collect(), clustered: true, ..Options::default() };
         let servers: Vec<_> = (0..masters * (replicas + 1)).map(|_| Server::with(options())).collect();
+        places::share(servers.iter().map(Server::port));
         let cluster = Cluster { servers, masters };
         for (place, server) in cluster.servers.iter().enumerate() {
             let mut view = server.view();

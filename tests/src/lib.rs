@@ -2,6 +2,8 @@
 //! ([`listener`]) and what they carry out ([`monitor`]), and a proxy that breaks connections on demand ([`proxy`]). Every verb returns when
 //! it is in effect, so that no test needs a sleep.
 //!
+//! Whatever a test is about, what holds at every moment is watched over by the rig itself: [`oracle`].
+//!
 //! What processes do under faults they record ([`history`]), and what is wrong with the records is told by [`check`].
 
 pub mod agent;
@@ -19,6 +21,7 @@ pub mod listener;
 pub mod loss;
 pub mod monitor;
 pub mod newest;
+pub mod oracle;
 pub mod ports;
 pub mod process;
 pub mod proxy;

@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use crate::PATIENCE;
+use crate::oracle::watch;
 
 pub struct Monitor {
     lines: BufReader<TcpStream>,
@@ -46,7 +47,7 @@ impl Monitor {
     /// # Panics
     /// When none comes within [`PATIENCE`].
     pub fn see(&mut self) -> Vec<String> {
-        let line = self.line();
+        let line = self.line_of_others();
         let (_, words) = line.split_once("] ").unwrap_or_else(|| panic!("{line}"));
         words.trim_matches('"').split("\" \"").map(str::to_owned).collect()
     }
@@ -56,7 +57,7 @@ impl Monitor {
     /// # Panics
     /// When none comes within [`PATIENCE`].
     pub fn next_seen(&mut self) -> Seen {
-        let line = self.line();
+        let line = self.line_of_others();
         let read = || {
             let (head, words) = line.strip_prefix('+')?.split_once("] ")?;
             let (seconds, client) = head.split_once(" [")?;
@@ -75,6 +76,17 @@ impl Monitor {
             seen.push(next);
             if is_last {
                 return seen;
+            }
+        }
+    }
+
+    /// The next one that the rig has not asked by itself.
+    fn line_of_others(&mut self) -> String {
+        loop {
+            let line = self.line();
+            let address = line.split_once('[').and_then(|(_, rest)| rest.split_once(']')).and_then(|(from, _)| from.split(' ').nth(1));
+            if !address.is_some_and(watch::is_one) {
+                return line;
             }
         }
     }

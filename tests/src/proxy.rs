@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::oracle::places;
 use crate::ports;
 use crate::server::Server;
 pub use faults::Replies;
@@ -41,6 +42,7 @@ impl Proxy {
         let server = SocketAddr::from(([127, 0, 0, 1], port));
         let listener = ports::listen();
         let port = listener.local_addr().expect("a bound socket has an address").port();
+        places::passes(port, &[server.port()]);
         let proxy = Proxy { server, port, faults: Arc::default(), connections: Arc::default(), acceptor: Mutex::new(None) };
         proxy.accept_on(listener);
         proxy

@@ -1,5 +1,6 @@
 //! Replicas of a server.
 
+use crate::oracle::places;
 use crate::server::{Options, Server};
 
 impl Server {
@@ -15,6 +16,7 @@ impl Server {
         crate::eventually("a replica that has everything", || {
             replica.view().command::<String>(&["INFO", "replication"]).contains("master_link_status:up").then_some(())
         });
+        places::share([self.port(), replica.port()].into_iter());
         self.until_in_step();
         replica
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::cluster::is_synced;
 use crate::guarded::Guarded;
+use crate::oracle::places;
 use crate::server::{Options, Server};
 use crate::view::View;
 use crate::{eventually, ports};
@@ -34,6 +35,7 @@ impl Sentinels {
         let master = with(&at_once);
         let replica = with(&[&at_once[..], &["--replicaof", host, &master.port().to_string()]].concat());
         eventually("a replica with all of its master", || is_synced(&replica).then_some(()));
+        places::share([&master, &replica].into_iter().map(Server::port));
         let mut sentinels = Sentinels { servers: [master, replica], ports: Vec::new(), processes: Vec::new() };
         for _ in 0..COUNT {
             sentinels.add(host);
@@ -51,6 +53,7 @@ impl Sentinels {
 
     fn add(&mut self, host: &str) {
         let Stray { port, process } = Stray::watching(host, self.servers[0].port());
+        places::passes(port, &self.servers.each_ref().map(Server::port));
         self.ports.push(port);
         self.processes.push(process);
     }

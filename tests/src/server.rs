@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{LazyLock, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use crate::authority::Issued;
 use crate::deadline;
 use crate::guarded::Guarded;
 use crate::listener::Listener;
 use crate::monitor::Monitor;
+use crate::oracle::{Statement, Watch};
 use crate::ports;
 use crate::view::View;
 
@@ -46,6 +47,7 @@ pub struct Server {
     bus_port: u16,
     dir: PathBuf,
     process: Mutex<Option<Guarded>>,
+    watch: Option<Arc<Watch>>,
 }
 
 impl Server {
@@ -60,7 +62,7 @@ impl Server {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let dir = std::env::temp_dir().join(format!("redlatch-{}-{count}", std::process::id()));
-        let mut server = Server { options, port: 0, tls_port: 0, bus_port: 0, dir, process: Mutex::new(None) };
+        let mut server = Server { options, port: 0, tls_port: 0, bus_port: 0, dir, process: Mutex::new(None), watch: None };
         for _ in 0..20 {
             (server.port, server.tls_port, server.bus_port) = (ports::free(), ports::free(), ports::free());
             if server.options.clustered && is_before_7(&server.program()) {
@@ -68,6 +70,8 @@ impl Server {
             }
             let started = server.launch();
             if started.is_ok() {
+                let addresses = [server.tls_port.to_string(), server.dir.join("socket").display().to_string()];
+                server.watch = Watch::start(server.port, &addresses, server.direct_url());
                 return server;
             }
         }
@@ -145,6 +149,18 @@ impl Server {
     /// Kills the server; everything in it is lost.
     pub fn stop(&self) {
         drop(self.process().take());
+        self.watch.iter().for_each(|watch| watch.emptied());
+    }
+
+    /// This test breaks a statement on purpose, with names in which `name` is; `reason` says what for.
+    pub fn exempt(&self, statement: Statement, name: &str, reason: &str) {
+        assert!(!reason.is_empty(), "say why");
+        self.watch.iter().for_each(|watch| watch.exempt(statement, name));
+    }
+
+    /// What the rig sees of it by itself.
+    pub fn watch(&self) -> &Watch {
+        self.watch.as_ref().expect("it stands aside in programs that measure")
     }
 
     /// Starts it again, empty, on the same port.
@@ -243,6 +259,15 @@ fn is_before_7(program: &str) -> bool {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        let Some(watch) = self.watch.take() else { return self.stop() };
+        if self.process().is_some() && !std::thread::panicking() {
+            watch.look_back();
+        }
         self.stop();
+        watch.end();
+        let violations: Vec<String> = watch.violations().iter().map(ToString::to_string).collect();
+        if !violations.is_empty() && !std::thread::panicking() {
+            panic!("what holds at every moment did not, see tests/src/oracle:\n{}", violations.join("\n"));
+        }
     }
 }

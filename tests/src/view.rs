@@ -8,17 +8,20 @@ use redis::{Connection, FromRedisValue, RedisResult};
 
 use crate::PATIENCE;
 use crate::cluster::SLOTS;
+use crate::oracle::watch;
 
 /// A connection that looks. Each has a socket of its own; its commands count in [`View::calls`] like everybody's.
 pub struct View {
     pub(crate) connection: Connection,
+    /// The server's.
+    port: u16,
 }
 
 impl View {
     pub(crate) fn connect(url: &str) -> RedisResult<Self> {
         let connection = redis::Client::open(url)?.get_connection_with_timeout(PATIENCE)?;
         connection.set_read_timeout(Some(PATIENCE))?;
-        Ok(View { connection })
+        Ok(View { connection, port: port(url) })
     }
 
     /// A connection that is given up soon when the server is in trouble.
@@ -29,7 +32,7 @@ impl View {
         let time = Duration::from_millis(200);
         let connection = redis::Client::open(url)?.get_connection_with_timeout(time)?;
         connection.set_read_timeout(Some(time))?;
-        Ok(View { connection })
+        Ok(View { connection, port: port(url) })
     }
 
     /// Runs any command.
@@ -46,7 +49,11 @@ impl View {
         for word in &words[1..] {
             command.arg(*word);
         }
-        command.query(&mut self.connection)
+        let answer = command.query(&mut self.connection);
+        if takes_away(words) {
+            watch::at(self.port).into_iter().for_each(|watch| watch.emptied());
+        }
+        answer
     }
 
     /// Runs a command that is made already.
@@ -104,18 +111,31 @@ impl View {
 
     /// How often each command was called since the start or [`View::forget_calls`], inside scripts too; names in lower case.
     pub fn calls(&mut self) -> BTreeMap<String, u64> {
-        let lines = self.info("commandstats");
+        let own = watch::at(self.port);
+        let (lines, own) = match own {
+            Some(own) => own.apart(|own| (self.info("commandstats"), own.clone())),
+            None => (self.info("commandstats"), BTreeMap::new()),
+        };
         let count = |line: &str| {
             let (name, fields) = line.strip_prefix("cmdstat_")?.split_once(':')?;
             let calls = fields.split(',').find_map(|field| field.strip_prefix("calls="))?;
-            Some((name.to_owned(), calls.parse().ok()?))
+            let calls: u64 = calls.parse().ok()?;
+            // What the rig asks by itself is no call of a client.
+            let calls = calls.saturating_sub(own.get(name).copied().unwrap_or_default());
+            (calls > 0).then(|| (name.to_owned(), calls))
         };
         lines.lines().filter_map(count).collect()
     }
 
     /// Sets all of [`View::calls`] to nothing.
     pub fn forget_calls(&mut self) {
-        self.command::<()>(&["CONFIG", "RESETSTAT"]);
+        match watch::at(self.port) {
+            Some(own) => own.apart(|own| {
+                own.clear();
+                self.command::<()>(&["CONFIG", "RESETSTAT"]);
+            }),
+            None => self.command::<()>(&["CONFIG", "RESETSTAT"]),
+        }
     }
 
     /// Whether somebody is to be told of the next change of a key, because it has read it.
@@ -123,10 +143,12 @@ impl View {
         self.info_field("stats", "tracking_total_keys").is_some_and(|keys| keys != "0")
     }
 
-    /// How many clients are connected, this view included.
+    /// How many clients are connected, this view included, and what the rig asks by itself left out.
     pub fn clients(&mut self) -> u64 {
+        let own = watch::at(self.port).is_some_and(|watch| watch.is_connected());
         let field = self.info_field("clients", "connected_clients");
-        field.and_then(|count| count.parse().ok()).expect("every server counts its clients")
+        let all: u64 = field.and_then(|count| count.parse().ok()).expect("every server counts its clients");
+        all - u64::from(own)
     }
 
     /// How many bytes the server uses, after what its allocator need not keep was given back.
@@ -166,4 +188,16 @@ impl View {
         let text = self.info(section);
         text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':').map(str::to_owned))
     }
+}
+
+/// The port in a URL; 0: it has none.
+fn port(url: &str) -> u16 {
+    let host = url.split("://").nth(1).unwrap_or_default().split(['/', '?']).next().unwrap_or_default();
+    host.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or_default()
+}
+
+/// Whether a command may set a counter of tokens back.
+fn takes_away(words: &[&str]) -> bool {
+    let verb = words[0].to_ascii_uppercase();
+    matches!(verb.as_str(), "FLUSHALL" | "FLUSHDB" | "SWAPDB") || words.iter().any(|word| word.starts_with("redisson_lock_token:"))
 }

@@ -89,9 +89,10 @@ impl Holds {
             }
             if ask.lease > Duration::ZERO {
                 owned.renewed(until, renew_at, sent);
+                self.tell("until", &self.owned[ask.key], 0, Some(sent), 0);
             }
             // From now on it tells of changes.
-            owned.check_at = None;
+            self.owned[ask.key].check_at = None;
             self.plan(ask.key, now);
         }
     }
@@ -106,6 +107,7 @@ impl Holds {
             owned.renewed(sent, renew_at, sent);
         }
         owned.deadline = sent + believed(left);
+        self.tell("until", &self.owned[key], 0, Some(sent), 0);
         self.plan(key, now);
     }
 

@@ -74,6 +74,7 @@ impl Holds {
     pub fn unwatch(&mut self, slot: &Slot, number: u64, now: Instant) {
         let Some(key) = self.slots.get(slot).copied() else { return };
         self.owned[key].holds.iter_mut().filter(|hold| hold.number == number).for_each(|hold| hold.watched = false);
+        self.tell("kept", &self.owned[key], number, None, 0);
         self.plan(key, now);
     }
 
@@ -87,6 +88,7 @@ impl Holds {
     pub fn fence(&mut self, number: u64, token: i64) {
         let Some(key) = self.numbers.get(&number) else { return };
         self.owned[*key].holds.iter_mut().filter(|hold| hold.number == number).for_each(|hold| hold.token = token);
+        self.tell("token", &self.owned[*key], number, None, token);
     }
 
     /// The newest token that the owner has had of this lock, held or lost; 0: none is remembered.

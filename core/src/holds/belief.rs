@@ -1,0 +1,26 @@
+//! Says what this client believes to hold, for a test rig that compares it with the server: one event for each change, of the target
+//! `redlatch::belief` and the trace level. Without a subscriber that wants them an event costs one look at a number.
+
+use super::owned::Owned;
+use super::{Holds, Instant};
+
+impl Holds {
+    /// Says a change of one hold, or with `hold` 0 of all that the owner has. `sent`: when the call was sent on which the belief is founded.
+    /// `token` as in [`super::owned::Hold`].
+    ///
+    /// The times are told as the µs from now on, and until now: a subscriber has another clock.
+    pub(super) fn tell(&self, change: &'static str, owned: &Owned, hold: u64, sent: Option<Instant>, token: i64) {
+        tracing::trace!(
+            target: "redlatch::belief",
+            change,
+            client = &*self.uuid,
+            kind = owned.slot.kind,
+            name = &*owned.slot.name,
+            owner = owned.slot.owner,
+            hold,
+            token,
+            left = owned.deadline.saturating_duration_since(Instant::now()).as_micros() as u64,
+            asked = sent.map_or(u64::MAX, |sent| sent.elapsed().as_micros() as u64),
+        );
+    }
+}

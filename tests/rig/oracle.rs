@@ -1,0 +1,153 @@
+//! What the rig watches over by itself is seen when it is violated, of each kind, and only then.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use redlatch::kinds::ALL;
+use redlatch::{Client, Op, Request};
+use redlatch_tests::oracle::{Statement, Violation};
+use redlatch_tests::{Server, all_at_once, eventually, ms, secs};
+
+/// Changes what a server has, past the rig.
+fn change(server: &Server, words: &[&str]) {
+    let client = redis::Client::open(server.direct_url()).expect("a good URL");
+    let mut connection = client.get_connection().expect("it answers");
+    words[1..]
+        .iter()
+        .fold(redis::cmd(words[0]), |mut cmd, word| cmd.arg(*word).clone())
+        .query::<redis::Value>(&mut connection)
+        .expect("it is done");
+}
+
+fn violated(server: &Server, statement: Statement) -> Violation {
+    let violation = eventually("a violation", || server.watch().violations().into_iter().find(|seen| seen.statement == statement));
+    server.watch().take_violations();
+    violation
+}
+
+fn connect(server: &Server, options: &str) -> Client {
+    Client::connect(&format!("{}{options}", server.url())).expect("a good URL")
+}
+
+/// Has what a kind keeps at `n` end after a second, whatever its owner believes.
+fn shorten(server: &Server, kind: &str) {
+    let mut view = server.view();
+    match kind {
+        "multi" => {
+            let fields = view.hgetall("n");
+            for (field, end) in fields.iter().filter(|(field, _)| field.ends_with(":expire_time")) {
+                let sooner = end.parse::<i64>().expect("a time in ms") - 59_000;
+                change(server, &["HSET", "n", field, &sooner.to_string()]);
+            }
+        }
+        "permit" => {
+            let ids: Vec<Vec<u8>> = view.command(&["ZRANGE", "{n}:timeout", "0", "-1"]);
+            let client = redis::Client::open(server.direct_url()).expect("a good URL");
+            let mut connection = client.get_connection().expect("it answers");
+            redis::cmd("ZINCRBY").arg("{n}:timeout").arg(-59_000).arg(&ids[0]).query::<String>(&mut connection).expect("it is done");
+        }
+        "read" => {
+            for key in view.keys("*rwlock_timeout*") {
+                change(server, &["PEXPIRE", &key, "1000"]);
+            }
+        }
+        _ => change(server, &["PEXPIRE", "n", "1000"]),
+    }
+}
+
+#[test]
+fn a_belief_beyond_the_servers_time_is_seen_of_each_kind() {
+    let held = ALL.iter().filter(|(traits, _)| traits.held).map(|(traits, _)| traits.name);
+    all_at_once(held.map(|kind| {
+        (kind.to_owned(), move || {
+            let server = Server::start();
+            let client = connect(&server, "");
+            let name = if kind == "multi" { "n\0one\0two" } else { "n" };
+            assert!(
+                client.permit_semaphore("n").try_set_permits(1).blocking().is_ok()
+                    && (kind == "permit" || server.view().command::<i64>(&["DEL", "n"]) == 1)
+            );
+            let request = Request { lease: Some(secs(60)), ..Request::new(Op::Acquire, kind, name, 1) };
+            assert!(client.run_blocking(request).expect("answered").done);
+            std::thread::sleep(ms(200));
+            assert!(server.watch().violations().is_empty(), "{:?}", server.watch().violations());
+            shorten(&server, kind);
+            let violation = violated(&server, Statement::Belief);
+            assert!(violation.text.contains(&client.id()) && violation.text.contains(&format!("kind {kind}")), "{violation}");
+            client.close(false);
+        })
+    }));
+}
+
+#[test]
+fn a_key_that_is_taken_away_may_be_believed_in_until_the_loss_is_told() {
+    let server = Server::start();
+    let client = connect(&server, "?watchdog=1");
+    let guard = client.lock("n").blocking().acquire().expect("free");
+    change(&server, &["DEL", "n"]);
+    eventually("a loss", || guard.ensure().is_err().then_some(()));
+    assert!(server.watch().violations().is_empty(), "{:?}", server.watch().violations());
+}
+
+#[test]
+fn a_key_without_an_end_is_seen_and_one_that_may_be_so_is_not() {
+    let server = Server::start();
+    let owner = "01234567-89ab-4cde-8f01-23456789abcd:7";
+    for (key, is_ours) in [("n", true), ("other", false)] {
+        change(&server, &["HSET", key, if is_ours { owner } else { "field" }, "1"]);
+    }
+    change(&server, &["RPUSH", "redisson_lock_queue:{n}", owner]);
+    change(&server, &["SET", "permits", "3"]);
+    let violation = violated(&server, Statement::Ends);
+    assert!(violation.text.contains("`n` is a lock, and has no end"), "{violation}");
+    change(&server, &["DEL", "n"]);
+    std::thread::sleep(ms(50));
+    server.watch().take_violations();
+}
+
+#[test]
+fn a_token_that_is_given_out_again_is_seen_and_a_counter_that_falls_too() {
+    let server = Server::start();
+    let client = connect(&server, "");
+    let take = || client.fenced_lock("n").blocking().acquire().expect("free").release().expect("held");
+    (0..5).for_each(|_| take());
+    std::thread::sleep(ms(300));
+    assert!(server.watch().violations().is_empty(), "{:?}", server.watch().violations());
+    change(&server, &["SET", "redisson_lock_token:{n}", "2"]);
+    let violation = violated(&server, Statement::Tokens);
+    assert!(violation.text.contains("fell from 5 to 2"), "{violation}");
+    take();
+    let violation = violated(&server, Statement::Tokens);
+    assert!(violation.text.contains("the token 3"), "{violation}");
+}
+
+#[test]
+fn what_is_renewed_after_its_client_has_gone_fails_the_test_at_the_servers_end() {
+    let server = Server::start();
+    let client = connect(&server, "");
+    std::mem::forget(client.lock("n").lease(Duration::from_secs(1)).blocking().acquire().expect("free"));
+    client.close(false);
+    let url = server.direct_url();
+    let renewing = std::thread::spawn(move || {
+        let mut connection = redis::Client::open(url).expect("a good URL").get_connection().expect("it answers");
+        while redis::cmd("PEXPIRE").arg("n").arg(1000).query::<i64>(&mut connection).is_ok() {
+            std::thread::sleep(ms(100));
+        }
+    });
+    let panic = catch_unwind(AssertUnwindSafe(|| drop(server))).expect_err("it was renewed");
+    let said = panic.downcast_ref::<String>().expect("a text");
+    assert!(said.contains("(d) `n` of clients that are gone was renewed"), "{said}");
+    renewing.join().expect("no panic");
+}
+
+#[test]
+fn what_a_test_breaks_on_purpose_is_not_held_against_it() {
+    let server = Server::start();
+    server.exempt(Statement::Belief, "n", "its end is changed behind its owner's back");
+    let client = connect(&server, "");
+    let guard = client.lock("n").blocking().acquire().expect("free");
+    change(&server, &["PEXPIRE", "n", "2000"]);
+    std::thread::sleep(ms(300));
+    assert!(server.watch().violations().is_empty());
+    drop(guard);
+}

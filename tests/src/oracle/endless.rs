@@ -1,0 +1,39 @@
+//! Which keys of ours may be without an end: the one list.
+
+use crate::view::View;
+
+/// Why a key that has no end must have one; `None`: it may be so, or it is none of ours.
+///
+/// The wire wants no end of the counters of fencing tokens, of semaphores and latches that were given none, of the permits of an expirable
+/// semaphore that are out, and of the queue of a fair lock.
+pub fn wants_an_end(view: &mut View, key: &str) -> Option<&'static str> {
+    if key.starts_with("redlatch_request:") {
+        return Some("a remembered call");
+    }
+    if key.starts_with("redlatch_lock_seen:") {
+        return Some("the signs of life of the waiters of a fair lock");
+    }
+    if key.contains(":rwlock_timeout:") {
+        return Some("a reader's hold");
+    }
+    match view.try_command::<String>(&["TYPE", key]).ok()?.as_str() {
+        "hash" => {
+            let words: Vec<Vec<u8>> = view.try_command(&["HGETALL", key]).ok()?;
+            words.iter().any(|word| names_an_owner(word)).then_some("a lock")
+        }
+        "string" => view.try_command::<Vec<u8>>(&["GET", key]).ok().filter(|value| names_an_owner(value)).map(|_| "a lock"),
+        _ => None,
+    }
+}
+
+/// Whether a text has a client's uuid in it with a number behind: `…:<uuid>:<number>…`.
+pub fn names_an_owner(text: &[u8]) -> bool {
+    text.windows(38).any(|at| is_uuid(&at[..36]) && at[36] == b':' && (at[37].is_ascii_digit() || at[37] == b'-'))
+}
+
+fn is_uuid(text: &[u8]) -> bool {
+    text.iter().enumerate().all(|(place, byte)| match place {
+        8 | 13 | 18 | 23 => *byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    })
+}

@@ -1,0 +1,56 @@
+//! Which fencing tokens were given out, by which servers: each once, and each greater than all before it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{LazyLock, Mutex};
+use std::time::Instant;
+
+use super::book::{Client, Key};
+use super::places::Place;
+use super::{Statement, Violation, watch};
+
+/// So many of each name are remembered.
+const KEPT: usize = 1000;
+
+struct Given {
+    owner: String,
+    hold: u64,
+    told: Instant,
+}
+
+/// The servers that share what they have, the database, the name of the lock.
+type Name = (BTreeSet<Place>, i64, String);
+
+static GIVEN: LazyLock<Mutex<HashMap<Name, BTreeMap<i64, Given>>>> = LazyLock::new(Mutex::default);
+
+/// A hold was given a token by a call sent at `asked`.
+pub fn given(client: &Client, key: &Key, hold: u64, token: i64, asked: Instant, told: Instant) {
+    let places = client.places();
+    if places.is_empty() {
+        return;
+    }
+    let owner = format!("{}:{}", client.uuid, key.owner);
+    let mut all = GIVEN.lock().expect("nothing panics while it is held");
+    let tokens = all.entry((places.clone(), client.database, key.name.clone())).or_default();
+    let wrong = match tokens.get(&token) {
+        Some(before) if before.owner == owner && before.hold == hold => None,
+        Some(before) => Some(format!("the token {token} is that of hold {} of {} too", before.hold, before.owner)),
+        // One that was told before this one was asked for is smaller; two that were on their way together may be told in any order.
+        None => tokens.range(token..).find(|(_, before)| before.told < asked).map(|(last, before)| {
+            format!("the token {token} was asked for after {last} had been given to hold {} of {}", before.hold, before.owner)
+        }),
+    };
+    tokens.insert(token, Given { owner: owner.clone(), hold, told });
+    if tokens.len() > KEPT {
+        tokens.pop_first();
+    }
+    drop(all);
+    if let Some(wrong) = wrong {
+        let text = format!("`{}`: hold {hold} of {owner}: {wrong}", key.name);
+        watch::report(&places, Violation { statement: Statement::Tokens, name: key.name.clone(), text });
+    }
+}
+
+/// A server has lost its data.
+pub fn forget(place: Place) {
+    GIVEN.lock().expect("nothing panics while it is held").retain(|(places, ..), _| !places.contains(&place));
+}
