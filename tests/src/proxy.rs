@@ -123,6 +123,11 @@ impl Proxy {
         self.faults.set_trap(Spring::Doom(Fate::Lost), Direction::ToServer, text, 1);
     }
 
+    /// The next request with `text` in it reaches the server; its client is told `said` in place of the answer.
+    pub fn answer_to(&self, text: &str, said: &'static [u8]) {
+        self.faults.set_trap(Spring::Doom(Fate::Other(said)), Direction::ToServer, text, 1);
+    }
+
     /// The next request with `text` in it is kept, and its connection cut before the server sees it. [`Proxy::deliver_kept`] lets the
     /// late copy through.
     pub fn keep_request(&self, text: &str) {

@@ -199,5 +199,10 @@ fn port(url: &str) -> u16 {
 /// Whether a command may set a counter of tokens back.
 fn takes_away(words: &[&str]) -> bool {
     let verb = words[0].to_ascii_uppercase();
-    matches!(verb.as_str(), "FLUSHALL" | "FLUSHDB" | "SWAPDB") || words.iter().any(|word| word.starts_with("redisson_lock_token:"))
+    let is_counter = || words.iter().any(|word| word.starts_with("redisson_lock_token:"));
+    match verb.as_str() {
+        "FLUSHALL" | "FLUSHDB" | "SWAPDB" => true,
+        "DEL" | "UNLINK" | "SET" | "RENAME" => is_counter(),
+        _ => false,
+    }
 }

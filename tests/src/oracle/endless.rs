@@ -6,7 +6,9 @@ use crate::view::View;
 ///
 /// The wire wants no end of the counters of fencing tokens, of semaphores and latches that were given none, of the permits of an expirable
 /// semaphore that are out, and of the queue of a fair lock.
-pub fn wants_an_end(view: &mut View, key: &str) -> Option<&'static str> {
+///
+/// `asked` is told each command that this takes.
+pub fn wants_an_end(view: &mut View, key: &str, mut asked: impl FnMut(&'static str)) -> Option<&'static str> {
     if key.starts_with("redlatch_request:") {
         return Some("a remembered call");
     }
@@ -16,12 +18,17 @@ pub fn wants_an_end(view: &mut View, key: &str) -> Option<&'static str> {
     if key.contains(":rwlock_timeout:") {
         return Some("a reader's hold");
     }
+    asked("type");
     match view.try_command::<String>(&["TYPE", key]).ok()?.as_str() {
         "hash" => {
+            asked("hgetall");
             let words: Vec<Vec<u8>> = view.try_command(&["HGETALL", key]).ok()?;
             words.iter().any(|word| names_an_owner(word)).then_some("a lock")
         }
-        "string" => view.try_command::<Vec<u8>>(&["GET", key]).ok().filter(|value| names_an_owner(value)).map(|_| "a lock"),
+        "string" => {
+            asked("get");
+            view.try_command::<Vec<u8>>(&["GET", key]).ok().filter(|value| names_an_owner(value)).map(|_| "a lock")
+        }
         _ => None,
     }
 }

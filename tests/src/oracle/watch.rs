@@ -395,10 +395,7 @@ impl<'a> Sampler<'a> {
             }
             let view = self.view.as_mut()?;
             let wants = self.watch.apart(|sent| {
-                for word in ["type", "hgetall", "get"] {
-                    *sent.entry(word.to_owned()).or_default() += 1;
-                }
-                endless::wants_an_end(view, key)
+                endless::wants_an_end(view, key, |word| *sent.entry(word.to_owned()).or_default() += 1)
             });
             let Some(what) = wants else { continue };
             let since = *self.endless.entry(key.clone()).or_insert(now);
@@ -428,7 +425,7 @@ fn last_look(watch: &Watch, view: &mut View) {
             let Ok(ttl) = view.try_command::<i64>(&["PTTL", &key]) else { return };
             let now = Instant::now();
             if ttl == -1 {
-                let Some(what) = endless::wants_an_end(view, &key) else { continue };
+                let Some(what) = endless::wants_an_end(view, &key, |_| {}) else { continue };
                 waits = true;
                 if begun.elapsed() >= GIVEN_BACK {
                     watch.report(without_end(&key, what));

@@ -61,6 +61,8 @@ pub(super) enum Fate {
     Lost,
     /// It is so much later, and what follows it.
     Late(Duration),
+    /// These bytes come in its place.
+    Other(&'static [u8]),
 }
 
 /// How many replies met their fate so far.
@@ -153,6 +155,14 @@ impl Faults {
                 return Ok(());
             }
         }
+        let packet = match connection.fate() {
+            Some(Fate::Other(said)) if direction == Direction::ToClient => {
+                connection.doom(None);
+                now.struck += 1;
+                said
+            }
+            _ => packet,
+        };
         let written = connection.write(direction, packet);
         drop(now);
         written

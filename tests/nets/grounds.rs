@@ -1,0 +1,70 @@
+//! The servers on which cells are played: most share one of a few, under names of their own.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, OnceLock};
+
+use redlatch_tests::{Cluster, Server, View};
+
+/// How many cells may be told apart by one server's watch without its looks becoming rare.
+const SHARED: usize = 4;
+/// Which node of the silent cluster is.
+const SILENT: usize = 2;
+
+pub struct Grounds {
+    pub shared: Vec<Server>,
+    cluster: OnceLock<Cluster>,
+    silent: OnceLock<Cluster>,
+    /// The slots in which some cell is: a slot that moves is to move under one cell only.
+    slots: Mutex<BTreeSet<i64>>,
+}
+
+impl Grounds {
+    pub fn new() -> Self {
+        let shared = (0..SHARED).map(|_| Server::start()).collect();
+        Grounds { shared, cluster: OnceLock::new(), silent: OnceLock::new(), slots: Mutex::default() }
+    }
+
+    pub fn cluster(&self) -> &Cluster {
+        self.cluster.get_or_init(|| Cluster::start(3, 0))
+    }
+
+    pub fn silent(&self) -> &Cluster {
+        self.silent.get_or_init(|| {
+            let cluster = Cluster::start(3, 0);
+            cluster.servers[SILENT].pause();
+            cluster
+        })
+    }
+
+    /// A name that begins like that, of a slot that no other cell has.
+    pub fn name_in_cluster(&self, stem: &str) -> String {
+        let mut view = self.cluster().servers[0].view();
+        (0..).map(|turn| format!("{stem}{turn}")).find(|name| self.enter(slot(&mut view, name))).expect("there are enough slots")
+    }
+
+    fn enter(&self, slot: i64) -> bool {
+        self.slots.lock().expect("nothing panics while it is held").insert(slot)
+    }
+
+    /// A name that begins like that, on a node that answers.
+    pub fn name_beside_silence(&self, stem: &str) -> String {
+        let mut view = self.silent().servers[0].view();
+        let last = 16384 * SILENT as i64 / 3;
+        (0..).map(|turn| format!("{stem}{turn}")).find(|name| slot(&mut view, name) < last).expect("two of three answer")
+    }
+
+    /// Everything that keeps a watch here.
+    pub fn servers(&self) -> impl Iterator<Item = &Server> {
+        let clusters = [self.cluster.get(), self.silent.get()].into_iter().flatten();
+        self.shared.iter().chain(clusters.flat_map(|cluster| &cluster.servers))
+    }
+
+    /// Those of the silent cluster that answer.
+    pub fn speaking(&self) -> &[Server] {
+        &self.silent().servers[..SILENT]
+    }
+}
+
+pub fn slot(view: &mut View, name: &str) -> i64 {
+    view.command(&["CLUSTER", "KEYSLOT", name])
+}

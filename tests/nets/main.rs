@@ -1,0 +1,142 @@
+//! The table kind × operation × trouble: whatever is done with a lock, whatever goes wrong meanwhile, what is promised of every moment
+//! holds, each call ends in time, the next client gets the lock, and nothing is left. See README.md in this folder.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::thread;
+use std::time::Instant;
+
+use redlatch::kinds::ALL;
+use redlatch_tests::{deadline, secs};
+
+use cell::Cell;
+use grounds::Grounds;
+use troubles::{Strike, Trouble};
+
+mod cell;
+mod clocked;
+mod grounds;
+mod operations;
+mod player;
+mod rights;
+mod troubles;
+
+/// Cells wait much and work little.
+const AT_ONCE: usize = 24;
+
+/// Every cell there is.
+fn all<'a>(troubles: &'a BTreeMap<&'static str, Vec<Trouble>>) -> Vec<Cell<'a>> {
+    let mut cells = Vec::new();
+    for (traits, _) in ALL {
+        for trouble in &troubles[traits.name] {
+            for operation in &operations::ALL {
+                cells.push(Cell { number: cells.len(), kind: traits, operation, trouble });
+            }
+        }
+    }
+    cells
+}
+
+/// The reason why a cell cannot be played.
+fn impossible(cell: &Cell) -> Option<&'static str> {
+    match cell.trouble.strike {
+        Strike::Impossible(reason) => Some(reason),
+        _ => None,
+    }
+}
+
+/// A spread that has each kind with each operation and each kind with each trouble.
+fn spread(cells: &[Cell]) -> BTreeSet<usize> {
+    let operations = operations::ALL.len();
+    let of_kind = |cell: &Cell| ALL.iter().position(|(traits, _)| traits.name == cell.kind.name).expect("it is in the table");
+    let wanted = |at: usize, cell: &Cell| (at / operations + of_kind(cell)) % operations == at % operations;
+    cells.iter().enumerate().filter(|(at, cell)| cell.trouble.name == "none" || wanted(*at, cell)).map(|(at, _)| at).collect()
+}
+
+/// `REDLATCH_NETS`: `all`, or words with `,` between them, of which all are in the titles of the cells to play; else a spread is played.
+fn chosen(cells: &[Cell]) -> BTreeSet<usize> {
+    match std::env::var("REDLATCH_NETS").unwrap_or_default().as_str() {
+        "" => spread(cells),
+        "all" => (0..cells.len()).collect(),
+        words => {
+            let has = |cell: &Cell| words.split(',').all(|word| cell.title().contains(word.trim()));
+            cells.iter().enumerate().filter(|(_, cell)| has(cell)).map(|(at, _)| at).collect()
+        }
+    }
+}
+
+fn troubles() -> BTreeMap<&'static str, Vec<Trouble>> {
+    ALL.iter().map(|(traits, _)| (traits.name, troubles::of(traits.name))).collect()
+}
+
+#[test]
+fn the_spread_has_every_kind_with_every_operation_and_every_trouble_and_few_cells_cannot_be_played() {
+    let troubles = troubles();
+    let cells = all(&troubles);
+    let spread = spread(&cells);
+    for (traits, _) in ALL {
+        let of_kind = || spread.iter().map(|at| &cells[*at]).filter(|cell| cell.kind.name == traits.name);
+        for operation in &operations::ALL {
+            assert!(of_kind().any(|cell| cell.operation.name == operation.name), "{} × {}", traits.name, operation.name);
+        }
+        for trouble in &troubles[traits.name] {
+            assert!(of_kind().any(|cell| cell.trouble.name == trouble.name), "{} × {}", traits.name, trouble.name);
+        }
+    }
+    let impossible = cells.iter().filter(|cell| impossible(cell).is_some()).count();
+    assert!(impossible * 10 <= cells.len(), "{impossible} of {} cells cannot be played", cells.len());
+}
+
+#[test]
+fn whatever_goes_wrong_in_whatever_is_done_with_a_lock_of_whatever_kind_the_promises_hold() {
+    deadline::within(secs(3600));
+    let (begun, troubles) = (Instant::now(), troubles());
+    let cells = all(&troubles);
+    let chosen: Vec<usize> = chosen(&cells).into_iter().collect();
+    let grounds = Grounds::new();
+    let (next, played, wrong) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(at) = chosen.get(next.fetch_add(1, SeqCst)) {
+                    let cell = &cells[*at];
+                    if impossible(cell).is_some() {
+                        continue;
+                    }
+                    let said = catch_unwind(AssertUnwindSafe(|| cell.play(&grounds))).unwrap_or_else(|panic| vec![said(&*panic)]);
+                    played.fetch_add(1, SeqCst);
+                    if !said.is_empty() {
+                        wrong.lock().expect("nothing panics while it is held").insert(*at, said);
+                    }
+                }
+            });
+        }
+    });
+    let mut wrong = wrong.into_inner().expect("no thread has panicked");
+    // What was seen of a cell after it was judged.
+    for server in grounds.servers() {
+        for violation in server.watch().take_violations() {
+            let cell = cells.iter().position(|cell| violation.name.contains(&format!("n{}.", cell.number)));
+            let known = wrong.entry(cell.unwrap_or(usize::MAX)).or_insert_with(Vec::new);
+            if !known.contains(&violation.to_string()) {
+                known.push(violation.to_string());
+            }
+        }
+    }
+    let reasons: BTreeMap<&str, usize> = cells.iter().filter_map(impossible).fold(BTreeMap::new(), |mut reasons, reason| {
+        *reasons.entry(reason).or_default() += 1;
+        reasons
+    });
+    println!("{} cells, {} played in {:.0?}", cells.len(), played.into_inner(), begun.elapsed());
+    reasons.iter().for_each(|(reason, count)| println!("{count} cells cannot be played: {reason}"));
+    let title = |at: usize| cells.get(at).map_or("no cell".to_owned(), Cell::title);
+    let lines: Vec<String> = wrong.iter().map(|(at, said)| format!("{}\n    {}", title(*at), said.join("\n    "))).collect();
+    assert!(lines.is_empty(), "{} cells are wrong\n{}", lines.len(), lines.join("\n"));
+}
+
+fn said(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string()));
+    format!("panicked: {}", text.unwrap_or_default())
+}

@@ -1,0 +1,171 @@
+//! The second dimension of the table: what is done with a lock. The trouble strikes in the middle of each.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use redlatch::Op;
+
+use crate::cell::{LEASE, Scene};
+
+pub struct Operation {
+    pub name: &'static str,
+    /// How many permits there are of what has permits.
+    pub permits: i64,
+    pub play: fn(&Scene),
+}
+
+pub const ALL: [Operation; 11] = [
+    Operation { name: "acquire", permits: 1, play: acquire },
+    Operation { name: "nested acquire", permits: 2, play: nested },
+    Operation { name: "inner release first", permits: 2, play: inner_first },
+    Operation { name: "outer release first", permits: 2, play: outer_first },
+    Operation { name: "renew", permits: 1, play: renew },
+    Operation { name: "extend longer", permits: 1, play: longer },
+    Operation { name: "extend shorter", permits: 1, play: shorter },
+    Operation { name: "pass on", permits: 1, play: pass },
+    Operation { name: "force", permits: 1, play: force },
+    Operation { name: "wait and be handed over", permits: 1, play: hand_over },
+    Operation { name: "give back on cancel", permits: 1, play: give_back },
+];
+
+const NOW: Option<Duration> = Some(Duration::ZERO);
+/// Longer than a lease: whatever is held is free by then.
+const LONG: Option<Duration> = Some(Duration::from_secs(6));
+
+/// Whose the inner one is. A permit is one owner's alone: two permits have two.
+fn inner_of(scene: &Scene, owner: i64) -> i64 {
+    if scene.a.kind == "permit" { owner + 10 } else { owner }
+}
+
+fn part(of: f64) -> Duration {
+    LEASE.mul_f64(of)
+}
+
+fn acquire(scene: &Scene) {
+    scene.strike();
+    let taken = scene.a.take(1, NOW, None);
+    sleep(part(0.2));
+    scene.heal();
+    scene.a.give(1, taken.as_ref());
+}
+
+fn nested(scene: &Scene) {
+    let outer = scene.a.take(1, NOW, None);
+    scene.strike();
+    let inner = scene.a.take(inner_of(scene, 1), NOW, None);
+    sleep(part(0.2));
+    scene.heal();
+    scene.a.give(inner_of(scene, 1), inner.as_ref());
+    scene.a.give(1, outer.as_ref());
+}
+
+/// First both renewed, then with leases of their own, of which the inner one is the longer.
+fn inner_first(scene: &Scene) {
+    let outer = scene.a.take(1, NOW, None);
+    sleep(part(0.25));
+    let inner = scene.a.take(inner_of(scene, 1), NOW, None);
+    scene.strike();
+    scene.a.give(inner_of(scene, 1), inner.as_ref());
+    sleep(part(0.25));
+    scene.a.give(1, outer.as_ref());
+    let outer = scene.a.take(2, NOW, Some(part(0.8)));
+    let inner = scene.a.take(inner_of(scene, 2), NOW, Some(part(2.0)));
+    scene.a.give(inner_of(scene, 2), inner.as_ref());
+    sleep(part(0.2));
+    scene.heal();
+    scene.a.give(2, outer.as_ref());
+}
+
+fn outer_first(scene: &Scene) {
+    let outer = scene.a.take(1, NOW, Some(part(2.0)));
+    let inner = scene.a.take(inner_of(scene, 1), NOW, Some(part(0.8)));
+    scene.strike();
+    scene.a.give(1, outer.as_ref());
+    sleep(part(0.3));
+    scene.heal();
+    scene.a.give(inner_of(scene, 1), inner.as_ref());
+}
+
+fn renew(scene: &Scene) {
+    let taken = scene.a.take(1, NOW, None);
+    scene.strike();
+    sleep(part(1.4));
+    scene.heal();
+    scene.a.give(1, taken.as_ref());
+}
+
+fn longer(scene: &Scene) {
+    let taken = scene.a.take(1, NOW, Some(LEASE));
+    scene.strike();
+    scene.a.extend(1, taken.as_ref(), part(1.5));
+    sleep(part(0.3));
+    scene.heal();
+    scene.a.give(1, taken.as_ref());
+}
+
+fn shorter(scene: &Scene) {
+    let taken = scene.a.take(1, NOW, None);
+    scene.strike();
+    scene.a.extend(1, taken.as_ref(), part(0.4));
+    sleep(part(0.25));
+    scene.heal();
+    scene.a.give(1, taken.as_ref());
+}
+
+/// Of a lock that is shared, its waiters wait for another kind of holder.
+fn pass(scene: &Scene) {
+    let taken = scene.blocking_a().take(1, NOW, None);
+    let waiting = scene.a.begin_take(2, LONG, None);
+    sleep(part(0.1));
+    scene.strike();
+    scene.blocking_a().give(1, taken.as_ref());
+    let taken = scene.a.end(waiting);
+    sleep(part(0.2));
+    scene.heal();
+    scene.a.give(2, taken.as_ref());
+}
+
+fn force(scene: &Scene) {
+    let held = scene.b.take(1, NOW, Some(part(2.0)));
+    scene.strike();
+    scene.a.force();
+    scene.heal();
+    sleep(part(0.1));
+    scene.set_permits();
+    let taken = scene.a.take(2, LONG, None);
+    scene.a.give(2, taken.as_ref());
+    if let Some(held) = held
+        && scene.b.kind != "semaphore"
+        && scene.b.kind != "latch"
+    {
+        // Whether it was lost by then is not the question.
+        scene.b.ask("give", redlatch::Request { hold: held.number as u64, numbers: vec![1], ..scene.b.request(Op::Release, 1) });
+        scene.b.errors.lock().expect("no call panics").clear();
+    }
+}
+
+fn hand_over(scene: &Scene) {
+    let held = scene.blocking_b().take(1, NOW, None);
+    let waiting = scene.a.begin_take(2, LONG, None);
+    sleep(part(0.1));
+    scene.strike();
+    scene.blocking_b().give(1, held.as_ref());
+    let taken = scene.a.end(waiting);
+    sleep(part(0.2));
+    scene.heal();
+    scene.a.give(2, taken.as_ref());
+}
+
+fn give_back(scene: &Scene) {
+    let held = scene.blocking_b().take(1, NOW, None);
+    let waiting = scene.a.begin_take(2, LONG, None);
+    sleep(part(0.1));
+    scene.strike();
+    waiting.cancel();
+    let taken = scene.a.end(waiting);
+    sleep(part(0.1));
+    scene.heal();
+    scene.a.give(2, taken.as_ref());
+    scene.blocking_b().give(1, held.as_ref());
+    scene.a.errors.lock().expect("no call panics").retain(|error| !error.contains("cancelled"));
+}

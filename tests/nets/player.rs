@@ -1,0 +1,198 @@
+//! One client in a cell: what it asks for, that each call ends in time and in a typed outcome, and what it was told.
+
+use std::sync::Mutex;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use redlatch::{Answer, Client, Error, Op, Request, Result};
+
+/// A call that waits for nothing is to end within this; some of that is for a machine that has more to do.
+const BOUND: Duration = Duration::from_secs(8);
+
+/// What its next call meets on the side of the caller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Next {
+    #[default]
+    Usual,
+    Cancelled(Duration),
+    Dropped(Duration),
+}
+
+pub struct Player {
+    client: Mutex<Option<Client>>,
+    pub kind: &'static str,
+    pub name: String,
+    /// Whether its calls are made on the caller's thread.
+    blocks: bool,
+    next: Mutex<Next>,
+    told: Mutex<Vec<String>>,
+    pub faults: Mutex<Vec<String>>,
+    pub errors: Mutex<Vec<String>>,
+}
+
+/// A call that is not answered yet.
+pub struct Pending {
+    what: &'static str,
+    bound: Duration,
+    client: Client,
+    ticket: u64,
+    answer: mpsc::Receiver<Result<Answer>>,
+}
+
+impl Pending {
+    pub fn cancel(&self) {
+        self.client.cancel(self.ticket);
+    }
+}
+
+impl Player {
+    pub fn new(client: Client, kind: &'static str, name: String, blocks: bool) -> Self {
+        let client = Mutex::new(Some(client));
+        Player { client, kind, name, blocks, next: Mutex::default(), told: Mutex::default(), faults: Mutex::default(), errors: Mutex::default() }
+    }
+
+    pub fn client(&self) -> Client {
+        self.client.lock().expect("no call panics").clone().expect("it is dropped at the end only")
+    }
+
+    pub fn meets(&self, next: Next) {
+        *self.next.lock().expect("no call panics") = next;
+    }
+
+    /// All that it was told, as words.
+    pub fn told(&self) -> String {
+        self.told.lock().expect("no call panics").join("; ")
+    }
+
+    pub fn request(&self, op: Op, owner: i64) -> Request {
+        Request::new(op, self.kind, self.name.clone(), owner)
+    }
+
+    /// `None`: it was not taken.
+    pub fn take(&self, owner: i64, wait: Option<Duration>, lease: Option<Duration>) -> Option<Answer> {
+        let pending = self.begin_take(owner, wait, lease);
+        self.end(pending)
+    }
+
+    pub fn begin_take(&self, owner: i64, wait: Option<Duration>, lease: Option<Duration>) -> Pending {
+        let acquire = Request { wait, lease, ..self.request(Op::Acquire, owner) };
+        let request = match self.kind {
+            "semaphore" => Request { numbers: vec![1], lease: None, ..acquire },
+            "permit_semaphore" => Request { numbers: vec![1], lease: lease.or(Some(Duration::from_secs(1))), ..acquire },
+            // A latch is taken by setting it, and waited for.
+            "latch" if wait == Some(Duration::ZERO) => Request { numbers: vec![1], ..self.request(Op::TrySet, owner) },
+            "latch" => Request { lease: None, ..acquire },
+            _ => acquire,
+        };
+        self.begin("take", request)
+    }
+
+    /// Gives back what `taken` was the answer for; `None`: nothing is held.
+    pub fn give(&self, owner: i64, taken: Option<&Answer>) -> Option<Answer> {
+        let taken = taken?;
+        let release = Request { hold: taken.number as u64, ..self.request(Op::Release, owner) };
+        let request = match self.kind {
+            "semaphore" => Request { hold: 0, numbers: vec![1], ..release },
+            "permit_semaphore" => Request { numbers: vec![1], ..release },
+            "latch" => self.request(Op::CountDown, owner),
+            _ => release,
+        };
+        let pending = self.begin("give", request);
+        self.end(pending)
+    }
+
+    pub fn extend(&self, owner: i64, taken: Option<&Answer>, lease: Duration) -> Option<Answer> {
+        let taken = taken?;
+        let extend = Request { lease: Some(lease), hold: taken.number as u64, ..self.request(Op::Extend, owner) };
+        let request = match self.kind {
+            "semaphore" | "latch" => Request { numbers: vec![lease.as_millis() as i64], ..self.request(Op::LiveFor, owner) },
+            "permit_semaphore" => Request { hold: 0, numbers: taken.items.clone(), ..extend },
+            _ => extend,
+        };
+        let pending = self.begin("extend", request);
+        self.end(pending)
+    }
+
+    /// Takes it away from its holder.
+    pub fn force(&self) -> Option<Answer> {
+        let request = match self.kind {
+            "semaphore" | "latch" | "permit_semaphore" => self.request(Op::Delete, 0),
+            "permit" => Request { kind: "permit_semaphore", ..self.request(Op::Delete, 0) },
+            _ => self.request(Op::ForceRelease, 77),
+        };
+        let pending = self.begin("force", request);
+        self.end(pending)
+    }
+
+    pub fn ask(&self, what: &'static str, request: Request) -> Option<Answer> {
+        let pending = self.begin(what, request);
+        self.end(pending)
+    }
+
+    fn begin(&self, what: &'static str, request: Request) -> Pending {
+        let (client, next) = (self.client(), std::mem::take(&mut *self.next.lock().expect("no call panics")));
+        let (sender, answer) = mpsc::channel();
+        let bound = BOUND + request.wait.unwrap_or_default();
+        let ticket = client.ticket();
+        match next {
+            Next::Dropped(after) => {
+                let client = client.clone();
+                thread::spawn(move || {
+                    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("the system gives a runtime");
+                    let ended = runtime.block_on(async { tokio::time::timeout(after, client.run(request)).await });
+                    drop(sender.send(ended.unwrap_or(Err(Error::Cancelled))));
+                });
+            }
+            Next::Usual if self.blocks => {
+                let client = client.clone();
+                thread::spawn(move || drop(sender.send(client.run_blocking(request))));
+            }
+            _ => client.submit(ticket, request, move |result| drop(sender.send(result))),
+        }
+        if let Next::Cancelled(after) = next {
+            thread::sleep(after);
+            client.cancel(ticket);
+        }
+        Pending { what, bound, client, ticket, answer }
+    }
+
+    pub fn end(&self, pending: Pending) -> Option<Answer> {
+        let Pending { what, bound, answer, .. } = pending;
+        let begun = Instant::now();
+        let result = answer.recv_timeout(bound);
+        let mut told = self.told.lock().expect("no call panics");
+        match result {
+            Ok(Ok(answer)) => {
+                let is_done = answer.done && (self.kind != "latch" || what != "take" || answer.number != 0 || answer.items.is_empty());
+                told.push(format!("{what} {}", if is_done { "done" } else { "not now" }));
+                is_done.then_some(answer)
+            }
+            Ok(Err(error)) => {
+                told.push(format!("{what} {}: {error}", error.code()));
+                self.errors.lock().expect("no call panics").push(format!("{what}: {error}"));
+                None
+            }
+            Err(end) => {
+                let how = if end == RecvTimeoutError::Timeout { "is not answered" } else { "ended without an answer" };
+                let fault = format!("{what} {how} after {:.1?}", begun.elapsed());
+                told.push(fault.clone());
+                self.faults.lock().expect("no call panics").push(fault);
+                None
+            }
+        }
+    }
+
+    /// Closes the client, as far as that ends.
+    pub fn close(&self) {
+        let client = self.client();
+        let (sender, ended) = mpsc::channel();
+        thread::spawn(move || {
+            client.close(true);
+            let _ = sender.send(());
+        });
+        if ended.recv_timeout(BOUND).is_err() {
+            self.faults.lock().expect("no call panics").push(format!("close has not ended after {BOUND:?}"));
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Which commands the scripts of a kind use, read in the scripts.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../core/scripts");
+
+/// The folders of a kind's scripts.
+fn folders(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "plain" | "spin" => &["plain"],
+        "non_reentrant" => &["plain", "non_reentrant"],
+        "fenced" => &["plain", "fenced"],
+        "fair" | "non_reentrant_fair" => &["fair", "plain"],
+        "read" | "write" => &["read_write"],
+        "token" => &["token"],
+        "multi" => &["multi"],
+        "semaphore" => &["semaphore"],
+        "latch" => &["latch"],
+        "permit_semaphore" | "permit" => &["permit_semaphore"],
+        other => panic!("say which folder of core/scripts has the scripts of the kind {other}"),
+    }
+}
+
+/// Every command that one of them calls, in lower case.
+pub fn commands(kind: &str) -> BTreeSet<String> {
+    let files = folders(kind).iter().flat_map(|folder| lua_files(&Path::new(SCRIPTS).join(folder)));
+    let shared = lua_files(Path::new(SCRIPTS)).into_iter().filter(|file| is_shared(file));
+    let text: String = files.chain(shared).map(|file| std::fs::read_to_string(&file).expect("it is in the tree")).collect();
+    let calls = ["redis.call('", "redis.pcall('", "look('"].into_iter().flat_map(|call| text.split(call).skip(1));
+    let commands: BTreeSet<String> = calls.filter_map(|rest| rest.split('\'').next()).map(str::to_lowercase).collect();
+    // The message itself goes by an argument.
+    commands.into_iter().chain(["publish".to_owned()]).collect()
+}
+
+fn is_shared(file: &Path) -> bool {
+    let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.starts_with('_') && !["_once.lua", "_undo.lua"].contains(&name)
+}
+
+fn lua_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let files = entries.flatten().map(|entry| entry.path());
+    files.filter(|path| path.extension().is_some_and(|extension| extension == "lua")).collect()
+}

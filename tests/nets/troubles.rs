@@ -1,0 +1,97 @@
+//! The third dimension of the table: what goes wrong.
+
+use crate::rights;
+
+/// Where a cell is played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ground {
+    /// One of a few servers that many cells share.
+    Shared,
+    /// A server of its own.
+    Own,
+    /// A server of its own whose clock is set.
+    Clocked,
+    /// A cluster that many cells share.
+    Cluster,
+    /// The same, where one node is silent all the time, another than the one that has the lock.
+    Silent,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Strike {
+    Nothing,
+    /// The reply to the next script is lost.
+    LostReply,
+    /// The next script is late, where no client may end another's connection.
+    LateCopy,
+    Full,
+    /// The user may not run this command any more.
+    Lacks(String),
+    /// The user may touch no key but the lock's own.
+    OwnKey,
+    /// The slot begins to move, and takes the lock's own key with it, or everything else.
+    Moves { lock: bool },
+    ClockBack,
+    /// The client is closed so many ms later.
+    Closed(u64),
+    /// The caller cancels its next call after so many ms.
+    Cancelled(u64),
+    /// The caller drops the future of its next call after so many ms.
+    Dropped(u64),
+    /// The server answers the next script with these bytes.
+    Nonsense(&'static [u8]),
+    /// It cannot be played, for this reason.
+    Impossible(&'static str),
+}
+
+pub struct Trouble {
+    pub name: String,
+    pub ground: Ground,
+    pub strike: Strike,
+    /// More options of the client's URL.
+    pub options: &'static str,
+}
+
+const FORK: &str = "a Rust process that forks has one thread and no client; tests/python/test_fork.py forks with all kinds";
+const SUSPENDED: &str = "the clock that counts suspension is not yet one that a test can set";
+
+/// All of it that a kind can meet.
+pub fn of(kind: &str) -> Vec<Trouble> {
+    let trouble = |name: &str, ground, strike, options| Trouble { name: name.to_owned(), ground, strike, options };
+    let mut all = vec![
+        trouble("none", Ground::Shared, Strike::Nothing, ""),
+        trouble("reply lost", Ground::Shared, Strike::LostReply, ""),
+        trouble("late copy", Ground::Shared, Strike::LateCopy, ""),
+        trouble("full server", Ground::Own, Strike::Full, ""),
+        trouble("no key but the lock's", Ground::Shared, Strike::OwnKey, ""),
+        trouble("slot moves with the lock's key", Ground::Cluster, Strike::Moves { lock: true }, ""),
+        trouble("slot moves without the lock's key", Ground::Cluster, Strike::Moves { lock: false }, ""),
+        trouble("server's clock set back", Ground::Clocked, Strike::ClockBack, ""),
+        trouble("closed at once", Ground::Shared, Strike::Closed(0), ""),
+        trouble("closed soon", Ground::Shared, Strike::Closed(3), ""),
+        trouble("cancelled at once", Ground::Shared, Strike::Cancelled(0), ""),
+        trouble("cancelled soon", Ground::Shared, Strike::Cancelled(3), ""),
+        trouble("dropped at once", Ground::Shared, Strike::Dropped(0), ""),
+        trouble("dropped soon", Ground::Shared, Strike::Dropped(3), ""),
+        trouble("silent node", Ground::Silent, Strike::Nothing, ""),
+        trouble("response_timeout of 1 ms", Ground::Shared, Strike::Nothing, "&response_timeout=0.001"),
+        trouble("response_timeout of a year", Ground::Shared, Strike::Nothing, "&response_timeout=31536000"),
+        trouble("retry_for of nothing", Ground::Shared, Strike::Nothing, "&retry_for=0"),
+        trouble("watchdog of 100 ms", Ground::Shared, Strike::Nothing, "&watchdog=0.1"),
+        trouble("fair_wait of nothing", Ground::Shared, Strike::Nothing, "&fair_wait=0"),
+        trouble("answers an empty line", Ground::Shared, Strike::Nonsense(b"\r\n"), ""),
+        trouble("answers an array of less than nothing", Ground::Shared, Strike::Nonsense(b"*-7\r\n"), ""),
+        trouble("answers OK", Ground::Shared, Strike::Nonsense(b"+OK\r\n"), ""),
+        trouble("answers a code that there is not", Ground::Shared, Strike::Nonsense(b"*2\r\n:77\r\n:-5\r\n"), ""),
+        trouble("fork", Ground::Shared, Strike::Impossible(FORK), ""),
+        trouble("suspended clock", Ground::Shared, Strike::Impossible(SUSPENDED), ""),
+    ];
+    let lacks = |command: String| Trouble {
+        name: format!("without +{command}"),
+        ground: Ground::Shared,
+        strike: Strike::Lacks(command),
+        options: "",
+    };
+    all.extend(rights::commands(kind).into_iter().map(lacks));
+    all
+}
