@@ -1,7 +1,7 @@
 # Builds, shows and tests redlatch, one command each. What this machine lacks is installed first: see .ci/setup.
 # Everything is built with cargo's profile `ci`, so that Rust, wheel, jar and test agents share one build without LTO.
 
-.PHONY: demo test chaos failovers matrix mutants bench wheel lint pins build clean setup setup-tests setup-bench rust agents test-rust test-python test-java test-examples
+.PHONY: demo test chaos failovers matrix mutants nets bench wheel lint pins build clean setup setup-tests setup-bench rust agents test-rust test-python test-java test-examples
 .NOTPARALLEL:
 
 VENV := target/venv/bin
@@ -42,6 +42,10 @@ failovers: setup
 # Deliberate defects, each of which its test must catch
 mutants: setup
 	tests/mutants/run
+
+# Every kind × operation × trouble, of which `make test` plays a spread; see tests/nets/README.md. NETS='read,extend': the cells so called
+nets: setup
+	REDLATCH_NETS='$(or $(NETS),all)' timeout 3600 cargo test --workspace --profile ci --test nets -- --nocapture
 
 # What is published for Python: a wheel, and the sources; with the tests of packaging on that wheel, which may have 2,000,000 bytes
 wheel: setup-tests

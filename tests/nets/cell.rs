@@ -1,6 +1,6 @@
 //! One cell: a kind, an operation, a trouble. It is played, and judged by what holds whatever happens.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
@@ -11,15 +11,18 @@ use redlatch_tests::oracle::endless;
 use redlatch_tests::{Proxy, Server, View, ms};
 
 use crate::clocked::{self, Clock};
-use crate::grounds::{self, Grounds};
+use crate::grounds::Grounds;
+use crate::moving::Move;
 use crate::operations::Operation;
 use crate::player::{Next, Player};
 use crate::troubles::{Ground, Strike, Trouble};
 
 /// The watchdog's lease of every client here.
-pub const LEASE: Duration = Duration::from_secs(1);
+pub const LEASE: Duration = Duration::from_secs(2);
 /// How much longer than a lease something may take on a machine that has more to do.
 const MARGIN: Duration = Duration::from_secs(5);
+/// For how long a slot is half here and half there.
+const PARTED: Duration = ms(200);
 /// How far a server's clock is set back, in ms.
 const BACK: i64 = -5_000;
 
@@ -45,7 +48,10 @@ pub struct Scene<'a> {
     /// Who has none.
     pub b: Player,
     writers: Option<[Player; 2]>,
+    control: Mutex<View>,
+    moving: Option<Move>,
     strikes: AtomicBool,
+    healed: AtomicBool,
 }
 
 impl Cell<'_> {
@@ -53,13 +59,22 @@ impl Cell<'_> {
         format!("{} × {} × {}", self.kind.name, self.operation.name, self.trouble.name)
     }
 
-    /// What was wrong, if anything was.
-    pub fn play(&self, grounds: &Grounds) -> Vec<String> {
+    /// What the client that the trouble meets was told, and what was wrong, if anything was.
+    pub fn play(&self, grounds: &Grounds) -> (String, Vec<String>) {
         let scene = Scene::open(self, grounds);
         scene.set_permits();
         (self.operation.play)(&scene);
         scene.heal();
-        scene.judge()
+        let player = scene.a.clone();
+        let wrong = scene.judge();
+        (player.told(), wrong)
+    }
+
+    /// How long something of it may be there after its clients have gone.
+    fn patience(&self) -> Duration {
+        // The client that is dropped leaves its longest lease.
+        let longest = if self.trouble.strike == Strike::Abandoned { self.operation.longest } else { 1 };
+        LEASE * longest + MARGIN
     }
 }
 
@@ -99,15 +114,17 @@ impl<'a> Scene<'a> {
             None => url.replace("://", &format!("://{login}")),
         };
         let connect = |url: &str, options: &str| {
-            let url = format!("{url}?watchdog=1&response_timeout=0.5&retry_for=0.5{options}");
+            let url = format!("{url}?watchdog={}{options}", LEASE.as_secs());
             Client::connect(&url).unwrap_or_else(|e| panic!("{url}: {e}"))
         };
         let name = if cell.kind.name == "multi" { format!("{key}\0one\0two") } else { key.clone() };
-        let (a, b) = (connect(&way, cell.trouble.options), connect(&url, ""));
+        let (a, b) = (connect(&way, &format!("&response_timeout=1&retry_for=1{}", cell.trouble.options)), connect(&url, ""));
         let player = |client: &Client, kind| Player::new(client.clone(), kind, name.clone(), cell.number % 2 == 0);
         let writers = (cell.kind.name == "read").then(|| [player(&a, "write"), player(&b, "write")]);
         let (a, b) = (Arc::new(player(&a, cell.kind.name)), player(&b, cell.kind.name));
-        Scene { cell, grounds, own, clock, proxy, user, key, a, b, writers, strikes: AtomicBool::new(false) }
+        let control = Mutex::new(server.view());
+        let moving = matches!(cell.trouble.strike, Strike::Moves { .. }).then(|| Move::prepare(grounds, &key));
+        Scene { cell, grounds, own, clock, proxy, user, key, a, b, writers, control, moving, strikes: AtomicBool::new(false), healed: AtomicBool::new(false) }
     }
 
     fn server(&self) -> &Server {
@@ -145,11 +162,30 @@ impl<'a> Scene<'a> {
     }
 
     fn set_rights(&self, words: &[&str]) {
-        self.server().view().command::<()>(&[&["ACL", "SETUSER", &self.user][..], words].concat());
+        self.command(&[&["ACL", "SETUSER", &self.user][..], words].concat());
     }
 
-    /// From here on it goes wrong.
-    pub fn strike(&self) {
+    /// At once, over a connection that is there already.
+    fn command(&self, words: &[&str]) {
+        self.control.lock().expect("no command panics").command::<()>(words);
+    }
+
+    /// Does `act`, and from its beginning on it goes wrong, until [`Scene::heal`]. A slot has moved soon after its first keys.
+    pub fn struck<T: Send>(&self, act: impl FnOnce() -> T) -> T {
+        self.strike();
+        if !matches!(self.cell.trouble.strike, Strike::Moves { .. }) {
+            return act();
+        }
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                sleep(PARTED);
+                self.heal();
+            });
+            act()
+        })
+    }
+
+    fn strike(&self) {
         if self.strikes.swap(true, SeqCst) {
             return;
         }
@@ -159,10 +195,10 @@ impl<'a> Scene<'a> {
             Strike::LostReply => proxy().lose_reply_to("EVALSHA"),
             Strike::LateCopy => proxy().keep_request("EVALSHA"),
             Strike::Nonsense(said) => proxy().answer_to("EVALSHA", said),
-            Strike::Full => self.server().view().command(&["CONFIG", "SET", "maxmemory", "1"]),
+            Strike::Full => self.command(&["CONFIG", "SET", "maxmemory", "1"]),
             Strike::Lacks(command) => self.set_rights(&[&format!("-{command}")]),
             Strike::OwnKey => self.set_rights(&["resetkeys", &format!("~{}", self.key)]),
-            Strike::Moves { lock } => self.begin_to_move(*lock),
+            Strike::Moves { lock } => self.moving.as_ref().expect("it is of a cluster").begin(&self.key, *lock, self.grounds),
             Strike::ClockBack => self.clock.as_ref().expect("it has one").set(BACK),
             Strike::Closed(after) => {
                 let (player, after) = (self.a.clone(), ms(*after));
@@ -171,6 +207,10 @@ impl<'a> Scene<'a> {
                     player.close();
                 });
             }
+            Strike::Abandoned => {
+                let writer = self.writers.as_ref().map(|[writer, _]| writer);
+                [Some(&*self.a), writer].into_iter().flatten().for_each(Player::abandon);
+            }
             Strike::Cancelled(after) => self.a.meets(Next::Cancelled(ms(*after))),
             Strike::Dropped(after) => self.a.meets(Next::Dropped(ms(*after))),
         }
@@ -178,38 +218,17 @@ impl<'a> Scene<'a> {
 
     /// All is well again.
     pub fn heal(&self) {
-        if !self.strikes.load(SeqCst) {
+        if !self.strikes.load(SeqCst) || self.healed.swap(true, SeqCst) {
             return;
         }
         match &self.cell.trouble.strike {
-            Strike::Full => self.server().view().command(&["CONFIG", "SET", "maxmemory", "0"]),
+            Strike::Full => self.command(&["CONFIG", "SET", "maxmemory", "0"]),
             Strike::Lacks(_) => self.set_rights(&["+@all"]),
             Strike::OwnKey => self.set_rights(&["allkeys"]),
             Strike::Moves { .. } => {
-                let cluster = self.grounds.cluster();
-                cluster.migrate(&self.key, self.other_place());
+                self.moving.as_ref().expect("it is of a cluster").end(&self.key, self.grounds);
             }
             _ => self.proxy.iter().for_each(Proxy::disarm),
-        }
-    }
-
-    /// Where the slot goes.
-    fn other_place(&self) -> usize {
-        (grounds::slot(&mut self.grounds.cluster().servers[0].view(), &self.key) * 3 / 16384 + 1) as usize % 3
-    }
-
-    fn begin_to_move(&self, lock: bool) {
-        let cluster = self.grounds.cluster();
-        let (from, to) = (cluster.owner(&self.key), self.other_place());
-        let (mut source, mut target) = (cluster.servers[from].view(), cluster.servers[to].view());
-        let slot = grounds::slot(&mut source, &self.key).to_string();
-        target.command::<()>(&["CLUSTER", "SETSLOT", &slot, "IMPORTING", &cluster.id(from)]);
-        source.command::<()>(&["CLUSTER", "SETSLOT", &slot, "MIGRATING", &cluster.id(to)]);
-        let keys: Vec<Vec<u8>> = source.command(&["CLUSTER", "GETKEYSINSLOT", &slot, "100"]);
-        let keys = keys.into_iter().filter_map(|key| String::from_utf8(key).ok()).filter(|key| (*key == self.key) == lock);
-        for key in keys {
-            let port = cluster.servers[to].port().to_string();
-            source.command::<String>(&["MIGRATE", "127.0.0.1", &port, &key, "0", "5000"]);
         }
     }
 
@@ -229,7 +248,13 @@ impl<'a> Scene<'a> {
         for player in players.into_iter().flatten() {
             wrong.append(&mut player.faults.lock().expect("no call panics"));
         }
-        if self.cell.trouble.strike == Strike::Nothing && self.cell.trouble.name == "none" {
+        if self.cell.trouble.spares {
+            let errors = self.a.errors.lock().expect("no call panics").clone();
+            // A lease of its own may end, and a busy machine may have paused it.
+            let is_due = |error: &String| error.contains(": expired") || error.contains("paused");
+            wrong.extend(errors.into_iter().filter(|error| error.contains(" is lost to ") && !is_due(error)));
+        }
+        if self.cell.trouble.name == "none" {
             let errors = self.a.errors.lock().expect("no call panics").clone();
             wrong.extend(errors.into_iter().filter(|error| self.cell.kind.reentrant || !error.contains("already held")));
         }
@@ -240,17 +265,15 @@ impl<'a> Scene<'a> {
         if let Some(own) = &self.own {
             own.watch().take_violations();
         }
-        if !wrong.is_empty() {
-            wrong.push(format!("[{}]", self.a.told()));
-        }
         wrong
     }
 
     /// Another client can take it within a lease.
     fn next_gets_it(&self) -> Option<String> {
         let (kind, begun) = (self.cell.kind.name, Instant::now());
-        let wait = Some(LEASE + MARGIN);
-        let next = Player::new(self.b.client(), if kind == "read" { "write" } else { kind }, self.b.name.clone(), true);
+        let wait = Some(self.cell.patience());
+        let client = self.b.client().expect("no trouble meets it");
+        let next = Player::new(client, if kind == "read" { "write" } else { kind }, self.b.name.clone(), true);
         let taken = match kind {
             "semaphore" => return self.count_is_right(),
             "latch" => {
@@ -274,7 +297,8 @@ impl<'a> Scene<'a> {
     fn count_is_right(&self) -> Option<String> {
         let inspected = self.b.ask("inspect", self.b.request(Op::Inspect, 0))?;
         let permits = self.cell.operation.permits;
-        let is_settled = matches!(self.cell.trouble.strike, Strike::LostReply | Strike::LateCopy | Strike::Cancelled(_) | Strike::Nothing);
+        // A release that was not answered in time may be carried out or not: its caller asks again.
+        let is_settled = self.a.errors.lock().expect("no call panics").is_empty() && matches!(self.cell.trouble.strike, Strike::LostReply | Strike::LateCopy | Strike::Cancelled(_) | Strike::Nothing);
         let is_right = (0..=permits).contains(&inspected.number) && (!is_settled || inspected.number == permits || self.cell.operation.name == "force");
         (!is_right).then(|| format!("there are {} of {permits} permits", inspected.number))
     }
@@ -299,7 +323,7 @@ impl<'a> Scene<'a> {
                 }
             }
             let left = left?;
-            if begun.elapsed() > LEASE + MARGIN {
+            if begun.elapsed() > self.cell.patience() {
                 return Some(left);
             }
             sleep(ms(20));

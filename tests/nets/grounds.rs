@@ -1,7 +1,7 @@
 //! The servers on which cells are played: most share one of a few, under names of their own.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use redlatch_tests::{Cluster, Server, View};
 
@@ -16,12 +16,13 @@ pub struct Grounds {
     silent: OnceLock<Cluster>,
     /// The slots in which some cell is: a slot that moves is to move under one cell only.
     slots: Mutex<BTreeSet<i64>>,
+    moving: Mutex<()>,
 }
 
 impl Grounds {
     pub fn new() -> Self {
         let shared = (0..SHARED).map(|_| Server::start()).collect();
-        Grounds { shared, cluster: OnceLock::new(), silent: OnceLock::new(), slots: Mutex::default() }
+        Grounds { shared, cluster: OnceLock::new(), silent: OnceLock::new(), slots: Mutex::default(), moving: Mutex::default() }
     }
 
     pub fn cluster(&self) -> &Cluster {
@@ -40,6 +41,11 @@ impl Grounds {
     pub fn name_in_cluster(&self, stem: &str) -> String {
         let mut view = self.cluster().servers[0].view();
         (0..).map(|turn| format!("{stem}{turn}")).find(|name| self.enter(slot(&mut view, name))).expect("there are enough slots")
+    }
+
+    /// One slot at a time: the nodes are to agree on each.
+    pub fn moving(&self) -> MutexGuard<'_, ()> {
+        self.moving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn enter(&self, slot: i64) -> bool {

@@ -18,6 +18,7 @@ use troubles::{Strike, Trouble};
 mod cell;
 mod clocked;
 mod grounds;
+mod moving;
 mod operations;
 mod player;
 mod rights;
@@ -25,6 +26,9 @@ mod troubles;
 
 /// Cells wait much and work little.
 const AT_ONCE: usize = 24;
+
+/// Of so few cells it is shown what was answered, whatever came of them.
+const SHOWN: usize = 40;
 
 /// Every cell there is.
 fn all<'a>(troubles: &'a BTreeMap<&'static str, Vec<Trouble>>) -> Vec<Cell<'a>> {
@@ -92,6 +96,7 @@ fn the_spread_has_every_kind_with_every_operation_and_every_trouble_and_few_cell
 #[test]
 fn whatever_goes_wrong_in_whatever_is_done_with_a_lock_of_whatever_kind_the_promises_hold() {
     deadline::within(secs(3600));
+    note_panics_of_the_core();
     let (begun, troubles) = (Instant::now(), troubles());
     let cells = all(&troubles);
     let chosen: Vec<usize> = chosen(&cells).into_iter().collect();
@@ -105,9 +110,14 @@ fn whatever_goes_wrong_in_whatever_is_done_with_a_lock_of_whatever_kind_the_prom
                     if impossible(cell).is_some() {
                         continue;
                     }
-                    let said = catch_unwind(AssertUnwindSafe(|| cell.play(&grounds))).unwrap_or_else(|panic| vec![said(&*panic)]);
+                    let end = catch_unwind(AssertUnwindSafe(|| cell.play(&grounds)));
+                    let (told, mut said) = end.unwrap_or_else(|panic| (String::new(), vec![said(&*panic)]));
                     played.fetch_add(1, SeqCst);
+                    if chosen.len() <= SHOWN {
+                        println!("{}: {told}", cell.title());
+                    }
                     if !said.is_empty() {
+                        said.push(format!("[{told}]"));
                         wrong.lock().expect("nothing panics while it is held").insert(*at, said);
                     }
                 }
@@ -133,7 +143,23 @@ fn whatever_goes_wrong_in_whatever_is_done_with_a_lock_of_whatever_kind_the_prom
     reasons.iter().for_each(|(reason, count)| println!("{count} cells cannot be played: {reason}"));
     let title = |at: usize| cells.get(at).map_or("no cell".to_owned(), Cell::title);
     let lines: Vec<String> = wrong.iter().map(|(at, said)| format!("{}\n    {}", title(*at), said.join("\n    "))).collect();
+    let panics: Vec<String> = PANICS.lock().expect("no hook panics").iter().map(|(panic, count)| format!("{count} × {panic}")).collect();
+    assert!(panics.is_empty(), "threads of the core panicked:\n{}\n{} cells are wrong\n{}", panics.join("\n"), lines.len(), lines.join("\n"));
     assert!(lines.is_empty(), "{} cells are wrong\n{}", lines.len(), lines.join("\n"));
+}
+
+/// Where threads of the core have panicked, and how often: a client that goes on as if nothing had been is none that can be trusted.
+static PANICS: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
+
+fn note_panics_of_the_core() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if thread::current().name().is_some_and(|name| name.starts_with("redlatch")) {
+            *PANICS.lock().expect("no hook panics").entry(panic.to_string()).or_default() += 1;
+        } else {
+            before(panic);
+        }
+    }));
 }
 
 fn said(panic: &(dyn std::any::Any + Send)) -> String {

@@ -11,21 +11,24 @@ pub struct Operation {
     pub name: &'static str,
     /// How many permits there are of what has permits.
     pub permits: i64,
+    /// The longest lease in it, in leases of the watchdog.
+    pub longest: u32,
     pub play: fn(&Scene),
 }
 
-pub const ALL: [Operation; 11] = [
-    Operation { name: "acquire", permits: 1, play: acquire },
-    Operation { name: "nested acquire", permits: 2, play: nested },
-    Operation { name: "inner release first", permits: 2, play: inner_first },
-    Operation { name: "outer release first", permits: 2, play: outer_first },
-    Operation { name: "renew", permits: 1, play: renew },
-    Operation { name: "extend longer", permits: 1, play: longer },
-    Operation { name: "extend shorter", permits: 1, play: shorter },
-    Operation { name: "pass on", permits: 1, play: pass },
-    Operation { name: "force", permits: 1, play: force },
-    Operation { name: "wait and be handed over", permits: 1, play: hand_over },
-    Operation { name: "give back on cancel", permits: 1, play: give_back },
+pub const ALL: [Operation; 12] = [
+    Operation { name: "acquire", permits: 1, longest: 2, play: acquire },
+    Operation { name: "nested acquire", permits: 2, longest: 2, play: nested },
+    Operation { name: "inner release first", permits: 2, longest: 2, play: inner_first },
+    Operation { name: "outer release first", permits: 2, longest: 2, play: outer_first },
+    Operation { name: "renew", permits: 1, longest: 2, play: renew },
+    Operation { name: "extend longer", permits: 1, longest: 2, play: longer },
+    Operation { name: "extend shorter", permits: 1, longest: 2, play: shorter },
+    Operation { name: "pass on", permits: 1, longest: 2, play: pass },
+    Operation { name: "force", permits: 1, longest: 2, play: force },
+    Operation { name: "wait and be handed over", permits: 1, longest: 2, play: hand_over },
+    Operation { name: "give back on cancel", permits: 1, longest: 2, play: give_back },
+    Operation { name: "release beside one whose lease has ended", permits: 2, longest: 5, play: beside_ended },
 ];
 
 const NOW: Option<Duration> = Some(Duration::ZERO);
@@ -42,8 +45,7 @@ fn part(of: f64) -> Duration {
 }
 
 fn acquire(scene: &Scene) {
-    scene.strike();
-    let taken = scene.a.take(1, NOW, None);
+    let taken = scene.struck(|| scene.a.take(1, NOW, None));
     sleep(part(0.2));
     scene.heal();
     scene.a.give(1, taken.as_ref());
@@ -51,8 +53,7 @@ fn acquire(scene: &Scene) {
 
 fn nested(scene: &Scene) {
     let outer = scene.a.take(1, NOW, None);
-    scene.strike();
-    let inner = scene.a.take(inner_of(scene, 1), NOW, None);
+    let inner = scene.struck(|| scene.a.take(inner_of(scene, 1), NOW, None));
     sleep(part(0.2));
     scene.heal();
     scene.a.give(inner_of(scene, 1), inner.as_ref());
@@ -64,8 +65,7 @@ fn inner_first(scene: &Scene) {
     let outer = scene.a.take(1, NOW, None);
     sleep(part(0.25));
     let inner = scene.a.take(inner_of(scene, 1), NOW, None);
-    scene.strike();
-    scene.a.give(inner_of(scene, 1), inner.as_ref());
+    scene.struck(|| scene.a.give(inner_of(scene, 1), inner.as_ref()));
     sleep(part(0.25));
     scene.a.give(1, outer.as_ref());
     let outer = scene.a.take(2, NOW, Some(part(0.8)));
@@ -79,8 +79,7 @@ fn inner_first(scene: &Scene) {
 fn outer_first(scene: &Scene) {
     let outer = scene.a.take(1, NOW, Some(part(2.0)));
     let inner = scene.a.take(inner_of(scene, 1), NOW, Some(part(0.8)));
-    scene.strike();
-    scene.a.give(1, outer.as_ref());
+    scene.struck(|| scene.a.give(1, outer.as_ref()));
     sleep(part(0.3));
     scene.heal();
     scene.a.give(inner_of(scene, 1), inner.as_ref());
@@ -88,16 +87,14 @@ fn outer_first(scene: &Scene) {
 
 fn renew(scene: &Scene) {
     let taken = scene.a.take(1, NOW, None);
-    scene.strike();
-    sleep(part(1.4));
+    scene.struck(|| sleep(part(1.4)));
     scene.heal();
     scene.a.give(1, taken.as_ref());
 }
 
 fn longer(scene: &Scene) {
     let taken = scene.a.take(1, NOW, Some(LEASE));
-    scene.strike();
-    scene.a.extend(1, taken.as_ref(), part(1.5));
+    scene.struck(|| scene.a.extend(1, taken.as_ref(), part(1.5)));
     sleep(part(0.3));
     scene.heal();
     scene.a.give(1, taken.as_ref());
@@ -105,8 +102,7 @@ fn longer(scene: &Scene) {
 
 fn shorter(scene: &Scene) {
     let taken = scene.a.take(1, NOW, None);
-    scene.strike();
-    scene.a.extend(1, taken.as_ref(), part(0.4));
+    scene.struck(|| scene.a.extend(1, taken.as_ref(), part(0.4)));
     sleep(part(0.25));
     scene.heal();
     scene.a.give(1, taken.as_ref());
@@ -116,10 +112,11 @@ fn shorter(scene: &Scene) {
 fn pass(scene: &Scene) {
     let taken = scene.blocking_a().take(1, NOW, None);
     let waiting = scene.a.begin_take(2, LONG, None);
-    sleep(part(0.1));
-    scene.strike();
-    scene.blocking_a().give(1, taken.as_ref());
-    let taken = scene.a.end(waiting);
+    // No pause: a hold is passed on that has lasted for less than 10 ms.
+    let taken = scene.struck(|| {
+        scene.blocking_a().give(1, taken.as_ref());
+        scene.a.end(waiting)
+    });
     sleep(part(0.2));
     scene.heal();
     scene.a.give(2, taken.as_ref());
@@ -127,8 +124,7 @@ fn pass(scene: &Scene) {
 
 fn force(scene: &Scene) {
     let held = scene.b.take(1, NOW, Some(part(2.0)));
-    scene.strike();
-    scene.a.force();
+    scene.struck(|| scene.a.force());
     scene.heal();
     sleep(part(0.1));
     scene.set_permits();
@@ -148,9 +144,10 @@ fn hand_over(scene: &Scene) {
     let held = scene.blocking_b().take(1, NOW, None);
     let waiting = scene.a.begin_take(2, LONG, None);
     sleep(part(0.1));
-    scene.strike();
-    scene.blocking_b().give(1, held.as_ref());
-    let taken = scene.a.end(waiting);
+    let taken = scene.struck(|| {
+        scene.blocking_b().give(1, held.as_ref());
+        scene.a.end(waiting)
+    });
     sleep(part(0.2));
     scene.heal();
     scene.a.give(2, taken.as_ref());
@@ -160,12 +157,25 @@ fn give_back(scene: &Scene) {
     let held = scene.blocking_b().take(1, NOW, None);
     let waiting = scene.a.begin_take(2, LONG, None);
     sleep(part(0.1));
-    scene.strike();
-    waiting.cancel();
-    let taken = scene.a.end(waiting);
+    let taken = scene.struck(|| {
+        scene.a.cancel(&waiting);
+        scene.a.end(waiting)
+    });
     sleep(part(0.1));
     scene.heal();
     scene.a.give(2, taken.as_ref());
     scene.blocking_b().give(1, held.as_ref());
     scene.a.errors.lock().expect("no call panics").retain(|error| !error.contains("cancelled"));
+}
+
+/// What is left of the other one keeps no third one out for the rest of a long lease.
+fn beside_ended(scene: &Scene) {
+    let ended = scene.b.take(1, NOW, Some(part(0.4)));
+    let taken = scene.a.take(2, LONG, Some(LEASE * 5));
+    sleep(part(0.5));
+    if ["semaphore", "latch"].contains(&scene.b.kind) {
+        scene.b.give(1, ended.as_ref());
+    }
+    scene.struck(|| scene.a.give(2, taken.as_ref()));
+    scene.heal();
 }

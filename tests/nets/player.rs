@@ -5,10 +5,11 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::cell::LEASE;
 use redlatch::{Answer, Client, Error, Op, Request, Result};
 
 /// A call that waits for nothing is to end within this; some of that is for a machine that has more to do.
-const BOUND: Duration = Duration::from_secs(8);
+const BOUND: Duration = Duration::from_secs(12);
 
 /// What its next call meets on the side of the caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,15 +36,8 @@ pub struct Player {
 pub struct Pending {
     what: &'static str,
     bound: Duration,
-    client: Client,
     ticket: u64,
     answer: mpsc::Receiver<Result<Answer>>,
-}
-
-impl Pending {
-    pub fn cancel(&self) {
-        self.client.cancel(self.ticket);
-    }
 }
 
 impl Player {
@@ -52,8 +46,14 @@ impl Player {
         Player { client, kind, name, blocks, next: Mutex::default(), told: Mutex::default(), faults: Mutex::default(), errors: Mutex::default() }
     }
 
-    pub fn client(&self) -> Client {
-        self.client.lock().expect("no call panics").clone().expect("it is dropped at the end only")
+    /// `None`: it was dropped.
+    pub fn client(&self) -> Option<Client> {
+        self.client.lock().expect("no call panics").clone()
+    }
+
+    /// Drops the client, with all that it holds.
+    pub fn abandon(&self) {
+        drop(self.client.lock().expect("no call panics").take());
     }
 
     pub fn meets(&self, next: Next) {
@@ -79,7 +79,7 @@ impl Player {
         let acquire = Request { wait, lease, ..self.request(Op::Acquire, owner) };
         let request = match self.kind {
             "semaphore" => Request { numbers: vec![1], lease: None, ..acquire },
-            "permit_semaphore" => Request { numbers: vec![1], lease: lease.or(Some(Duration::from_secs(1))), ..acquire },
+            "permit_semaphore" => Request { numbers: vec![1], lease: lease.or(Some(LEASE)), ..acquire },
             // A latch is taken by setting it, and waited for.
             "latch" if wait == Some(Duration::ZERO) => Request { numbers: vec![1], ..self.request(Op::TrySet, owner) },
             "latch" => Request { lease: None, ..acquire },
@@ -131,30 +131,38 @@ impl Player {
     }
 
     fn begin(&self, what: &'static str, request: Request) -> Pending {
-        let (client, next) = (self.client(), std::mem::take(&mut *self.next.lock().expect("no call panics")));
+        let next = std::mem::take(&mut *self.next.lock().expect("no call panics"));
         let (sender, answer) = mpsc::channel();
         let bound = BOUND + request.wait.unwrap_or_default();
+        let Some(client) = self.client() else {
+            let _ = sender.send(Err(Error::Closed { server: "a client that was dropped".into() }));
+            return Pending { what, bound, ticket: 0, answer };
+        };
         let ticket = client.ticket();
         match next {
             Next::Dropped(after) => {
-                let client = client.clone();
                 thread::spawn(move || {
                     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("the system gives a runtime");
                     let ended = runtime.block_on(async { tokio::time::timeout(after, client.run(request)).await });
                     drop(sender.send(ended.unwrap_or(Err(Error::Cancelled))));
                 });
             }
-            Next::Usual if self.blocks => {
-                let client = client.clone();
+            // Who waits is in line when this returns.
+            Next::Usual if self.blocks && request.wait == Some(Duration::ZERO) => {
                 thread::spawn(move || drop(sender.send(client.run_blocking(request))));
             }
-            _ => client.submit(ticket, request, move |result| drop(sender.send(result))),
+            Next::Usual => client.submit(ticket, request, move |result| drop(sender.send(result))),
+            Next::Cancelled(after) => {
+                client.submit(ticket, request, move |result| drop(sender.send(result)));
+                thread::sleep(after);
+                client.cancel(ticket);
+            }
         }
-        if let Next::Cancelled(after) = next {
-            thread::sleep(after);
-            client.cancel(ticket);
-        }
-        Pending { what, bound, client, ticket, answer }
+        Pending { what, bound, ticket, answer }
+    }
+
+    pub fn cancel(&self, pending: &Pending) {
+        self.client().into_iter().for_each(|client| client.cancel(pending.ticket));
     }
 
     pub fn end(&self, pending: Pending) -> Option<Answer> {
@@ -165,7 +173,8 @@ impl Player {
         match result {
             Ok(Ok(answer)) => {
                 let is_done = answer.done && (self.kind != "latch" || what != "take" || answer.number != 0 || answer.items.is_empty());
-                told.push(format!("{what} {}", if is_done { "done" } else { "not now" }));
+                let token = if self.kind == "fenced" && what == "take" { format!(" with token {:?}", answer.items) } else { String::new() };
+                told.push(format!("{what} {}{token}", if is_done { "done" } else { "not now" }));
                 is_done.then_some(answer)
             }
             Ok(Err(error)) => {
@@ -185,7 +194,7 @@ impl Player {
 
     /// Closes the client, as far as that ends.
     pub fn close(&self) {
-        let client = self.client();
+        let Some(client) = self.client() else { return };
         let (sender, ended) = mpsc::channel();
         thread::spawn(move || {
             client.close(true);

@@ -34,6 +34,8 @@ pub enum Strike {
     ClockBack,
     /// The client is closed so many ms later.
     Closed(u64),
+    /// The client is dropped, with all that it holds.
+    Abandoned,
     /// The caller cancels its next call after so many ms.
     Cancelled(u64),
     /// The caller drops the future of its next call after so many ms.
@@ -48,6 +50,8 @@ pub struct Trouble {
     pub name: String,
     pub ground: Ground,
     pub strike: Strike,
+    /// It is no reason to lose a hold.
+    pub spares: bool,
     /// More options of the client's URL.
     pub options: &'static str,
 }
@@ -55,9 +59,31 @@ pub struct Trouble {
 const FORK: &str = "a Rust process that forks has one thread and no client; tests/python/test_fork.py forks with all kinds";
 const SUSPENDED: &str = "the clock that counts suspension is not yet one that a test can set";
 
+/// What is no reason to lose a hold: the server is there, has it, and can renew it.
+const SPARING: [&str; 9] = [
+    "none",
+    "reply lost",
+    "full server",
+    "slot moves with the lock's key",
+    "slot moves without the lock's key",
+    "silent node",
+    "retry_for of nothing",
+    "response_timeout of a year",
+    "fair_wait of nothing",
+];
+
+/// What the core sends besides scripts.
+const BESIDE_SCRIPTS: [&str; 4] = ["evalsha", "eval", "subscribe", "client"];
+
 /// All of it that a kind can meet.
 pub fn of(kind: &str) -> Vec<Trouble> {
-    let trouble = |name: &str, ground, strike, options| Trouble { name: name.to_owned(), ground, strike, options };
+    let trouble = |name: &str, ground, strike, options| Trouble {
+        name: name.to_owned(),
+        ground,
+        strike,
+        spares: SPARING.contains(&name),
+        options,
+    };
     let mut all = vec![
         trouble("none", Ground::Shared, Strike::Nothing, ""),
         trouble("reply lost", Ground::Shared, Strike::LostReply, ""),
@@ -69,6 +95,7 @@ pub fn of(kind: &str) -> Vec<Trouble> {
         trouble("server's clock set back", Ground::Clocked, Strike::ClockBack, ""),
         trouble("closed at once", Ground::Shared, Strike::Closed(0), ""),
         trouble("closed soon", Ground::Shared, Strike::Closed(3), ""),
+        trouble("client dropped", Ground::Shared, Strike::Abandoned, ""),
         trouble("cancelled at once", Ground::Shared, Strike::Cancelled(0), ""),
         trouble("cancelled soon", Ground::Shared, Strike::Cancelled(3), ""),
         trouble("dropped at once", Ground::Shared, Strike::Dropped(0), ""),
@@ -90,8 +117,9 @@ pub fn of(kind: &str) -> Vec<Trouble> {
         name: format!("without +{command}"),
         ground: Ground::Shared,
         strike: Strike::Lacks(command),
+        spares: false,
         options: "",
     };
-    all.extend(rights::commands(kind).into_iter().map(lacks));
+    all.extend(rights::commands(kind).into_iter().chain(BESIDE_SCRIPTS.map(str::to_owned)).map(lacks));
     all
 }
