@@ -18,14 +18,16 @@ use troubles::{Strike, Trouble};
 mod cell;
 mod clocked;
 mod grounds;
+mod judge;
 mod moving;
 mod operations;
 mod player;
 mod rights;
+mod scene;
 mod troubles;
 
 /// Cells wait much and work little.
-const AT_ONCE: usize = 24;
+const AT_ONCE: usize = 16;
 
 /// Of so few cells it is shown what was answered, whatever came of them.
 const SHOWN: usize = 40;
@@ -144,7 +146,13 @@ fn whatever_goes_wrong_in_whatever_is_done_with_a_lock_of_whatever_kind_the_prom
     let title = |at: usize| cells.get(at).map_or("no cell".to_owned(), Cell::title);
     let lines: Vec<String> = wrong.iter().map(|(at, said)| format!("{}\n    {}", title(*at), said.join("\n    "))).collect();
     let panics: Vec<String> = PANICS.lock().expect("no hook panics").iter().map(|(panic, count)| format!("{count} × {panic}")).collect();
-    assert!(panics.is_empty(), "threads of the core panicked:\n{}\n{} cells are wrong\n{}", panics.join("\n"), lines.len(), lines.join("\n"));
+    assert!(
+        panics.is_empty(),
+        "threads of the core panicked:\n{}\n{} cells are wrong\n{}",
+        panics.join("\n"),
+        lines.len(),
+        lines.join("\n")
+    );
     assert!(lines.is_empty(), "{} cells are wrong\n{}", lines.len(), lines.join("\n"));
 }
 

@@ -24,7 +24,13 @@ impl Move {
         let to = (from + 1) % cluster.servers.len();
         let mut views = [from, to].map(|place| cluster.servers[place].view());
         let slot = slot(&mut views[0], key).to_string();
-        Move { slot, to, port: cluster.servers[to].port().to_string(), ids: [from, to].map(|place| cluster.id(place)), views: Mutex::new(views) }
+        Move {
+            slot,
+            to,
+            port: cluster.servers[to].port().to_string(),
+            ids: [from, to].map(|place| cluster.id(place)),
+            views: Mutex::new(views),
+        }
     }
 
     /// It begins to move, and takes the lock's own key with it, or everything else.

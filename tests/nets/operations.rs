@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use redlatch::Op;
 
-use crate::cell::{LEASE, Scene};
+use crate::cell::LEASE;
+use crate::scene::Scene;
 
 pub struct Operation {
     pub name: &'static str,

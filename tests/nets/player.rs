@@ -43,7 +43,16 @@ pub struct Pending {
 impl Player {
     pub fn new(client: Client, kind: &'static str, name: String, blocks: bool) -> Self {
         let client = Mutex::new(Some(client));
-        Player { client, kind, name, blocks, next: Mutex::default(), told: Mutex::default(), faults: Mutex::default(), errors: Mutex::default() }
+        Player {
+            client,
+            kind,
+            name,
+            blocks,
+            next: Mutex::default(),
+            told: Mutex::default(),
+            faults: Mutex::default(),
+            errors: Mutex::default(),
+        }
     }
 
     /// `None`: it was dropped.

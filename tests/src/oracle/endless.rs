@@ -1,5 +1,6 @@
 //! Which keys of ours may be without an end: the one list.
 
+use super::{Statement, Violation};
 use crate::view::View;
 
 /// Why a key that has no end must have one; `None`: it may be so, or it is none of ours.
@@ -31,6 +32,11 @@ pub fn wants_an_end(view: &mut View, key: &str, mut asked: impl FnMut(&'static s
         }
         _ => None,
     }
+}
+
+pub(super) fn violation(key: &str, what: &str) -> Violation {
+    let text = format!("the key `{}` is {what}, and has no end", key.escape_debug());
+    Violation { statement: Statement::Ends, name: key.to_owned(), text }
 }
 
 /// Whether a text has a client's uuid in it with a number behind: `…:<uuid>:<number>…`.

@@ -6,7 +6,7 @@
 //! - **(c)** the fencing tokens of a name only grow, and none is given out twice, while the server keeps its data.
 //! - **(d)** after the last client is gone, and a lease has passed, nothing of ours but that list is on the server, and nothing was renewed.
 //!
-//! The clients of this process say what they believe ([`news`], [`book`]); a thread beside each server ([`watch`]) reads what the server has of
+//! The clients of this process say what they believe ([`news`], [`book`]); a thread beside each server ([`sampler`]) reads what the server has of
 //! it ([`probe`]) over a connection of its own, and compares. Of clients in other processes it sees the keys, so that (b), (d) and the
 //! counters of (c) hold for them too. What was violated ends the test: the server's end is a panic that says which statement, of which hold.
 //!
@@ -14,9 +14,11 @@
 
 mod book;
 pub mod endless;
+mod last_look;
 pub mod news;
 pub(crate) mod places;
 mod probe;
+mod sampler;
 mod tokens;
 pub mod watch;
 

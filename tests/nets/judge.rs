@@ -1,0 +1,130 @@
+//! What is wrong with a cell that was played, by what holds whatever happens.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use redlatch::Op;
+use redlatch_tests::oracle::endless;
+use redlatch_tests::{Server, ms};
+
+use crate::cell::LEASE;
+use crate::player::Player;
+use crate::scene::Scene;
+use crate::troubles::Strike;
+
+/// After these there may be fewer permits than before, since the key of them all has ended.
+const LOSES_PERMITS: [&str; 2] = ["force", "extend shorter"];
+/// How many ms a call of these clients may be remembered.
+const REMEMBERED: i64 = 20_000;
+
+impl Scene<'_> {
+    /// What was wrong.
+    pub fn judge(self) -> Vec<String> {
+        let mut wrong = Vec::new();
+        if matches!(self.cell.trouble.strike, Strike::LateCopy)
+            && let Some(proxy) = self.proxy.as_ref().filter(|proxy| proxy.struck() > 0)
+        {
+            proxy.deliver_kept();
+        }
+        self.a.close();
+        wrong.extend(self.next_gets_it());
+        self.b.close();
+        wrong.extend(self.nothing_is_left());
+        let players = [Some(&*self.a), Some(&self.b), self.writers.as_ref().map(|[a, _]| a), self.writers.as_ref().map(|[_, b]| b)];
+        for player in players.into_iter().flatten() {
+            wrong.append(&mut player.faults.lock().expect("no call panics"));
+        }
+        // A lease of its own may end, and a busy machine may have paused it.
+        let is_due = |error: &String| error.contains(": expired") || error.contains("paused");
+        if self.cell.trouble.spares {
+            let errors = self.a.errors.lock().expect("no call panics").clone();
+            wrong.extend(errors.into_iter().filter(|error| error.contains(" is lost to ") && !is_due(error)));
+        }
+        if self.cell.trouble.name == "none" {
+            let errors = self.a.errors.lock().expect("no call panics").clone();
+            let is_known = |error: &String| is_due(error) || !self.cell.kind.reentrant && error.contains("already held");
+            wrong.extend(errors.into_iter().filter(|error| !is_known(error)));
+        }
+        let mine = format!("n{}.", self.cell.number);
+        let servers: Vec<&Server> = self.own.iter().chain(self.grounds.servers()).collect();
+        let seen = servers.iter().flat_map(|server| server.watch().violations()).filter(|violation| violation.name.contains(&mine));
+        wrong.extend(seen.map(|violation| violation.to_string()));
+        if let Some(own) = &self.own {
+            own.watch().take_violations();
+        }
+        wrong
+    }
+
+    /// Another client can take it within a lease.
+    fn next_gets_it(&self) -> Option<String> {
+        let (kind, begun) = (self.cell.kind.name, Instant::now());
+        let wait = Some(self.cell.patience());
+        let client = self.b.client().expect("no trouble meets it");
+        let next = Player::new(client, if kind == "read" { "write" } else { kind }, self.b.name.clone(), true);
+        let taken = match kind {
+            "semaphore" => return self.count_is_right(),
+            "latch" => {
+                next.force();
+                next.take(99, Some(Duration::ZERO), None)
+            }
+            _ => loop {
+                self.set_permits();
+                let taken = next.take(99, wait, Some(LEASE));
+                // On a busy machine the nodes of a cluster may take each other for dead.
+                let waits = next.errors.lock().expect("no call panics").drain(..).count() > 0;
+                if taken.is_some() || !waits || begun.elapsed() > self.cell.patience() {
+                    break taken;
+                }
+            },
+        };
+        next.give(99, taken.as_ref());
+        let faults = next.faults.lock().expect("no call panics").join("; ");
+        match taken {
+            Some(_) if faults.is_empty() => None,
+            _ => Some(format!("the next client does not get it within {:.1?}: {} {faults}", begun.elapsed(), next.told())),
+        }
+    }
+
+    /// The permits of a semaphore have no end: what a caller has lost is lost, but there are never more than were set.
+    fn count_is_right(&self) -> Option<String> {
+        let inspected = self.b.ask("inspect", self.b.request(Op::Inspect, 0))?;
+        let permits = self.cell.operation.permits;
+        // A release that was not answered in time may be carried out or not: its caller asks again.
+        let is_settled = self.a.errors.lock().expect("no call panics").is_empty()
+            && !LOSES_PERMITS.contains(&self.cell.operation.name)
+            && matches!(self.cell.trouble.strike, Strike::LostReply | Strike::LateCopy | Strike::Cancelled(_) | Strike::Nothing);
+        let is_right = (0..=permits).contains(&inspected.number) && (!is_settled || inspected.number == permits);
+        (!is_right).then(|| format!("there are {} of {permits} permits", inspected.number))
+    }
+
+    /// (d): after the last client is gone and a lease has passed there is nothing of ours but what may be without an end.
+    fn nothing_is_left(&self) -> Option<String> {
+        let (begun, mut views) = (Instant::now(), self.views());
+        let pattern = format!("*{}*", self.key);
+        loop {
+            let mut left = None;
+            for view in &mut views {
+                for key in view.keys(&pattern) {
+                    // The queue of a fair lock, of which this is a part, is without an end.
+                    if key.starts_with("redlatch_lock_seen:") {
+                        continue;
+                    }
+                    let ttl = view.pttl(&key);
+                    // What a call was answered is remembered for as long as a repeat of it may come.
+                    if key.starts_with("redlatch_request:") && ttl <= REMEMBERED {
+                        continue;
+                    }
+                    let wants = ttl == -1 && endless::wants_an_end(view, &key, |_| {}).is_some();
+                    if wants || ttl > 0 {
+                        left = Some(format!("`{key}` is left, for {ttl} ms, {:.1?} after the last client had gone", begun.elapsed()));
+                    }
+                }
+            }
+            let left = left?;
+            if begun.elapsed() > self.cell.patience() {
+                return Some(left);
+            }
+            sleep(ms(20));
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! A cell while it is played: the servers and clients of it, and what goes wrong between [`Scene::struck`] and [`Scene::heal`].
+
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, sleep};
+use std::time::Duration;
+
+use redlatch::{Client, Op, Request};
+use redlatch_tests::{Proxy, Server, View, ms};
+
+use crate::cell::{Cell, LEASE};
+use crate::clocked::{self, Clock};
+use crate::grounds::Grounds;
+use crate::moving::Move;
+use crate::player::{Next, Player};
+use crate::troubles::{Ground, Strike};
+
+/// For how long a slot is half here and half there.
+const PARTED: Duration = ms(200);
+/// How far a server's clock is set back, in ms.
+const BACK: i64 = -5_000;
+
+pub struct Scene<'a> {
+    pub cell: &'a Cell<'a>,
+    pub grounds: &'a Grounds,
+    pub own: Option<Server>,
+    clock: Option<Clock>,
+    pub proxy: Option<Proxy>,
+    user: String,
+    /// The key of the lock.
+    pub key: String,
+    /// Whom the trouble meets.
+    pub a: Arc<Player>,
+    /// Who has none.
+    pub b: Player,
+    pub writers: Option<[Player; 2]>,
+    control: Mutex<View>,
+    moving: Option<Move>,
+    strikes: AtomicBool,
+    healed: AtomicBool,
+}
+
+impl<'a> Scene<'a> {
+    pub fn open(cell: &'a Cell<'a>, grounds: &'a Grounds) -> Self {
+        let (stem, ground) = (format!("n{}.", cell.number), cell.trouble.ground);
+        let key = match ground {
+            Ground::Cluster => grounds.name_in_cluster(&stem),
+            Ground::Silent => grounds.name_beside_silence(&stem),
+            _ => stem,
+        };
+        let (own, clock) = match ground {
+            Ground::Own => (Some(Server::start()), None),
+            Ground::Clocked => {
+                let (server, clock) = clocked::start();
+                (Some(server), Some(clock))
+            }
+            _ => (None, None),
+        };
+        let server = own.as_ref().unwrap_or(&grounds.shared[cell.number % grounds.shared.len()]);
+        let needs_proxy = matches!(cell.trouble.strike, Strike::LostReply | Strike::LateCopy | Strike::Nonsense(_));
+        let proxy = needs_proxy.then(|| Proxy::start(server));
+        let user = format!("u{}", cell.number);
+        let needs_user = matches!(cell.trouble.strike, Strike::Lacks(_) | Strike::OwnKey | Strike::LateCopy);
+        if needs_user {
+            let kill = if cell.trouble.strike == Strike::LateCopy { "-client|kill" } else { "+client|kill" };
+            server.view().command::<()>(&["ACL", "SETUSER", &user, "on", ">secret", "~*", "&*", "+@all", kill]);
+        }
+        let url = match ground {
+            Ground::Cluster => grounds.cluster().url(),
+            Ground::Silent => grounds.silent().url(),
+            _ => server.direct_url(),
+        };
+        let login = if needs_user { format!("{user}:secret@") } else { String::new() };
+        let way = match &proxy {
+            Some(proxy) => format!("redis://{login}127.0.0.1:{}", proxy.port()),
+            None => url.replace("://", &format!("://{login}")),
+        };
+        let connect = |url: &str, options: &str| {
+            let url = format!("{url}?watchdog={}{options}", LEASE.as_secs());
+            Client::connect(&url).unwrap_or_else(|e| panic!("{url}: {e}"))
+        };
+        let name = if cell.kind.name == "multi" { format!("{key}\0one\0two") } else { key.clone() };
+        let (a, b) = (connect(&way, &format!("&response_timeout=1&retry_for=1{}", cell.trouble.options)), connect(&url, ""));
+        let player = |client: &Client, kind| Player::new(client.clone(), kind, name.clone(), cell.number % 2 == 0);
+        let writers = (cell.kind.name == "read").then(|| [player(&a, "write"), player(&b, "write")]);
+        let (a, b) = (Arc::new(player(&a, cell.kind.name)), player(&b, cell.kind.name));
+        let control = Mutex::new(server.view());
+        let moving = matches!(cell.trouble.strike, Strike::Moves { .. }).then(|| Move::prepare(grounds, &key));
+        Scene {
+            cell,
+            grounds,
+            own,
+            clock,
+            proxy,
+            user,
+            key,
+            a,
+            b,
+            writers,
+            control,
+            moving,
+            strikes: AtomicBool::new(false),
+            healed: AtomicBool::new(false),
+        }
+    }
+
+    fn server(&self) -> &Server {
+        self.own.as_ref().unwrap_or(&self.grounds.shared[self.cell.number % self.grounds.shared.len()])
+    }
+
+    /// One that looks into each server that may have the lock.
+    pub fn views(&self) -> Vec<View> {
+        match self.cell.trouble.ground {
+            Ground::Cluster => self.grounds.cluster().servers.iter().map(Server::view).collect(),
+            Ground::Silent => self.grounds.speaking().iter().map(Server::view).collect(),
+            _ => vec![self.server().view()],
+        }
+    }
+
+    /// Who keeps others of this kind out, at the client that the trouble meets.
+    pub fn blocking_a(&self) -> &Player {
+        self.writers.as_ref().map_or(&*self.a, |[writer, _]| writer)
+    }
+
+    /// The same at the other client.
+    pub fn blocking_b(&self) -> &Player {
+        self.writers.as_ref().map_or(&self.b, |[_, writer]| writer)
+    }
+
+    /// Gives what has permits as many as there are to be, unless it has some.
+    pub fn set_permits(&self) {
+        let kind = match self.cell.kind.name {
+            "semaphore" => "semaphore",
+            "permit_semaphore" | "permit" => "permit_semaphore",
+            _ => return,
+        };
+        let set = Request { kind, numbers: vec![self.cell.operation.permits], ..self.b.request(Op::TrySet, 0) };
+        self.b.ask("set permits", set);
+    }
+
+    fn set_rights(&self, words: &[&str]) {
+        self.command(&[&["ACL", "SETUSER", &self.user][..], words].concat());
+    }
+
+    /// At once, over a connection that is there already.
+    fn command(&self, words: &[&str]) {
+        self.control.lock().expect("no command panics").command::<()>(words);
+    }
+
+    /// Does `act`, and from its beginning on it goes wrong, until [`Scene::heal`]. A slot has moved soon after its first keys.
+    pub fn struck<T: Send>(&self, act: impl FnOnce() -> T) -> T {
+        self.strike();
+        if !matches!(self.cell.trouble.strike, Strike::Moves { .. }) {
+            return act();
+        }
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                sleep(PARTED);
+                self.heal();
+            });
+            act()
+        })
+    }
+
+    fn strike(&self) {
+        if self.strikes.swap(true, SeqCst) {
+            return;
+        }
+        let proxy = || self.proxy.as_ref().expect("it was started for that");
+        match &self.cell.trouble.strike {
+            Strike::Nothing | Strike::Impossible(_) => {}
+            Strike::LostReply => proxy().lose_reply_to("EVALSHA"),
+            Strike::LateCopy => proxy().keep_request("EVALSHA"),
+            Strike::Nonsense(said) => proxy().answer_to("EVALSHA", said),
+            Strike::Full => self.command(&["CONFIG", "SET", "maxmemory", "1"]),
+            Strike::Lacks(command) => self.set_rights(&[&format!("-{command}")]),
+            Strike::OwnKey => self.set_rights(&["resetkeys", &format!("~{}", self.key)]),
+            Strike::Moves { lock } => self.moving.as_ref().expect("it is of a cluster").begin(&self.key, *lock, self.grounds),
+            Strike::ClockBack => self.clock.as_ref().expect("it has one").set(BACK),
+            Strike::Closed(after) => {
+                let (player, after) = (self.a.clone(), ms(*after));
+                thread::spawn(move || {
+                    sleep(after);
+                    player.close();
+                });
+            }
+            Strike::Abandoned => {
+                let writer = self.writers.as_ref().map(|[writer, _]| writer);
+                [Some(&*self.a), writer].into_iter().flatten().for_each(Player::abandon);
+            }
+            Strike::Cancelled(after) => self.a.meets(Next::Cancelled(ms(*after))),
+            Strike::Dropped(after) => self.a.meets(Next::Dropped(ms(*after))),
+        }
+    }
+
+    /// All is well again.
+    pub fn heal(&self) {
+        if !self.strikes.load(SeqCst) || self.healed.swap(true, SeqCst) {
+            return;
+        }
+        match &self.cell.trouble.strike {
+            Strike::Full => self.command(&["CONFIG", "SET", "maxmemory", "0"]),
+            Strike::Lacks(_) => self.set_rights(&["+@all"]),
+            Strike::OwnKey => self.set_rights(&["allkeys"]),
+            Strike::Moves { .. } => {
+                self.moving.as_ref().expect("it is of a cluster").end(&self.key, self.grounds);
+            }
+            _ => self.proxy.iter().for_each(Proxy::disarm),
+        }
+    }
+}
