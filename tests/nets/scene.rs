@@ -81,7 +81,7 @@ impl<'a> Scene<'a> {
         };
         let name = if cell.kind.name == "multi" { format!("{key}\0one\0two") } else { key.clone() };
         let (a, b) = (connect(&way, &format!("&response_timeout=1&retry_for=1{}", cell.trouble.options)), connect(&url, ""));
-        let player = |client: &Client, kind| Player::new(client.clone(), kind, name.clone(), cell.number % 2 == 0);
+        let player = |client: &Client, kind| Player::new(client.clone(), kind, name.clone(), cell.number.is_multiple_of(2));
         let writers = (cell.kind.name == "read").then(|| [player(&a, "write"), player(&b, "write")]);
         let (a, b) = (Arc::new(player(&a, cell.kind.name)), player(&b, cell.kind.name));
         let control = Mutex::new(server.view());
