@@ -113,6 +113,17 @@ fn a_stall_holds_bytes_back_until_they_flow() {
 }
 
 #[test]
+fn another_answer_comes_in_place_of_the_servers() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let mut connection = connect(&server, proxy.port());
+    proxy.answer_to("INCR", b":77\r\n");
+    assert_eq!(incr(&mut connection, "n").expect("answered"), 77);
+    assert_eq!(incr(&mut connection, "n").expect("answered"), 2);
+    assert_eq!(proxy.struck(), 1);
+}
+
+#[test]
 fn a_lost_reply_was_executed() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
