@@ -37,7 +37,8 @@ const GIVEN_BACK: Duration = Duration::from_secs(2);
 const ROUNDING: Duration = Duration::from_millis(3);
 /// A belief that is too long must be so for this long, or until the key has ended: a thread may be between two news of one change.
 const SETTLED: Duration = Duration::from_millis(60);
-/// For how long the end of a server waits for the keys of clients that are gone.
+/// For how long the end of a server waits for the keys of clients that are gone. What has a longer lease has only to have an end; tests/nets
+/// waits for it.
 const LAST_LEASE: Duration = Duration::from_secs(2);
 
 /// One of the statements.
