@@ -26,7 +26,7 @@ impl Cell<'_> {
         format!("{} × {} × {}", self.kind.name, self.operation.name, self.trouble.name)
     }
 
-    /// What the client that the trouble meets was told, and what was wrong, if anything was.
+    /// Gives the answers to the client that the trouble meets, and each thing that was wrong.
     pub fn play(&self, grounds: &Grounds) -> (String, Vec<String>) {
         let scene = Scene::open(self, grounds);
         scene.set_permits();

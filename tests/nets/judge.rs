@@ -1,4 +1,4 @@
-//! What is wrong with a cell that was played, by what holds whatever happens.
+//! The judgement of a cell that was played, by the promises that hold under every trouble.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ const LOSES_PERMITS: [&str; 2] = ["force", "extend shorter"];
 const REMEMBERED: i64 = 20_000;
 
 impl Scene<'_> {
-    /// What was wrong.
+    /// Gives each thing that was wrong.
     pub fn judge(self) -> Vec<String> {
         let mut wrong = Vec::new();
         if matches!(self.cell.trouble.strike, Strike::LateCopy)
@@ -110,7 +110,7 @@ impl Scene<'_> {
                         continue;
                     }
                     let ttl = view.pttl(&key);
-                    // What a call was answered is remembered for as long as a repeat of it may come.
+                    // The answer to a call is remembered for as long as a repeat of it may come.
                     if key.starts_with("redlatch_request:") && ttl <= REMEMBERED {
                         continue;
                     }

@@ -96,7 +96,7 @@ fn the_spread_has_every_kind_with_every_operation_and_every_trouble_and_few_cell
 }
 
 #[test]
-fn whatever_goes_wrong_in_whatever_is_done_with_a_lock_of_whatever_kind_the_promises_hold() {
+fn the_promises_hold_under_each_trouble_in_the_middle_of_each_operation() {
     deadline::within(secs(3600));
     note_panics_of_the_core();
     let (begun, troubles) = (Instant::now(), troubles());
@@ -127,7 +127,7 @@ fn whatever_goes_wrong_in_whatever_is_done_with_a_lock_of_whatever_kind_the_prom
         }
     });
     let mut wrong = wrong.into_inner().expect("no thread has panicked");
-    // What was seen of a cell after it was judged.
+    // Violations of a cell that were seen after it was judged.
     for server in grounds.servers() {
         for violation in server.watch().take_violations() {
             let cell = cells.iter().position(|cell| violation.name.contains(&format!("n{}.", cell.number)));

@@ -36,7 +36,7 @@ const NOW: Option<Duration> = Some(Duration::ZERO);
 /// Longer than a lease: whatever is held is free by then.
 const LONG: Option<Duration> = Some(Duration::from_secs(6));
 
-/// Whose the inner one is. A permit is one owner's alone: two permits have two.
+/// The owner of the inner hold. A permit is one owner's alone: two permits have two.
 fn inner_of(scene: &Scene, owner: i64) -> i64 {
     if scene.a.kind == "permit" { owner + 10 } else { owner }
 }
@@ -169,7 +169,7 @@ fn give_back(scene: &Scene) {
     scene.a.errors.lock().expect("no call panics").retain(|error| !error.contains("cancelled"));
 }
 
-/// What is left of the other one keeps no third one out for the rest of a long lease.
+/// The fields of a holder whose lease has ended keep no third client out for the rest of a long lease.
 fn beside_ended(scene: &Scene) {
     let ended = scene.b.take(1, NOW, Some(part(0.4)));
     let taken = scene.a.take(2, LONG, Some(LEASE * 5));

@@ -11,7 +11,7 @@ use redlatch::{Answer, Client, Error, Op, Request, Result};
 /// A call that waits for nothing is to end within this; some of that is for a machine that has more to do.
 const BOUND: Duration = Duration::from_secs(12);
 
-/// What its next call meets on the side of the caller.
+/// The trouble that the caller itself makes for its next call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Next {
     #[default]
@@ -156,7 +156,7 @@ impl Player {
                     drop(sender.send(ended.unwrap_or(Err(Error::Cancelled))));
                 });
             }
-            // Who waits is in line when this returns.
+            // A waiter is in line when this returns.
             Next::Usual if self.blocks && request.wait == Some(Duration::ZERO) => {
                 thread::spawn(move || drop(sender.send(client.run_blocking(request))));
             }

@@ -29,9 +29,9 @@ pub struct Scene<'a> {
     user: String,
     /// The key of the lock.
     pub key: String,
-    /// Whom the trouble meets.
+    /// The client that the trouble meets.
     pub a: Arc<Player>,
-    /// Who has none.
+    /// A client that it does not meet.
     pub b: Player,
     pub writers: Option<[Player; 2]>,
     control: Mutex<View>,
@@ -117,7 +117,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Who keeps others of this kind out, at the client that the trouble meets.
+    /// The holder that keeps others of this kind out, at the client that the trouble meets.
     pub fn blocking_a(&self) -> &Player {
         self.writers.as_ref().map_or(&*self.a, |[writer, _]| writer)
     }

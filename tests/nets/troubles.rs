@@ -61,12 +61,12 @@ pub struct Trouble {
 const FORK: &str = "a Rust process that forks has one thread and no client; tests/python/test_fork.py forks with all kinds";
 const SUSPENDED: &str = "the clock that counts suspension is not yet one that a test can set";
 
-/// What is no reason to lose a hold: the server is there, has it, and can renew it. In a cluster on a busy machine nodes may take each other for
+/// These are no reason to lose a hold: the server is there, has it, and can renew it. In a cluster on a busy machine nodes may take each other for
 /// dead, which is one.
 const SPARING: [&str; 6] =
     ["none", "reply lost", "full server", "retry_for of nothing", "response_timeout of a year", "fair_wait of nothing"];
 
-/// What the core sends besides scripts.
+/// Commands that the core sends besides scripts.
 const BESIDE_SCRIPTS: [&str; 4] = ["evalsha", "eval", "subscribe", "client"];
 
 /// All of it that a kind can meet.

@@ -1,4 +1,4 @@
-//! What the rig watches over by itself is seen when it is violated, of each kind, and only then.
+//! The rig sees each statement that it watches over violated, of each kind, and only then.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;

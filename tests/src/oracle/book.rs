@@ -1,4 +1,4 @@
-//! What each client of this process believes to hold, as the core tells it.
+//! The beliefs of each client of this process, as the core tells them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::Bound;
@@ -20,7 +20,7 @@ pub struct Key {
     pub owner: i64,
 }
 
-/// What the core tells.
+/// One event of the core.
 pub struct Change {
     pub at: Instant,
     pub client: String,
@@ -51,7 +51,7 @@ pub enum What {
     },
 }
 
-/// What is believed of one owner's holds now.
+/// The belief in one owner's holds, as it is now.
 #[derive(Clone, Debug)]
 pub struct Belief {
     pub client: Arc<Client>,
@@ -208,7 +208,7 @@ pub fn beliefs(client: &Arc<Client>, after: Option<&Arc<Key>>, most: usize) -> V
     behind.chain(rest).take(most).map(|(key, owned)| owned.belief(client, key)).collect()
 }
 
-/// What is believed now; `None`: it is over.
+/// The belief as it is now; `None`: it is over.
 pub fn look(client: &Arc<Client>, key: &Key) -> Option<Belief> {
     let state = client.state();
     let (key, owned) = state.owned.get_key_value(key)?;

@@ -1,4 +1,4 @@
-//! What is in a server at the end of its test.
+//! The keys in a server at the end of its test.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

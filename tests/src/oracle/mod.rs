@@ -8,7 +8,7 @@
 //!
 //! The clients of this process say what they believe ([`news`], [`book`]); a thread beside each server ([`sampler`]) reads what the server has of
 //! it ([`probe`]) over a connection of its own, and compares. Of clients in other processes it sees the keys, so that (b), (d) and the
-//! counters of (c) hold for them too. What was violated ends the test: the server's end is a panic that says which statement, of which hold.
+//! counters of (c) hold for them too. A violation ends the test: the server's end is a panic that says which statement, of which hold.
 //!
 //! A test that breaks a statement on purpose says so, with the reason: [`crate::Server::exempt`].
 
@@ -61,7 +61,7 @@ impl Statement {
     }
 }
 
-/// What was violated, and by which name.
+/// A statement that did not hold, and of which name.
 #[derive(Clone, Debug)]
 pub struct Violation {
     pub statement: Statement,

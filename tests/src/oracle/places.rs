@@ -29,12 +29,12 @@ pub fn number() -> Place {
     })
 }
 
-/// Whatever asks at `address` comes to that server, and to no server that was there before.
+/// A client that asks at `address` comes to that server, and to no server that was there before.
 pub fn leads(address: &str, place: Place) {
     with(|map| map.ways.insert(address.to_owned(), BTreeSet::from([place])));
 }
 
-/// Whatever asks at the port `from` comes to where those come that ask at one of the ports `to`.
+/// A client that asks at the port `from` comes to where those come that ask at one of the ports `to`.
 pub fn passes(from: u16, to: &[u16]) {
     with(|map| {
         let places = to.iter().filter_map(|port| map.ways.get(&port.to_string())).flatten().copied().collect();

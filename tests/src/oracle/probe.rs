@@ -5,7 +5,7 @@ use redlatch::PermitId;
 
 use super::book::{Belief, Client, Key};
 
-/// What the server says of a hold.
+/// The server's word on a hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// It has nothing of this owner.
@@ -45,7 +45,7 @@ pub fn reads(belief: &Belief) -> Vec<Cmd> {
     }
 }
 
-/// What the replies to [`reads`] say.
+/// The meaning of the replies to [`reads`].
 pub fn found(belief: &Belief, replies: &[Value]) -> Found {
     if replies.iter().any(|reply| matches!(reply, Value::ServerError(error) if error.code() != "WRONGTYPE")) {
         return Found::Unknown;

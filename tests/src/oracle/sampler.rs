@@ -20,7 +20,7 @@ const AT_ONCE: usize = 64;
 /// So many keys are looked at in one sweep.
 const KEYS_AT_ONCE: &str = "500";
 
-/// What was seen of one owner's holds before.
+/// Earlier looks at one owner's holds.
 #[derive(Default)]
 struct Seen {
     /// Since when the server has nothing of it.
@@ -72,7 +72,7 @@ impl<'a> Sampler<'a> {
                 self.counters.clear();
             }
             if self.view.is_some() && (self.look().is_none() || self.sweep().is_none()) {
-                // What it did not see is no reason for anything.
+                // A look that failed is no reason for anything.
                 self.view = None;
                 self.watch.disconnected();
                 self.seen.clear();

@@ -1,4 +1,4 @@
-//! What the rig sees of one server by itself, and what was violated there.
+//! The rig's own look at one server, and the violations that it has seen there.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::SeqCst};
@@ -13,17 +13,17 @@ use crate::view::View;
 /// So many violations are kept.
 const MOST: usize = 20;
 
-/// What a server said it is.
+/// The role that a server said it has.
 pub(super) const MASTER: u8 = 1;
 pub(super) const REPLICA: u8 = 2;
 
-/// What the rig sees of one server.
+/// The rig's own look at one server.
 pub struct Watch {
     pub(super) place: Place,
     port: u16,
     url: String,
     pub(super) stop: AtomicBool,
-    /// What the server said last that it is; 0: nothing, or it did not answer.
+    /// The role that the server has by its last word; 0: none, or it did not answer.
     pub(super) role: AtomicU8,
     violations: Mutex<Vec<Violation>>,
     exempt: Mutex<Vec<(Statement, String)>>,
@@ -99,7 +99,7 @@ impl Watch {
         Some(watch)
     }
 
-    /// What was violated so far.
+    /// The violations so far.
     pub fn violations(&self) -> Vec<Violation> {
         self.violations.lock().expect("nothing panics while it is held").clone()
     }
