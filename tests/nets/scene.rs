@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, sleep};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use redlatch::{Client, Op, Request};
 use redlatch_tests::{Proxy, Server, View, ms};
@@ -38,6 +38,7 @@ pub struct Scene<'a> {
     moving: Option<Move>,
     strikes: AtomicBool,
     healed: AtomicBool,
+    pub begun: Instant,
 }
 
 impl<'a> Scene<'a> {
@@ -101,6 +102,7 @@ impl<'a> Scene<'a> {
             moving,
             strikes: AtomicBool::new(false),
             healed: AtomicBool::new(false),
+            begun: Instant::now(),
         }
     }
 
