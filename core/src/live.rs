@@ -266,13 +266,22 @@ impl Live {
             let live = self.clone();
             self.aside(async move {
                 let give_up = Instant::now() + live.config.retry_for;
-                // Each may belong to another server, and is not to wait for one that says nothing.
-                for call in live.requests.forgetting(|request| live.link.place(request)) {
-                    let live = live.clone();
-                    tasks::spawn(async move {
-                        // Without an answer they end by themselves.
-                        let _ = settle(&live, &call, Tries { response: live.config.response_timeout, give_up, end: None }, None).await;
-                    });
+                // Each may belong to another server, and is not to wait for one that says nothing. The end of the client waits for them all.
+                let forgetting: Vec<_> = live
+                    .requests
+                    .forgetting(|request| live.link.place(request))
+                    .into_iter()
+                    .map(|call| {
+                        let live = live.clone();
+                        tasks::spawn(async move {
+                            // Without an answer they end by themselves.
+                            let tries = Tries { response: live.config.response_timeout, give_up, end: None };
+                            let _ = settle(&live, &call, tries, None).await;
+                        })
+                    })
+                    .collect();
+                for forgotten in forgetting {
+                    let _ = forgotten.await;
                 }
             });
         }

@@ -83,3 +83,16 @@ fn counts_that_are_none_and_keys_of_other_types_are_errors_that_name_it() {
     let refused = latch.count_down().blocking();
     assert!(matches!(&refused, Err(Error::Refused { code, .. }) if code == "WRONGTYPE"), "{refused:?}");
 }
+
+#[test]
+fn a_client_that_is_closed_leaves_no_call_that_is_remembered() {
+    let (server, ..) = pair();
+    for round in 0..20 {
+        let client = redlatch::Client::connect(&server.url()).expect("a good URL");
+        let latch = client.latch(&format!("n{round}"));
+        assert!(latch.try_set_count(1).blocking().expect("answered"));
+        assert_eq!(latch.count_down().blocking().expect("answered"), 0);
+        client.close(true);
+    }
+    assert_eq!(server.view().keys("redlatch_request:*"), [""; 0]);
+}
