@@ -9,6 +9,8 @@ use crate::oracle::watch;
 
 pub struct Monitor {
     lines: BufReader<TcpStream>,
+    /// The server's.
+    port: u16,
 }
 
 /// One command that the server carried out.
@@ -37,7 +39,8 @@ impl Monitor {
     pub(crate) fn start(address: &str) -> Self {
         let mut stream = TcpStream::connect(address).unwrap_or_else(|e| panic!("{address}: {e}"));
         stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.write_all(b"MONITOR\r\n")).expect("it is a socket");
-        let mut monitor = Monitor { lines: BufReader::new(stream) };
+        let port = stream.peer_addr().expect("it is connected").port();
+        let mut monitor = Monitor { lines: BufReader::new(stream), port };
         assert_eq!(monitor.line(), "+OK");
         monitor
     }
@@ -85,7 +88,7 @@ impl Monitor {
         loop {
             let line = self.line();
             let address = line.split_once('[').and_then(|(_, rest)| rest.split_once(']')).and_then(|(from, _)| from.split(' ').nth(1));
-            if !address.is_some_and(watch::is_one) {
+            if !address.is_some_and(|address| watch::is_one(self.port, address)) {
                 return line;
             }
         }

@@ -62,10 +62,10 @@ pub(crate) fn at(port: u16) -> Option<Arc<Watch>> {
     all.values().filter_map(Weak::upgrade).find(|watch| watch.port == port)
 }
 
-/// Whether a server names a watch by this address.
-pub(crate) fn is_one(address: &str) -> bool {
-    let all = ALL.lock().expect("nothing panics while it is held");
-    all.values().filter_map(Weak::upgrade).any(|watch| watch.address.lock().is_ok_and(|own| own.as_deref() == Some(address)))
+/// Whether the server at a port names its watch by this address. A client of another server may have the same one.
+pub(crate) fn is_one(port: u16, address: &str) -> bool {
+    let is_called = |watch: &Arc<Watch>| watch.address.lock().is_ok_and(|own| own.as_deref() == Some(address));
+    at(port).is_some_and(|watch| is_called(&watch))
 }
 
 impl Watch {
