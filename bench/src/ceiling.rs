@@ -1,6 +1,6 @@
 //! What the server is able to do at most: script calls of lock and unlock for many locks, each kind in one write of one socket.
 
-use crate::floor::{self, calls};
+use crate::floor::{self, Calls, calls};
 use crate::order::{Order, report};
 use crate::socket::Socket;
 
@@ -16,12 +16,12 @@ pub fn program(url: &str) -> Box<dyn FnMut(&Order) -> String> {
 fn own(socket: &mut Socket, order: &Order) -> String {
     let count = order.number("callers");
     let (acquires, releases): (Vec<_>, Vec<_>) = (0..count).map(|n| calls(socket, &order.nth_name(n))).unzip();
-    let rounds = [(acquires.concat(), ["1"].as_slice()), (releases.concat(), ["1", "0"].as_slice())];
+    let mut rounds = [(Calls::together(acquires), ["1"].as_slice()), (Calls::together(releases), ["1", "0"].as_slice())];
     order.begin();
     let mut pairs = order.pairs();
     while pairs.go_on() {
-        for (commands, answer) in &rounds {
-            socket.send(commands);
+        for (commands, answer) in &mut rounds {
+            socket.send(commands.now());
             for _ in 0..count {
                 assert_eq!(socket.reply(), *answer, "nobody else asks for these locks");
             }

@@ -1,7 +1,7 @@
 //! The floors: what a bare socket needs for the script calls of a lock and an unlock, and for a message from one process to another.
 
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::order::{Order, Pairs, list, now, report};
 use crate::socket::{Socket, encoded};
@@ -19,8 +19,46 @@ macro_rules! script {
 
 /// As long as a client's; the number of an owner comes behind it.
 const CLIENT: &str = "7d0cd1a5-8f2c-4a54-b5a6-0d7c5a3c1f00";
-/// Server time in ms that does not come; as many digits as that of a call.
-const NOT_AFTER: &str = "9999999999999";
+/// In the place of the time after which the server ignores a call, in ms; as many digits.
+const NOT_AFTER: &str = "0000000000000";
+/// How long a call is valid, as a client's.
+const VALID: Duration = Duration::from_secs(1);
+
+/// Script calls in one text. Before each sending they get the time after which the server ignores them.
+pub struct Calls {
+    bytes: Vec<u8>,
+    /// Where each of these times begins.
+    times: Vec<usize>,
+}
+
+impl Calls {
+    /// The time is the last word.
+    fn one(words: &[&str]) -> Self {
+        let bytes = encoded(words);
+        let times = vec![bytes.len() - NOT_AFTER.len() - "\r\n".len()];
+        Calls { bytes, times }
+    }
+
+    pub fn together(all: impl IntoIterator<Item = Calls>) -> Self {
+        let mut together = Calls { bytes: Vec::new(), times: Vec::new() };
+        for calls in all {
+            let begin = together.bytes.len();
+            together.times.extend(calls.times.iter().map(|time| begin + time));
+            together.bytes.extend(calls.bytes);
+        }
+        together
+    }
+
+    /// As they are to be sent now. The server has the clock of this machine.
+    pub fn now(&mut self) -> &[u8] {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is long after 1970");
+        let digits = (since + VALID).as_millis().to_string();
+        for time in &self.times {
+            self.bytes[*time..*time + NOT_AFTER.len()].copy_from_slice(digits.as_bytes());
+        }
+        &self.bytes
+    }
+}
 
 pub fn program(url: &str) -> Box<dyn FnMut(&Order) -> String> {
     let url = url.to_owned();
@@ -38,20 +76,20 @@ pub fn program(url: &str) -> Box<dyn FnMut(&Order) -> String> {
 }
 
 pub fn first(socket: &mut Socket, order: &Order) -> String {
-    let (acquire, release) = calls(socket, order.name());
-    pair(socket, &acquire, &release);
+    let (mut acquire, mut release) = calls(socket, order.name());
+    pair(socket, &mut acquire, &mut release);
     "pairs=1".into()
 }
 
 /// The script calls of a lock and an unlock, ready to be sent.
-pub fn calls(socket: &mut Socket, name: &str) -> (Vec<u8>, Vec<u8>) {
+pub fn calls(socket: &mut Socket, name: &str) -> (Calls, Calls) {
     let channel = channel(name);
     let owner = format!("{CLIENT}:{:013}", std::process::id());
     let mut load = |script| socket.call(&encoded(&["SCRIPT", "LOAD", script])).remove(0);
-    let (acquire, release) = (load(script!("acquire", "_look", "_kind")), load(script!("release", "_look")));
+    let (acquire, release) = (load(script!("acquire", "_look", "_kind", "_end")), load(script!("release", "_look")));
     (
-        encoded(&["EVALSHA", &acquire, "1", name, "30000", &owner, "1", NOT_AFTER]),
-        encoded(&["EVALSHA", &release, "1", name, &owner, "0", "0", "", "0", "", "PUBLISH", &channel, NOT_AFTER]),
+        Calls::one(&["EVALSHA", &acquire, "1", name, "30000", &owner, "1", NOT_AFTER]),
+        Calls::one(&["EVALSHA", &release, "1", name, &owner, "0", "0", "", "0", "", "PUBLISH", &channel, NOT_AFTER]),
     )
 }
 
@@ -59,16 +97,16 @@ fn channel(name: &str) -> String {
     format!("redisson_lock__channel:{{{name}}}")
 }
 
-fn pair(socket: &mut Socket, acquire: &[u8], release: &[u8]) {
-    assert_eq!(socket.call(acquire), ["1"], "the lock is free");
-    assert_eq!(socket.call(release), ["1", "0"], "it is held");
+fn pair(socket: &mut Socket, acquire: &mut Calls, release: &mut Calls) {
+    assert_eq!(socket.call(acquire.now()), ["1"], "the lock is free");
+    assert_eq!(socket.call(release.now()), ["1", "0"], "it is held");
 }
 
 fn pairs(socket: &mut Socket, order: &Order, name: &str) -> Pairs {
-    let (acquire, release) = calls(socket, name);
+    let (mut acquire, mut release) = calls(socket, name);
     let mut pairs = order.pairs();
     while pairs.go_on() {
-        pair(socket, &acquire, &release);
+        pair(socket, &mut acquire, &mut release);
     }
     pairs
 }
@@ -98,17 +136,17 @@ pub fn bare(url: &str) -> Box<dyn FnMut(&Order) -> String> {
 }
 
 fn scripts_handover(socket: &mut Socket, listener: &mut Socket, order: &Order) -> String {
-    let (acquire, release) = calls(socket, order.name());
+    let (mut acquire, mut release) = calls(socket, order.name());
     listener.call(&encoded(&["SUBSCRIBE", &channel(order.name())]));
     let (mut taken, mut released) = (Vec::new(), Vec::new());
     for _ in 0..order.number("times") {
-        while socket.call(&acquire)[0] != "1" {
+        while socket.call(acquire.now())[0] != "1" {
             listener.reply();
         }
         taken.push(now());
         sleep(order.duration("hold"));
         released.push(now());
-        socket.call(&release);
+        socket.call(release.now());
         sleep(order.duration("gap"));
     }
     format!("taken={} released={}", list(&taken), list(&released))
