@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
-use redis::RedisResult;
+use redis::{RedisError, RedisResult};
 use tokio::time::sleep;
 
 use super::Mux;
@@ -74,6 +74,25 @@ impl Mux {
             redis::cmd("SSUBSCRIBE").arg(channel).exec_async(&mut con).await?;
         }
         Ok(())
+    }
+
+    /// Gives the channels that the server allows. A channel that it refuses is the trouble of its listener, whose own attempt is told so:
+    /// every other call still needs the connection.
+    pub(super) async fn subscribe_to_allowed(&self, wire: &Wire, channels: Vec<String>) -> RedisResult<Vec<String>> {
+        let is_refused = |error: &RedisError| matches!(self.server.said_no("SUBSCRIBE", error), Some(Outcome::Refused(_)));
+        match self.subscribe(wire, &channels).await {
+            Err(error) if is_refused(&error) => {}
+            subscribed => return subscribed.map(|()| channels),
+        }
+        let mut allowed = Vec::new();
+        for channel in channels {
+            match self.subscribe(wire, std::slice::from_ref(&channel)).await {
+                Ok(()) => allowed.push(channel),
+                Err(error) if is_refused(&error) => drop(self.channels().remove(&channel)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(allowed)
     }
 
     async fn unsubscribe(&self, wire: &Wire, channel: &str) -> RedisResult<()> {

@@ -128,7 +128,7 @@ impl Mux {
     /// Listens again to every channel that anybody wants, and wakes them all: messages may have been missed.
     async fn take(self: &Arc<Self>, wire: Wire) -> Result<Wire, RedisError> {
         let channels = self.channels_wanted();
-        self.subscribe(&wire, &channels).await?;
+        let channels = self.subscribe_to_allowed(&wire, channels).await?;
         *self.slot() = Some(wire.clone());
         for channel in &channels {
             self.confirm(channel);
