@@ -216,11 +216,12 @@ impl<W> Line<W> {
 
     /// The try in flight has taken what its waiter wants.
     pub fn took(&mut self, now: Instant) {
-        self.waiter.served(now);
         let Some(out) = self.out.as_ref().filter(|out| out.overtakes) else {
             // There may be more for the next one.
+            self.waiter.served(now);
             return self.waiter.hurry(now);
         };
+        // The word that the head was given stands: what is taken before it makes no room for it.
         self.available = self.available.saturating_sub(out.wants);
         let Some(head) = self.waiting.front().filter(|head| out.place.as_ref().is_none_or(|place| head.number < place.number)) else {
             return self.waiter.hurry(now);

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use redlatch::kinds::{ALL, Traits};
 use redlatch::{Client, Look, Op, Request};
+use redlatch_tests::oracle::Statement;
 use redlatch_tests::{Proxy, Server, View, all_at_once};
 
 use crate::{eventually, ms, pair, secs};
@@ -89,6 +90,22 @@ fn a_hold_that_goes_shortens_no_other_hold_of_its_owner_and_leaves_no_false_beli
                 give(&client, kind, holds[stays]);
                 assert!(!view.exists("n"), "{kind}, {when}");
             }
+        })
+    }));
+}
+
+#[test]
+fn an_inner_hold_that_goes_leaves_a_lock_held_whose_key_has_lost_its_end() {
+    all_at_once(kinds_that_are(|kind| kind.reentrant).map(|kind| {
+        (kind.to_owned(), move || {
+            let (server, client, _) = pair();
+            server.exempt(Statement::Ends, "n", "an operator has taken the end away");
+            let [outer, inner] = [(); 2].map(|()| take(&client, kind, Some(secs(60))));
+            assert_eq!(server.view().command::<i64>(&["PERSIST", "n"]), 1);
+            give(&client, kind, inner);
+            assert!(matches!(client.look(outer), Look::Held { .. }), "{kind}: the outer hold is lost");
+            give(&client, kind, outer);
+            assert!(!server.view().exists("n"), "{kind}");
         })
     }));
 }

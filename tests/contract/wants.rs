@@ -143,3 +143,17 @@ fn a_waiter_that_wants_all_is_served_although_others_keep_coming_that_want_less(
         assert_eq!(stage.available(), ALL);
     });
 }
+
+#[test]
+fn a_waiter_that_was_overtaken_is_told_not_now_and_not_that_the_server_is_silent() {
+    on_both_sorts(|stage| {
+        stage.set(1);
+        let wait = |permits| Request { wait: Some(secs(2)), ..stage.request(Op::Acquire, permits) };
+        let (sender, end) = mpsc::channel();
+        stage.one.submit(stage.one.ticket(), wait(5), move |told| drop(sender.send(told)));
+        eventually(|| stage.server.view().listeners("redisson_sc:{n}") == 1);
+        assert!(stage.one.run_blocking(wait(1)).expect("answered").done, "{}: one is there", stage.kind);
+        let told = end.recv_timeout(PATIENCE).expect("it ends");
+        assert!(matches!(&told, Ok(Answer { done: false, .. })), "{}: {told:?}", stage.kind);
+    });
+}

@@ -25,10 +25,11 @@ if refusal then return refusal end
 -- A key that somebody has made into something else is an error here: the owner has lost it.
 if look('HEXISTS', lock, owner) ~= 1 then return {-1, redis.call('EXISTS', lock)} end
 if tonumber(leave) > 0 then
-  local left = math.max(redis.call('PTTL', lock), tonumber(lease))
+  local ttl = redis.call('PTTL', lock)
+  local left = math.max(ttl, tonumber(lease))
   if left > 0 then redis.call('PEXPIRE', lock, left) end
   redis.call('HSET', lock, owner, leave)
-  return {1, 0, left}
+  return {1, 0, left > 0 and left or ttl}
 end
 redis.call('HDEL', lock, owner)
 call(publish, channel, (living_head(queue, deadlines, seen, now_ms())))

@@ -40,7 +40,7 @@ if is_whole and tonumber(leave) > 0 then
     hold(group, held[1], owner, ends, leave)
     first = math.min(first or ends, ends)
   end
-  return {1, 0, ttl < 0 and first - time or math.min(ttl, first - time)}
+  return {1, 0, ttl <= 0 and first - time or math.min(ttl, first - time)}
 end
 for _, held in ipairs(mine) do clear(group, held[1], owner) end
 local heard = #mine > 0 and redis.call(publish, channel, '0') or 0

@@ -48,10 +48,11 @@ if look('HEXISTS', lock, owner) ~= 1 then
   return {-1, redis.call('EXISTS', lock)}
 end
 if tonumber(leave) > 0 then
-  local left = math.max(redis.call('PTTL', lock), tonumber(lease))
+  local ttl = redis.call('PTTL', lock)
+  local left = math.max(ttl, tonumber(lease))
   if left > 0 then redis.call('PEXPIRE', lock, left) end
   redis.call('HSET', lock, owner, leave)
-  return {1, 0, left}
+  return {1, 0, left > 0 and left or ttl}
 end
 local function tell() return channel == '' and 0 or redis.call(publish, channel, '0') end
 if next_owner ~= '' then

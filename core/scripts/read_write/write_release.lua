@@ -34,10 +34,10 @@ if look('HEXISTS', lock, owner) ~= 1 then
 end
 local time = redis.call('PTTL', lock)
 if tonumber(leave) > 0 then
-  time = math.max(time, tonumber(lease))
-  if time > 0 then redis.call('PEXPIRE', lock, time) end
+  local left = math.max(time, tonumber(lease))
+  if left > 0 then redis.call('PEXPIRE', lock, left) end
   redis.call('HSET', lock, owner, leave)
-  return {1, 0, time}
+  return {1, 0, left > 0 and left or time}
 end
 -- Read before the first write: in a slot that moves, the keys of the holds may not be here.
 local reading = longest_read(lock)
