@@ -27,7 +27,7 @@ struct State {
     last: u64,
     by_number: HashMap<u64, Subscription>,
     by_channel: HashMap<String, Vec<u64>>,
-    /// The client has ended: there is nobody to tell anybody.
+    /// The client has ended: no listener is told of anything any more.
     ended: bool,
 }
 
@@ -182,7 +182,7 @@ impl Events {
         self.state().by_number.iter().find(|(_, subscription)| waits(subscription)).map(|(number, _)| *number)
     }
 
-    /// The client has ended: everybody who waits is told so, and so are those who come.
+    /// The client has ended: each listener is told so, and so is each that comes later.
     pub fn close(&self, error: impl Fn() -> Error) {
         let all = std::mem::replace(&mut *self.state(), State { ended: true, ..State::default() });
         all.by_number.into_values().filter_map(|subscription| subscription.waiting).for_each(|(_, done)| done(Err(error())));

@@ -25,7 +25,7 @@ pub type Done = Box<dyn FnOnce(Result<Answer>) + Send>;
 pub struct Lines {
     lines: HashMap<Key, Entry, RandomState>,
     tickets: HashMap<u64, Stage, RandomState>,
-    /// The client is: nobody comes into a line any more.
+    /// The client is closed: no waiter joins a line any more.
     closed: bool,
 }
 

@@ -327,7 +327,7 @@ impl Live {
         places.into_iter().map(|target| tasks::spawn(async move { target.leave().await })).collect()
     }
 
-    /// Returns once nobody is inside, and nobody comes in any more.
+    /// Returns once no caller is inside, and none can come in any more.
     async fn emptied(&self) {
         loop {
             self.gates.idle().await;

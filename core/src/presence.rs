@@ -1,5 +1,5 @@
 //! Who is inside a client: callers on their own threads, and what goes on for them on the I/O thread. A client that closes lets only those
-//! in who give back, and once nobody is inside, nobody at all: so nothing begins behind the back of its end.
+//! in who give back, and once no caller is inside, none at all: so nothing begins behind the back of its end.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -47,18 +47,18 @@ impl Presence {
         self.state.load(SeqCst) & CLOSING != 0
     }
 
-    /// Lets nobody in any more, whoever is still inside.
+    /// Lets no caller in any more, whether one is still inside or not.
     pub fn shut(&self) {
         self.state.fetch_or(CLOSING | SHUT, SeqCst);
     }
 
-    /// Lets nobody in any more if nobody is inside of what closes; tells whether that is so.
+    /// Lets no caller in any more if none is inside of a client that closes; tells whether that is so.
     pub fn shut_if_empty(&self) -> bool {
         let shut = self.state.compare_exchange(CLOSING, CLOSING | SHUT, SeqCst, SeqCst);
         shut.map_or_else(|state| state == CLOSING | SHUT, |_| true)
     }
 
-    /// Returns once nobody is inside of what closes.
+    /// Returns once no caller is inside of a client that closes.
     pub async fn empty(&self) {
         while self.state.load(SeqCst) & COUNT > 0 {
             self.left.notified().await;

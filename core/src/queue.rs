@@ -127,7 +127,7 @@ impl<W> Line<W> {
         }
     }
 
-    /// Somebody comes to a line in which nobody waited.
+    /// A waiter comes to a line in which no other waited.
     pub fn meet(&mut self, met: Met, now: Instant) {
         if let Met::Busy(busy) | Met::WasBusy(busy) = met {
             self.available = busy.available;
@@ -303,7 +303,7 @@ impl<W> Line<W> {
         self.placed &= !self.waiting.is_empty();
     }
 
-    /// Whether the place in the server's queue is to be given up by the caller of this, since nobody is left that wants it.
+    /// Whether the place in the server's queue is to be given up by the caller of this, since no waiter is left that wants it.
     pub fn leaves(&mut self) -> bool {
         self.waiting.is_empty() && self.out.is_none() && std::mem::take(&mut self.placed)
     }

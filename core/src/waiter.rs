@@ -83,7 +83,7 @@ impl Waiter {
         self.listening = true;
     }
 
-    /// Somebody comes to a line in which nobody waited.
+    /// A waiter comes to a line in which no other waited.
     pub fn meet(&mut self, met: Met, now: Instant) {
         match met {
             Met::Near => self.near(None, now),

@@ -15,7 +15,7 @@ pub struct Watchers {
 #[derive(Default)]
 struct State {
     by_hold: HashMap<u64, Vec<(u64, Done)>>,
-    /// The client has ended: there is nobody to tell anybody.
+    /// The client has ended: no listener is told of anything any more.
     ended: bool,
 }
 
@@ -53,7 +53,7 @@ impl Watchers {
         }
     }
 
-    /// The client has ended: everybody who is left is told so.
+    /// The client has ended: each watcher that is left is told so.
     pub fn end(&self, error: impl Fn() -> Error) {
         let all = {
             let mut state = self.state();

@@ -135,17 +135,17 @@ fn try_with(kind: &'static Traits, what: &str, rights: &[&str]) {
     let left = endless(&mut view, kind.name);
     assert!(left.is_empty(), "{} {what}: {left:?} stay without an end after {taken:?}", kind.name);
     if !matches!(&taken, Ok(answer) if answer.done) && kind.name != "permit" {
-        assert!(view.hgetall_or_none("n").is_empty(), "{} {what}: half of a lock stays after {taken:?}", kind.name);
+        assert!(view.kind_if_there("n").is_empty(), "{} {what}: half of a lock stays after {taken:?}", kind.name);
     }
     drop(proxy);
 }
 
-trait OrNone {
-    fn hgetall_or_none(&mut self, key: &str) -> Vec<String>;
+trait IfThere {
+    fn kind_if_there(&mut self, key: &str) -> Vec<String>;
 }
 
-impl OrNone for View {
-    fn hgetall_or_none(&mut self, key: &str) -> Vec<String> {
+impl IfThere for View {
+    fn kind_if_there(&mut self, key: &str) -> Vec<String> {
         if self.kind(key) == "none" { Vec::new() } else { vec![self.kind(key)] }
     }
 }

@@ -75,7 +75,7 @@ impl Reader {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next answer; `None`: it is not all there yet. After one that makes no sense there are no more: nobody knows where the next begins.
+    /// The next answer; `None`: it is not all there yet. After one that makes no sense there are no more: the next may begin anywhere.
     pub fn next(&mut self) -> Option<RedisResult<Value>> {
         if self.is_over {
             return None;
