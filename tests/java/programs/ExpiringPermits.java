@@ -9,9 +9,11 @@ final class ExpiringPermits implements SmallProgram {
     public void run(RedissonClient redisson, Show show) throws Exception {
         RPermitExpirableSemaphore semaphore = redisson.getPermitExpirableSemaphore("connections");
         show.line("set", semaphore.trySetPermits(3), semaphore.getPermits());
-        String leased = semaphore.acquire(150, TimeUnit.MILLISECONDS);
+        String leased = semaphore.acquire(60, TimeUnit.SECONDS);
         List<String> both = semaphore.acquire(2);
         show.line("out", leased.length(), both.size(), semaphore.availablePermits(), semaphore.acquiredPermits(), semaphore.tryAcquire());
+        // Only now, so that it is still out when the permits are counted, however slow the machine is.
+        show.line("shorter", semaphore.updateLeaseTime(leased, 150, TimeUnit.MILLISECONDS));
         String next = semaphore.tryAcquire(15, 10, TimeUnit.SECONDS);
         show.line("after its end", next != null, semaphore.tryRelease(leased));
         show.of("again", () -> {
