@@ -1,15 +1,17 @@
 -- Gives what nobody holds an end, or takes it away. The first key decides, the others go with it.
 --
 -- Inputs
+--   keys       what is to end; the last one is the request, see _once.lua
 --   ttl        ms; 0: without end
 --   when       0: always; only 1: without an end, 2: with one, 3: with an earlier one, 4: with a later one or none
 --   since      0: ms from now on; 1: since 1970
+--   keep       ms that the request is remembered
 --   not_after  see _late.lua
 -- Replies
 --   {1, n}  n is 1 if that was changed, 0 if it is not there, or it was not to be
 -- Redisson: expire, expireIfSet and the like, clearExpire
 local keys = KEYS
-local ttl, when, since, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local ttl, when, since, keep, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 local refusal = late(not_after)
 if refusal then return refusal end
@@ -28,6 +30,16 @@ local function set(key)
   return redis.call(since == '1' and 'PEXPIREAT' or 'PEXPIRE', key, ttl)
 end
 
+local request = keys[#keys]
+local before = answered(request)
+if before then return {1, before} end
 if not is_wanted(keys[1]) then return {1, 0} end
-for i = 2, #keys do set(keys[i]) end
-return {1, set(keys[1])}
+make_way(request)
+remember(request, 1, keep)
+local changed
+or_undo(function()
+  for i = 2, #keys - 1 do set(keys[i]) end
+  changed = set(keys[1])
+end, function() make_way(request) end)
+if changed == 0 then make_way(request) end
+return {1, changed}

@@ -114,7 +114,8 @@ const PERMIT: &[Change] = &[
     change("extend", Stage::set_and_take, Stage::extend),
 ];
 
-const LIVE_FOR: Change = change("live for", Stage::set, |stage| assert_eq!(stage.ask(Op::LiveFor, &[600_000]).number, 1));
+/// Unless it has an end: a second time would find one.
+const LIVE_FOR: Change = change("live for", Stage::set, |stage| assert_eq!(stage.ask(Op::LiveFor, &[600_000, 1]).number, 1));
 
 /// Who changes something, and who waits behind.
 const OWNER: i64 = 1;
@@ -181,6 +182,16 @@ impl Stage {
 
     pub fn force(&self) {
         assert_eq!(self.ask(Op::ForceRelease, &[]).number, 1);
+    }
+
+    /// The reply to the next script call does not come.
+    pub fn lose_next_reply(&self) {
+        self.proxy.lose_reply_to("EVALSHA");
+    }
+
+    /// How many replies were lost.
+    pub fn struck(&self) -> usize {
+        self.proxy.struck()
     }
 
     /// The reply to the second script call from now on does not come.

@@ -25,6 +25,7 @@ mod names;
 mod nonsense;
 mod outages;
 mod quarantine;
+mod repeats;
 mod servers;
 mod slowness;
 mod subscribers;

@@ -1,6 +1,6 @@
 //! Waiting until something has happened so many times. Redisson's `getCountDownLatch`.
 
-use super::semaphore::{DELETE, INSPECT, live_for};
+use super::semaphore::{INSPECT, delete, live_for};
 use super::{Cx, Kind, Wake, at_least};
 use crate::command::{Op, Request};
 use crate::error::Result;
@@ -36,7 +36,7 @@ impl Kind for Latch {
             Op::CountDown => to_waiters(cx.once(&COUNT_DOWN, "latch"), cx).arg("keep", cx.keep_ms).not_after(),
             Op::Inspect => Call::new(&INSPECT).key("count", cx.name),
             Op::LiveFor => live_for(self, cx),
-            Op::Delete => to_waiters(Call::new(&DELETE).key("count", cx.name).arg("message", 1), cx).not_after(),
+            Op::Delete => to_waiters(delete(cx, "1"), cx).arg("keep", cx.keep_ms).not_after(),
             _ => return None,
         })
     }

@@ -16,7 +16,7 @@ static RENEW: Script = script!("permit_semaphore/renew", "_look", "permit_semaph
 static LEASE: Script = script!("permit_semaphore/lease", "permit_semaphore/_permits");
 static INSPECT: Script = script!("permit_semaphore/inspect", "_look", "_kind", "_number", "permit_semaphore/_permits");
 static SET: Script = script!("permit_semaphore/set", "_look", "_kind", "_number", "permit_semaphore/_permits");
-static DELETE: Script = script!("permit_semaphore/delete");
+static DELETE: Script = script!("permit_semaphore/delete", "_once");
 
 /// The permits that are out.
 fn leases(name: &str) -> String {
@@ -55,7 +55,7 @@ fn ask(op: Op, cx: &Cx) -> Option<Call> {
         Op::Set => to_waiters(of(&SET, cx).arg("count", cx.number(0)), cx).not_after(),
         Op::Inspect => of(&INSPECT, cx),
         Op::LiveFor => live_for(&Permits, cx),
-        Op::Delete => of(&DELETE, cx).not_after(),
+        Op::Delete => of(&DELETE, cx).key("request", &cx.request).remembered(&cx.request).arg("keep", cx.keep_ms).not_after(),
         _ => return None,
     })
 }

@@ -11,8 +11,8 @@ static UNDO: Script = script!("semaphore/undo", "_undo");
 static DRAIN: Script = script!("semaphore/drain", "_look", "_undo", "_kind", "_number", "_once");
 pub static TRY_SET: Script = script!("semaphore/try_set", "_look", "_undo", "_kind", "_number", "_once");
 pub static INSPECT: Script = script!("semaphore/inspect", "_look", "_kind", "_number");
-static LIVE_FOR: Script = script!("live_for", "_ends");
-pub static DELETE: Script = script!("semaphore/delete");
+static LIVE_FOR: Script = script!("live_for", "_undo", "_once", "_ends");
+static DELETE: Script = script!("semaphore/delete", "_once");
 
 pub fn channel(name: &str) -> String {
     prefixed("redisson_sc", name)
@@ -30,7 +30,14 @@ pub fn to_waiters(call: Call, cx: &Cx) -> Call {
 /// The call that gives what nobody holds an end, see [`Op::LiveFor`].
 pub fn live_for(kind: &dyn Kind, cx: &Cx) -> Call {
     let call = kind.keys(cx.name).iter().fold(Call::new(&LIVE_FOR), |call, key| call.key("keys…", key));
-    call.arg("ttl", cx.number(0)).arg("when", cx.number(1)).arg("since", cx.number(2)).not_after()
+    let call = call.key("keys…", &cx.request).remembered(&cx.request);
+    let call = call.arg("ttl", cx.number(0)).arg("when", cx.number(1)).arg("since", cx.number(2));
+    call.arg("keep", cx.keep_ms).not_after()
+}
+
+/// The call that deletes a semaphore, or a latch whose waiters are told `message`; without its waiters' channel and its end.
+pub fn delete(cx: &Cx, message: &str) -> Call {
+    cx.once(&DELETE, "count").arg("message", message)
 }
 
 /// `existing`: only if there is such a semaphore.
@@ -62,7 +69,7 @@ impl Kind for Semaphore {
             }
             Op::Inspect => Call::new(&INSPECT).key("count", cx.name),
             Op::LiveFor => live_for(self, cx),
-            Op::Delete => to_waiters(Call::new(&DELETE).key("count", cx.name).arg("message", ""), cx).not_after(),
+            Op::Delete => to_waiters(delete(cx, ""), cx).arg("keep", cx.keep_ms).not_after(),
             _ => return None,
         })
     }

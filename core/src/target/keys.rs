@@ -49,7 +49,7 @@ use Does::*;
 const ACTIONS: [(&str, Does, About); 31] = [
     ("COPY", Once, Moved),
     ("DBSIZE", Ask, All),
-    ("DEL", Again, First),
+    ("DEL", Once, First),
     ("DEL MATCHING", Matching, All),
     ("DUMP", Ask, First),
     ("EXISTS", Ask, First),
@@ -63,9 +63,9 @@ const ACTIONS: [(&str, Does, About); 31] = [
     ("OBJECT FREQ", Ask, First),
     ("OBJECT IDLETIME", Ask, First),
     ("OBJECT REFCOUNT", Ask, First),
-    ("PERSIST", Again, Each),
-    ("PEXPIRE", Again, Each),
-    ("PEXPIREAT", Again, Each),
+    ("PERSIST", Once, Each),
+    ("PEXPIRE", Once, Each),
+    ("PEXPIREAT", Once, Each),
     ("PEXPIRETIME", End, First),
     ("PTTL", Ask, First),
     ("RANDOMKEY", Ask, All),
@@ -76,7 +76,7 @@ const ACTIONS: [(&str, Does, About); 31] = [
     ("SWAPDB", Once, All),
     ("TOUCH", Ask, First),
     ("TYPE", Ask, First),
-    ("UNLINK", Again, First),
+    ("UNLINK", Once, First),
     ("UNLINK MATCHING", Matching, All),
 ];
 
