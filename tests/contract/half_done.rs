@@ -158,6 +158,8 @@ fn whatever_command_a_user_lacks_an_acquire_leaves_nothing_without_an_end_and_no
                 try_with(kind, &format!("without {command}"), &["~*", &format!("-{command}")]);
             }
             try_with(kind, "with the lock's own key alone", &["~n"]);
+            try_with(kind, "without pexpire and hdel", &["~*", "-pexpire", "-hdel"]);
+            try_with(kind, "without pexpire and del", &["~*", "-pexpire", "-del"]);
         })
     }));
 }
@@ -288,6 +290,39 @@ fn whatever_right_a_user_loses_meanwhile_a_release_leaves_nothing_without_an_end
             }
             give_without(kind, "with the lock's own key alone", &["~n"]);
             give_without(kind, "without any channel", &["~*", "resetchannels"]);
+        })
+    }));
+}
+
+/// Lets go, with an heir in line that wants it for less time, as a user who has lost these rights meanwhile. What the holder believes then is so.
+fn let_go_without(kind: &'static Traits, what: &str, rights: &[&str]) {
+    let server = Server::start();
+    let mut view = server.view();
+    let (client, _proxy) = cut_short(&server, "some", &["~*"]);
+    let taken = client.run_blocking(Request { lease: Some(secs(40)), ..request(Op::Acquire, kind.name, 1) }).expect("answered");
+    let heir = Request { lease: Some(secs(5)), wait: Some(secs(60)), ..request(Op::Acquire, kind.name, 2) };
+    let ticket = client.ticket();
+    client.submit(ticket, heir, drop);
+    view.command::<()>(&[&["ACL", "SETUSER", "some", "resetkeys"][..], rights].concat());
+    let refused = client.run_blocking(request(Op::Release, kind.name, 1));
+    let Look::Held { remaining } = client.look(taken.number as u64) else { return };
+    view.command::<()>(&["ACL", "SETUSER", "some", "~*", "&*", "+@all"]);
+    let there = client.run_blocking(request(Op::Inspect, kind.name, 1)).expect("answered");
+    let left = there.number;
+    let because = format!("{} {what}: it believes in {remaining:?} more after {refused:?}, the server has {there:?}", kind.name);
+    assert!(there.items[0] == 1 && left + 1000 > remaining.as_millis() as i64, "{because}");
+    client.cancel(ticket);
+}
+
+#[test]
+fn whatever_right_a_user_loses_meanwhile_a_holder_whose_release_is_refused_still_has_what_it_believes_in() {
+    all_at_once(held_kinds().filter(|kind| kind.name != "permit").map(|kind| {
+        (kind.name.to_owned(), move || {
+            for command in COMMANDS {
+                let_go_without(kind, &format!("without {command}"), &["~*", &format!("-{command}")]);
+            }
+            let_go_without(kind, "with the lock's own key alone", &["~n"]);
+            let_go_without(kind, "without any channel", &["~*", "resetchannels"]);
         })
     }));
 }

@@ -11,7 +11,7 @@ use super::*;
 /// An operation, and what must be there so that it changes something.
 pub struct Change {
     pub name: &'static str,
-    /// It only gives back: a full server takes it.
+    /// It only gives back, or gives what is there another end: a full server takes it.
     pub frees: bool,
     pub before: fn(&Stage),
     pub change: fn(&Stage),
@@ -41,6 +41,8 @@ pub fn of(kind: &Traits) -> impl Iterator<Item = &'static Change> {
         "plain" => &[LOCK, AGAIN, KEYS],
         _ if kind.fair && kind.reentrant => &[LOCK, AGAIN, FAIR],
         _ if kind.fair => &[LOCK, FAIR],
+        "read" => &[LOCK, AGAIN, SHARED],
+        "write" => &[LOCK, AGAIN, DOWNGRADE],
         _ if kind.reentrant => &[LOCK, AGAIN],
         _ => &[LOCK],
     };
@@ -61,13 +63,18 @@ const LOCK: &[Change] = &[
     change("acquire", |_| {}, Stage::take),
     freeing("release", Stage::take, |stage| stage.give(0)),
     freeing("forced release", Stage::take, Stage::force),
-    change("extend", Stage::take, Stage::extend),
+    freeing("extend", Stage::take, Stage::extend),
 ];
 
 const AGAIN: &[Change] =
     &[change("acquire again", Stage::take, Stage::take), freeing("inner release", Stage::take_twice, |stage| stage.give(1))];
 
-const FAIR: &[Change] = &[freeing("leave the queue", Stage::wait, Stage::give_up)];
+const FAIR: &[Change] =
+    &[freeing("leave the queue", Stage::wait, Stage::give_up), change("release before a waiter", Stage::wait, Stage::give_to_waiter)];
+
+const SHARED: &[Change] = &[freeing("release beside another reader", Stage::take_beside, |stage| stage.give(0))];
+
+const DOWNGRADE: &[Change] = &[freeing("release of one who goes on reading", Stage::take_and_read, |stage| stage.give(0))];
 
 /// They are about keys of whatever kind.
 const KEYS: &[Change] = &[
@@ -100,7 +107,7 @@ const PERMIT_SEMAPHORE: &[Change] = &[
     change("set once", |_| {}, Stage::set),
     change("set", Stage::set, |stage| assert_eq!(stage.ask(Op::Set, &[7]).number, 7)),
     change("acquire", Stage::set, |stage| assert!(stage.ask(Op::Acquire, &[2]).done)),
-    change("extend", Stage::take_permit, |stage| assert!(stage.ask_for(Op::Extend, &stage.permit(), 5 * LONG).done)),
+    freeing("extend", Stage::take_permit, |stage| assert!(stage.ask_for(Op::Extend, &stage.permit(), 5 * LONG).done)),
     freeing("release", Stage::take_permit, |stage| assert_eq!(stage.ask(Op::Release, &stage.permit()).number, 1)),
     freeing("add", Stage::set, |stage| assert_eq!(stage.ask(Op::Add, &[2]).number, 7)),
     freeing("delete", Stage::set, |stage| assert_eq!(stage.ask(Op::Delete, &[]).number, 1)),
@@ -111,7 +118,7 @@ const PERMIT_SEMAPHORE: &[Change] = &[
 const PERMIT: &[Change] = &[
     change("acquire", Stage::set, Stage::take),
     freeing("release", Stage::set_and_take, |stage| stage.give(0)),
-    change("extend", Stage::set_and_take, Stage::extend),
+    freeing("extend", Stage::set_and_take, Stage::extend),
 ];
 
 /// Unless it has an end: a second time would find one.
@@ -156,6 +163,18 @@ impl Stage {
 
     pub fn take(&self) {
         assert!(self.ask(Op::Acquire, &[]).done, "{}: it is not free", self.kind.name);
+    }
+
+    /// Another owner reads as well, for less time.
+    fn take_beside(&self) {
+        self.take();
+        self.run(Request { owner: WAITER, lease: Some(LONG / 2), ..self.request(Op::Acquire) });
+    }
+
+    /// The owner of the lock for writing reads as well, for less time.
+    fn take_and_read(&self) {
+        self.take();
+        self.run(Request { kind: "read", lease: Some(LONG / 2), ..self.request(Op::Acquire) });
     }
 
     fn take_twice(&self) {
@@ -301,6 +320,14 @@ impl Stage {
         eventually("a waiter in the queue", || view.exists("redisson_lock_queue:{n}").then_some(()));
         eventually("a listener", || (!view.channels("*").is_empty()).then_some(()));
         *self.waiting.lock().expect("nothing panics while it is held") = Some(waiting);
+    }
+
+    /// The owner lets go, and the waiter has it.
+    fn give_to_waiter(&self) {
+        self.give(0);
+        let waiting = self.waiting.lock().expect("nothing panics while it is held").take();
+        let (_, told) = waiting.expect("an owner waits");
+        assert!(told.recv_timeout(PATIENCE).expect("it is told in the end").expect("the lock is free").done);
     }
 
     fn give_up(&self) {

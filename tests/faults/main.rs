@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use redlatch::Client;
 use redlatch_tests::*;
 
+mod calls;
 mod cancelling;
 mod changes;
 mod closing;
@@ -25,6 +26,7 @@ mod names;
 mod nonsense;
 mod outages;
 mod quarantine;
+mod refused;
 mod repeats;
 mod servers;
 mod slowness;

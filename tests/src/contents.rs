@@ -39,12 +39,21 @@ impl Contents {
 
     /// What is different in `other`, in words; none: they are the same.
     pub fn changed(&self, other: &Contents) -> Vec<String> {
+        self.compared(other, Key::ends_with)
+    }
+
+    /// As [`Contents::changed`], and a key may have a later end there.
+    pub fn changed_but_for_later_ends(&self, other: &Contents) -> Vec<String> {
+        self.compared(other, |before, after| before.ends_with(after) || before.ends >= 0 && after.ends >= before.ends)
+    }
+
+    fn compared(&self, other: &Contents, ends_alike: impl Fn(&Key, &Key) -> bool) -> Vec<String> {
         let find = |contents: &Contents, name: &str| contents.0.iter().find(|key| key.name == name).cloned();
         let gone = self.0.iter().filter(|key| find(other, &key.name).is_none()).map(|key| format!("`{}` is gone", key.name));
         let changed = other.0.iter().filter_map(|key| match find(self, &key.name) {
             None => Some(format!("`{}` is new", key.name)),
             Some(before) if before.value != key.value => Some(format!("`{}` has other contents", key.name)),
-            Some(before) if !before.ends_with(key) => Some(format!("`{}` ends at {} and not at {}", key.name, key.ends, before.ends)),
+            Some(before) if !ends_alike(&before, key) => Some(format!("`{}` ends at {} and not at {}", key.name, key.ends, before.ends)),
             Some(_) => None,
         });
         gone.chain(changed).collect()

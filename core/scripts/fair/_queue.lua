@@ -9,10 +9,12 @@ local function now_ms()
   return clock[1] * 1000 + math.floor(clock[2] / 1000)
 end
 
+-- Takes a waiter out. One that is still in the queue where that is refused is given up at its deadline: so its sign of life goes first, and its
+-- deadline last.
 local function remove(queue, deadlines, seen, owner)
+  redis.call('ZREM', seen, owner)
   redis.call('LREM', queue, 0, owner)
   redis.call('ZREM', deadlines, owner)
-  redis.call('ZREM', seen, owner)
 end
 
 -- Who asks lives, however late it is: that is not to cost its place.
@@ -45,11 +47,14 @@ local function living_head(queue, deadlines, seen, now)
   return head, fresh
 end
 
--- Stands at the end of the queue, or shows a sign of life there. Those of Redisson before it will each bring it forward by a share.
+-- Stands at the end of the queue, or shows a sign of life there. Those of Redisson before it will each bring it forward by a share. A newcomer
+-- counts them; one that stands already has the count in its deadline, and counts again only if some in the queue show no sign of life. Redisson
+-- leaves the sign of a waiter that it takes out of the queue, so that an old sign says nothing.
 local function stand(queue, deadlines, seen, owner, now, share)
   local foreign, score = 0, redis.call('ZSCORE', deadlines, owner)
   local others = redis.call('LLEN', queue) - (score and 1 or 0)
-  if others > redis.call('ZCARD', seen) - (redis.call('ZSCORE', seen, owner) and 1 or 0) then
+  local living = redis.call('ZCOUNT', seen, now - GRACE, '+inf') - (redis.call('ZSCORE', seen, owner) and 1 or 0)
+  if not score or others > living then
     for _, other in ipairs(redis.call('LRANGE', queue, 0, -1)) do
       if other == owner then break end
       if not redis.call('ZSCORE', seen, other) then foreign = foreign + 1 end

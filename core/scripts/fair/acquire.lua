@@ -30,8 +30,8 @@ if refusal then return refusal end
 local held = look('HEXISTS', lock, owner)
 if held == 1 then
   if again == '0' and tonumber(want) > 1 then return {-3} end
-  redis.call('HSET', lock, owner, want)
   if redis.call('PTTL', lock) < tonumber(lease) then redis.call('PEXPIRE', lock, lease) end
+  redis.call('HSET', lock, owner, want)
   return {1}
 end
 if type(held) == 'table' then return other_kind(lock) end

@@ -23,8 +23,10 @@ if refusal then return refusal end
 local fields = look('HKEYS', lock)
 if fields.err or fields[2] then return other_kind(lock) end
 if fields[1] == holder then
-  redis.call('DEL', lock)
+  -- None at first: that lifts the refusal of a full server.
+  redis.call('HDEL', lock, '')
   call(publish, channel, (living_head(queue, deadlines, seen, now_ms())))
+  redis.call('DEL', lock)
   return {1}
 end
 if fields[1] then return {0, fields[1]} end

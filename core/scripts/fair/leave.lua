@@ -17,8 +17,8 @@ local owner, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-local first = redis.call('LINDEX', queue, 0)
+local first, is_free = redis.call('LINDEX', queue, 0), redis.call('EXISTS', lock) == 0
 remove(queue, deadlines, seen, owner)
 local head = living_head(queue, deadlines, seen, now_ms())
-if head ~= first and redis.call('EXISTS', lock) == 0 then call(publish, channel, head) end
+if is_free and head ~= first then call(publish, channel, head) end
 return {1}

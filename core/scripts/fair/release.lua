@@ -31,6 +31,8 @@ if tonumber(leave) > 0 then
   redis.call('HSET', lock, owner, leave)
   return {1, 0, left > 0 and left or ttl}
 end
-redis.call('HDEL', lock, owner)
+-- None at first: that lifts the refusal of a full server.
+redis.call('HDEL', lock, '')
 call(publish, channel, (living_head(queue, deadlines, seen, now_ms())))
+redis.call('HDEL', lock, owner)
 return {1}

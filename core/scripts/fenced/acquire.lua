@@ -23,20 +23,16 @@ if refusal then return refusal end
 
 -- Read before anything is written: a key that is no number is an error, and changes nothing.
 local last = (redis.call('GET', tokens) or 0) + 0
-local count = look('HGET', lock, owner)
+local count, ttl = look('HGET', lock, owner), redis.call('PTTL', lock)
 if type(count) == 'table' then return other_kind(lock) end
 if not count then
-  local ttl = redis.call('PTTL', lock)
   if tonumber(want) > 1 then return {-1, ttl == -2 and 0 or 1} end
   if ttl ~= -2 then return redis.call('HLEN', lock) > 1 and other_kind(lock) or {0, ttl} end
 end
 -- The token first: what is refused after it has used up a number, and nothing else.
 local is_drawn = resent == '1' and count == want and last > tonumber(known)
 if not is_drawn then last = redis.call('INCR', tokens) end
+if count and ttl < tonumber(lease) then redis.call('PEXPIRE', lock, lease) end
 redis.call('HSET', lock, owner, want)
-if not count then
-  end_after(lock, lease, owner)
-elseif redis.call('PTTL', lock) < tonumber(lease) then
-  redis.call('PEXPIRE', lock, lease)
-end
+if not count then end_after(lock, lease, owner) end
 return {1, last}

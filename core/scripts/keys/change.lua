@@ -27,4 +27,6 @@ for i = 2, #all do
   said = redis.pcall(unpack(all[i]))
   if type(said) == 'table' and said.err and not string.find(said.err, 'no such key', 1, true) then return said end
 end
-return {1, keep == '0' and count or remember(request, count, keep)}
+-- It is done, whether or not it can be remembered for a repeat.
+if keep ~= '0' then redis.pcall('SET', request, count, 'PX', keep) end
+return {1, count}

@@ -34,18 +34,24 @@ end
 if tonumber(want) > 1 and mine < #values - 5 then return {-1, busy > 0 and 1 or 0} end
 if busy > 0 then return {0, busy} end
 
-local fresh = {}
+-- What the owner has lives on first: that shortens nothing.
+if mine > 0 then live(group, lease) end
+local fresh, until_then, is_new = {}, {}, redis.call('PTTL', group) == -2
 for i = 6, #values do
   local before, ends = holder_of(group, values[i], 0)
-  if before ~= owner then
+  if before == owner then
+    until_then[i] = math.max(ends, time + lease)
+  else
     if before then clear(group, values[i], before) end
     fresh[#fresh + 1] = values[i]
-    ends = 0
+    until_then[i] = time + lease
   end
-  hold(group, values[i], owner, math.max(ends, time + lease), want)
 end
+for i = 6, #values do hold(group, values[i], owner, until_then[i], want) end
 -- The key is only to go some time after its last value, but in the end it is.
 or_undo(function() live(group, lease) end, function()
-  for _, value in ipairs(fresh) do clear(group, value, owner) end
+  local is_cleared = true
+  for _, value in ipairs(fresh) do is_cleared = pcall(clear, group, value, owner) and is_cleared end
+  if not is_cleared and is_new then redis.call('DEL', group) end
 end)
 return {1}

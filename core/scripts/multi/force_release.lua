@@ -19,18 +19,18 @@ local refusal = late(not_after)
 if refusal then return refusal end
 if not is_group(group) then return other_kind(group) end
 
-local time, holders, evicted = now(), {}, false
+local time, holders, evicted = now(), {}, {}
 for i = 5, #values do
   local other = holder_of(group, values[i], time)
   if other and string.find(' ' .. holder .. ' ', ' ' .. other .. ' ', 1, true) then
-    clear(group, values[i], other)
-    evicted = true
+    evicted[#evicted + 1] = {values[i], other}
   elseif other then
     holders[#holders + 1] = other
   end
 end
-if evicted then
+if #evicted > 0 then
   redis.call(publish, channel, '0')
+  for _, held in ipairs(evicted) do clear(group, held[1], held[2]) end
   return {1}
 end
 return #holders > 0 and {0, table.concat(holders, ' ')} or {-1}

@@ -42,6 +42,6 @@ if is_whole and tonumber(leave) > 0 then
   end
   return {1, 0, ttl <= 0 and first - time or math.min(ttl, first - time)}
 end
-for _, held in ipairs(mine) do clear(group, held[1], owner) end
 local heard = #mine > 0 and redis.call(publish, channel, '0') or 0
+for _, held in ipairs(mine) do clear(group, held[1], owner) end
 return is_whole and {1, heard} or {-1, others}

@@ -22,12 +22,15 @@ if refusal then return refusal end
 reap(permits, leases, publish, channel)
 local there = look('GET', permits)
 if there and not is_number(there) then return other_kind(permits) end
-local count, score = #ids - 4, ending(lease)
+local count, score, ttl = #ids - 4, ending(lease), redis.call('PTTL', permits)
 local function put()
   for i = 5, #ids do redis.call('ZADD', leases, score, ids[i]) end
+  if ttl > 0 then redis.call('PEXPIRE', leases, ttl) end
 end
 if redis.call('ZSCORE', leases, ids[5]) then
-  redis.call('ZREM', leases, ids[5])
+  -- None at first: that lifts the refusal of a full server. Then another end: a repeat that finds the end that it writes is to write all the same.
+  redis.call('ZREMRANGEBYSCORE', leases, 1, 0)
+  redis.call('ZADD', leases, score - 1, ids[5])
   put()
 else
   if not there or tonumber(there) < count then
@@ -35,8 +38,9 @@ else
     return {0, next < NEVER and math.max(1, next - now()) or -1, there and 1 or 0, tonumber(there or 0)}
   end
   redis.call('DECRBY', permits, count)
-  or_undo(put, function() redis.call('INCRBY', permits, count) end)
+  or_undo(put, function()
+    redis.call('INCRBY', permits, count)
+    for i = 5, #ids do redis.call('ZREM', leases, ids[i]) end
+  end)
 end
-local ttl = redis.call('PTTL', permits)
-if ttl > 0 then redis.call('PEXPIRE', leases, ttl) end
 return {1}

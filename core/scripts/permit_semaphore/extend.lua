@@ -21,6 +21,8 @@ reap(permits, leases, publish, channel)
 local before = redis.call('ZSCORE', leases, id)
 if not before then return {0} end
 local score = ending(lease)
+-- None at first: that lifts the refusal of a full server.
+redis.call('ZREMRANGEBYSCORE', leases, 1, 0)
 redis.call('ZADD', leases, score, id)
 if score < tonumber(before) then
   or_undo(function()

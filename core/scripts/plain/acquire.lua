@@ -26,8 +26,8 @@ if ttl == -2 then
 end
 local held = look('HEXISTS', lock, owner)
 if held == 1 then
-  redis.call('HSET', lock, owner, want)
   if ttl < tonumber(lease) then redis.call('PEXPIRE', lock, lease) end
+  redis.call('HSET', lock, owner, want)
   return {1}
 end
 if type(held) == 'table' then return other_kind(lock) end

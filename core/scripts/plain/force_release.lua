@@ -20,8 +20,8 @@ if refusal then return refusal end
 local fields = look('HKEYS', lock)
 if fields.err or fields[2] then return other_kind(lock) end
 if fields[1] == holder then
-  redis.call('DEL', lock)
   if channel ~= '' then redis.call(publish, channel, '0') end
+  redis.call('DEL', lock)
   return {1}
 end
 if fields[1] then return {0, fields[1]} end

@@ -57,17 +57,18 @@ end
 local function tell() return channel == '' and 0 or redis.call(publish, channel, '0') end
 if next_owner ~= '' then
   local time = redis.call('PTTL', lock)
-  redis.call('PEXPIRE', lock, next_lease)
+  redis.call('HDEL', lock, next_owner)
   -- Before the heir is there: a repeat that finds the heir answers the token drawn last.
   local token = tokens ~= '' and draw(tokens)
   if token or tokens == '' then
-    -- In this order the key is there all the time: in a slot that moves, what is gone is no more to be touched.
-    redis.call('HSET', lock, next_owner, 1)
-    redis.call('HDEL', lock, owner)
     -- Others sleep as long as the lock had to live: they are to look again.
     if time < 0 or tonumber(next_lease) < time then tell() end
+    -- In this order the key is there all the time: in a slot that moves, what is gone is no more to be touched.
+    let_in(lock, next_owner, next_lease)
+    redis.call('HDEL', lock, owner)
     return {2, token or nil}
   end
 end
+local heard = tell()
 redis.call('HDEL', lock, owner)
-return {1, tell()}
+return {1, heard}

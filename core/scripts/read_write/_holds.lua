@@ -26,14 +26,18 @@ local function longest_read(lock, but)
   return longest
 end
 
--- Takes the lock from all who have it, and tells those who wait. The keys of the holds come last: without the lock they mean nothing, and end.
+-- Takes the keys of a reader's holds away once the reader's field is gone: without it they say nothing, and they end. So the call is done though
+-- that is refused.
+local function tidy_up(lock, owner, from, to)
+  for number = from, to do redis.pcall('DEL', hold_key(lock, owner, number)) end
+end
+
+-- Takes the lock from all who have it, and tells those who wait.
 local function clear(lock, publish, channel, message)
   local fields = redis.call('HGETALL', lock)
-  redis.call('DEL', lock)
   redis.call(publish, channel, message)
+  redis.call('DEL', lock)
   for i = 1, #fields, 2 do
-    for number = 1, (fields[i] == 'mode' or is_writer(fields[i])) and 0 or tonumber(fields[i + 1]) do
-      redis.call('DEL', hold_key(lock, fields[i], number))
-    end
+    if fields[i] ~= 'mode' and not is_writer(fields[i]) then tidy_up(lock, fields[i], 1, tonumber(fields[i + 1])) end
   end
 end

@@ -24,6 +24,7 @@ if mode == 'write' and redis.call('HEXISTS', lock, owner .. ':write') == 0 then 
 -- The key of the hold first: it has an end, and says nothing without the field. A user may lack the right to it, and a slot that moves may have
 -- moved it.
 redis.call('SET', hold_key(lock, owner, want), 1, 'PX', lease)
+if mode then live(lock, lease) end
 redis.call('HSET', lock, 'mode', mode or 'read', owner, want)
-if mode then live(lock, lease) else end_after(lock, lease, 'mode', owner) end
+if not mode then end_after(lock, lease, 'mode', owner) end
 return {1}

@@ -39,20 +39,22 @@ if tonumber(leave) > 0 then
     -- The holds that are left are not always the oldest: any of them may be the one that lasts longest.
     for number = 1, leave do redis.call('SET', hold_key(lock, owner, number), 1, 'PX', left) end
   end
-  for number = leave + 1, count do redis.call('DEL', hold_key(lock, owner, number)) end
   redis.call('HSET', lock, owner, leave)
+  tidy_up(lock, owner, leave + 1, count)
   return {1, 0, left}
 end
 local is_writing = redis.call('HGET', lock, 'mode') == 'write'
 local others = is_writing and 0 or longest_read(lock, owner)
-for number = 1, count do redis.call('DEL', hold_key(lock, owner, number)) end
-redis.call('HDEL', lock, owner)
--- A writer who also read has its own time.
-if is_writing then return {1, 0} end
 if ttl > math.max(own, others) + SAME then others = math.max(others, math.min(30000, ttl)) end
-if others > 0 and redis.call('HLEN', lock) > 1 then
-  redis.call('PEXPIRE', lock, others)
+-- A writer who also read has its own time. Beside the mode and this reader there may be others.
+if is_writing or others > 0 and redis.call('HLEN', lock) > 2 then
+  redis.call('HDEL', lock, owner)
+  -- What is refused from here on only makes the lock live longer than is needed.
+  if not is_writing then redis.pcall('PEXPIRE', lock, others) end
+  tidy_up(lock, owner, 1, count)
   return {1, 0}
 end
+local heard = redis.call(publish, channel, '0')
 redis.call('DEL', lock)
-return {1, redis.call(publish, channel, '0')}
+tidy_up(lock, owner, 1, count)
+return {1, heard}

@@ -27,6 +27,7 @@ if redis.call('HEXISTS', lock, owner) == 0 then
   if mode == 'read' and forever == '1' and redis.call('HEXISTS', lock, reader) == 1 then return {-3} end
   if mode then return {0, ttl} end
 end
+if mode then live(lock, lease) end
 redis.call('HSET', lock, 'mode', 'write', owner, want)
-if mode then live(lock, lease) else end_after(lock, lease, 'mode', owner) end
+if not mode then end_after(lock, lease, 'mode', owner) end
 return {1}

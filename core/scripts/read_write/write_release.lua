@@ -40,23 +40,27 @@ if tonumber(leave) > 0 then
   return {1, 0, left > 0 and left or time}
 end
 -- Read before the first write: in a slot that moves, the keys of the holds may not be here.
-local reading = longest_read(lock)
+local reading, fields = longest_read(lock), redis.call('HKEYS', lock)
+local function tell() return redis.call(publish, channel, '1') end
 if reading > 0 then
-  redis.call('PEXPIRE', lock, reading)
+  redis.call('HDEL', lock, '')
+  local heard = tell()
   redis.call('HSET', lock, 'mode', 'read')
+  or_undo(function() redis.call('PEXPIRE', lock, reading) end, function() redis.call('HSET', lock, 'mode', 'write') end)
   redis.call('HDEL', lock, owner)
-  return {1, redis.call(publish, channel, '1')}
+  return {1, heard}
 end
 if next_owner == '' then
+  local heard = tell()
   redis.call('DEL', lock)
-  return {1, redis.call(publish, channel, '1')}
+  return {1, heard}
 end
-redis.call('PEXPIRE', lock, next_lease)
-redis.call('HSET', lock, next_owner, 1)
+redis.call('HDEL', lock, next_owner)
+-- Others sleep as long as the lock had to live: they are to look again.
+if time < 0 or tonumber(next_lease) < time then tell() end
+let_in(lock, next_owner, next_lease)
 -- The former owner, and its reading that has ended.
-for _, field in ipairs(redis.call('HKEYS', lock)) do
+for _, field in ipairs(fields) do
   if field ~= 'mode' and field ~= next_owner then redis.call('HDEL', lock, field) end
 end
--- Others sleep as long as the lock had to live: they are to look again.
-if time < 0 or tonumber(next_lease) < time then redis.call(publish, channel, '1') end
 return {2}

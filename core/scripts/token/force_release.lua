@@ -20,6 +20,6 @@ local value = look('GET', lock)
 if type(value) == 'table' then return other_kind(lock) end
 if not value then return {-1} end
 if redis.sha1hex(value) ~= holder then return {0, redis.sha1hex(value)} end
-redis.call('DEL', lock)
 redis.call(publish, channel, '0')
+redis.call('DEL', lock)
 return {1}

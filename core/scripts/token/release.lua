@@ -29,12 +29,13 @@ if value ~= token then
   return {-1, redis.call('EXISTS', lock)}
 end
 if next_token == '' then
+  local heard = redis.call(publish, channel, '0')
   redis.call('DEL', lock)
-  return {1, redis.call(publish, channel, '0')}
+  return {1, heard}
 end
 local time = redis.call('PTTL', lock)
-redis.call('PEXPIRE', lock, next_lease)
-redis.call('SET', lock, next_token, 'PX', next_lease)
 -- Others sleep as long as the lock had to live: they are to look again.
 if time < 0 or tonumber(next_lease) < time then redis.call(publish, channel, '0') end
+redis.call('PEXPIRE', lock, math.max(time, next_lease))
+redis.call('SET', lock, next_token, 'PX', next_lease)
 return {2}

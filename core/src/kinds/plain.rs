@@ -5,7 +5,7 @@ use crate::command::Op;
 use crate::script::{Call, Script, script};
 
 static ACQUIRE: Script = script!("plain/acquire", "_look", "_kind", "_end");
-static RELEASE: Script = script!("plain/release", "_look");
+static RELEASE: Script = script!("plain/release", "_look", "_heir");
 static RENEW: Script = script!("plain/renew", "_look", "_live", "_renew");
 static FORCE_RELEASE: Script = script!("plain/force_release", "_look", "_kind");
 static INSPECT: Script = script!("plain/inspect", "_look", "_kind");

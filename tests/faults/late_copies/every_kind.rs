@@ -7,51 +7,8 @@ use std::sync::{Arc, Mutex};
 use redlatch::kinds::{ALL, Traits};
 
 use super::*;
-use crate::changes::{self, Change, Stage};
-
-/// What a client sent to carry out a change, and what was there before.
-struct Sent {
-    change: &'static Change,
-    before: Contents,
-    calls: Vec<Seen>,
-    /// The scripts whose texts it sent, here and before.
-    texts: Vec<String>,
-}
-
-/// Carries out a change on an empty server, and notes what is sent.
-fn carried_out(kind: &'static Traits, server: &Arc<Server>, change: &'static Change) -> Sent {
-    let mut view = server.view();
-    view.command::<()>(&["FLUSHALL"]);
-    let (stage, mut monitor) = (Stage::new(kind, server), server.monitor());
-    (change.before)(&stage);
-    // The requests of an undo are what it is about.
-    if change.name != "undo" {
-        stage.settled(&mut view);
-    }
-    let before = Contents::of(&mut view);
-    let earlier = seen_so_far(&mut view, &mut monitor);
-    (change.change)(&stage);
-    let after = Contents::of(&mut view);
-    assert!(!before.changed(&after).is_empty(), "{}: {} changes nothing", kind.name, change.name);
-    stage.client.close(false);
-    let calls = seen_so_far(&mut view, &mut monitor);
-    let texts = earlier.iter().chain(&calls).filter(|call| call.name() == "eval").map(|call| call.text(1)).collect();
-    Sent { change, before, calls, texts }
-}
-
-/// The calls of scripts that the server has carried out since it was asked last.
-fn seen_so_far(view: &mut View, monitor: &mut Monitor) -> Vec<Seen> {
-    view.command::<()>(&["ECHO", "so far"]);
-    let seen = monitor.seen_until("so far");
-    seen.into_iter().filter(|one| ["eval", "evalsha"].contains(&one.name().as_str())).collect()
-}
-
-/// Sends a call once more as it is, over a connection of its own; what the server said.
-fn again(view: &mut View, call: &Seen) -> redis::Value {
-    let mut command = redis::Cmd::new();
-    command.arg(&call.words);
-    view.run(&command)
-}
+use crate::calls::{Sent, again, carried_out, seen_so_far};
+use crate::changes::{self, Stage};
 
 /// Whether it is told that it came too late.
 fn is_refused(reply: &redis::Value) -> bool {

@@ -1,0 +1,8 @@
+-- Gives the heir of a release its field, beside the owner's, and the key the heir's lease; or changes nothing. The release has shown before that the
+-- user may take fields away, by taking away one that was not there.
+local function let_in(key, heir, ms)
+  redis.call('HSET', key, heir, 1)
+  if type(redis.pcall('PEXPIRE', key, ms)) == 'number' then return end
+  redis.call('HDEL', key, heir)
+  redis.call('PEXPIRE', key, ms)
+end

@@ -1,0 +1,64 @@
+//! The calls by which a client carries out a change, to be sent once more.
+
+use std::sync::Arc;
+
+use redlatch::kinds::Traits;
+
+use super::*;
+use crate::changes::{Change, Stage};
+
+/// What a client sent to carry out a change, and what was there before.
+pub struct Sent {
+    pub change: &'static Change,
+    pub before: Contents,
+    pub calls: Vec<Seen>,
+    /// The scripts whose texts it sent, here and before.
+    pub texts: Vec<String>,
+}
+
+/// Carries out a change on an empty server, and notes what is sent.
+pub fn carried_out(kind: &'static Traits, server: &Arc<Server>, change: &'static Change) -> Sent {
+    let mut view = server.view();
+    view.command::<()>(&["FLUSHALL"]);
+    let (stage, mut monitor) = (Stage::new(kind, server), server.monitor());
+    (change.before)(&stage);
+    // The requests of an undo are what it is about.
+    if change.name != "undo" {
+        stage.settled(&mut view);
+    }
+    let before = Contents::of(&mut view);
+    let earlier = seen_so_far(&mut view, &mut monitor);
+    (change.change)(&stage);
+    let after = Contents::of(&mut view);
+    assert!(!before.changed(&after).is_empty(), "{}: {} changes nothing", kind.name, change.name);
+    stage.client.close(false);
+    let calls = seen_so_far(&mut view, &mut monitor);
+    let texts = earlier.iter().chain(&calls).filter(|call| call.name() == "eval").map(|call| call.text(1)).collect();
+    Sent { change, before, calls, texts }
+}
+
+/// The calls of scripts that the server has carried out since it was asked last.
+pub fn seen_so_far(view: &mut View, monitor: &mut Monitor) -> Vec<Seen> {
+    view.command::<()>(&["ECHO", "so far"]);
+    let seen = monitor.seen_until("so far");
+    seen.into_iter().filter(|one| ["eval", "evalsha"].contains(&one.name().as_str())).collect()
+}
+
+/// Sends a call once more as it is, over a connection of its own; what the server said.
+pub fn again(view: &mut View, call: &Seen) -> redis::Value {
+    let mut command = redis::Cmd::new();
+    command.arg(&call.words);
+    view.run(&command)
+}
+
+/// The same call as if it were sent now: whatever in it is a time of about its sending is as much later.
+pub fn in_time(view: &mut View, call: &Seen) -> Seen {
+    let (seconds, micros): (i64, i64) = view.command(&["TIME"]);
+    let (now, sent) = (seconds * 1000 + micros / 1000, call.at.as_millis() as i64);
+    let is_of_then = |time: &i64| (sent - 1_000..sent + 30_000).contains(time);
+    let later = |word: &Vec<u8>| {
+        let time = std::str::from_utf8(word).ok().and_then(|word| word.parse().ok()).filter(is_of_then);
+        time.map_or_else(|| word.clone(), |time| (time - sent + now).to_string().into_bytes())
+    };
+    Seen { words: call.words.iter().map(later).collect(), ..call.clone() }
+}
