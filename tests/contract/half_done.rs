@@ -240,6 +240,39 @@ fn a_dead_head_of_the_queue_is_given_up_though_the_server_s_clock_was_set_back_m
     b.fair_lock("n").wait(secs(20)).blocking().acquire().expect("the dead one is given up").release().expect("held");
 }
 
+/// A client of Redisson takes a waiter of ours out of the queue whose time is over, and leaves its sign of life.
+#[test]
+fn a_waiter_behind_one_of_redisson_has_that_one_s_share_of_time_whatever_old_signs_of_life_are_there() {
+    let (server, a, b) = pair();
+    let mut view = server.view();
+    let guard = a.fair_lock("n").lease(secs(60)).blocking().acquire().expect("free");
+    let now = |view: &mut View| {
+        let time: (i64, i64) = view.command(&["TIME"]);
+        time.0 * 1000 + time.1 / 1000
+    };
+    let far = (now(&mut view) + 600_000).to_string();
+    for (gone, ago) in [("gone:1", 60_000), ("gone:2", 0)] {
+        let sign = (now(&mut view) - ago).to_string();
+        view.command::<()>(&["ZADD", "redlatch_lock_seen:{n}", &sign, gone]);
+    }
+    view.command::<()>(&["RPUSH", "redisson_lock_queue:{n}", "redisson:1"]);
+    view.command::<()>(&["ZADD", "redisson_lock_timeout:{n}", &far, "redisson:1"]);
+    let (ticket, waiting) = (b.ticket(), Request { wait: Some(secs(60)), ..request(Op::Acquire, "fair", 7) });
+    b.submit(ticket, waiting, drop);
+    let waiter = format!("{}:7", b.id());
+    // Whatever comes first: it stands there, and later it shows that it lives.
+    let mut deadlines = Vec::new();
+    eventually(|| {
+        let deadline: Option<f64> = view.command(&["ZSCORE", "redisson_lock_timeout:{n}", &waiter]);
+        deadlines.extend(deadline.filter(|deadline| deadlines.last() != Some(deadline)));
+        deadlines.len() > 1
+    });
+    let left: Vec<i64> = deadlines.iter().map(|deadline| *deadline as i64 - now(&mut view)).collect();
+    assert!(left.iter().all(|left| *left > 240_000), "the one before it will bring it forward by 300 s, and it has {left:?} ms");
+    b.cancel(ticket);
+    guard.release().expect("held");
+}
+
 #[test]
 fn a_forced_release_tells_the_waiters_of_a_read_write_lock_whatever_else_it_may_not_touch() {
     let server = Server::start();
