@@ -5,8 +5,11 @@ use std::time::Duration;
 use redlatch_tests::eventually;
 
 use crate::party::{Party, SOON};
-use crate::stage::{STAGE, every_pair};
+use crate::stage::{STAGE, every_pair, kinds};
 use crate::waiting::wait_for;
+
+/// Far longer than anything waits here.
+const LONG: Duration = Duration::from_secs(60);
 
 /// Runs `check` for every ordered pair of languages, each side with its locks for reading and for writing.
 fn every_pair_of_sides(case: &str, check: impl Fn([&Party; 2], [&Party; 2]) + Sync) {
@@ -86,5 +89,37 @@ fn a_reader_whose_lease_ends_lets_a_writer_in() {
         // Redisson before 4.3 leaves what it remembers an unlock by until that ends by itself.
         let mut left = || view.keys(&format!("*{}*", read.name())).into_iter().find(|key| !key.starts_with("redisson_unlock_latch"));
         eventually("nothing left", || left().is_none().then_some(()));
+    });
+}
+
+/// A writer of ours, and one of Redisson, that are neither of these two; where both these are of Redisson, there is no third.
+fn other_writers<'a>(name: &'a str, two: [&'a Party; 2]) -> impl Iterator<Item = Party<'a>> {
+    let kind = kinds(|kind| kind.name == "write").next().expect("it is in the table");
+    let all = || STAGE.everybody().map(move |agent| Party::new(agent, kind, name));
+    let is_other = move |writer: &Party| two.iter().all(|party| party.of_kind("write").field() != writer.field());
+    let ours = all().find(move |writer| !writer.is_redisson() && is_other(writer));
+    let redissons = all().find(move |writer| writer.is_redisson() && is_other(writer));
+    [Some(ours.expect("there are more than two of ours")), redissons].into_iter().flatten()
+}
+
+/// The dead reader's field is still there, and the lock lives for as long as the living reader had asked for.
+#[test]
+fn a_writer_comes_in_at_once_when_the_last_living_reader_goes_though_a_dead_reader_of_another_library_is_left() {
+    every_pair_of_sides("dead reader", |[dead, _], [living, _]| {
+        let mut view = STAGE.server.view();
+        for writer in other_writers(dead.name(), [dead, living]) {
+            dead.lock(Some(Duration::from_millis(500)));
+            living.lock(Some(LONG));
+            let hold = format!("{{{}}}:{}:rwlock_timeout:1", dead.name(), dead.field());
+            eventually("a reader whose hold has ended", || (!view.exists(&hold)).then_some(()));
+            assert!(dead.has(&mut view), "its field is left");
+            let writing = wait_for(&writer, &mut view);
+            assert!(view.pttl(dead.name()) > 4 * SOON.as_millis() as i64);
+            assert_eq!(writing.now(), None);
+            living.unlock();
+            writing.within(SOON).expect("nobody reads");
+            writer.unlock();
+            assert!(!view.exists(dead.name()));
+        }
     });
 }
