@@ -7,10 +7,11 @@ use redlatch::kinds::Traits;
 use super::*;
 use crate::changes::{Change, Stage};
 
-/// What a client sent to carry out a change, and what was there before.
+/// What a client sent to carry out a change, and what was there before and after it.
 pub struct Sent {
     pub change: &'static Change,
     pub before: Contents,
+    pub after: Contents,
     pub calls: Vec<Seen>,
     /// The scripts whose texts it sent, here and before.
     pub texts: Vec<String>,
@@ -34,7 +35,7 @@ pub fn carried_out(kind: &'static Traits, server: &Arc<Server>, change: &'static
     stage.client.close(false);
     let calls = seen_so_far(&mut view, &mut monitor);
     let texts = earlier.iter().chain(&calls).filter(|call| call.name() == "eval").map(|call| call.text(1)).collect();
-    Sent { change, before, calls, texts }
+    Sent { change, before, after, calls, texts }
 }
 
 /// The calls of scripts that the server has carried out since it was asked last.

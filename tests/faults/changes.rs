@@ -107,6 +107,7 @@ const PERMIT_SEMAPHORE: &[Change] = &[
     change("set once", |_| {}, Stage::set),
     change("set", Stage::set, |stage| assert_eq!(stage.ask(Op::Set, &[7]).number, 7)),
     change("acquire", Stage::set, |stage| assert!(stage.ask(Op::Acquire, &[2]).done)),
+    change("acquire of what ends", Stage::set_with_an_end, |stage| assert!(stage.ask(Op::Acquire, &[2]).done)),
     freeing("extend", Stage::take_permit, |stage| assert!(stage.ask_for(Op::Extend, &stage.permit(), 5 * LONG).done)),
     freeing("release", Stage::take_permit, |stage| assert_eq!(stage.ask(Op::Release, &stage.permit()).number, 1)),
     freeing("add", Stage::set, |stage| assert_eq!(stage.ask(Op::Add, &[2]).number, 7)),
@@ -236,6 +237,11 @@ impl Stage {
         let kind = if self.kind.name == "permit" { "permit_semaphore" } else { self.kind.name };
         let request = Request { kind, numbers: vec![count], ..self.request(Op::TrySet) };
         assert_eq!(self.run(request).number, 1);
+    }
+
+    fn set_with_an_end(&self) {
+        self.set();
+        assert_eq!(self.ask(Op::LiveFor, &[600_000]).number, 1);
     }
 
     fn set_and_take(&self) {

@@ -6,11 +6,14 @@ use std::sync::Arc;
 use redlatch::kinds::{ALL, Queue, Traits};
 
 use super::*;
-use crate::calls::{Sent, again, carried_out, in_time};
+use crate::calls::{again, carried_out, in_time};
 use crate::changes;
 
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../core/scripts");
 const HEIR: &str = "00000000-0000-4000-8000-000000000000:2:write";
+
+/// What is missing on a full server.
+const MEMORY: &str = "memory";
 
 /// What a script may have changed though it was refused: part of the key, and how; each harms nobody.
 const HARMLESS: &[(&str, &str)] = &[
@@ -26,10 +29,10 @@ const HARMLESS: &[(&str, &str)] = &[
     ("`redisson_lock_timeout:", "has other contents"),
 ];
 
-/// The commands that a script carries out from `before` on; none: it changes nothing there.
-fn commands_of(server: &Server, sent: &Sent, call: &Seen) -> BTreeSet<String> {
+/// The commands that a script carries out where that is there; none: it changes nothing.
+fn commands_of(server: &Server, there: &Contents, call: &Seen) -> BTreeSet<String> {
     let mut view = server.view();
-    sent.before.put_back(&mut view);
+    there.put_back(&mut view);
     let before = Contents::of(&mut view);
     let mut monitor = server.monitor();
     let call = in_time(&mut view, call);
@@ -42,18 +45,20 @@ fn commands_of(server: &Server, sent: &Sent, call: &Seen) -> BTreeSet<String> {
     seen.iter().filter(|one| one.by_script).map(Seen::name).collect()
 }
 
-/// Carries out one call as a user who lacks one command, or may tell no waiter; gives what is wrong with what it leaves.
-fn without(server: &Server, user: &mut View, sent: &Sent, call: &Seen, missing: &str) -> Option<String> {
+/// Carries out one call where that is there, as a user who lacks one command, or may tell no waiter, or on a full server; gives what is wrong with what it leaves.
+fn without(server: &Server, user: &mut View, there: &Contents, call: &Seen, missing: &str) -> Option<String> {
     let mut view = server.view();
-    sent.before.put_back(&mut view);
+    there.put_back(&mut view);
     let before = Contents::of(&mut view);
-    view.command::<()>(&["ACL", "SETUSER", "some", "+@all", "allchannels", missing]);
+    view.command::<()>(&["ACL", "SETUSER", "some", "+@all", "allchannels", if missing == MEMORY { "+@all" } else { missing }]);
+    view.command::<()>(&["CONFIG", "SET", "maxmemory", if missing == MEMORY { "1" } else { "0" }]);
     let reply = again(user, &in_time(&mut view, call));
+    view.command::<()>(&["CONFIG", "SET", "maxmemory", "0"]);
     let after = Contents::of(&mut view);
     let redis::Value::SimpleString(refusal) = &reply else { return None };
     let is_harmless = |what: &String| HARMLESS.iter().any(|(key, how)| what.contains(key) && what.ends_with(how));
     let changed: Vec<String> = before.changed_but_for_later_ends(&after).into_iter().filter(|what| !is_harmless(what)).collect();
-    (!changed.is_empty()).then(|| format!("{} with {missing}: {changed:?} after `{refusal}`", sent.change.name))
+    (!changed.is_empty()).then(|| format!("with {missing}: {changed:?} after `{refusal}`"))
 }
 
 /// The scripts that pass a lock on.
@@ -90,10 +95,13 @@ fn halves_of(kind: &'static Traits) -> Vec<String> {
         let passing: Vec<Seen> = sent.calls.iter().filter_map(|call| passing_on(call, &texts)).collect();
         passes += passing.len();
         for call in sent.calls.iter().chain(&passing) {
-            let commands = commands_of(&server, sent, call);
-            let channels = if commands.is_empty() { None } else { Some("resetchannels".to_owned()) };
-            let missing = commands.iter().map(|command| format!("-{command}")).chain(channels);
-            wrong.extend(missing.filter_map(|missing| without(&server, &mut user, sent, call, &missing)));
+            for (which, there) in [("", &sent.before), ("a repeat of ", &sent.after)] {
+                let commands = commands_of(&server, there, call);
+                let others = ["resetchannels", MEMORY].iter().filter(|_| !commands.is_empty());
+                let missing = commands.iter().map(|command| format!("-{command}")).chain(others.map(|other| other.to_string()));
+                let left = missing.filter_map(|missing| without(&server, &mut user, there, call, &missing));
+                wrong.extend(left.map(|left| format!("{which}{} {left}", sent.change.name)));
+            }
         }
     }
     assert_eq!(passes > 0, kind.queue == Queue::Passing, "{}: {passes} calls that pass it on", kind.name);

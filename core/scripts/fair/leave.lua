@@ -17,7 +17,8 @@ local owner, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
-local first, is_free = redis.call('LINDEX', queue, 0), redis.call('EXISTS', lock) == 0
+-- By commands that an acquire runs as well: a waiter that came in can go.
+local first, is_free = redis.call('LINDEX', queue, 0), redis.call('PTTL', lock) == -2
 remove(queue, deadlines, seen, owner)
 local head = living_head(queue, deadlines, seen, now_ms())
 if is_free and head ~= first then call(publish, channel, head) end

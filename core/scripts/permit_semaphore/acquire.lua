@@ -30,6 +30,7 @@ end
 if redis.call('ZSCORE', leases, ids[5]) then
   -- None at first: that lifts the refusal of a full server. Then another end: a repeat that finds the end that it writes is to write all the same.
   redis.call('ZREMRANGEBYSCORE', leases, 1, 0)
+  if ttl > 0 then redis.call('PEXPIRE', leases, ttl) end
   redis.call('ZADD', leases, score - 1, ids[5])
   put()
 else
