@@ -3,6 +3,8 @@
 -- ours shows a sign of life every BEAT ms in `seen`, and who shows none for GRACE ms is dead, however many stand before the living one.
 -- A beat that is lost, and sent again after a response time-out of 3 s, still comes in time; nobody waits 5 s for a dead one.
 local GRACE, BEAT = 4300, 800
+-- So many waiters are looked at one by one without a second thought.
+local SHORT = 100
 
 local function now_ms()
   local clock = redis.call('TIME')
@@ -47,14 +49,15 @@ local function living_head(queue, deadlines, seen, now)
   return head, fresh
 end
 
--- Stands at the end of the queue, or shows a sign of life there. Those of Redisson before it will each bring it forward by a share. A newcomer
--- counts them; one that stands already has the count in its deadline, and counts again only if some in the queue show no sign of life. Redisson
--- leaves the sign of a waiter that it takes out of the queue, so that an old sign says nothing.
+-- Stands at the end of the queue, or shows a sign of life there. Those of Redisson before it will each bring it forward by a share, so they are
+-- counted where some in the queue show no sign of life. Redisson leaves the sign of a waiter that it takes out, so an old sign says nothing; and
+-- none says enough after Redisson has deleted a queue, so a newcomer counts in any queue that is short: in a long one the server would have no
+-- time for anything else. A waiter that stands already has its count in its deadline.
 local function stand(queue, deadlines, seen, owner, now, share)
   local foreign, score = 0, redis.call('ZSCORE', deadlines, owner)
   local others = redis.call('LLEN', queue) - (score and 1 or 0)
   local living = redis.call('ZCOUNT', seen, now - GRACE, '+inf') - (redis.call('ZSCORE', seen, owner) and 1 or 0)
-  if not score or others > living then
+  if others > living or not score and others <= SHORT then
     for _, other in ipairs(redis.call('LRANGE', queue, 0, -1)) do
       if other == owner then break end
       if not redis.call('ZSCORE', seen, other) then foreign = foreign + 1 end

@@ -57,6 +57,7 @@ end
 local function tell() return channel == '' and 0 or redis.call(publish, channel, '0') end
 if next_owner ~= '' then
   local time = redis.call('PTTL', lock)
+  -- None at first, see _heir.lua.
   redis.call('HDEL', lock, next_owner)
   -- Before the heir is there: a repeat that finds the heir answers the token drawn last.
   local token = tokens ~= '' and draw(tokens)

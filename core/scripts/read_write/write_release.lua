@@ -40,9 +40,10 @@ if tonumber(leave) > 0 then
   return {1, 0, left > 0 and left or time}
 end
 -- Read before the first write: in a slot that moves, the keys of the holds may not be here.
-local reading, fields = longest_read(lock), redis.call('HKEYS', lock)
+local reading = longest_read(lock)
 local function tell() return redis.call(publish, channel, '1') end
 if reading > 0 then
+  -- None at first: that lifts the refusal of a full server, and shows that the user may take the writer out.
   redis.call('HDEL', lock, '')
   local heard = tell()
   redis.call('HSET', lock, 'mode', 'read')
@@ -55,6 +56,8 @@ if next_owner == '' then
   redis.call('DEL', lock)
   return {1, heard}
 end
+local fields = redis.call('HKEYS', lock)
+-- None at first, see _heir.lua.
 redis.call('HDEL', lock, next_owner)
 -- Others sleep as long as the lock had to live: they are to look again.
 if time < 0 or tonumber(next_lease) < time then tell() end
