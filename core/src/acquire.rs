@@ -1,5 +1,6 @@
 //! How an acquire begins: in line behind others, or by a try of its own, on the caller's thread where that is possible.
 
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use crate::clock::Instant;
@@ -158,7 +159,12 @@ fn join(waiting: Waiting, busy: Busy) {
 
 fn started(target: &Target, joined: Joined) {
     match joined {
-        Joined::InLine(Some(_)) => drop(target.live.io().spawn(contend::run(target.clone()))),
+        Joined::InLine(Some(_)) => {
+            drop(target.live.io().spawn(contend::run(target.clone())));
+            if !target.live.looks.load(SeqCst) {
+                target.live.earlier.notify_one();
+            }
+        }
         Joined::InLine(None) => {}
         Joined::Cancelled(waiting) => {
             target.leave_behind();
@@ -167,10 +173,18 @@ fn started(target: &Target, joined: Joined) {
     }
 }
 
-/// The owner of these waiters has the lock now: like any call of a holder, each asks for one hold more.
+/// The owner of these waiters has the lock now: like any call of a holder, each asks for one hold more. The first one has the owner's turn
+/// before the lock can be let go: it is not to wait behind those who came later.
 pub fn once_more(twins: Vec<Waiting>) {
     let now = Instant::now();
-    twins.into_iter().for_each(|waiting| go_on(waiting, None, now));
+    for waiting in twins {
+        let target = &waiting.target;
+        let begun = target.live.gates.try_enter(&target.slot).and_then(|turn| {
+            let call = target.acquire_call().ok()?;
+            Some(Begun { turn, call, tried: None, copies: Vec::new() })
+        });
+        go_on(waiting, begun, now);
+    }
 }
 
 /// Goes on with an acquire on the I/O thread; `first` is a try that was made before, `since` when all of it began.
@@ -214,7 +228,7 @@ impl Waiting {
             Some(wait) => Patience::Until(Instant::now() + wait),
             None => Patience::Forever,
         };
-        Waiting { ticket, target, watched: request.lease.is_none(), patience, heard: None, done: Some(done) }
+        Waiting { ticket, target, watched: request.lease.is_none(), patience, heard: None, number: 0, done: Some(done) }
     }
 
     /// The caller's thread takes the answer with it: nobody else is told.

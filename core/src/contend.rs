@@ -100,10 +100,15 @@ fn take(
     now: Instant,
     choose: impl FnOnce(&mut Line<Waiting>, Instant) -> Option<&Place<Waiting>>,
 ) -> Option<Work> {
+    let confirms = live.link.confirms(&key.1);
     let mut lines = live.lines();
     let (target, watched, patience) = lines.change(key, now, |line| {
         let waiting = &choose(line, now)?.waiter;
-        Some((waiting.target.clone(), waiting.watched, waiting.patience))
+        let taken = (waiting.target.clone(), waiting.watched, waiting.patience);
+        if confirms {
+            line.outlasts();
+        }
+        Some(taken)
     })??;
     Some(Box::pin(async move {
         let tried = target.acquire(watched, target.tries(patience.deadline()), None).await;
@@ -136,8 +141,8 @@ fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
                 });
                 (lines.returned(key, now), lines.take_twins(&target, now))
             };
-            hand_out(target, taken, returned);
             once_more(twins);
+            hand_out(target, taken, returned);
         }
         Did::Tried(target, _, Ok(Tried::Busy(busy))) => {
             let cancelled = live.lines().change(key, now, |line| {

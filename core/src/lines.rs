@@ -56,6 +56,8 @@ pub struct Waiting {
     pub patience: Patience,
     /// How many messages its line had heard before its first try, if that listened.
     pub heard: Option<u64>,
+    /// The place in line that it had, if it comes back there, as [`Place::number`].
+    pub number: u64,
     pub done: Option<Done>,
 }
 
@@ -159,7 +161,15 @@ impl Lines {
         }
         // It has asked already.
         entry.line.placed = waiting.target.queues();
-        entry.line.join(Place::new(waiting.ticket, waiting.patience.deadline(), now, waiting.target.wants(), waiting));
+        entry.line.join(Place {
+            id: waiting.ticket,
+            deadline: waiting.patience.deadline(),
+            joined: now,
+            wants: waiting.target.wants(),
+            number: waiting.number,
+            owner: waiting.target.slot.owner,
+            waiter: waiting,
+        });
         entry.poke(now);
         Joined::InLine(fresh)
     }
@@ -197,6 +207,16 @@ impl Lines {
         Some(result)
     }
 
+    /// Whether a waiter of that line wants the place in a queue of the server: its own end gives the place up.
+    pub fn keeps_place(&mut self, key: &Key) -> bool {
+        let entry = self.lines.get_mut(key).filter(|_| !self.closed);
+        entry.is_some_and(|entry| {
+            let keeps = entry.line.has_waiters();
+            entry.line.placed |= keeps;
+            keeps
+        })
+    }
+
     /// Those whose place in a queue of the server nobody wants any more, for the end of the client.
     pub fn take_places(&mut self) -> Vec<Target> {
         let placed = self.lines.values_mut().filter(|entry| entry.line.placed);
@@ -217,12 +237,26 @@ impl Lines {
         if !target.passes() {
             return Vec::new();
         }
-        let twins = self.change(&target.key(), now, |line| line.take_those(|waiting| waiting.target.slot == target.slot));
-        let twins: Vec<_> = twins.into_iter().flatten().map(|place| place.waiter).collect();
-        for twin in &twins {
+        let twins = self.change(&target.key(), now, |line| line.take_twins(target.slot.owner));
+        let mut waiting = Vec::new();
+        for Place { number, waiter: mut twin, .. } in twins.into_iter().flatten() {
+            twin.number = number;
             self.tickets.insert(twin.ticket, Stage::Running { cancelled: false });
+            waiting.push(twin);
         }
-        twins
+        waiting
+    }
+
+    pub fn are_none(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// The timers of the lines' tasks may be late: each looks now, and tries.
+    pub fn hurry(&mut self, now: Instant) {
+        for entry in self.lines.values_mut() {
+            entry.line.waiter.hurry(now);
+            entry.nudge.notify_one();
+        }
     }
 
     /// How the line's last try failed, or that it was answered.

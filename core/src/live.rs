@@ -1,5 +1,6 @@
 //! Everything of a client that belongs to one process: a child after `fork` gets a new one and never touches its parent's.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
@@ -50,6 +51,8 @@ pub struct Live {
     pub stop: Arc<Notify>,
     /// Tells the watchdog that something is due earlier than it sleeps.
     pub earlier: Arc<Notify>,
+    /// The watchdog looks now and then whether the machine was suspended.
+    pub looks: AtomicBool,
     requests: Requests,
     /// One for each pipeline of first tries that may be under way.
     pipelines: Semaphore,
@@ -77,6 +80,7 @@ impl Live {
             inbox: Arc::default(),
             stop: Arc::default(),
             earlier: Arc::default(),
+            looks: AtomicBool::new(false),
             requests: Requests::default(),
             pipelines: Semaphore::new(UNDER_WAY / TOGETHER),
             config: config.clone(),

@@ -7,7 +7,7 @@ use crate::clock::Instant;
 use crate::command::Answer;
 use crate::error::Error;
 use crate::gate::Turn;
-use crate::lines::{Ended, Waiting};
+use crate::lines::{Ended, Patience, Waiting};
 use crate::link::{Reply, Sent};
 use crate::target::{Begun, Target, Tried};
 use crate::tasks;
@@ -15,6 +15,7 @@ use crate::tasks;
 pub struct Pass {
     pub to: Target,
     watched: bool,
+    patience: Patience,
     /// None: the heir has been dealt with.
     turn: Option<Turn>,
 }
@@ -24,8 +25,8 @@ impl Pass {
     pub fn find(from: &Target, since: Instant) -> Option<Pass> {
         let (live, key, now) = (&from.live, from.key(), Instant::now());
         let mut lines = live.lines();
-        let heir = |waiting: &Waiting| (waiting.target.clone(), waiting.watched);
-        let (to, watched) = lines.change(&key, now, |line| line.pass(since, now).map(|place| heir(&place.waiter)))??;
+        let heir = |waiting: &Waiting| (waiting.target.clone(), waiting.watched, waiting.patience);
+        let (to, watched, patience) = lines.change(&key, now, |line| line.pass(since, now).map(|place| heir(&place.waiter)))??;
         // One changing call for each owner: with one in flight for the heir, there is no passing.
         let Some(turn) = live.gates.try_enter(&to.slot) else {
             let cancelled = lines.change(&key, now, |line| line.put_back()).flatten();
@@ -33,13 +34,18 @@ impl Pass {
             answer_cancelled(cancelled.map(|place| place.waiter));
             return None;
         };
-        Some(Pass { to, watched, turn: Some(turn) })
+        Some(Pass { to, watched, patience, turn: Some(turn) })
     }
 
     /// The server has passed it on, by a call sent at `sent` and answered by `reply`.
     pub fn done(mut self, reply: Reply, sent: Instant) {
         let live = self.to.live.clone();
         if live.link.confirms(&self.to.slot.name) {
+            let now = Instant::now();
+            live.lines().change(&self.to.key(), now, |line| {
+                line.outlasts();
+                line.waiter.passed(self.to.lease, now);
+            });
             live.spawn(async move { self.confirm().await });
             return;
         }
@@ -59,7 +65,8 @@ impl Pass {
         let tried = match to.acquire_call() {
             Ok(mut call) => {
                 call.grants = false;
-                to.acquire(self.watched, to.tries(None), Some(Begun { turn, call, tried: None, copies: vec![passed] })).await
+                to.acquire(self.watched, to.tries(self.patience.deadline()), Some(Begun { turn, call, tried: None, copies: vec![passed] }))
+                    .await
             }
             Err(error) => Err(error),
         };
@@ -92,8 +99,8 @@ fn has_it(to: &Target, taken: Answer) {
         lines.change(&key, now, |line| line.waiter.near(Some(to.lease), now));
         (lines.returned(&key, now), lines.take_twins(to, now))
     };
-    hand_out(to.clone(), taken, returned);
     once_more(twins);
+    hand_out(to.clone(), taken, returned);
 }
 
 /// There was nothing to pass on: the heir is to try for itself.

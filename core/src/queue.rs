@@ -2,8 +2,11 @@
 //! permits, one behind the head that wants less may go first, see [`Overtaken`].
 //! A state machine without I/O; `W` is what the caller needs to answer a waiter.
 
+use std::collections::hash_map::{Entry, HashMap};
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
+
+use foldhash::fast::RandomState;
 
 use crate::clock::Instant;
 use crate::waiter::{Busy, Met, Next, Waiter};
@@ -34,6 +37,8 @@ pub enum Step {
 #[derive(Debug)]
 pub struct Line<W> {
     waiting: VecDeque<Place<W>>,
+    /// How often each owner is among them.
+    owners: HashMap<i64, u32, RandomState>,
     deadlines: BTreeSet<(Instant, u64)>,
     out: Option<Out<W>>,
     chain: Option<(u32, Instant)>,
@@ -55,15 +60,10 @@ pub struct Place<W> {
     pub joined: Instant,
     /// How much at once.
     pub wants: u64,
-    /// Which one it was to come.
-    number: u64,
+    /// Which one it was to come; 0: it comes now.
+    pub number: u64,
+    pub owner: i64,
     pub waiter: W,
-}
-
-impl<W> Place<W> {
-    pub fn new(id: u64, deadline: Option<Instant>, joined: Instant, wants: u64, waiter: W) -> Self {
-        Place { id, deadline, joined, wants, number: 0, waiter }
-    }
 }
 
 /// What has gone past a head that wants more than there is. Once that is as much as the head wants, no waiter overtakes it for twice as long
@@ -97,6 +97,8 @@ struct Out<W> {
     wants: u64,
     /// A waiter that came before it waits on.
     overtakes: bool,
+    /// See [`Line::outlasts`].
+    lasts: bool,
 }
 
 /// Whom a finished call was for.
@@ -115,6 +117,7 @@ impl<W> Line<W> {
         let waiter = Waiter::new(near, now);
         Line {
             waiting: VecDeque::new(),
+            owners: HashMap::default(),
             deadlines: BTreeSet::new(),
             out: None,
             chain: None,
@@ -136,11 +139,41 @@ impl<W> Line<W> {
     }
 
     pub fn join(&mut self, mut place: Place<W>) {
-        self.came += 1;
-        place.number = self.came;
+        if place.number == 0 {
+            place.number = self.came + 1;
+        }
+        self.came = self.came.max(place.number);
         self.deadlines.extend(place.deadline.map(|deadline| (deadline, place.id)));
         self.empty_since = None;
-        self.waiting.push_back(place);
+        self.stand(place);
+    }
+
+    /// Before those who came later.
+    fn stand(&mut self, place: Place<W>) {
+        *self.owners.entry(place.owner).or_default() += 1;
+        match self.waiting.back() {
+            Some(last) if last.number > place.number => {
+                let at = self.waiting.partition_point(|other| other.number < place.number);
+                self.waiting.insert(at, place);
+            }
+            _ => self.waiting.push_back(place),
+        }
+    }
+
+    fn step_out(&mut self, at: usize) -> Option<Place<W>> {
+        let place = self.waiting.remove(at)?;
+        self.miss(place.owner);
+        Some(place)
+    }
+
+    /// One of this owner's waiters less.
+    fn miss(&mut self, owner: i64) {
+        if let Entry::Occupied(mut count) = self.owners.entry(owner) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
     }
 
     /// Leaves from wherever it stands; `None`: a call is in flight for it, whose end will answer it.
@@ -150,7 +183,7 @@ impl<W> Line<W> {
             return None;
         }
         let at = self.waiting.iter().position(|place| place.id == id)?;
-        let place = self.waiting.remove(at)?;
+        let place = self.step_out(at)?;
         self.forget_deadline(&place);
         Some(place)
     }
@@ -161,8 +194,9 @@ impl<W> Line<W> {
         while let Some(&(_, id)) = self.deadlines.first().filter(|(deadline, _)| *deadline <= now) {
             self.deadlines.pop_first();
             match &mut self.out {
+                Some(out) if out.id == id && out.lasts => {}
                 Some(out) if out.id == id => late.extend(out.place.take()),
-                _ => late.extend(self.waiting.iter().position(|place| place.id == id).and_then(|at| self.waiting.remove(at))),
+                _ => late.extend(self.waiting.iter().position(|place| place.id == id).and_then(|at| self.step_out(at))),
             }
         }
         late
@@ -209,9 +243,14 @@ impl<W> Line<W> {
     }
 
     fn take(&mut self, at: usize, overtakes: bool) -> Option<&Place<W>> {
-        let place = self.waiting.remove(at)?;
-        self.out = Some(Out { id: place.id, wants: place.wants, place: Some(place), cancelled: false, overtakes });
+        let place = self.step_out(at)?;
+        self.out = Some(Out { id: place.id, wants: place.wants, place: Some(place), cancelled: false, overtakes, lasts: false });
         self.out.as_ref().and_then(|out| out.place.as_ref())
+    }
+
+    /// The call in flight may be carried out and not yet confirmed: its end answers its waiter, though the time of that one runs out before.
+    pub fn outlasts(&mut self) {
+        self.out.iter_mut().for_each(|out| out.lasts = true);
     }
 
     /// The try in flight has taken what its waiter wants.
@@ -286,8 +325,9 @@ impl<W> Line<W> {
     pub fn put_back(&mut self) -> Option<Place<W>> {
         match self.out.take()? {
             Out { place: Some(place), cancelled: false, .. } => {
-                let at = self.waiting.partition_point(|other| other.number < place.number);
-                self.waiting.insert(at, place);
+                // It may be over: then that is told next.
+                self.deadlines.extend(place.deadline.map(|deadline| (deadline, place.id)));
+                self.stand(place);
             }
             Out { place: Some(place), .. } => {
                 self.forget_deadline(&place);
@@ -310,24 +350,36 @@ impl<W> Line<W> {
 
     /// Everybody who has waited since before `then`.
     pub fn take_all_since(&mut self, then: Instant) -> Vec<Place<W>> {
-        let (old, new) = self.waiting.drain(..).partition(|place| place.joined <= then);
-        self.waiting = new;
-        let old: VecDeque<Place<W>> = old;
-        old.iter().for_each(|place| self.forget_deadline(place));
-        old.into()
+        self.take_those(|place| place.joined <= then)
     }
 
-    /// Takes out every waiter for which `leaves` is true.
-    pub fn take_those(&mut self, leaves: impl Fn(&W) -> bool) -> Vec<Place<W>> {
-        let (taken, left): (VecDeque<_>, _) = self.waiting.drain(..).partition(|place| leaves(&place.waiter));
-        self.waiting = left;
-        taken.iter().for_each(|place| self.forget_deadline(place));
-        taken.into()
+    /// Takes out every waiter of an owner.
+    pub fn take_twins(&mut self, owner: i64) -> Vec<Place<W>> {
+        match self.owners.contains_key(&owner) {
+            // Each of very many has a turn: hardly ever is there another one of its owner to be looked for.
+            false => Vec::new(),
+            true => self.take_those(|place| place.owner == owner),
+        }
+    }
+
+    fn take_those(&mut self, leaves: impl Fn(&Place<W>) -> bool) -> Vec<Place<W>> {
+        let (taken, left): (Vec<_>, _) = self.waiting.drain(..).partition(leaves);
+        self.waiting = left.into();
+        for place in &taken {
+            self.miss(place.owner);
+            self.forget_deadline(place);
+        }
+        taken
     }
 
     /// Whoever comes now is to stand behind the others.
     pub fn is_waited_in(&self, now: Instant) -> bool {
         !self.waiting.is_empty() || self.out.is_some() || self.waiter.gives_way(now)
+    }
+
+    /// Whether there is one that waits on.
+    pub fn has_waiters(&self) -> bool {
+        !self.waiting.is_empty() || self.out.as_ref().is_some_and(|out| out.place.is_some() && !out.cancelled)
     }
 
     /// When the first of them runs out of time.

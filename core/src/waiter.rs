@@ -97,7 +97,7 @@ impl Waiter {
     pub fn join(&mut self, met: &Met, deadline: Option<Instant>, now: Instant) {
         match met {
             Met::Near => self.told(Duration::ZERO, now),
-            Met::Busy(busy) | Met::WasBusy(busy) => self.told(busy.left.unwrap_or(LONGEST), now),
+            Met::Busy(busy) | Met::WasBusy(busy) => self.busy_too(busy.left, now),
             Met::Unknown => {}
         }
         if let Some(deadline) = deadline.filter(|_| !self.is_taken(now, now)) {
@@ -132,7 +132,7 @@ impl Waiter {
         self.until = now + self.pace.next().map_or(until, |delay| delay.min(until));
     }
 
-    /// Another one than the head was told that it has to wait so long, and was not the first to try.
+    /// Another one than the head was told that the lock is taken for so long: the line looks no later than that is over.
     pub fn busy_too(&mut self, ttl: Option<Duration>, now: Instant) {
         self.told(ttl.unwrap_or(LONGEST), now);
         self.until = ttl.map_or(self.until, |ttl| self.until.min(now + ttl + Duration::from_millis(1)));
@@ -173,6 +173,11 @@ impl Waiter {
         self.giving_way = None;
         self.pace.tries = 0;
         self.until = now + lease.filter(|_| self.listening).map_or(NEAR, |lease| lease.min(LONGEST));
+    }
+
+    /// The server has given it to one of this line's waiters for that lease, which is to be confirmed yet.
+    pub fn passed(&mut self, lease: Duration, now: Instant) {
+        self.told(lease, now);
     }
 
     /// Something has changed: look at once.
@@ -234,6 +239,21 @@ mod tests {
         assert_eq!(waiter.next(now), Next::Sleep(now + Duration::from_millis(501)));
         waiter.heard(1, now);
         assert_eq!(waiter.next(now), Next::Try);
+    }
+
+    #[test]
+    fn a_waiter_that_joins_with_news_of_an_earlier_end_has_the_line_try_by_then() {
+        let now = Instant::now();
+        let busy = Busy { left: Some(SECOND), available: 0 };
+        for met in [Met::Busy(busy), Met::WasBusy(busy)] {
+            let mut waiter = listener(now);
+            waiter.busy(Some(20 * SECOND), true, now);
+            waiter.join(&met, None, now);
+            assert_eq!(waiter.next(now), Next::Sleep(now + SECOND + Duration::from_millis(1)));
+            // Nor does a later end put the try off.
+            waiter.join(&Met::Busy(Busy { left: Some(9 * SECOND), available: 0 }), None, now);
+            assert_eq!(waiter.next(now + 2 * SECOND), Next::Try);
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! One timer for a client: renews holds in batches, each well before its lease ends, has the server tell of their changes, and
 //! finds those that ended.
 
+use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ const MOST: usize = 400;
 const CALL: usize = 32;
 /// How long the next go waits for the answer to the last one.
 const PAUSE: Duration = Duration::from_millis(5);
-/// While something is held, so often it looks whether the machine was suspended.
+/// While something is held or waited for, so often it looks whether the machine was suspended.
 const LOOK: Duration = Duration::from_secs(5);
 /// A renewal has at least so long for its answer: no caller waits for it.
 const LEAST: Duration = Duration::from_millis(10);
@@ -37,10 +38,15 @@ pub async fn run(live: Weak<Live>, wakes: Arc<Wakes>, earlier: Arc<Notify>, stop
     loop {
         let Some(awake) = live.upgrade() else { return };
         let next = awake.holds(|holds| holds.sleep());
+        // In this order: a line that begins after the look at them finds that the watchdog does not look, and wakes it.
+        awake.looks.store(false, SeqCst);
+        let looks = next.is_some() || !awake.lines().are_none();
+        awake.looks.store(looks, SeqCst);
+        let next = looks.then(|| next.unwrap_or(Instant::NEVER).min(Instant::now() + LOOK));
         // Nobody but the program keeps the client alive meanwhile.
         drop(awake);
         tokio::select! {
-            _ = alarm.ring(next.map(|due| due.min(Instant::now() + LOOK))) => {}
+            _ = alarm.ring(next) => {}
             _ = earlier.notified() => continue,
             _ = wakes.suspicion.notified() => {}
             _ = stop.notified() => return,
@@ -51,6 +57,7 @@ pub async fn run(live: Weak<Live>, wakes: Arc<Wakes>, earlier: Arc<Notify>, stop
         // The connection may have ended meanwhile, and what the server has told with it.
         if suspension.was() {
             live.wakes.suspect(None);
+            live.lines().hurry(now);
         }
         match live.wakes.take_suspects() {
             Some(Suspects::All) => live.holds(|holds| holds.suspect(None, now)),

@@ -1,8 +1,10 @@
 //! What counts only once replicas have it.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::mpsc;
+use std::time::Instant;
 
-use redlatch::{Client, Config, Error, SyncPolicy};
+use redlatch::{Client, Config, Error, Op, Request, SyncPolicy};
 use redlatch_tests::{Proxy, Sentinels, Server, View, all_at_once, eventually, ms, secs};
 
 use super::use_every_kind;
@@ -141,6 +143,34 @@ fn a_hold_that_is_passed_on_is_confirmed() {
     replica.resume();
     eventually("what was given back", || replica.view().keys("*").is_empty().then_some(()));
     patient.lock("n").blocking().acquire().expect("confirmed again").release().expect("held");
+}
+
+/// Its lock is granted, in time; only the replica is late.
+#[test]
+fn a_wait_that_ends_while_its_lock_is_confirmed_ends_with_the_lock() {
+    let master = Server::start();
+    let replica = master.replica();
+    let (client, mut view) = (confirmed(&master.url(), 20_000), master.view());
+    // A hold that is let go soon is passed on; after a longer one the waiter tries.
+    for held_for in [ms(0), ms(100)] {
+        let wait = secs(2);
+        let held = client.lock("n").blocking().acquire().expect("confirmed");
+        replica.pause();
+        let (sender, end) = mpsc::channel();
+        let waiting = Request { wait: Some(wait), ..Request::new(Op::Acquire, "plain", "n", 7) };
+        client.submit(client.ticket(), waiting, move |taken| drop(sender.send(taken)));
+        let begun = Instant::now();
+        std::thread::sleep(held_for);
+        held.release().expect("a release waits for nobody");
+        until_waited_for(&mut view);
+        let early = end.recv_timeout((wait + ms(500)).saturating_sub(begun.elapsed()));
+        assert!(early.is_err(), "held for {held_for:?}: {early:?}, though the replica may still confirm it");
+        replica.resume();
+        let taken = end.recv_timeout(secs(20)).expect("the replica confirms it").expect("it is confirmed");
+        assert!(taken.done, "held for {held_for:?}");
+        client.run_blocking(Request::new(Op::Release, "plain", "n", 7)).expect("held");
+        eventually("nothing", || (view.keys("*").is_empty() && replica.view().keys("*").is_empty()).then_some(()));
+    }
 }
 
 #[test]

@@ -60,6 +60,30 @@ fn a_hold_is_renewed_while_the_monotonic_clock_stands_still() {
 }
 
 #[test]
+fn a_waiter_is_told_of_the_end_of_its_wait_while_the_monotonic_clock_stands_still() {
+    let server = Server::start();
+    let clocks = Clocks::new();
+    let mut waiter = worker_with(&clocks, server.url());
+    assert_eq!(waiter.ask("acquire warm"), "ok");
+    let _held = connect(&server.url()).lock("n").lease(LONG).blocking().acquire().expect("free");
+    clocks.freeze();
+    let end = waiter.ask("wait n 1000");
+    assert!(end.starts_with("not_acquired"), "it says {end}");
+}
+
+#[test]
+fn a_waiter_takes_a_lock_whose_lease_has_ended_while_the_monotonic_clock_stands_still() {
+    let server = Server::start();
+    let clocks = Clocks::new();
+    let mut waiter = worker_with(&clocks, server.url());
+    assert_eq!(waiter.ask("acquire warm"), "ok");
+    let _held = connect(&server.url()).lock("n").lease(secs(3)).blocking().acquire().expect("free");
+    clocks.freeze();
+    // No message tells of the end of a lease.
+    assert_eq!(waiter.ask("wait n 600000"), "ok");
+}
+
+#[test]
 fn a_look_that_the_servers_clock_refused_as_late_is_repeated_at_once() {
     let clocks = Clocks::new();
     let server = Server::with(Options { program: Some(clocks.program("redis-server")), ..Options::default() });

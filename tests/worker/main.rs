@@ -3,6 +3,7 @@
 //! | command | answer |
 //! |---|---|
 //! | `acquire NAME [LEASE_MS]` | `ok`, or an error's code and words |
+//! | `wait NAME WAIT_MS` | the same, after so long at the latest |
 //! | `ensure` | the same, about the latest hold |
 //! | `lost` | the same, when the latest hold is lost; `ok` is never said |
 //! | `release` | the same, and the latest hold is forgotten |
@@ -101,6 +102,10 @@ impl Hand {
             ["acquire", name, lease] => {
                 let lease = Duration::from_millis(number(lease));
                 self.guards.push(self.client.lock(name).lease(lease).blocking().acquire()?);
+            }
+            ["wait", name, wait] => {
+                let wait = Duration::from_millis(number(wait));
+                self.guards.push(self.client.lock(name).wait(wait).blocking().acquire()?);
             }
             ["ensure"] => self.guards.last().expect("something is held").ensure()?,
             ["lost"] => {

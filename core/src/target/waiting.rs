@@ -66,11 +66,13 @@ impl Target {
         trouble.unwrap_or_else(silent).during(self.wait)
     }
 
-    /// Gives up the place in the server's queue.
+    /// Gives up the place in the server's queue, unless another wait of the owner has come to stand there.
     pub async fn leave(&self) {
         let (Some(call), tries) = (self.row.1.leave(&self.cx()), self.tries(None)) else { return };
-        if let Ok(_turn) = self.turn(tries).await {
-            // Who cannot leave shows no sign of life any more, and is passed over for that.
+        if let Ok(_turn) = self.turn(tries).await
+            && !self.live.lines().keeps_place(&self.key())
+        {
+            // An owner that cannot leave shows no sign of life any more, and is passed over for that.
             let _ = settle(&self.live, &call, tries, None).await;
         }
     }

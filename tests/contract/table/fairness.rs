@@ -1,7 +1,7 @@
 //! Whoever has waited longest is next, whichever client it belongs to; whoever is dead is passed over.
 
 use std::sync::mpsc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use redlatch::{Client, Op, Request};
 use redlatch_tests::{Direction, Proxy};
@@ -119,5 +119,33 @@ promises! {
         row.view().command::<()>(&["LREM", QUEUE, "0", "u:2"]);
         waiting.cancel();
         assert_eq!(listener.hear(), "0");
+    }
+
+    /// Each of these waits is over before its first try is answered.
+    fn a_wait_that_is_over_leaves_the_place_of_another_wait_of_its_owner(row) of |kind| kind.fair; {
+        row.take(&row.b, 1);
+        let first = row.wait(&row.a, 7, None);
+        eventually(|| queue(row).len() == 1);
+        let second = row.wait(&row.b, 8, None);
+        eventually(|| queue(row).len() == 2);
+        let order = queue(row);
+        for _ in 0..5 {
+            // As long as the line was told a moment ago that the lock is taken, the next wait is not begun by a try.
+            std::thread::sleep(ms(300));
+            let (sender, end) = mpsc::channel();
+            let short = Request { wait: Some(Duration::from_nanos(1)), ..row.request(Op::Acquire, 7) };
+            row.a.submit(row.a.ticket(), short, move |end| drop(sender.send(end)));
+            let end = end.recv_timeout(ms(20_000)).expect("its time is over");
+            assert!(!end.is_ok_and(|answer| answer.done));
+            std::thread::sleep(ms(100));
+            assert_eq!(queue(row), order);
+        }
+        row.give(&row.b, 1);
+        assert!(first.within(ms(20_000)).expect("it came first").done);
+        assert!(second.is_waiting());
+        row.give(&row.a, 7);
+        assert!(second.within(ms(20_000)).expect("its turn").done);
+        row.give(&row.b, 8);
+        eventually(|| row.is_clean());
     }
 }

@@ -1,6 +1,8 @@
 //! Several waiters of one owner.
 
-use redlatch::Error;
+use std::sync::mpsc;
+
+use redlatch::{Error, Op, Request};
 
 use super::promises;
 use super::row::{Row, Waiting};
@@ -39,5 +41,25 @@ promises! {
         let waiting = [row.wait(&row.a, 7, None), row.wait(&row.a, 7, Some(ms(20_000)))];
         row.give(&row.a, 1);
         both_are_answered(row, waiting);
+    }
+
+    /// Each lets go at once: of two waits of one owner the second may begin when its first hold is over.
+    fn a_second_waiter_of_an_owner_keeps_its_place_before_those_who_came_later(row) of |kind| kind.queue == redlatch::kinds::Queue::Passing && kind.reentrant; {
+        for round in 0..50 {
+            row.take(&row.a, 1);
+            let (sender, order) = mpsc::channel();
+            for owner in [7, 7, 8, 9] {
+                let (sender, again, back) = (sender.clone(), row.a.clone(), row.request(Op::Release, owner));
+                row.a.submit(row.a.ticket(), Request { wait: None, ..row.request(Op::Acquire, owner) }, move |taken| {
+                    assert!(taken.expect("taken").done);
+                    sender.send(owner).expect("the test counts");
+                    again.submit(again.ticket(), back, |released| drop(released.expect("held")));
+                });
+            }
+            row.give(&row.a, 1);
+            let order = [(); 4].map(|()| order.recv_timeout(SOON).expect("each gets it"));
+            assert_eq!(order, [7, 7, 8, 9], "round {round}");
+            eventually(|| row.is_clean());
+        }
     }
 }

@@ -57,7 +57,7 @@ impl World {
         if !line.is_waited_in(now) {
             line.waiter.hurry(now);
         }
-        line.join(Place::new(id, wait.map(|wait| now + wait), now, wants, ()));
+        line.join(Place { id, deadline: wait.map(|wait| now + wait), joined: now, wants, number: 0, owner: 1, waiter: () });
         id
     }
 

@@ -47,7 +47,8 @@ impl World {
         self.joined += 1;
         let (id, now) = (self.joined, self.now);
         let near = self.holder.is_some_and(|(holder, _)| holder == client);
-        let place = Place::new(id, deadline.map(|wait| now + wait), now, 1, ());
+        let deadline = deadline.map(|wait| now + wait);
+        let place = Place { id, deadline, joined: now, wants: 1, number: 0, owner: id as i64, waiter: () };
         let line = self.clients[client].line.get_or_insert_with(|| Line::new(near, now));
         if !line.is_waited_in(now) {
             if near { line.waiter.near(None, now) } else { line.waiter.hurry(now) }
