@@ -19,14 +19,15 @@ local function give_time(key)
 end
 
 -- is_held(lock, owner) must bear a key that somebody has made into something else: that is not to end the others' renewal.
-local function renew(is_held, live_on)
+-- look_after(lock, owner) is what a look does for what is held; nil: nothing.
+local function renew(is_held, live_on, look_after)
   local refusal = late(not_after)
   if refusal then return refusal end
 
-  local states, stem, lives = {}, client .. ':', tonumber(lease) > 0
+  local states, stem, step = {}, client .. ':', tonumber(lease) > 0 and live_on or look_after
   for i, lock in ipairs(locks) do
     local owner = stem .. owners[i + 5] .. role
-    if lives and is_held(lock, owner) then live_on(lock, owner) end
+    if step and is_held(lock, owner) then step(lock, owner) end
     if is_held(lock, owner) then
       states[i] = '1'
     else

@@ -178,3 +178,27 @@ fn a_reader_whose_hold_keys_were_lost_keeps_the_lock_while_it_is_the_one_that_re
     assert!(!taken(&b, "write", 2), "it reads");
     assert!(view.pttl("n") > 15_000, "it lives for what that one has left");
 }
+
+#[test]
+fn a_reader_has_the_lock_for_its_whole_lease_whatever_a_renewal_of_redisson_writes() {
+    for lease in [Some(secs(60)), None] {
+        let (server, a, b) = pair();
+        let mut view = server.view();
+        let held = a.run_blocking(Request { lease, ..Request::new(Op::Acquire, "read", "n", 1) }).expect("answered");
+        assert!(held.done);
+        view.command::<()>(&["HSET", "n", "other:1", "1"]);
+        view.command::<()>(&["SET", "{n}:other:1:rwlock_timeout:1", "1", "PX", "3000"]);
+        eventually(|| view.tells());
+        // A watchdog of three seconds: its renewal gives the lock and the reader's own key just that.
+        for _ in 0..3 {
+            view.command::<()>(&["PEXPIRE", "{n}:other:1:rwlock_timeout:1", "3000"]);
+            view.command::<()>(&["PEXPIRE", "n", "3000"]);
+            eventually(|| view.pttl("n") > 10_000);
+        }
+        // That reader dies.
+        eventually(|| !view.exists("{n}:other:1:rwlock_timeout:1"));
+        assert!(!taken(&b, "write", 2), "{lease:?}: a reader has it");
+        give(&a, "read", 1);
+        assert!(taken(&b, "write", 2), "{lease:?}: the other reader is dead");
+    }
+}

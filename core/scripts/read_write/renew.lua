@@ -18,4 +18,12 @@ local function live_on(lock, owner)
   end
 end
 
-return renew(is_held, live_on)
+-- A renewal of Redisson gives the lock the time of its own watchdog, though another reader's lease lasts longer. The change of the lock is
+-- told to that reader, whose look gives the lock the time back that the reader's own holds have.
+local function look_after(lock, owner)
+  local left = is_writer(owner) and 0 or longest_of(lock, owner, tonumber(redis.call('HGET', lock, owner)))
+  local ttl = redis.call('PTTL', lock)
+  if ttl >= 0 and ttl < left then redis.call('PEXPIRE', lock, left) end
+end
+
+return renew(is_held, live_on, look_after)
