@@ -45,8 +45,9 @@ pub enum Op {
     Expiry = 7,
     /// Listen for deletions of the key, as [`Op::Expiry`].
     Deletion = 8,
-    /// Have the hold `Request::hold` last for `Request::lease` from now on, longer or shorter. Of permits with ids: the one whose id is
-    /// `Request::numbers`, in two halves; without a lease it has no end. It is not `done` if that is not out any more.
+    /// Have the hold `Request::hold` last for `Request::lease` from now on, longer or shorter. Where its owner has other holds of the lock, or
+    /// the watchdog renews it, it lasts at least as long as before. Of permits with ids: the one whose id is `Request::numbers`, in two halves;
+    /// without a lease it has no end. It is not `done` if that is not out any more.
     Extend = 9,
     /// Set the permits of a semaphore, or the count of a latch, to `Request::numbers[0]` unless there are any. A second number is the ms that
     /// a semaphore lives, 0 without end. `Answer::number` is 1 if it was set.

@@ -12,6 +12,7 @@ use crate::clock::Instant;
 use crate::command::Look;
 use crate::error::{Loss, LostReason};
 use crate::owner::OwnerField;
+use crate::settle::WINDOW;
 use crate::slot::Slot;
 
 mod belief;
@@ -22,9 +23,13 @@ mod timetable;
 #[cfg(test)]
 mod model;
 #[cfg(test)]
+mod suspicions;
+#[cfg(test)]
 mod time_line;
+#[cfg(test)]
+mod tokens;
 
-use owned::{Former, Hold, Lost, Owned};
+use owned::{Hold, Lost, Owned};
 use timetable::Timetable;
 
 pub use due::Ask;
@@ -51,8 +56,6 @@ pub struct Holds {
     /// When each owner wants to be looked at.
     due: Timetable,
     ended: Vec<Ended>,
-    /// Nearly always empty.
-    former: Vec<Former>,
     next: u64,
 }
 
@@ -69,9 +72,8 @@ impl Holds {
         let owned = Slab::new();
         let (slots, names, numbers, ended) = Default::default();
         let due = Timetable::new();
-        let former = Vec::new();
         let (step, origin) = ((watchdog / 12).max(Duration::from_millis(1)), Instant::now());
-        Holds { uuid, watchdog, step, origin, owned, slots, names, numbers, due, ended, former, next: 1 }
+        Holds { uuid, watchdog, step, origin, owned, slots, names, numbers, due, ended, next: 1 }
     }
 
     /// How many holds the owner has now.
@@ -107,7 +109,7 @@ impl Holds {
         let renew_at = self.first_renewal(key, now);
         let owned = &mut self.owned[key];
         if owned.live() == 0 {
-            *owned = Owned { holds: std::mem::take(&mut owned.holds), due: owned.due, ..fresh() };
+            *owned = Owned { holds: std::mem::take(&mut owned.holds), due: owned.due, tokens: owned.tokens.take(), ..fresh() };
         }
         owned.deadline = owned.deadline.max(until);
         if lease.is_none() && !owned.is_watched() {
@@ -143,16 +145,25 @@ impl Holds {
         Ok(Some(Leaving { number, leave, lease, since: owned.acquired }))
     }
 
-    /// Forgets a hold: released, or its loss was told.
+    /// A hold was released, which the server has said; `is_last`: it has nothing of the owner any more.
+    pub fn released(&mut self, slot: &Slot, number: u64, is_last: bool, now: Instant) {
+        if is_last {
+            self.freed(slot);
+        }
+        self.forget(slot, number, now);
+    }
+
+    /// Forgets a hold: its release is on its way, or its loss was told.
     pub fn forget(&mut self, slot: &Slot, number: u64, now: Instant) {
         self.numbers.remove(&number);
         self.ended.push(Ended { number, slot: slot.clone(), loss: None });
         let Some(key) = self.slots.get(slot).copied() else { return };
         self.tell("ended", &self.owned[key], number, None, 0);
         let owned = &mut self.owned[key];
-        // The server ends what it has a little later than this side believes.
-        let fenced = owned.holds.iter().find(|hold| hold.number == number && hold.token > 0 && hold.lost.is_some());
-        self.former.extend(fenced.map(|hold| Former { slot: slot.clone(), token: hold.token, until: owned.deadline + self.watchdog }));
+        if let Some(tokens) = &mut owned.tokens {
+            // The last call for it may be on its way still, and the server's clock is another one.
+            tokens.until = Some(now + tokens.longest + tokens.longest / 100 + WINDOW);
+        }
         owned.holds.retain(|hold| hold.number != number);
         self.plan(key, now);
     }
@@ -187,6 +198,15 @@ impl Holds {
         }
         self.ended.extend(numbers.into_iter().map(|number| Ended { number, slot: slot.clone(), loss: Some(loss.clone()) }));
         self.plan(key, now);
+    }
+
+    /// A hold is to last for `lease` from now on. Tells whether it may end sooner by that than before: its owner has no other one, and the
+    /// watchdog does not renew it.
+    pub fn extending(&mut self, slot: &Slot, lease: Duration) -> bool {
+        let Some(key) = self.slots.get(slot).copied() else { return false };
+        let owned = &mut self.owned[key];
+        owned.asks_for(lease);
+        owned.live() == 1 && !owned.is_watched()
     }
 
     /// The key may end sooner: after `lease` from now on.

@@ -153,7 +153,7 @@ impl Target {
 
     pub fn acquire_call(&self) -> Result<Call> {
         let count = self.count();
-        let known = if self.row.0.fenced { self.live.holds(|holds| holds.known(&self.slot, Instant::now())) } else { 0 };
+        let known = if self.row.0.fenced { self.live.holds(|holds| holds.known(&self.slot)) } else { 0 };
         let mut call = self.call(Op::Acquire, &Cx { want: count + 1, known, ..self.cx() })?;
         call.confirmed = call.changes();
         if self.live.config.quarantine {
@@ -195,7 +195,7 @@ impl Target {
         let token = if self.row.0.fenced { reply.numbers.first() } else { None };
         let number = self.live.holds(|holds| {
             let number = holds.taken(&self.slot, lease, epoch, sent, now);
-            token.inspect(|token| holds.fence(number, **token));
+            token.inspect(|token| holds.fence(number, **token, self.lease));
             number
         });
         let named = self.row.1.named(&self.owner);

@@ -384,3 +384,28 @@ fn a_repeated_acquire_gets_no_token_that_its_owner_has_had_before() {
         assert!(second.items[0] > first.items[0], "token {} after {}, told of the loss: {is_told}", second.items[0], first.items[0]);
     }
 }
+
+/// An inner hold whose release was never settled: its owner has forgotten it, and the server has not.
+#[test]
+fn a_repeated_acquire_gets_no_token_of_an_inner_hold_that_its_owner_has_let_go() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let options = "?watchdog=0.5&retry_for=0.2&response_timeout=0.5";
+    let client = Client::connect(&format!("{}{options}", server.url_at(proxy.port()))).expect("a good URL");
+    let lease = || Request { lease: Some(secs(60)), ..request(Op::Acquire, "fenced", 1) };
+    let [outer, inner] = [(); 2].map(|()| client.run_blocking(lease()).expect("answered"));
+    proxy.refuse();
+    proxy.cut();
+    client.run_blocking(Request { hold: inner.number as u64, ..request(Op::Release, "fenced", 1) }).expect_err("no server is there");
+    // Until the client has given it up to free what the server may have kept.
+    let again = Request { hold: outer.number as u64, lease: Some(secs(60)), ..request(Op::Extend, "fenced", 1) };
+    eventually(|| !client.run_blocking(again.clone()).expect_err("no server is there").to_string().contains("an earlier call"));
+    assert_eq!(server.view().hgetall("n").into_values().collect::<Vec<_>>(), ["2"], "the server still has the inner hold");
+    proxy.accept();
+    // The first copy does not reach the server: what the second one finds is not its doing.
+    eventually(|| client.run_blocking(Request::new(Op::Ping, "plain", "", 0)).is_ok());
+    proxy.keep_request("EVALSHA");
+    let patient = Request { wait: Some(secs(20)), retry_for: Some(secs(20)), ..lease() };
+    let second = client.run_blocking(patient).expect("its owner's");
+    assert!(second.items[0] > inner.items[0], "token {} after {}", second.items[0], inner.items[0]);
+}

@@ -10,6 +10,7 @@ mod arrival;
 mod bad_input;
 mod beliefs;
 mod callbacks;
+mod extending;
 mod extremes;
 mod forced;
 mod groups;

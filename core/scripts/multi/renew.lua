@@ -1,15 +1,16 @@
 -- Has the values of many holds be held on, or only looks at them.
 --
 -- Inputs
---   lease      the ms that they are held from now on; 0: as long as before
+--   lease      the ms that they are held from now on at least; 0: as long as before
+--   exact      1: and no longer
 --   not_after  see _late.lua
---   holds      from the third argument on one for each key: the owner and its values, with blanks between them
+--   holds      from the fourth argument on one for each key: the owner and its values, with blanks between them
 -- Replies
 --   {1, states}  a character for each key: 1 held, 0 somebody else holds one of the values, - nobody does
 -- Each key is read after it is written: only so does the server tell this connection of the next change.
 -- Redisson: FastMultilockTask
 local groups = KEYS
-local lease, not_after, holds = ARGV[1], ARGV[2], ARGV
+local lease, exact, not_after, holds = ARGV[1], ARGV[2], ARGV[3], ARGV
 
 local refusal = late(not_after)
 if refusal then return refusal end
@@ -27,12 +28,13 @@ end
 local states, time = {}, now()
 for i, group in ipairs(groups) do
   local words = {}
-  for word in string.gmatch(holds[i + 2], '%S+') do words[#words + 1] = word end
+  for word in string.gmatch(holds[i + 3], '%S+') do words[#words + 1] = word end
   if tonumber(lease) > 0 and state_of(group, words, time) == '1' then
     live(group, lease)
     for at = 2, #words do
       local field = words[at] .. ':' .. words[1] .. ':expire_time'
-      redis.call('HSET', group, field, math.max(tonumber(redis.call('HGET', group, field)), time + lease))
+      local before = exact == '1' and 0 or tonumber(redis.call('HGET', group, field))
+      redis.call('HSET', group, field, math.max(before, time + lease))
     end
   end
   states[i] = state_of(group, words, time)

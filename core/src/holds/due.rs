@@ -38,8 +38,9 @@ impl Holds {
     }
 
     fn check(&mut self, key: usize, at: Instant, now: Instant) {
-        let before = &mut self.owned[key].check_at;
-        *before = Some(before.map_or(at, |before| before.min(at)));
+        let owned = &mut self.owned[key];
+        owned.suspected = true;
+        owned.check_at = Some(owned.check_at.map_or(at, |before| before.min(at)));
         self.plan(key, now);
     }
 
@@ -62,6 +63,8 @@ impl Holds {
                     let lease = if renew { owned.deadline.saturating_duration_since(now).max(self.watchdog) } else { Duration::ZERO };
                     if ask(&owned.slot, Ask { key, first: owned.first, lease }) {
                         owned.unanswered += u32::from(renew);
+                        owned.suspected = false;
+                        owned.asks_for(lease);
                         asked += 1;
                     }
                 }
@@ -91,8 +94,15 @@ impl Holds {
                 owned.renewed(until, renew_at, sent);
                 self.tell("until", &self.owned[ask.key], 0, Some(sent), 0);
             }
-            // From now on it tells of changes.
-            self.owned[ask.key].check_at = None;
+            let owned = &self.owned[ask.key];
+            let check_at = match owned.suspected {
+                // From now on the server tells of changes.
+                false => None,
+                // A change since the question may not be in the answer.
+                true if owned.slot.names().count() > 1 => Some(self.stepped(now + SHARED, STEP)),
+                true => Some(now),
+            };
+            self.owned[ask.key].check_at = check_at;
             self.plan(ask.key, now);
         }
     }
@@ -131,7 +141,8 @@ impl Holds {
     pub(super) fn plan(&mut self, key: usize, now: Instant) {
         let owned = &mut self.owned[key];
         let due = match owned.live() {
-            _ if owned.holds.is_empty() => None,
+            // Nothing but the newest token is left to be remembered.
+            _ if owned.holds.is_empty() => owned.tokens.as_ref().and_then(|tokens| tokens.until).filter(|until| *until > now),
             0 => Some(now + REMEMBER),
             _ => {
                 let renew_at = owned.is_watched().then_some(owned.renew_at);

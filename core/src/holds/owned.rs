@@ -29,8 +29,22 @@ pub struct Owned {
     pub epoch: u64,
     /// Its place in the timetable.
     pub due: Option<Instant>,
+    /// The key has changed, and the server was not asked since.
+    pub suspected: bool,
     /// This client itself takes the lock away by force.
     pub forced: bool,
+    /// `None`: it has had none.
+    pub tokens: Option<Box<Tokens>>,
+}
+
+/// The fencing tokens of an owner. A repeated acquire that finds the owner's field needs the newest: one that is no newer belongs to a hold
+/// that this client has forgotten, and the server has not.
+pub struct Tokens {
+    pub newest: i64,
+    /// The longest time that the server was asked to keep a hold.
+    pub longest: Duration,
+    /// Until then the server may keep a field of the owner for which there is no hold here.
+    pub until: Option<Instant>,
 }
 
 pub struct Hold {
@@ -50,13 +64,6 @@ pub struct Lost {
     pub acquired: Instant,
     pub renewed: Option<Instant>,
     pub noticed: Instant,
-}
-
-/// A token of a hold that was lost by this client's clock and is forgotten, while the server may still have the owner's field.
-pub struct Former {
-    pub slot: Slot,
-    pub token: i64,
-    pub until: Instant,
 }
 
 /// What a release is to send.
@@ -81,22 +88,25 @@ impl Holds {
     /// The server has nothing of this owner any more.
     pub fn freed(&mut self, slot: &Slot) {
         let Some(key) = self.slots.get(slot) else { return };
-        self.owned[*key].holds.iter_mut().for_each(|hold| hold.abandoned = false);
+        let owned = &mut self.owned[*key];
+        owned.holds.iter_mut().for_each(|hold| hold.abandoned = false);
+        owned.tokens = None;
     }
 
-    /// The server gave a hold that token.
-    pub fn fence(&mut self, number: u64, token: i64) {
+    /// The server gave a hold that token, by a call for `lease`.
+    pub fn fence(&mut self, number: u64, token: i64, lease: Duration) {
         let Some(key) = self.numbers.get(&number) else { return };
-        self.owned[*key].holds.iter_mut().filter(|hold| hold.number == number).for_each(|hold| hold.token = token);
+        let owned = &mut self.owned[*key];
+        owned.holds.iter_mut().filter(|hold| hold.number == number).for_each(|hold| hold.token = token);
+        let tokens = owned.tokens.get_or_insert_with(|| Box::new(Tokens { newest: token, longest: lease, until: None }));
+        tokens.newest = tokens.newest.max(token);
+        tokens.longest = tokens.longest.max(lease);
         self.tell("token", &self.owned[*key], number, None, token);
     }
 
-    /// The newest token that the owner has had of this lock, held or lost; 0: none is remembered.
-    pub fn known(&mut self, slot: &Slot, now: Instant) -> i64 {
-        self.former.retain(|former| former.until > now);
-        let former = self.former.iter().filter(|former| former.slot == *slot).map(|former| former.token);
-        let holds = self.of(slot).into_iter().flat_map(|owned| &owned.holds).map(|hold| hold.token);
-        former.chain(holds).max().unwrap_or_default()
+    /// The newest token that the owner has had of this lock, while the server may have a field of the owner; 0: none is remembered.
+    pub fn known(&self, slot: &Slot) -> i64 {
+        self.of(slot).and_then(|owned| owned.tokens.as_ref()).map_or(0, |tokens| tokens.newest)
     }
 
     /// A hold's token; `None`: it has none, or was released.
@@ -109,8 +119,23 @@ impl Holds {
 impl Owned {
     pub fn new(slot: Slot, first: u64, deadline: Instant, epoch: u64, now: Instant) -> Self {
         let (holds, renewed, check_at, due) = Default::default();
-        let (unanswered, forced) = (0, false);
-        Owned { slot, first, holds, deadline, acquired: now, renewed, renew_at: now, check_at, unanswered, epoch, due, forced }
+        let (unanswered, suspected, forced, tokens) = (0, false, false, None);
+        Owned {
+            slot,
+            first,
+            holds,
+            deadline,
+            acquired: now,
+            renewed,
+            renew_at: now,
+            check_at,
+            unanswered,
+            epoch,
+            due,
+            suspected,
+            forced,
+            tokens,
+        }
     }
 
     pub fn live(&self) -> u32 {
@@ -121,6 +146,13 @@ impl Owned {
     pub fn renewed(&mut self, until: Instant, renew_at: Instant, sent: Instant) {
         self.deadline = self.deadline.max(until);
         (self.renewed, self.unanswered, self.renew_at) = (Some(sent), 0, renew_at);
+    }
+
+    /// The server is asked to keep it for so long from now on.
+    pub fn asks_for(&mut self, lease: Duration) {
+        if let Some(tokens) = &mut self.tokens {
+            tokens.longest = tokens.longest.max(lease);
+        }
     }
 
     pub fn is_watched(&self) -> bool {

@@ -53,8 +53,8 @@ impl Kind for Multi {
         })
     }
 
-    fn renew(&self, _: &str, lease_ms: u64, _: bool) -> Option<Call> {
-        Some(Call::new(&RENEW).arg("lease", lease_ms).not_after())
+    fn renew(&self, _: &str, lease_ms: u64, exact: bool) -> Option<Call> {
+        Some(Call::new(&RENEW).arg("lease", lease_ms).arg("exact", u8::from(exact)).not_after())
     }
 
     fn renew_also(&self, call: &mut Call, client: &str, name: &str, number: i64) {

@@ -1,23 +1,42 @@
 //! Another end for a hold.
 
+use tokio::time::sleep_until;
+
 use super::Target;
 use crate::clock::Instant;
 use crate::command::Answer;
 use crate::error::{Error, Result};
-use crate::settle::{Settled, settle};
+use crate::settle::{Settled, Unsettled, settle};
 
 impl Target {
-    /// Has a hold last for the target's lease from now on, longer or shorter.
+    /// Has a hold last for the target's lease from now on: longer, or shorter where no other hold of its owner is cut by that, and the
+    /// watchdog does not renew it.
     pub async fn extend(&self, number: u64) -> Result<Answer> {
         let tries = self.tries(None);
-        let _turn = self.turn(tries).await?;
+        let turn = self.turn(tries).await?;
         self.ensure(number)?;
         let none = || Error::Unsupported(format!("`{}` has no lease that could be changed", self.slot.name));
-        let mut call = self.row.1.renew(&self.live.uuid, self.lease.as_millis() as u64, true).ok_or_else(none)?;
+        let exact = self.live.holds(|holds| holds.extending(&self.slot, self.lease));
+        let mut call = self.row.1.renew(&self.live.uuid, self.lease.as_millis() as u64, exact).ok_or_else(none)?;
         self.row.1.renew_also(&mut call, &self.live.uuid, &self.slot.name, self.slot.owner);
-        // Nobody may believe longer than the server, whatever becomes of the call.
-        self.live.holds(|holds| holds.shorten(&self.slot, self.lease, Instant::now()));
-        let Settled { reply, sent, .. } = settle(&self.live, &call, tries, None).await.map_err(|unsettled| unsettled.error)?;
+        if exact {
+            // No holder may believe longer than the server, whatever becomes of the call.
+            self.live.holds(|holds| holds.shorten(&self.slot, self.lease, Instant::now()));
+        }
+        let Settled { reply, sent, .. } = match settle(&self.live, &call, tries, None).await {
+            Ok(settled) => settled,
+            Err(Unsettled { error, copies, .. }) => {
+                // A copy that cuts the key may still come: no newer hold is there before that is over.
+                let over = copies.iter().map(|copy| copy.over).max().filter(|_| exact);
+                over.map(|over| {
+                    self.live.aside(async move {
+                        sleep_until(over.into()).await;
+                        drop(turn);
+                    })
+                });
+                return Err(error);
+            }
+        };
         let (epoch, now) = (self.live.link.epoch(), Instant::now());
         self.live.holds(|holds| match reply.text().as_deref() {
             Some("1") => holds.lengthen(&self.slot, self.lease, sent, now),

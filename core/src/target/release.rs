@@ -60,7 +60,7 @@ impl Target {
             // What the server keeps the other holds for; negative: without end.
             let left = reply.numbers.get(1).and_then(|ms| u64::try_from(*ms).ok()).map(Duration::from_millis);
             self.live.holds(|holds| {
-                holds.forget(&self.slot, leaving.number, now);
+                holds.released(&self.slot, leaving.number, leaving.leave == 0, now);
                 if let Some(left) = left.filter(|_| leaving.leave > 0) {
                     holds.left(&self.slot, left, leaving.lease, sent, now);
                 }

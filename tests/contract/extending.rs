@@ -1,0 +1,129 @@
+//! Another lease for one hold: what becomes of the other holds of its owner, and of those who wait.
+
+use std::time::Duration;
+
+use redlatch::kinds::{ALL, Traits};
+use redlatch::{Answer, Client, LockBuilder, Look, Op, Request};
+use redlatch_tests::{PATIENCE, Proxy, Server, all_at_once};
+
+use crate::{eventually, ms, pair, secs};
+
+/// What a client without another one renews for.
+const WATCHDOG: Duration = secs(30);
+/// What a loaded machine may take between an acquire and the look at what came of it.
+const SLACK: Duration = secs(8);
+const SHORT: Duration = secs(1);
+
+fn request(op: Op, kind: &'static str, owner: i64) -> Request {
+    let name = if kind == "multi" { "n\0one\0two" } else { "n" };
+    Request::new(op, kind, name, owner)
+}
+
+fn take(client: &Client, kind: &'static str, lease: Option<Duration>) -> u64 {
+    let taken = client.run_blocking(Request { lease, ..request(Op::Acquire, kind, 1) }).expect("answered");
+    assert!(taken.done, "{kind}: it is free, or its owner's");
+    taken.number as u64
+}
+
+fn extend(client: &Client, kind: &'static str, hold: u64, lease: Duration) -> Answer {
+    let extend = Request { hold, lease: Some(lease), ..request(Op::Extend, kind, 1) };
+    client.run_blocking(extend).unwrap_or_else(|error| panic!("{kind}: {error}"))
+}
+
+fn left(client: &Client, hold: u64, when: &str) -> Duration {
+    let Look::Held { remaining } = client.look(hold) else { panic!("{when}: it is lost") };
+    remaining
+}
+
+fn kinds_that_are(wanted: fn(&Traits) -> bool) -> impl Iterator<Item = &'static str> {
+    ALL.iter().map(|(traits, _)| traits).filter(move |traits| wanted(traits)).map(|traits| traits.name)
+}
+
+#[test]
+fn a_shorter_lease_for_one_hold_cuts_no_other_hold_of_its_owner() {
+    let leases = [Some(secs(20)), Some(secs(60)), None];
+    let mixes = || leases.into_iter().flat_map(|outer| leases.map(|inner| [outer, inner]));
+    all_at_once(kinds_that_are(|kind| kind.reentrant && kind.renewed).map(|kind| {
+        (kind.to_owned(), move || {
+            let (server, client, _) = pair();
+            let mut view = server.view();
+            for (leases, extended) in mixes().flat_map(|leases| [(leases, 0), (leases, 1)]) {
+                let holds = leases.map(|lease| take(&client, kind, lease));
+                extend(&client, kind, holds[extended], SHORT);
+                let (other, when) = (1 - extended, format!("{kind}, leases {leases:?}, hold {extended} has {SHORT:?} now"));
+                let (here, key) = (left(&client, holds[other], &when), view.pttl("n"));
+                let promised = leases[other].unwrap_or(WATCHDOG);
+                assert!(here + SLACK > promised, "{when}: {here:?} are left of {promised:?}");
+                assert!(Duration::from_millis(key.max(0) as u64) + SLACK > promised, "{when}: the key has {key} ms of {promised:?}");
+                for _ in holds {
+                    client.run_blocking(request(Op::Release, kind, 1)).unwrap_or_else(|error| panic!("{when}: {error}"));
+                }
+            }
+        })
+    }));
+}
+
+#[test]
+fn a_multi_lock_that_has_waited_cuts_no_other_hold_of_its_owner() {
+    let builders: [fn(&Client, &str) -> LockBuilder; 6] = [
+        Client::lock,
+        Client::spin_lock,
+        Client::fenced_lock,
+        Client::fair_lock,
+        |client, name| client.read_write_lock(name).read(),
+        |client, name| client.read_write_lock(name).write(),
+    ];
+    all_at_once(builders.into_iter().enumerate().map(|(at, lock)| {
+        (format!("builder {at}"), move || {
+            let (server, client, _) = pair();
+            let outer = lock(&client, "n").owner(7).blocking().acquire().expect("free");
+            let all = client.multi_lock([lock(&client, "n"), lock(&client, "other")]);
+            let inner = all.owner(7).lease(SHORT).wait(PATIENCE).blocking().acquire().expect("free, or its owner's");
+            let key = server.view().pttl("n");
+            assert!(key > 20_000, "builder {at}: the key has {key} ms, and the watchdog renews it every 10 s");
+            // The multi lock's own lease may be over.
+            let _ = inner.release();
+            outer.ensure().expect("it is watched");
+            outer.release().expect("held");
+        })
+    }));
+}
+
+#[test]
+fn a_shorter_lease_lets_the_next_owner_in_when_it_ends() {
+    all_at_once(kinds_that_are(|kind| kind.exclusive && kind.renewed).map(|kind| {
+        (kind.to_owned(), move || {
+            let (_server, a, b) = pair();
+            let hold = take(&a, kind, Some(secs(600)));
+            extend(&a, kind, hold, ms(500));
+            let next = b.run_blocking(Request { wait: Some(PATIENCE), ..request(Op::Acquire, kind, 2) });
+            assert!(next.expect("answered").done, "{kind}: it is taken for longer than {PATIENCE:?}");
+        })
+    }));
+}
+
+#[test]
+fn a_shorter_lease_that_comes_late_cuts_no_newer_hold_of_its_owner() {
+    all_at_once(kinds_that_are(|kind| kind.reentrant && kind.renewed).map(|kind| {
+        (kind.to_owned(), move || {
+            let server = Server::start();
+            let proxy = Proxy::start(&server);
+            let options = "?response_timeout=0.2&retry_for=0";
+            let client = Client::connect(&format!("{}{options}", server.url_at(proxy.port()))).expect("a good URL");
+            let older = take(&client, kind, Some(secs(60)));
+            // The holds are looked at by the same script: that has been so before.
+            let mut view = server.view();
+            eventually(|| view.tells());
+            proxy.keep_request(&format!("\r\n{}\r\n", SHORT.as_millis()));
+            let cut = Request { hold: older, lease: Some(SHORT), ..request(Op::Extend, kind, 1) };
+            client.run_blocking(cut).expect_err("the server has not seen it");
+            let patient = Request { wait: Some(PATIENCE), retry_for: Some(PATIENCE), ..request(Op::Acquire, kind, 1) };
+            let newer = client.run_blocking(patient).expect("answered");
+            assert!(newer.done, "{kind}: its owner's");
+            proxy.deliver_kept();
+            // The late copy is before this in the server's eyes.
+            let (here, key) = (left(&client, newer.number as u64, kind), view.pttl("n"));
+            assert!(here.as_millis() as i64 <= key, "{kind}: {here:?} are believed, the key has {key} ms");
+        })
+    }));
+}
