@@ -1,10 +1,11 @@
 //! Everything of a client that belongs to one process: a child after `fork` gets a new one and never touches its parent's.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
+use tokio::runtime::Runtime;
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -150,8 +151,10 @@ impl Live {
         let io = Io(runtime.handle().clone());
         let live = Arc::downgrade(self);
         let dealing = (self.inbox.clone(), live.clone());
+        let (give, given) = sync_channel::<Runtime>(1);
         let watchdog = crate::watchdog::run(live.clone(), self.wakes.clone(), self.earlier.clone(), self.stop.clone());
         let run = move || {
+            let Ok(runtime) = given.recv() else { return };
             let (inbox, live_of_firsts) = dealing;
             let send = move |firsts| live_of_firsts.upgrade().is_some_and(|live: Arc<Live>| live.send(firsts));
             runtime.spawn(boxed(async move { inbox.deal_out(send).await }));
@@ -160,7 +163,13 @@ impl Live {
             drop(runtime);
             live.upgrade().inspect(|live| live.end());
         };
-        std::thread::Builder::new().name("redlatch-io".into()).spawn(run)?;
+        // A runtime may not be dropped where the caller may not block, as by a thread that does not come about inside a runtime of the caller.
+        if let Err(error) = std::thread::Builder::new().name("redlatch-io".into()).spawn(run) {
+            runtime.shutdown_background();
+            return Err(error);
+        }
+        // The thread waits for it.
+        let _ = give.send(runtime);
         Ok(io)
     }
 

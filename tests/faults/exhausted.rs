@@ -31,6 +31,28 @@ fn without_a_descriptor_left_a_call_is_an_error_with_the_remedy_and_later_ones_w
 }
 
 #[test]
+fn without_a_thread_left_a_call_is_an_error_with_the_remedy_and_later_ones_work() {
+    /// Enough for what a call keeps, and too little for the stack of a thread.
+    const LITTLE: u64 = 1 << 20;
+    let server = Server::start();
+    for ask in ["acquire n", "task m"] {
+        let mut worker = worker(server.url());
+        worker.limit_addresses(Some(LITTLE));
+        for _ in 0..2 {
+            let before = worker.possessions();
+            let said = worker.ask(ask);
+            assert!(said.starts_with("unavailable redis://127.0.0.1:") && said.contains("no more threads"), "{ask}: {said}");
+            assert!(said.contains("`ulimit -u`"), "{ask}: {said}");
+            assert_eq!(worker.possessions(), before, "{ask}: nothing was half started");
+        }
+        worker.limit_addresses(None);
+        for again in [ask, "acquire other", "release"] {
+            assert_eq!(worker.ask(again), "ok", "{again} after {ask} failed");
+        }
+    }
+}
+
+#[test]
 fn a_hold_is_kept_while_its_process_has_no_descriptor_left() {
     let server = Server::start();
     let mut worker = worker(format!("{}?watchdog=1&retry_for=0.2", server.url()));

@@ -101,10 +101,29 @@ impl Process {
         rustix::process::prlimit(Some(pid), rustix::process::Resource::Nofile, limit).expect("it is a child of this process");
     }
 
+    /// Leaves it so many bytes of addresses more, which are too few for the stack of a thread if they are few; `None`: as many as there are.
+    /// Unlike a limit of threads it counts for root as well.
+    pub fn limit_addresses(&self, more: Option<u64>) {
+        let pid = rustix::process::Pid::from_raw(self.pid() as i32).expect("it has a number");
+        let current = more.map(|more| self.status("VmSize:") + more);
+        let limit = rustix::process::Rlimit { current, maximum: None };
+        rustix::process::prlimit(Some(pid), rustix::process::Resource::As, limit).expect("it is a child of this process");
+    }
+
     /// How many bytes of memory it has.
     pub fn memory(&self) -> u64 {
+        self.status("VmRSS:")
+    }
+
+    /// The most bytes of memory that it ever had.
+    pub fn most_memory(&self) -> u64 {
+        self.status("VmHWM:")
+    }
+
+    /// A number of bytes that the system tells of it.
+    fn status(&self, name: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("it runs");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it says so");
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("it says so");
         1024 * line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number of kB")
     }
 }

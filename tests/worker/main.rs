@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `acquire NAME [LEASE_MS]` | `ok`, or an error's code and words |
 //! | `wait NAME WAIT_MS` | the same, after so long at the latest |
+//! | `task NAME` | the same, of an acquire by a task of a runtime of its own |
 //! | `ensure` | the same, about the latest hold |
 //! | `lost` | the same, when the latest hold is lost; `ok` is never said |
 //! | `release` | the same, and the latest hold is forgotten |
@@ -106,6 +107,10 @@ impl Hand {
             ["wait", name, wait] => {
                 let wait = Duration::from_millis(number(wait));
                 self.guards.push(self.client.lock(name).wait(wait).blocking().acquire()?);
+            }
+            ["task", name] => {
+                let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime is to be had");
+                runtime.block_on(async { self.client.lock(name).acquire().await?.release().await })?;
             }
             ["ensure"] => self.guards.last().expect("something is held").ensure()?,
             ["lost"] => {
