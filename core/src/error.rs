@@ -106,7 +106,8 @@ pub enum Error {
 
 /// What is to be done where the cause itself does not say it.
 fn check(cause: &str) -> &'static str {
-    if cause.contains("; ") { "" } else { "; check that it runs and that the address is right" }
+    let why = cause.split(NO_ANSWER).next().unwrap_or_default();
+    if why.contains("; ") { "" } else { "; check that it runs and that the address is right" }
 }
 
 /// Codes by which a server says that it runs nothing just then.

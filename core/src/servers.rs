@@ -35,6 +35,11 @@ impl Address {
         Some(Address::Tcp { host: host.to_owned(), port, tls: *tls })
     }
 
+    /// As its URL has it behind the scheme.
+    pub(crate) fn place(&self) -> String {
+        self.to_string().split("://").skip(1).collect()
+    }
+
     pub(crate) fn is_tls(&self) -> bool {
         matches!(self, Address::Tcp { tls: true, .. })
     }
@@ -146,7 +151,7 @@ impl Display for Servers {
             Servers::Replicated(_) => ("replicated", ""),
             Servers::Sentinel { master, .. } => ("sentinel", &**master),
         };
-        let hosts: Vec<String> = self.named().iter().map(|address| address.to_string().split("://").skip(1).collect()).collect();
+        let hosts: Vec<String> = self.named().iter().map(Address::place).collect();
         let slash = if master.is_empty() { "" } else { "/" };
         write!(f, "{}+{mode}://{}{slash}{master}", scheme(self.is_tls()), hosts.join(","))
     }

@@ -23,6 +23,7 @@ mod logs;
 mod lost;
 mod models;
 mod multi;
+mod nothing_listens;
 mod passing;
 mod permit_semaphore;
 mod permits;

@@ -190,8 +190,11 @@ fn votes_of_which_one_has_ended_before_the_last_came_are_no_majority_and_are_giv
     let proxy = Proxy::start(&servers[1]);
     let urls = [servers[0].url(), servers[1].url_at(proxy.port()), servers[2].url()];
     let members = urls.map(|url| Member { client: client(url), kind: "plain", name: "n".into() });
+    // A server that a client has never reached is not tried again.
+    members[1].client.run_blocking(Request::new(Op::Ping, "plain", "n", 1)).expect("it answers");
     let lock = Client::group(Rule::Majority, members.into()).expect("three different ones");
     proxy.refuse();
+    proxy.cut();
     let request = Request { lease: Some(secs(2)), response_timeout: Some(secs(60)), ..Request::new(Op::Acquire, "plain", "n", 1) };
     let (sender, answer) = std::sync::mpsc::channel();
     let asking = lock.clone();

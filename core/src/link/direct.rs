@@ -87,6 +87,11 @@ impl Direct {
         }
     }
 
+    /// Whether nothing listens there, and never did as far as this client knows.
+    pub fn is_absent(&self) -> bool {
+        self.server.is_absent()
+    }
+
     pub fn close(&self) {
         let closed = std::mem::take(&mut *self.idle());
         self.open.fetch_sub(closed.len(), AcqRel);
@@ -102,6 +107,7 @@ impl Direct {
         let limit = (left(end) / 3).max(Duration::from_millis(1));
         let opened = |error| self.server.not_opened(&error);
         let mut con = self.server.blocking().and_then(|client| client.get_connection_with_timeout(limit)).map_err(opened)?;
+        self.server.note_reached();
         con.set_write_timeout(Some(left(end))).map_err(opened)?;
         let asked = Instant::now();
         let (id, time, run): Greeted = last_answers(&mut con, &self.server.greeting(), 3, end).map_err(opened)?;

@@ -182,6 +182,15 @@ impl Link {
         }
     }
 
+    /// Whether nothing listens at the one address that there is, and never did as far as this client knows. Of several servers another one
+    /// may be about to take over.
+    pub fn is_absent(&self) -> bool {
+        match &self.way {
+            Way::One(node) => node.is_absent(),
+            Way::Many(_) => false,
+        }
+    }
+
     /// Whether what is taken of this name has to be confirmed, as far as is known now.
     pub fn confirms(&self, key: &str) -> bool {
         match &self.way {

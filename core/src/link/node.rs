@@ -58,6 +58,11 @@ impl Node {
         self.confirming.as_ref().is_some_and(|confirming| confirming.is_wanted())
     }
 
+    /// Whether nothing listens there, and never did as far as this client knows.
+    pub fn is_absent(&self) -> bool {
+        self.direct.is_absent()
+    }
+
     /// For how long it grants nothing new.
     pub fn held_back(&self) -> Option<Duration> {
         self.quarantine()?.rest()

@@ -27,6 +27,10 @@ pub struct Server {
     pushing: redis::Client,
     /// It knows RESP2 only.
     old: AtomicBool,
+    /// A connection to it has come about.
+    reached: AtomicBool,
+    /// Nothing listened there at the last attempt.
+    refused: AtomicBool,
     pub name: String,
     pub address: Address,
     pub client_name: Option<String>,
@@ -54,6 +58,8 @@ impl Server {
             blocking: client(redis::ProtocolVersion::RESP2).map_err(bad)?,
             pushing: client(redis::ProtocolVersion::RESP3).map_err(bad)?,
             old: AtomicBool::new(false),
+            reached: AtomicBool::new(false),
+            refused: AtomicBool::new(false),
             name: address.to_string(),
             address: address.clone(),
             client_name: config.client_name.clone(),
@@ -79,6 +85,16 @@ impl Server {
 
     pub fn note_old(&self) {
         self.old.store(true, Relaxed);
+    }
+
+    /// A connection has come about.
+    pub fn note_reached(&self) {
+        self.reached.store(true, Relaxed);
+    }
+
+    /// Whether nothing listens there, and never did as far as this client knows. A server that it has reached before may be starting anew.
+    pub fn is_absent(&self) -> bool {
+        self.refused.load(Relaxed) && !self.reached.load(Relaxed)
     }
 
     fn logged_in(&self, client: &redis::Client) -> RedisResult<redis::Client> {
@@ -121,13 +137,24 @@ impl Server {
         }
         match error.kind() {
             redis::ErrorKind::Parse => self.unavailable("does not speak the Redis protocol", false),
-            _ if error.is_connection_refusal() => self.unavailable("refuses connections", false),
+            _ if error.is_connection_refusal() => self.unavailable(self.nothing_there(error), false),
             _ => self.unavailable(format!("cannot be reached ({error})"), false),
+        }
+    }
+
+    fn nothing_there(&self, error: &RedisError) -> String {
+        let is_missing = io(error).is_some_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+        match &self.address {
+            Address::Unix(path) if is_missing => format!("cannot be reached: there is no socket file {path}"),
+            Address::Unix(path) => format!("cannot be reached: nothing listens on the socket {path}"),
+            tcp => format!("cannot be reached: nothing listens on {}", tcp.place()),
         }
     }
 
     /// What an error of opening a connection means: nothing was sent.
     pub fn not_opened(&self, error: &RedisError) -> Outcome {
+        let is_refusal = error.is_connection_refusal();
+        self.refused.store(is_refusal, Relaxed);
         if let Some(objection) = tls::objection(error) {
             return Outcome::Refused(self.unavailable(objection, false));
         }
@@ -136,7 +163,7 @@ impl Server {
             None => match (error.kind(), self.broken(error)) {
                 (redis::ErrorKind::InvalidClientConfig, _) => Outcome::Refused(Error::config(format!("{}: {error}", self.name))),
                 (_, Error::Unavailable { timeout: true, .. }) => Outcome::Unsent(self.late_to_open()),
-                (_, Error::Unavailable { .. }) if error.is_connection_dropped() && !self.address.is_tls() => {
+                (_, Error::Unavailable { .. }) if error.is_connection_dropped() && !is_refusal && !self.address.is_tls() => {
                     Outcome::Unsent(self.unavailable("closed the connection at once (does its port want TLS? then write rediss://)", false))
                 }
                 (_, error) => Outcome::Unsent(error),

@@ -79,6 +79,7 @@ impl Mux {
                 connected => connected?,
             },
         };
+        self.server.note_reached();
         let is_old = self.server.is_old();
         let asked = Instant::now();
         // Without what the last two of these tell it works too.
