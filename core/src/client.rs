@@ -31,7 +31,9 @@ pub struct Client {
 impl Client {
     /// A client for a URL, see [`Config::from_url`]. Starts nothing: the first call connects.
     pub fn connect(url: &str) -> Result<Client> {
-        Ok(Client::with_config(Config::from_url(url)?))
+        let config = Config::from_url(url)?;
+        config.check()?;
+        Ok(Client::with_config(config))
     }
 
     /// A client for a configuration. Starts nothing: the first call connects.
@@ -84,7 +86,7 @@ impl Client {
     /// theirs. Nothing is sent: [`Op::Ping`] shows whether the server takes them, once it is asked over a new connection.
     ///
     /// # Errors
-    /// `Config` for what is longer than a password can be.
+    /// `Config` for what is longer than a password can be, and for a user without a password.
     pub fn set_credentials(&self, username: Option<&str>, password: &str) -> Result<()> {
         self.config.login.set(Credentials::new(username, password)?);
         Ok(())

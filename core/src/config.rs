@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::command::NAME_MAX;
 use crate::error::{Error, Result};
-use crate::login::Login;
+use crate::login::{self, Login};
 use crate::nat::Nat;
 use crate::servers::{self, Servers, decode};
 use crate::sharded::Sharded;
@@ -55,7 +55,8 @@ impl Config {
     /// also Redisson's spellings `valkey://`, `valkeys://`, `redis+uds://`, `valkey+uds://`. Several servers, with commas between them:
     /// `redis+cluster://…` (some of a cluster), `redis+sentinel://…/master[/database]` (sentinels), `redis+replicated://…[/database]` (a
     /// master and replicas); `rediss+…` with TLS. Options are those of [`Config::set`]. What a user or a password has of `/`, `?` and `#` is
-    /// written as `%2F`, `%3F` and `%23`. An error never shows a password.
+    /// written as `%2F`, `%3F` and `%23`. A user alone (`redis://user@host`) is no login, see [`Config::check`]; a password alone
+    /// (`redis://:password@host`) is that of the server's default user. An error never shows a password.
     pub fn from_url(text: &str) -> Result<Self> {
         let bad = |why: &str| {
             let shown = shown::url(text);
@@ -103,7 +104,8 @@ impl Config {
         for (option, value) in options {
             config.set(&option, &value).map_err(|error| if is_clear { error } else { unclear() })?;
         }
-        config.check()?;
+        // The password of a user in the URL may be an option that is set later.
+        config.check_together()?;
         Ok(config)
     }
 
@@ -194,9 +196,15 @@ impl Config {
     /// Whether the options go together.
     ///
     /// # Errors
-    /// `Error::Config` for TLS options on an address without TLS, for a certificate without its key, and for a sync policy that may take
-    /// longer than the watchdog's leases last.
+    /// `Error::Config` for TLS options on an address without TLS, for a certificate without its key, for a sync policy that may take
+    /// longer than the watchdog's leases last, and for a user without a password.
     pub fn check(&self) -> Result<()> {
+        login::check("the user", self.username.as_deref(), self.password.as_deref())?;
+        login::check("the user of the sentinels", self.sentinel_username.as_deref(), self.sentinel_password.as_deref())?;
+        self.check_together()
+    }
+
+    fn check_together(&self) -> Result<()> {
         if self.sync.within() >= self.watchdog && !matches!(self.sync, SyncPolicy::Connected { .. }) {
             let (sync, watchdog) = (self.sync, self.watchdog);
             return Err(Error::config(format!(

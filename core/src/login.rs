@@ -32,7 +32,24 @@ impl Credentials {
             }
             Ok(Some(text.to_owned()).filter(|text| !text.is_empty()))
         };
-        Ok(Credentials { username: text("username", username.unwrap_or_default())?, password: text("password", password)? })
+        let credentials = Credentials { username: text("username", username.unwrap_or_default())?, password: text("password", password)? };
+        check("the user", credentials.username.as_deref(), credentials.password.as_deref())?;
+        Ok(credentials)
+    }
+}
+
+/// Nothing is sent of a user without a password: the server would take the client for its default user. A text in its place may be the
+/// password, so that it is not shown.
+///
+/// # Errors
+/// `Config` for a user without a password.
+pub fn check(user: &str, username: Option<&str>, password: Option<&str>) -> Result<()> {
+    match (username, password) {
+        (Some(_), None) => Err(Error::config(format!(
+            "{user} has no password, and would not be logged in; give the password too (redis://user:password@host), or leave the user \
+             out (redis://:password@host for a password alone)"
+        ))),
+        _ => Ok(()),
     }
 }
 

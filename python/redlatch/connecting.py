@@ -54,7 +54,7 @@ def connect(
     - `quarantine` (False): whether a server that may have lost locks, because it has just started or has taken over
       from another one, grants no new ones until nobody believes in a lost one any more: for the longest lease that
       this client has asked for, at least the watchdog's. All who share a lock are to have it.
-    - `username`, `password` (none).
+    - `username`, `password` (none); a username needs a password.
     - `tls` (the authorities that the system trusts): what `rediss://` trusts and shows, see `redlatch.Tls`.
 
     Raises ConfigError for a URL, an option or a file that cannot be used.

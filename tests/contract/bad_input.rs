@@ -185,3 +185,29 @@ fn a_server_that_dies_later_is_told_and_works_again_when_it_is_back() {
     client.lock("n").wait(secs(20)).blocking().acquire().expect("it is back").release().expect("held");
     eventually(|| server.view().keys("*").is_empty());
 }
+
+#[test]
+fn a_user_without_a_password_is_an_error_and_not_a_login_as_the_default_user() {
+    let is_told = |error: Error, user: &str| {
+        let said = error.to_string();
+        assert_eq!(error.code(), "config", "{said}");
+        assert!(said.contains(&format!("{user} has no password")) && said.contains("leave the user out"), "{said}");
+        // It may be the password itself, in the wrong place.
+        assert!(!said.contains("hunter2"), "{said}");
+    };
+    for (url, user) in [
+        ("redis://hunter2@localhost", "the user"),
+        ("redis://localhost?username=hunter2", "the user"),
+        ("redis+sentinel://localhost/m?sentinel_username=hunter2", "the user of the sentinels"),
+    ] {
+        is_told(Client::connect(url).map(drop).expect_err(url), user);
+        // The other half may come by itself.
+        let mut config = Config::from_url(url).expect("an option may follow");
+        is_told(config.check().expect_err(url), user);
+        config.set("password", "some").and_then(|config| config.set("sentinel_password", "other")).expect("a good option");
+        config.check().expect("both are there");
+    }
+    let client = Client::connect("redis://localhost").expect("a good URL");
+    is_told(client.set_credentials(Some("hunter2"), "").expect_err("no password"), "the user");
+    client.set_credentials(None, "").expect("the default user may have none");
+}

@@ -102,7 +102,19 @@ class TroubleTest extends LockTest {
         Throwable error = assertThrows(RedisConnectionException.class, () -> Redisson.create(configFor(address)));
         assertTrue(error.getMessage().contains(address), error.getMessage());
         assertInstanceOf(RedisException.class, error.getCause());
-        assertTrue(error.getCause().getMessage().contains("check that it runs"), error.getCause().getMessage());
+        String expected = "cannot be reached: nothing listens on 127.0.0.1:1; check that it runs and that the address is right";
+        assertTrue(error.getCause().getMessage().contains(expected), error.getCause().getMessage());
+    }
+
+    @Test
+    void a_user_without_a_password_is_an_error_and_not_a_login_as_the_default_user() {
+        Config alone = configFor("redis://127.0.0.1:1");
+        alone.setUsername("shop");
+        for (Config config : List.of(alone, configFor("redis://shop@127.0.0.1:1"))) {
+            Throwable error = assertThrows(IllegalArgumentException.class, () -> Redisson.create(config));
+            assertTrue(error.getMessage().contains("the user has no password"), error.getMessage());
+            assertFalse(error.getMessage().contains("shop"), error.getMessage());
+        }
     }
 
     @Test

@@ -42,6 +42,19 @@ def test_times_that_are_none_are_refused(client: Client, view: View, name: str, 
     assert view("EXISTS", name) == 0
 
 
+def test_a_user_without_a_password_is_refused_and_not_shown() -> None:
+    client = redlatch.connect("redis://hunter2@localhost", password="some")
+    calls: list[Callable[[], object]] = [
+        lambda: redlatch.connect("redis://hunter2@localhost"),
+        lambda: redlatch.connect(username="hunter2"),
+        lambda: client.set_credentials("", "hunter2"),
+    ]
+    for call in calls:
+        with pytest.raises(redlatch.ConfigError, match="the user has no password") as refused:
+            call()
+        assert "hunter2" not in str(refused.value)
+
+
 @pytest.mark.parametrize("lease", [0, 1e-9, timedelta(0)], ids=short)
 def test_a_lease_below_a_millisecond_is_refused(client: Client, view: View, name: str, lease: Any) -> None:
     with pytest.raises(redlatch.ConfigError, match=f"lease of `{name}`"):

@@ -189,7 +189,7 @@ class AsyncClient:
         for goes on. It asks nothing of Redis: a password that is wrong raises RefusedError (`WRONGPASS`) where a new
         connection is needed.
 
-        Raises ConfigError for what cannot be a password or a user.
+        Raises ConfigError for what cannot be a password or a user, and for a user without a password.
         """
         name = None if username is None else checked("username", username)
         self._native.set_credentials(checked("password", password), name)

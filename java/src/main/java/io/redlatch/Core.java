@@ -69,7 +69,7 @@ public final class Core {
     /**
      * Has connections that are opened from now on log in with these, either of which may be null.
      *
-     * @throws IllegalArgumentException for what is too long to be one of them
+     * @throws IllegalArgumentException for what is too long to be one of them, and for a user without a password
      */
     public void credentials(String username, String password) {
         Native.credentials(client, username, password == null ? "" : password);

@@ -52,7 +52,12 @@ final class Login {
             if (error != null || credentials == null) {
                 Log.warn("the credentialsResolver gave nothing new for " + Shown.url(servers.address) + ", the old ones stay: " + error);
             } else {
-                core.credentials(said[0] != null ? said[0] : user(credentials), credentials.getPassword());
+                try {
+                    core.credentials(said[0] != null ? said[0] : user(credentials), credentials.getPassword());
+                } catch (IllegalArgumentException unusable) {
+                    Log.warn("the credentialsResolver gave what is no login for " + Shown.url(servers.address) + ", the old one stays: "
+                        + unusable.getMessage());
+                }
             }
             follow(core);
         });
