@@ -134,8 +134,8 @@ async fn ask_about(live: &Arc<Live>, batch: Batch) {
     match outcome {
         Outcome::Reply(reply) => {
             tracing::debug!(target: "redlatch::renew", "{} holds are asked about", batch.asks.len());
-            let (states, epoch) = (reply.text().unwrap_or_default(), live.link.epoch());
-            live.holds(|holds| holds.answered(&batch.asks, &states, epoch, sent, Instant::now()));
+            let (states, epoch, tells) = (reply.text().unwrap_or_default(), live.link.epoch(), live.link.tells(batch.place));
+            live.holds(|holds| holds.answered(&batch.asks, &states, epoch, tells, sent, Instant::now()));
         }
         Outcome::Refused(error) => tracing::warn!(target: "redlatch::renew", "{} holds are not renewed: {error}", batch.asks.len()),
         outcome => tracing::debug!(target: "redlatch::renew", "{} holds are not renewed: {outcome:?}", batch.asks.len()),

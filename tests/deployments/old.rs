@@ -81,3 +81,34 @@ fn a_connection_of_messages_that_is_cut_is_opened_again_and_its_waiter_woken() {
     held.release().expect("held");
     waiting.join().expect("no panic").expect("it is free").release().expect("held");
 }
+
+/// The server, or what stands between, swallows all that is told on one connection; the others go on.
+#[test]
+fn a_waiter_is_woken_although_the_connection_of_its_messages_has_gone_dark() {
+    for server in old_servers() {
+        let proxy = Proxy::start(&server);
+        let a = connect(&server);
+        let b = Client::connect(&format!("{}?watchdog=2", server.url_at(proxy.port()))).expect("a good URL");
+        let held = a.lock("n").lease(Duration::from_secs(600)).blocking().acquire().expect("free");
+        let waiter = b.lock("n").wait(PATIENCE);
+        let waiting = std::thread::spawn(move || waiter.blocking().acquire());
+        eventually("a subscription", || (!server.view().channels("*").is_empty()).then_some(()));
+        proxy.hold_at(Direction::ToClient, "message", 1);
+        held.release().expect("held");
+        waiting.join().expect("no panic").expect("it is free").release().expect("held");
+        assert_eq!(proxy.struck(), 1, "the message came through");
+    }
+}
+
+#[test]
+fn a_holder_whose_hold_is_not_renewed_is_told_of_its_end_over_resp2() {
+    for server in old_servers() {
+        let client = connect(&server);
+        let guard = client.lock("n").lease(Duration::from_secs(600)).blocking().acquire().expect("free");
+        // The first look at the hold goes over another connection than the acquire.
+        let asked = |view: &mut View| view.command::<String>(&["CLIENT", "LIST"]).matches(" cmd=eval").count();
+        eventually("a look at the hold", || (asked(&mut server.view()) == 2).then_some(()));
+        connect(&server).lock("n").blocking().force_release().expect("answered");
+        told(&guard);
+    }
+}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -43,6 +44,22 @@ def test_a_port_where_nobody_listens_is_unavailable(name: str) -> None:
                 call()
             assert isinstance(refused.value, ConnectionError)
             assert (refused.value.code, refused.value.reason) == ("unavailable", "unreachable")
+
+
+@pytest.mark.parametrize("place", ["a port", "a socket file"])
+def test_where_nothing_listens_a_call_says_so_at_once_with_the_address_and_the_remedy(name: str, place: str) -> None:
+    port = free_port()
+    url, words = {
+        "a port": (f"redis://127.0.0.1:{port}", f"nothing listens on 127.0.0.1:{port}"),
+        "a socket file": ("unix:///no/such/socket", "there is no socket file /no/such/socket"),
+    }[place]
+    began = time.monotonic()
+    with redlatch.connect(f"{url}?response_timeout=60&retry_for=60") as client:
+        lock = client.get_lock(name)
+        for call in (client.ping, lock.try_lock, lambda: lock.lock(wait=0), lock.lock, lock.is_locked):
+            with pytest.raises(redlatch.UnavailableError, match=f"{words}; check that it runs and that the address is right"):
+                call()
+    assert time.monotonic() - began < 30
 
 
 def test_a_host_that_does_not_exist_is_unavailable() -> None:

@@ -80,8 +80,9 @@ impl Holds {
         asked
     }
 
-    /// The server has answered a call about many, sent at `sent`: 1 held, 0 somebody else holds it, - nobody does.
-    pub fn answered(&mut self, asks: &[Ask], states: &str, epoch: u64, sent: Instant, now: Instant) {
+    /// The server has answered a call about many, sent at `sent`: 1 held, 0 somebody else holds it, - nobody does. `tells`: from now on it
+    /// tells of changes; one that does not is asked again as often as holds are renewed.
+    pub fn answered(&mut self, asks: &[Ask], states: &str, epoch: u64, tells: bool, sent: Instant, now: Instant) {
         let (until, renew_at) = (sent + believed(self.watchdog), self.next_renewal(now));
         for (ask, state) in asks.iter().zip(states.bytes()) {
             let Some(owned) = self.owned.get_mut(ask.key).filter(|owned| owned.first == ask.first && owned.live() > 0) else { continue };
@@ -96,8 +97,7 @@ impl Holds {
             }
             let owned = &self.owned[ask.key];
             let check_at = match owned.suspected {
-                // From now on the server tells of changes.
-                false => None,
+                false => (!tells).then_some(renew_at),
                 // A change since the question may not be in the answer.
                 true if owned.slot.names().count() > 1 => Some(self.stepped(now + SHARED, STEP)),
                 true => Some(now),

@@ -137,7 +137,7 @@ fn play(history: &[(u8, u8)]) {
             let own = &mut kept[owner];
             if own.until <= trip.done {
                 // The key has gone.
-                holds.answered(&[ask], "-", 0, trip.sent, now);
+                holds.answered(&[ask], "-", 0, true, trip.sent, now);
                 noted.retain(|hold| hold.owner != owner);
                 continue;
             }
@@ -147,7 +147,7 @@ fn play(history: &[(u8, u8)]) {
                 own.until = own.until.max(trip.done + ask.lease);
                 own.believed = own.believed.max(trip.sent + believed(WATCHDOG));
             }
-            holds.answered(&[ask], "1", 0, trip.sent, now);
+            holds.answered(&[ask], "1", 0, true, trip.sent, now);
         }
         for hold in &noted {
             holds.look(hold.number, now);

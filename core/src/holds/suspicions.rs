@@ -39,7 +39,7 @@ fn a_suspicion_that_comes_while_the_server_is_asked_outlasts_the_answer() {
     assert_eq!(asks.len(), 1, "the server is to tell of changes");
     let suspected = start + SECOND + Duration::from_millis(1);
     holds.suspect(Some(&["n".to_owned()]), suspected);
-    holds.answered(&asks, "1", 0, start + SECOND, suspected);
+    holds.answered(&asks, "1", 0, true, start + SECOND, suspected);
     assert_eq!(asked(&mut holds, suspected, true).len(), 1, "the answer may be older than the change");
 }
 
@@ -51,7 +51,7 @@ fn a_suspicion_that_finds_a_call_on_its_way_is_looked_into_after_its_answer() {
     let suspected = start + SECOND + Duration::from_millis(1);
     holds.suspect(Some(&["n".to_owned()]), suspected);
     assert!(asked(&mut holds, suspected, false).is_empty(), "the question is on its way still");
-    holds.answered(&asks, "1", 0, start + SECOND, suspected);
+    holds.answered(&asks, "1", 0, true, start + SECOND, suspected);
     assert_eq!(asked(&mut holds, suspected, true).len(), 1, "the answer may be older than the change");
 }
 
@@ -61,6 +61,6 @@ fn an_answer_without_a_suspicion_since_its_question_ends_the_looks() {
     let mut holds = held(start);
     holds.suspect(Some(&["n".to_owned()]), start + SECOND);
     let asks = asked(&mut holds, start + SECOND, true);
-    holds.answered(&asks, "1", 0, start + SECOND, start + SECOND);
+    holds.answered(&asks, "1", 0, true, start + SECOND, start + SECOND);
     assert!(asked(&mut holds, start + 900 * SECOND, true).is_empty(), "nothing has changed since");
 }

@@ -42,7 +42,7 @@ fn a_loss_keeps_its_time_line_whatever_comes_later() {
     let first = told(&mut holds, number, lost);
     assert_eq!((first.reason, first.renewed), (LostReason::Partitioned, None));
     // The answer comes at last, and the owner takes it once more.
-    holds.answered(&renewal, "1", 0, start + SECOND, lost + SECOND);
+    holds.answered(&renewal, "1", 0, true, start + SECOND, lost + SECOND);
     let again = told(&mut holds, number, lost + SECOND);
     assert_eq!((again.reason, again.renewed, again.noticed, again.acquired), (first.reason, None, SECOND, first.acquired + SECOND));
     assert!(again.to_string().contains("never renewed"), "{again}");
@@ -59,7 +59,7 @@ fn a_renewal_counts_from_its_sending() {
     let renewal = asked(&mut holds, start + SECOND);
     // The answer was there, but the machine was suspended before it could be read.
     let awake = start + 100 * SECOND;
-    holds.answered(&renewal, "1", 0, start + SECOND, awake);
+    holds.answered(&renewal, "1", 0, true, start + SECOND, awake);
     let loss = told(&mut holds, number, awake);
     assert_eq!((loss.reason, loss.renewed), (LostReason::Paused, Some(99 * SECOND)));
 }

@@ -191,6 +191,14 @@ impl Link {
         }
     }
 
+    /// Whether the server of that [`Link::place`] tells of changed keys, over the connection that now is.
+    pub fn tells(&self, place: u16) -> bool {
+        match &self.way {
+            Way::One(node) => node.mux.tells(),
+            Way::Many(topology) => topology.map().owner(place).is_some_and(|node| node.mux.tells()),
+        }
+    }
+
     /// Whether what is taken of this name has to be confirmed, as far as is known now.
     pub fn confirms(&self, key: &str) -> bool {
         match &self.way {

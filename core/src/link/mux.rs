@@ -174,6 +174,11 @@ impl Mux {
         self.now().filter(|wire| wire.is_asked() || !self.channels_wanted().is_empty())
     }
 
+    /// Whether the server tells of changed keys.
+    pub fn tells(&self) -> bool {
+        self.now().is_some_and(|wire| wire.tells)
+    }
+
     /// Whether messages need a connection of their own there, as far as is known now.
     pub fn hears_apart(&self) -> bool {
         self.server.is_old()

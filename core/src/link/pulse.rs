@@ -1,5 +1,6 @@
-//! Notices, while anybody waits, that the mux's connection leads nowhere any more although nothing says so: a peer that vanished, a
-//! network that swallows one direction. A server that is slow costs a second connection's opening, but never the connection in use.
+//! Notices, while anybody waits, that the mux's connection, or the one that brings its messages, leads nowhere any more although nothing
+//! says so: a peer that vanished, a network that swallows one direction. A server that is slow costs a second connection's opening, but
+//! never the connection in use.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -39,7 +40,12 @@ async fn probe(mux: &Arc<Mux>, wire: &Wire) {
     let mut sign = pin!(async {
         match con.send_packed_command(&redis::cmd("PING")).await {
             Ok(_) => wire.answered(),
-            Err(_) => mux.lost(wire),
+            Err(_) => return mux.lost(wire),
+        }
+        if let Some(apart) = &wire.apart
+            && apart.sign().await.is_err()
+        {
+            mux.lost(wire);
         }
     });
     let second_opinion = async {

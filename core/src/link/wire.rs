@@ -20,7 +20,7 @@ pub struct Wire {
     /// Which life of the server it leads to, and the server's number for it; `None`: it does not tell.
     pub connection: Option<(u64, i64)>,
     /// The server tells of changed keys on this connection.
-    tells: bool,
+    pub tells: bool,
     /// Where messages come, if not here.
     pub apart: Option<Arc<Apart>>,
     state: Arc<State>,
@@ -172,9 +172,11 @@ impl Wire {
         self.state.answered();
     }
 
-    /// When the last answer came; at first, when the connection was opened.
+    /// When the last answer came; at first, when the connection was opened. Where messages come over another one, the one counts that has
+    /// been silent for longer.
     pub fn heard(&self) -> Instant {
-        *self.state.heard.lock().expect("nothing panics while it is held")
+        let heard = *self.state.heard.lock().expect("nothing panics while it is held");
+        self.apart.as_ref().and_then(|apart| apart.heard()).map_or(heard, |apart| apart.min(heard))
     }
 
     pub fn is_asked(&self) -> bool {

@@ -6,34 +6,64 @@ use std::sync::Arc;
 
 use futures_core::Stream;
 use redis::aio::{PubSubSink, PubSubStream};
-use redis::{Msg, RedisResult};
+use redis::{Msg, RedisResult, Value};
 use tokio::sync::Mutex;
 
 use super::Mux;
+use crate::clock::Instant;
 use crate::link::wire::{State, Wire};
 use crate::tasks;
 use crate::wakes::Wakes;
 
 /// Opened for the first channel. It ends with the connection that it belongs to, and that one with it.
 #[derive(Default)]
-pub struct Apart(Mutex<Option<PubSubSink>>);
+pub struct Apart {
+    sink: Mutex<Option<PubSubSink>>,
+    /// When it answered last; `None`: it is not there yet.
+    heard: std::sync::Mutex<Option<Instant>>,
+}
+
+impl Apart {
+    pub fn heard(&self) -> Option<Instant> {
+        *self.heard.lock().expect("nothing panics while it is held")
+    }
+
+    /// Asks for a sign of life; a server that refuses even that has answered.
+    ///
+    /// # Errors
+    /// The end of the connection.
+    pub async fn sign(&self) -> RedisResult<()> {
+        let sink = self.sink.lock().await.clone();
+        let Some(mut sink) = sink else { return Ok(()) };
+        match sink.ping::<Value>().await {
+            Err(error) if error.code().is_none() => return Err(error),
+            _ => self.answered(),
+        }
+        Ok(())
+    }
+
+    fn answered(&self) {
+        *self.heard.lock().expect("nothing panics while it is held") = Some(Instant::now());
+    }
+}
 
 impl Mux {
     pub(super) async fn subscribe_apart(&self, wire: &Wire, apart: &Apart, channels: &[String]) -> RedisResult<()> {
-        let mut sink = apart.0.lock().await;
+        let mut sink = apart.sink.lock().await;
         if sink.is_none() {
             let (opened, messages) = self.server.blocking()?.get_async_pubsub().await?.split();
             *sink = Some(opened);
+            apart.answered();
             tasks::spawn(hear(messages, self.wakes.clone(), wire.state()));
         }
         match &mut *sink {
-            Some(sink) => sink.subscribe(channels).await,
+            Some(sink) => sink.subscribe(channels).await.inspect(|()| apart.answered()),
             None => Ok(()),
         }
     }
 
     pub(super) async fn unsubscribe_apart(&self, apart: &Apart, channel: &str) -> RedisResult<()> {
-        match &mut *apart.0.lock().await {
+        match &mut *apart.sink.lock().await {
             Some(sink) => sink.unsubscribe(channel).await,
             None => Ok(()),
         }
