@@ -70,6 +70,7 @@ fn run(dir: &Path, seed: u64, time: Duration, only: Option<Family>, kinds: &str)
             nemesis.carry_out(&episode);
             let (active, resting) = (began.elapsed() - started, Instant::now());
             seen.extend(fleet.rest(REST));
+            seen.extend(servers.iter().flat_map(|server| server.watch().take_violations()).map(|violation| violation.to_string()));
             let living: Vec<String> = fleet.slots().flat_map(|slot| slot.ids.clone()).collect();
             residue.check(&servers, &living, fleet.histories().len() > processes);
             burden.push(fleet.burden());
@@ -86,6 +87,7 @@ fn run(dir: &Path, seed: u64, time: Duration, only: Option<Family>, kinds: &str)
         }
     });
     fleet.slots().for_each(|mut slot| drop(slot.process.ask("close")));
+    seen.extend(servers.iter().flat_map(|server| server.judged()).map(|violation| violation.to_string()));
     println!();
     let (histories, mut faults) = (fleet.histories(), nemesis.faults.into_inner().expect("nobody panicked while holding this"));
     faults.extend(stillness::faults(&still, histories.len()));

@@ -136,7 +136,7 @@ impl Run<'_> {
             ("calls that returned too late or never", &waits.violations),
             ("locks left free while somebody waited", &handover.violations),
             ("left in the server", &listed(self.residue.violations)),
-            ("others", &listed(self.seen)),
+            ("what holds at every moment, and others", &listed(self.seen)),
         ];
         for (what, violations) in told {
             row(&format!("VIOLATIONS: {what}"), violations.count);

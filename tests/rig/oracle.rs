@@ -6,7 +6,7 @@ use std::time::Duration;
 use redlatch::kinds::ALL;
 use redlatch::{Client, Op, Request};
 use redlatch_tests::oracle::{Statement, Violation};
-use redlatch_tests::{Server, all_at_once, eventually, ms, secs};
+use redlatch_tests::{Process, Server, all_at_once, eventually, ms, secs};
 
 /// Changes what a server has, past the rig.
 fn change(server: &Server, words: &[&str]) {
@@ -149,4 +149,40 @@ fn what_a_test_breaks_on_purpose_is_not_held_against_it() {
     std::thread::sleep(ms(300));
     assert!(server.watch().violations().is_empty());
     drop(guard);
+}
+
+#[test]
+fn a_belief_of_another_process_is_seen_until_that_process_is_gone() {
+    let server = Server::start();
+    let start = || Process::start(env!("CARGO_BIN_EXE_redlatch-worker"), &[server.url()]);
+    let mut holder = start();
+    assert_eq!(holder.ask("acquire n 60000"), "ok");
+    std::thread::sleep(ms(200));
+    assert!(server.watch().violations().is_empty(), "{:?}", server.watch().violations());
+    change(&server, &["PEXPIRE", "n", "1000"]);
+    let violation = violated(&server, Statement::Belief);
+    assert!(violation.text.contains("kind plain") && violation.name == "n", "{violation}");
+    drop(holder);
+
+    let mut killed = start();
+    assert_eq!(killed.ask("acquire m 60000"), "ok");
+    drop(killed);
+    change(&server, &["PEXPIRE", "m", "1000"]);
+    let mut view = server.view();
+    eventually("its end", || (!view.exists("m")).then_some(()));
+    assert!(server.watch().violations().is_empty(), "{:?}", server.watch().violations());
+}
+
+#[test]
+fn a_token_that_another_process_was_given_is_given_to_no_other_owner() {
+    let server = Server::start();
+    let mut holder = Process::start(env!("CARGO_BIN_EXE_redlatch-worker"), &[server.url()]);
+    assert_eq!(holder.ask("fenced n"), "ok");
+    assert_eq!(holder.ask("release"), "ok");
+    change(&server, &["SET", "redisson_lock_token:{n}", "0"]);
+    let client = connect(&server, "");
+    client.fenced_lock("n").blocking().acquire().expect("free").release().expect("held");
+    let told = || server.watch().violations().into_iter().find(|seen| seen.text.contains("is that of hold"));
+    eventually("a violation", told);
+    server.watch().take_violations();
 }

@@ -19,6 +19,12 @@ pub fn at(instant: Instant) -> u64 {
     }
 }
 
+/// The [`Instant`] of a reading that is not in the future.
+pub fn instant(reading: u64) -> Instant {
+    let (now, here) = (now(), Instant::now());
+    here.checked_sub(Duration::from_nanos(now.saturating_sub(reading))).unwrap_or(here)
+}
+
 pub fn ns(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

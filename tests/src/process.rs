@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::guarded::Guarded;
-use crate::{PATIENCE, ports};
+use crate::{PATIENCE, oracle, ports};
 
 /// A running program that was given `--control <port>`; dropping it kills it as `kill -9` does.
 pub struct Process {
@@ -28,7 +28,7 @@ impl Process {
         let listener = ports::listen();
         listener.set_nonblocking(true).expect("it is a socket");
         let port = listener.local_addr().expect("a bound socket has an address").port();
-        let command = [&[program.to_owned()], args, &["--control".to_owned(), port.to_string()]].concat();
+        let command = [&oracle::words()[..], &[program.to_owned()], args, &["--control".to_owned(), port.to_string()]].concat();
         let guarded = Guarded::start(&dir, &command);
         let stream = crate::eventually(&format!("a call from {program}"), || {
             assert!(!guarded.ended(), "{program} ended: {}", log_in(&dir));

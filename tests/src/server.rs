@@ -9,7 +9,7 @@ use crate::deadline;
 use crate::guarded::Guarded;
 use crate::listener::Listener;
 use crate::monitor::Monitor;
-use crate::oracle::{Statement, Watch};
+use crate::oracle::{Statement, Violation, Watch};
 use crate::ports;
 use crate::view::View;
 
@@ -161,6 +161,12 @@ impl Server {
     /// What the rig sees of it by itself.
     pub fn watch(&self) -> &Watch {
         self.watch.as_ref().expect("it stands aside in programs that measure")
+    }
+
+    /// What was violated here until now, with a last look at what is left: the rig looks no more.
+    pub fn judged(&self) -> Vec<Violation> {
+        self.watch().look_back();
+        self.watch().take_violations()
     }
 
     /// Starts it again, empty, on the same port.

@@ -5,6 +5,7 @@
 //! | `acquire NAME [LEASE_MS]` | `ok`, or an error's code and words |
 //! | `wait NAME WAIT_MS` | the same, after so long at the latest |
 //! | `task NAME` | the same, of an acquire by a task of a runtime of its own |
+//! | `fenced NAME` | the same of a fenced lock |
 //! | `ensure` | the same, about the latest hold |
 //! | `lost` | the same, when the latest hold is lost; `ok` is never said |
 //! | `release` | the same, and the latest hold is forgotten |
@@ -42,6 +43,7 @@ use traffic::Traffic;
 fn main() {
     let args: Vec<String> = std::env::args().collect();
     let [_, url, .., port] = &args[..] else { panic!("the arguments are URL --control PORT") };
+    redlatch_tests::oracle::tell_the_rig();
     let mut control = Control::connect(port.parse().expect("the port is a number")).expect("somebody listens");
     let mut hand = Hand { client: Client::connect(url).expect("the URL is good"), guards: Vec::new() };
     let (mut traffic, mut names) = (None, None);
@@ -112,6 +114,7 @@ impl Hand {
                 let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime is to be had");
                 runtime.block_on(async { self.client.lock(name).acquire().await?.release().await })?;
             }
+            ["fenced", name] => self.guards.push(self.client.fenced_lock(name).blocking().acquire()?),
             ["ensure"] => self.guards.last().expect("something is held").ensure()?,
             ["lost"] => {
                 let guard = self.guards.last().expect("something is held");

@@ -1,4 +1,4 @@
-//! The beliefs of each client of this process, as the core tells them.
+//! The beliefs of each client of this process and of those that it has started, as the core tells them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::Bound;
@@ -102,8 +102,7 @@ pub fn note(change: Change) {
         BEGUN.fetch_add(1, SeqCst);
         return;
     }
-    let client = CLIENTS.read().expect("nothing panics while it is held").get(&change.client).cloned();
-    let Some(client) = client else { return };
+    let Some(client) = find(&change.client) else { return };
     if let What::Token(token) = change.what {
         let asked = client.state().owned.get(&change.key).map_or(change.at, |owned| owned.asked);
         tokens::given(&client, &change.key, change.hold, token, asked, change.at);
@@ -126,6 +125,13 @@ impl Client {
             let _ = self.places.set(places.clone());
         }
         places
+    }
+
+    /// Its process is gone, and with it what it believed.
+    pub fn died(&self) {
+        let mut state = self.state();
+        state.is_over = true;
+        state.owned.clear();
     }
 
     pub fn is_cluster(&self) -> bool {
@@ -173,6 +179,10 @@ impl Client {
             state.owned.remove(&key);
         }
     }
+}
+
+pub fn find(uuid: &str) -> Option<Arc<Client>> {
+    CLIENTS.read().expect("nothing panics while it is held").get(uuid).cloned()
 }
 
 /// Clients that may ask a server.

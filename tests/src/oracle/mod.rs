@@ -6,12 +6,13 @@
 //! - **(c)** the fencing tokens of a name only grow, and none is given out twice, while the server keeps its data.
 //! - **(d)** after the last client is gone, and a lease has passed, nothing of ours but that list is on the server, and nothing was renewed.
 //!
-//! The clients of this process say what they believe ([`news`], [`book`]); a thread beside each server ([`sampler`]) reads what the server has of
-//! it ([`probe`]) over a connection of its own, and compares. Of clients in other processes it sees the keys, so that (b), (d) and the
-//! counters of (c) hold for them too. A violation ends the test: the server's end is a panic that says which statement, of which hold.
+//! The clients of this process say what they believe ([`news`], [`book`]), and so do those of processes in Rust that it starts ([`abroad`]); a
+//! thread beside each server ([`sampler`]) reads what the server has of it ([`probe`]) over a connection of its own, and compares. Of clients
+//! in other languages it sees the keys, so that (b), (d) and the counters of (c) hold for them too. A violation ends the test: the server's end is a panic that says which statement, of which hold.
 //!
 //! A test that breaks a statement on purpose says so, with the reason: [`crate::Server::exempt`].
 
+mod abroad;
 mod book;
 pub mod endless;
 mod last_look;
@@ -24,6 +25,8 @@ pub mod watch;
 
 use std::time::Duration;
 
+pub use abroad::tell_the_rig;
+pub(crate) use abroad::words;
 pub use news::hear;
 pub use watch::Watch;
 

@@ -1,4 +1,4 @@
-//! Hears what the clients of this process believe, and passes on what they say to a log.
+//! Hears what the clients of this process believe, and passes on what they say to a log. In a process that a rig has started the rig is told.
 //!
 //! The core tells the µs from now on. When the event is asked for, just before its fields are filled in, the time is noted here: so a belief
 //! ends by this book never later than by the core's.
@@ -13,12 +13,14 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
 use tracing::{Event, Level, Metadata, Subscriber};
 
-use super::book;
+use super::{abroad, book};
+use crate::clock;
 
 const TARGET: &str = "redlatch::belief";
 
 thread_local! {
-    static ASKED: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// The time of the latest event, and the same by the machine's clock.
+    static ASKED: Cell<Option<(Instant, u64)>> = const { Cell::new(None) };
 }
 
 type Hearer = Box<dyn Fn(Level, &str, &str) + Send>;
@@ -50,7 +52,7 @@ impl Subscriber for News {
 
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         if metadata.target() == TARGET {
-            ASKED.set(Some(Instant::now()));
+            ASKED.set(Some((Instant::now(), clock::now())));
             return true;
         }
         metadata.target().starts_with("redlatch::") && HEARD.load(SeqCst)
@@ -61,7 +63,10 @@ impl Subscriber for News {
         if metadata.target() == TARGET {
             let mut told = Told::default();
             event.record(&mut told);
-            book::note(told.change(ASKED.take().unwrap_or_else(Instant::now)));
+            let (at, by_machine) = ASKED.take().unwrap_or_else(|| (Instant::now(), clock::now()));
+            if !abroad::pass_on(&told, by_machine) {
+                book::note(told.change(at));
+            }
             return;
         }
         let mut message = Message(String::new());
@@ -91,18 +96,19 @@ impl Visit for Message {
 
 /// The fields of one event.
 #[derive(Default)]
-struct Told {
-    change: String,
-    client: String,
-    kind: String,
-    name: String,
-    servers: String,
-    owner: i64,
-    hold: u64,
-    token: i64,
-    database: i64,
-    left: u64,
-    asked: u64,
+pub(super) struct Told {
+    pub change: String,
+    pub client: String,
+    pub kind: String,
+    pub name: String,
+    pub servers: String,
+    pub owner: i64,
+    pub hold: u64,
+    pub token: i64,
+    pub database: i64,
+    /// In µs; the longest there is: nothing was asked.
+    pub left: u64,
+    pub asked: u64,
 }
 
 impl Visit for Told {
@@ -142,7 +148,7 @@ impl Visit for Told {
 }
 
 impl Told {
-    fn change(self, at: Instant) -> book::Change {
+    pub fn change(self, at: Instant) -> book::Change {
         let asked = (self.asked != u64::MAX).then(|| at.checked_sub(Duration::from_micros(self.asked)).unwrap_or(at));
         let until = at + Duration::from_micros(self.left);
         let key = book::Key { kind: self.kind, name: self.name, owner: self.owner };

@@ -22,10 +22,16 @@ type Name = (BTreeSet<Place>, i64, String);
 
 static GIVEN: LazyLock<Mutex<HashMap<Name, BTreeMap<i64, Given>>>> = LazyLock::new(Mutex::default);
 
+/// When servers have lost their data last.
+static EMPTIED: LazyLock<Mutex<HashMap<Place, Instant>>> = LazyLock::new(Mutex::default);
+
 /// A hold was given a token by a call sent at `asked`.
 pub fn given(client: &Client, key: &Key, hold: u64, token: i64, asked: Instant, told: Instant) {
     let places = client.places();
-    if places.is_empty() {
+    // What another process was given before is heard a little later.
+    let is_before =
+        |place: &Place| EMPTIED.lock().expect("nothing panics while it is held").get(place).is_some_and(|emptied| asked <= *emptied);
+    if places.is_empty() || places.iter().any(is_before) {
         return;
     }
     let owner = format!("{}:{}", client.uuid, key.owner);
@@ -52,5 +58,6 @@ pub fn given(client: &Client, key: &Key, hold: u64, token: i64, asked: Instant, 
 
 /// A server has lost its data.
 pub fn forget(place: Place) {
+    EMPTIED.lock().expect("nothing panics while it is held").insert(place, Instant::now());
     GIVEN.lock().expect("nothing panics while it is held").retain(|(places, ..), _| !places.contains(&place));
 }

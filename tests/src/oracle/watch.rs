@@ -46,6 +46,10 @@ pub fn stand_aside() {
     ASIDE.store(true, SeqCst);
 }
 
+pub(super) fn stands_aside() -> bool {
+    ASIDE.load(SeqCst)
+}
+
 /// Tells the servers there that something was violated.
 pub(super) fn report(places: &BTreeSet<Place>, violation: Violation) {
     let first = places.iter().find_map(|place| find(*place));
