@@ -23,7 +23,11 @@ pub struct Cell<'a> {
 
 impl Cell<'_> {
     pub fn title(&self) -> String {
-        format!("{} × {} × {}", self.kind.name, self.operation.name, self.trouble.name)
+        self.names().join(" × ")
+    }
+
+    pub fn names(&self) -> [&str; 3] {
+        [self.kind.name, self.operation.name, &self.trouble.name]
     }
 
     /// Gives the answers to the client that the trouble meets, and each thing that was wrong.

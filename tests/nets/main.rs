@@ -61,16 +61,26 @@ fn spread(cells: &[Cell]) -> BTreeSet<usize> {
     cells.iter().enumerate().filter(|(at, cell)| cell.trouble.name == "none" || wanted(*at, cell)).map(|(at, _)| at).collect()
 }
 
-/// `REDLATCH_NETS`: `all`, or words with `,` between them, of which all are in the titles of the cells to play; else a spread is played.
+/// `REDLATCH_NETS`: `all`, or words with `,` between them, each of which a cell has in its title; a word that is the name of a kind, an operation
+/// or a trouble means that one only. More such choices come after `;`. Without it a spread is played.
 fn chosen(cells: &[Cell]) -> BTreeSet<usize> {
-    match std::env::var("REDLATCH_NETS").unwrap_or_default().as_str() {
+    let wanted = std::env::var("REDLATCH_NETS").unwrap_or_default();
+    match wanted.as_str() {
         "" => spread(cells),
         "all" => (0..cells.len()).collect(),
-        words => {
-            let has = |cell: &Cell| words.split(',').all(|word| cell.title().contains(word.trim()));
-            cells.iter().enumerate().filter(|(_, cell)| has(cell)).map(|(at, _)| at).collect()
-        }
+        choices => choices.split(';').flat_map(|words| called(cells, words)).collect(),
     }
+}
+
+/// The cells that have all these words.
+fn called(cells: &[Cell], words: &str) -> Vec<usize> {
+    let words: Vec<&str> = words.split(',').map(str::trim).collect();
+    let is_name = |word: &&str| cells.iter().any(|cell| cell.names().contains(word));
+    let (names, parts): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| is_name(word));
+    let is_one = |cell: &Cell| names.iter().all(|name| cell.names().contains(name)) && parts.iter().all(|part| cell.title().contains(part));
+    let found: Vec<usize> = cells.iter().enumerate().filter(|(_, cell)| is_one(cell)).map(|(at, _)| at).collect();
+    assert!(!found.is_empty(), "REDLATCH_NETS: no cell is called `{}`", words.join(", "));
+    found
 }
 
 fn troubles() -> BTreeMap<&'static str, Vec<Trouble>> {
