@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use redlatch::Op;
 use redlatch_tests::oracle::endless;
-use redlatch_tests::{Server, ms};
+use redlatch_tests::{PATIENCE, Server, ms};
 
 use crate::cell::LEASE;
 use crate::player::Player;
@@ -42,7 +42,8 @@ impl Scene<'_> {
             let errors = self.a.errors.lock().expect("no call panics").clone();
             wrong.extend(errors.into_iter().filter(|error| error.contains(" is lost to ") && !is_due(error)));
         }
-        if self.cell.trouble.name == "none" {
+        wrong.extend(self.of_remote());
+        if matches!((self.cell.trouble.name.as_str(), &self.cell.trouble.strike), ("none", _) | (_, Strike::Forks)) {
             let errors = self.a.errors.lock().expect("no call panics").clone();
             let is_known = |error: &String| {
                 is_due(error) || is_slow && error.contains(" is lost to ") || !self.cell.kind.reentrant && error.contains("already held")
@@ -59,12 +60,24 @@ impl Scene<'_> {
         wrong
     }
 
+    /// What is wrong with the process of the client that the trouble meets, if it has one of its own.
+    fn of_remote(&self) -> Vec<String> {
+        let Some(remote) = &self.remote else { return Vec::new() };
+        let mut wrong = std::mem::take(&mut *self.seen.lock().expect("nothing panics while it is held"));
+        if let Some(child) = self.child.lock().expect("nothing panics while it is held").take() {
+            let said = child.recv_timeout(PATIENCE).map_or("nothing was heard of the child".into(), |said| said["child"].to_string());
+            wrong.extend((said != "\"\"").then_some(said));
+        }
+        wrong.extend(remote.log().contains("panicked").then(|| remote.log()));
+        wrong
+    }
+
     /// Another client can take it within a lease.
     fn next_gets_it(&self) -> Option<String> {
         let (kind, begun) = (self.cell.kind.name, Instant::now());
         let wait = Some(self.cell.patience());
-        let client = self.b.client().expect("no trouble meets it");
-        let next = Player::new(client, if kind == "read" { "write" } else { kind }, self.b.name.clone(), true);
+        let hand = self.b.hand().expect("no trouble meets it");
+        let next = Player::new(hand, if kind == "read" { "write" } else { kind }, self.b.name.clone(), true);
         let taken = match kind {
             "semaphore" => return self.count_is_right(),
             "latch" => {

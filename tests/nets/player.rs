@@ -5,8 +5,11 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use redlatch::{Answer, Op, Request};
+use redlatch_tests::remote::End;
+
 use crate::cell::LEASE;
-use redlatch::{Answer, Client, Error, Op, Request, Result};
+use crate::hand::Hand;
 
 /// A call that waits for nothing is to end within this; some of that is for a machine that has more to do.
 const BOUND: Duration = Duration::from_secs(12);
@@ -21,7 +24,7 @@ pub enum Next {
 }
 
 pub struct Player {
-    client: Mutex<Option<Client>>,
+    hand: Mutex<Option<Hand>>,
     pub kind: &'static str,
     pub name: String,
     /// Whether its calls are made on the caller's thread.
@@ -37,14 +40,13 @@ pub struct Pending {
     what: &'static str,
     bound: Duration,
     ticket: u64,
-    answer: mpsc::Receiver<Result<Answer>>,
+    answer: mpsc::Receiver<End>,
 }
 
 impl Player {
-    pub fn new(client: Client, kind: &'static str, name: String, blocks: bool) -> Self {
-        let client = Mutex::new(Some(client));
+    pub fn new(hand: Hand, kind: &'static str, name: String, blocks: bool) -> Self {
         Player {
-            client,
+            hand: Mutex::new(Some(hand)),
             kind,
             name,
             blocks,
@@ -56,13 +58,13 @@ impl Player {
     }
 
     /// `None`: it was dropped.
-    pub fn client(&self) -> Option<Client> {
-        self.client.lock().expect("no call panics").clone()
+    pub fn hand(&self) -> Option<Hand> {
+        self.hand.lock().expect("no call panics").clone()
     }
 
     /// Drops the client, with all that it holds.
     pub fn abandon(&self) {
-        drop(self.client.lock().expect("no call panics").take());
+        drop(self.hand.lock().expect("no call panics").take());
     }
 
     pub fn meets(&self, next: Next) {
@@ -141,37 +143,29 @@ impl Player {
 
     fn begin(&self, what: &'static str, request: Request) -> Pending {
         let next = std::mem::take(&mut *self.next.lock().expect("no call panics"));
-        let (sender, answer) = mpsc::channel();
         let bound = BOUND + request.wait.unwrap_or_default();
-        let Some(client) = self.client() else {
-            let _ = sender.send(Err(Error::Closed { server: "a client that was dropped".into() }));
+        let Some(hand) = self.hand() else {
+            let (sender, answer) = mpsc::channel();
+            let _ = sender.send(Err(("closed".into(), "the client was dropped".into())));
             return Pending { what, bound, ticket: 0, answer };
         };
-        let ticket = client.ticket();
-        match next {
-            Next::Dropped(after) => {
-                thread::spawn(move || {
-                    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("the system gives a runtime");
-                    let ended = runtime.block_on(async { tokio::time::timeout(after, client.run(request)).await });
-                    drop(sender.send(ended.unwrap_or(Err(Error::Cancelled))));
-                });
-            }
-            // A waiter is in line when this returns.
-            Next::Usual if self.blocks && request.wait == Some(Duration::ZERO) => {
-                thread::spawn(move || drop(sender.send(client.run_blocking(request))));
-            }
-            Next::Usual => client.submit(ticket, request, move |result| drop(sender.send(result))),
+        let ticket = hand.ticket();
+        let answer = match next {
+            Next::Dropped(after) => hand.run_for(after, request),
+            Next::Usual if self.blocks && request.wait == Some(Duration::ZERO) => hand.run_blocking(ticket, request),
+            Next::Usual => hand.submit(ticket, request),
             Next::Cancelled(after) => {
-                client.submit(ticket, request, move |result| drop(sender.send(result)));
+                let answer = hand.submit(ticket, request);
                 thread::sleep(after);
-                client.cancel(ticket);
+                hand.cancel(ticket);
+                answer
             }
-        }
+        };
         Pending { what, bound, ticket, answer }
     }
 
     pub fn cancel(&self, pending: &Pending) {
-        self.client().into_iter().for_each(|client| client.cancel(pending.ticket));
+        self.hand().into_iter().for_each(|hand| hand.cancel(pending.ticket));
     }
 
     pub fn end(&self, pending: Pending) -> Option<Answer> {
@@ -186,8 +180,8 @@ impl Player {
                 told.push(format!("{what} {}{token}", if is_done { "done" } else { "not now" }));
                 is_done.then_some(answer)
             }
-            Ok(Err(error)) => {
-                told.push(format!("{what} {}: {error}", error.code()));
+            Ok(Err((code, error))) => {
+                told.push(format!("{what} {code}: {error}"));
                 self.errors.lock().expect("no call panics").push(format!("{what}: {error}"));
                 None
             }
@@ -203,13 +197,8 @@ impl Player {
 
     /// Closes the client, as far as that ends.
     pub fn close(&self) {
-        let Some(client) = self.client() else { return };
-        let (sender, ended) = mpsc::channel();
-        thread::spawn(move || {
-            client.close(true);
-            let _ = sender.send(());
-        });
-        if ended.recv_timeout(BOUND).is_err() {
+        let Some(hand) = self.hand() else { return };
+        if hand.close().recv_timeout(BOUND).is_err() {
             self.faults.lock().expect("no call panics").push(format!("close has not ended after {BOUND:?}"));
         }
     }

@@ -1,22 +1,27 @@
 //! A cell while it is played: the servers and clients of it, and what goes wrong between [`Scene::struck`] and [`Scene::heal`].
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use redlatch::{Client, Op, Request};
-use redlatch_tests::{Proxy, Server, View, ms};
+use redlatch_tests::{Clocks, Proxy, Remote, Server, View, ms};
 
 use crate::cell::{Cell, LEASE};
 use crate::clocked::{self, Clock};
 use crate::grounds::Grounds;
+use crate::hand::Hand;
 use crate::moving::Move;
 use crate::player::{Next, Player};
 use crate::troubles::{Ground, Strike};
 
+const WORKER: &str = env!("CARGO_BIN_EXE_redlatch-worker");
 /// For how long a slot is half here and half there.
 const PARTED: Duration = ms(200);
+/// For how long a machine sleeps: beyond a lease.
+const ASLEEP: Duration = LEASE.saturating_add(ms(400));
 /// How far a server's clock is set back, in ms.
 const BACK: i64 = -5_000;
 
@@ -34,6 +39,12 @@ pub struct Scene<'a> {
     /// A client that it does not meet.
     pub b: Player,
     pub writers: Option<[Player; 2]>,
+    /// The client that the trouble meets, if it has a process of its own.
+    pub remote: Option<Arc<Remote>>,
+    /// What a forked child of it came to.
+    pub child: Mutex<Option<Receiver<serde_json::Value>>>,
+    /// What was seen to be wrong while it was struck.
+    pub seen: Mutex<Vec<String>>,
     control: Mutex<View>,
     moving: Option<Move>,
     strikes: AtomicBool,
@@ -81,8 +92,14 @@ impl<'a> Scene<'a> {
             Client::connect(&url).unwrap_or_else(|e| panic!("{url}: {e}"))
         };
         let name = if cell.kind.name == "multi" { format!("{key}\0one\0two") } else { key.clone() };
-        let (a, b) = (connect(&way, &format!("&response_timeout=1&retry_for=1{}", cell.trouble.options)), connect(&url, ""));
-        let player = |client: &Client, kind| Player::new(client.clone(), kind, name.clone(), cell.number.is_multiple_of(2));
+        let options = format!("&response_timeout=1&retry_for=1{}", cell.trouble.options);
+        let remote = cell.trouble.strike.needs_process().then(|| {
+            let clocks = matches!(cell.trouble.strike, Strike::Suspended(_)).then(Clocks::new);
+            Arc::new(Remote::start(WORKER, &format!("{way}?watchdog={}{options}", LEASE.as_secs()), clocks))
+        });
+        let a = remote.clone().map_or_else(|| Hand::Here(connect(&way, &options)), Hand::There);
+        let b = Hand::Here(connect(&url, ""));
+        let player = |hand: &Hand, kind| Player::new(hand.clone(), kind, name.clone(), cell.number.is_multiple_of(2));
         let writers = (cell.kind.name == "read").then(|| [player(&a, "write"), player(&b, "write")]);
         let (a, b) = (Arc::new(player(&a, cell.kind.name)), player(&b, cell.kind.name));
         let control = Mutex::new(server.view());
@@ -98,6 +115,9 @@ impl<'a> Scene<'a> {
             a,
             b,
             writers,
+            remote,
+            child: Mutex::default(),
+            seen: Mutex::default(),
             control,
             moving,
             strikes: AtomicBool::new(false),
@@ -149,19 +169,45 @@ impl<'a> Scene<'a> {
         self.control.lock().expect("no command panics").command::<()>(words);
     }
 
-    /// Does `act`, and from its beginning on it goes wrong, until [`Scene::heal`]. A slot has moved soon after its first keys.
+    /// Does `act`, and from its beginning on it goes wrong, until [`Scene::heal`]. A slot has moved soon after its first keys, and a machine that
+    /// sleeps wakes by itself.
     pub fn struck<T: Send>(&self, act: impl FnOnce() -> T) -> T {
-        self.strike();
-        if !matches!(self.cell.trouble.strike, Strike::Moves { .. }) {
-            return act();
+        match self.cell.trouble.strike {
+            Strike::Moves { .. } => {
+                self.strike();
+                thread::scope(|scope| {
+                    scope.spawn(|| {
+                        sleep(PARTED);
+                        self.heal();
+                    });
+                    act()
+                })
+            }
+            Strike::Suspended(after) => thread::scope(|scope| {
+                scope.spawn(move || {
+                    sleep(ms(after));
+                    self.sleep_once();
+                });
+                act()
+            }),
+            _ => {
+                self.strike();
+                act()
+            }
         }
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                sleep(PARTED);
-                self.heal();
-            });
-            act()
-        })
+    }
+
+    /// The machine of the client that the trouble meets sleeps, and wakes.
+    fn sleep_once(&self) {
+        if self.strikes.swap(true, SeqCst) {
+            return;
+        }
+        let remote = self.remote.as_ref().expect("it was started for that");
+        remote.stop();
+        let since = Instant::now();
+        sleep(ASLEEP);
+        remote.go_on(since.elapsed());
+        self.seen.lock().expect("nothing panics while it is held").extend(remote.believes_too_long());
     }
 
     fn strike(&self) {
@@ -170,7 +216,11 @@ impl<'a> Scene<'a> {
         }
         let proxy = || self.proxy.as_ref().expect("it was started for that");
         match &self.cell.trouble.strike {
-            Strike::Nothing | Strike::Impossible(_) => {}
+            Strike::Nothing | Strike::Suspended(_) => {}
+            Strike::Forks => {
+                let child = self.remote.as_ref().expect("it was started for that").fork();
+                *self.child.lock().expect("nothing panics while it is held") = Some(child);
+            }
             Strike::LostReply => proxy().lose_reply_to("EVALSHA"),
             Strike::LateCopy => proxy().keep_request("EVALSHA"),
             Strike::Nonsense(said) => proxy().answer_to("EVALSHA", said),

@@ -44,8 +44,17 @@ pub enum Strike {
     Dropped(u64),
     /// The server answers the next script with these bytes.
     Nonsense(&'static [u8]),
-    /// It cannot be played, for this reason.
-    Impossible(&'static str),
+    /// The machine of the client, which has a process of its own, sleeps so many ms later, beyond a lease.
+    Suspended(u64),
+    /// The client's process forks, and the child uses what it has of its parent's.
+    Forks,
+}
+
+impl Strike {
+    /// Whether the client that it meets has a process of its own.
+    pub fn needs_process(&self) -> bool {
+        matches!(self, Strike::Suspended(_) | Strike::Forks)
+    }
 }
 
 pub struct Trouble {
@@ -58,13 +67,10 @@ pub struct Trouble {
     pub options: &'static str,
 }
 
-const FORK: &str = "a Rust process that forks has one thread and no client; tests/python/test_fork.py forks with all kinds";
-const SUSPENDED: &str = "the clock that counts suspension is not yet one that a test can set";
-
 /// These are no reason to lose a hold: the server is there, has it, and can renew it. In a cluster on a busy machine nodes may take each other for
 /// dead, which is one.
-const SPARING: [&str; 6] =
-    ["none", "reply lost", "full server", "retry_for of nothing", "response_timeout of a year", "fair_wait of nothing"];
+const SPARING: [&str; 7] =
+    ["none", "reply lost", "full server", "retry_for of nothing", "response_timeout of a year", "fair_wait of nothing", "fork"];
 
 /// Commands that the core sends besides scripts.
 const BESIDE_SCRIPTS: [&str; 4] = ["evalsha", "eval", "subscribe", "client"];
@@ -99,8 +105,9 @@ pub fn of(kind: &str) -> Vec<Trouble> {
         trouble("answers an array of less than nothing", Ground::Shared, Strike::Nonsense(b"*-7\r\n"), ""),
         trouble("answers OK", Ground::Shared, Strike::Nonsense(b"+OK\r\n"), ""),
         trouble("answers a code that there is not", Ground::Shared, Strike::Nonsense(b"*2\r\n:77\r\n:-5\r\n"), ""),
-        trouble("fork", Ground::Shared, Strike::Impossible(FORK), ""),
-        trouble("suspended clock", Ground::Shared, Strike::Impossible(SUSPENDED), ""),
+        trouble("fork", Ground::Shared, Strike::Forks, ""),
+        trouble("suspended at once", Ground::Shared, Strike::Suspended(0), ""),
+        trouble("suspended soon", Ground::Shared, Strike::Suspended(3), ""),
     ];
     let lacks = |command: String| Trouble {
         name: format!("without +{command}"),

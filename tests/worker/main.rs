@@ -13,6 +13,7 @@
 //! | `go SHARE` | none: the lanes acquire and release, so many times of a hundred a lock of their own |
 //! | `rest MS` | the number of lanes that have not come to an end in this time |
 //! | `close` | `ok`: the clients of the lanes are closed |
+//! | `calls PORT` | the id of its client: it carries out the calls that come over a connection to that port, see [`calls`] |
 //! | `clients URL COUNT` | `ok`: that many clients held `dropped:N` each when they were dropped with it |
 //! | `names FIRST COUNT` | `ok`: that many names were locked and unlocked, see [`names`] |
 //!
@@ -20,6 +21,7 @@
 
 mod asynchronous;
 mod blocking;
+mod calls;
 mod clients;
 mod latch;
 mod log;
@@ -63,6 +65,10 @@ fn main() {
             ["close"] => {
                 lanes().close();
                 control.answer("ok");
+            }
+            ["calls", port] => {
+                calls::serve(&hand.client, number(port));
+                control.answer(&hand.client.id());
             }
             ["clients", url, count] => control.answer(&said((0..number(count)).try_for_each(|each| use_and_drop(url, each)))),
             ["names", first, count] => {

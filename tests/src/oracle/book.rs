@@ -225,6 +225,11 @@ pub fn look(client: &Arc<Client>, key: &Key) -> Option<Belief> {
     Some(owned.belief(client, key))
 }
 
+/// Until when a client believes that an owner has a lock; `None`: it does not.
+pub fn believed_until(uuid: &str, key: &Key) -> Option<Instant> {
+    look(&find(uuid)?, key).map(|belief| belief.until)
+}
+
 /// The last that was told of an owner's holds, as words.
 pub fn told(client: &Arc<Client>, key: &Key, now: Instant) -> String {
     let state = client.state();

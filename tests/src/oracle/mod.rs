@@ -27,6 +27,7 @@ use std::time::Duration;
 
 pub use abroad::tell_the_rig;
 pub(crate) use abroad::words;
+pub use book::{Key, believed_until};
 pub use news::hear;
 pub use watch::Watch;
 
@@ -37,9 +38,9 @@ const SWEEP: Duration = Duration::from_millis(100);
 /// A key may be without an end for so long: a script that was refused a right in its middle leaves what its client gives back at once.
 const GIVEN_BACK: Duration = Duration::from_secs(2);
 /// A belief may be this much too long in one look: the server counts whole ms, and its clock stands still while it carries out a script.
-const ROUNDING: Duration = Duration::from_millis(3);
+pub(crate) const ROUNDING: Duration = Duration::from_millis(3);
 /// A belief that is too long must be so for this long, or until the key has ended: a thread may be between two news of one change.
-const SETTLED: Duration = Duration::from_millis(60);
+pub(crate) const SETTLED: Duration = Duration::from_millis(60);
 /// For how long the end of a server waits for the keys of clients that are gone. What has a longer lease has only to have an end; tests/nets
 /// waits for it.
 const LAST_LEASE: Duration = Duration::from_secs(2);
