@@ -20,6 +20,14 @@ fn said(result: redlatch::Result<redlatch::Answer>) -> End {
 }
 
 impl Hand {
+    /// The first half of its owners.
+    pub fn id(&self) -> String {
+        match self {
+            Hand::Here(client) => client.id(),
+            Hand::There(remote) => remote.id.clone(),
+        }
+    }
+
     pub fn ticket(&self) -> u64 {
         match self {
             Hand::Here(client) => client.ticket(),

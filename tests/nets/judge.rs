@@ -1,19 +1,23 @@
 //! The judgement of a cell that was played, by the promises that hold under every trouble.
 
+use std::collections::BTreeMap;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use redlatch::Op;
 use redlatch_tests::oracle::endless;
-use redlatch_tests::{PATIENCE, Server, ms};
+use redlatch_tests::{PATIENCE, Proxy, Server, View, eventually, ms};
 
 use crate::cell::LEASE;
 use crate::player::Player;
 use crate::scene::Scene;
 use crate::troubles::Strike;
+use crate::warnings;
 
 /// After these there may be fewer permits than before, since the key of them all has ended.
 const LOSES_PERMITS: [&str; 2] = ["force", "extend shorter"];
+/// So long after its beginning every copy of an operation is late that was held up.
+const LATE: Duration = Duration::from_millis(4500);
 /// How many ms a call of these clients may be remembered.
 const REMEMBERED: i64 = 20_000;
 
@@ -23,10 +27,13 @@ impl Scene<'_> {
         let mut wrong = Vec::new();
         // No operation takes so long but on a machine that kept renewals waiting as well.
         let is_slow = self.begun.elapsed() > LEASE * 2;
-        if matches!(self.cell.trouble.strike, Strike::LateCopy)
+        if let Strike::HeldUp { is_late } = self.cell.trouble.strike
             && let Some(proxy) = self.proxy.as_ref().filter(|proxy| proxy.struck() > 0)
         {
-            proxy.deliver_kept();
+            match is_late {
+                true => wrong.extend(self.late_copy_changes_nothing(proxy)),
+                false => drop(proxy.deliver_kept()),
+            }
         }
         self.a.close();
         wrong.extend(self.next_gets_it());
@@ -37,7 +44,8 @@ impl Scene<'_> {
             wrong.append(&mut player.faults.lock().expect("no call panics"));
         }
         // A lease of its own may end, and a busy machine may have paused it.
-        let is_due = |error: &String| error.contains(": expired") || error.contains("paused");
+        let has_leases = self.cell.operation.leases;
+        let is_due = |error: &String| has_leases && error.contains(": expired") || error.contains("paused");
         if self.cell.trouble.spares && !is_slow && self.cell.operation.name != "extend shorter" {
             let errors = self.a.errors.lock().expect("no call panics").clone();
             wrong.extend(errors.into_iter().filter(|error| error.contains(" is lost to ") && !is_due(error)));
@@ -49,6 +57,13 @@ impl Scene<'_> {
                 is_due(error) || is_slow && error.contains(" is lost to ") || !self.cell.kind.reentrant && error.contains("already held")
             };
             wrong.extend(errors.into_iter().filter(|error| !is_known(error)));
+            // The whole semaphore of a permit is deleted, which is no forced release.
+            let id = if self.cell.kind.name == "permit" { None } else { self.a.hand().map(|hand| hand.id()) };
+            let warned = warnings::about(&self.key).into_iter().filter(|text| id.as_ref().is_some_and(|id| text.contains(id)));
+            wrong.extend(warned.filter(|text| !is_slow && !is_due(text)).map(|text| format!("a warning without any trouble: {text}")));
+            // Each wait is longer than all that stands in its way.
+            let is_in_vain = self.cell.operation.name == "wait in vain" || !self.cell.kind.reentrant;
+            wrong.extend((!is_in_vain && !is_slow && self.a.told().contains("take not now")).then(|| "a wait was in vain".to_owned()));
         }
         let mine = format!("n{}.", self.cell.number);
         let servers: Vec<&Server> = self.own.iter().chain(self.grounds.servers()).collect();
@@ -58,6 +73,31 @@ impl Scene<'_> {
             own.watch().take_violations();
         }
         wrong
+    }
+
+    /// Delivers the copy once it is late and the client is at rest: all stays as it is.
+    fn late_copy_changes_nothing(&self, proxy: &Proxy) -> Option<String> {
+        let mut views = self.views();
+        sleep(LATE.saturating_sub(self.begun.elapsed()));
+        let mut before = self.contents(&mut views);
+        eventually("rest", || {
+            sleep(ms(50));
+            let now = self.contents(&mut views);
+            std::mem::replace(&mut before, now).eq(&before).then_some(())
+        });
+        proxy.deliver_kept();
+        let after = self.contents(&mut views);
+        let changed: Vec<&String> = after.iter().filter(|(key, value)| before.get(*key) != Some(*value)).map(|(key, _)| key).collect();
+        (!changed.is_empty()).then(|| format!("a late copy has changed {changed:?}"))
+    }
+
+    /// Every key of this cell and what is in it.
+    fn contents(&self, views: &mut [View]) -> BTreeMap<String, Vec<u8>> {
+        let pattern = format!("*{}*", self.key);
+        let keys = |view: &mut View| {
+            view.keys(&pattern).into_iter().map(|key| (view.try_command(&["DUMP", &key]).unwrap_or_default(), key)).collect()
+        };
+        views.iter_mut().flat_map(|view: &mut View| -> Vec<(Vec<u8>, String)> { keys(view) }).map(|(value, key)| (key, value)).collect()
     }
 
     /// What is wrong with the process of the client that the trouble meets, if it has one of its own.
@@ -109,7 +149,7 @@ impl Scene<'_> {
         // A release that was not answered in time may be carried out or not: its caller asks again.
         let is_settled = self.a.errors.lock().expect("no call panics").is_empty()
             && !LOSES_PERMITS.contains(&self.cell.operation.name)
-            && matches!(self.cell.trouble.strike, Strike::LostReply | Strike::LateCopy | Strike::Cancelled(_) | Strike::Nothing);
+            && matches!(self.cell.trouble.strike, Strike::LostReply | Strike::HeldUp { .. } | Strike::Cancelled(_) | Strike::Nothing);
         let is_right = (0..=permits).contains(&inspected.number) && (!is_settled || inspected.number == permits);
         (!is_right).then(|| format!("there are {} of {permits} permits", inspected.number))
     }

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Instant;
 
 use redlatch::kinds::ALL;
-use redlatch_tests::{deadline, secs};
+use redlatch_tests::{deadline, eventually, secs};
 
 use cell::Cell;
 use grounds::Grounds;
@@ -26,6 +26,7 @@ mod player;
 mod rights;
 mod scene;
 mod troubles;
+mod warnings;
 
 /// Cells wait much and work little.
 const AT_ONCE: usize = 16;
@@ -46,11 +47,11 @@ fn all<'a>(troubles: &'a BTreeMap<&'static str, Vec<Trouble>>) -> Vec<Cell<'a>> 
     cells
 }
 
-/// A spread that has each kind with each operation and each kind with each trouble: a quarter of all.
+/// A spread that has each kind with each operation and each kind with each trouble: a fifth of all.
 fn spread(cells: &[Cell]) -> BTreeSet<usize> {
     let operations = operations::ALL.len();
     let of_kind = |cell: &Cell| ALL.iter().position(|(traits, _)| traits.name == cell.kind.name).expect("it is in the table");
-    let wanted = |at: usize, cell: &Cell| (at / operations + of_kind(cell) + at % operations).is_multiple_of(4);
+    let wanted = |at: usize, cell: &Cell| (at / operations + of_kind(cell) + at % operations).is_multiple_of(5);
     cells.iter().enumerate().filter(|(at, cell)| cell.trouble.name == "none" || wanted(*at, cell)).map(|(at, _)| at).collect()
 }
 
@@ -100,6 +101,7 @@ fn the_spread_has_every_kind_with_every_operation_and_every_trouble() {
 fn the_promises_hold_under_each_trouble_in_the_middle_of_each_operation() {
     deadline::within(secs(3600));
     note_panics_of_the_core();
+    warnings::hear();
     let (begun, troubles) = (Instant::now(), troubles());
     let cells = all(&troubles);
     let chosen: Vec<usize> = chosen(&cells).into_iter().collect();
@@ -125,6 +127,8 @@ fn the_promises_hold_under_each_trouble_in_the_middle_of_each_operation() {
         }
     });
     let mut wrong = wrong.into_inner().expect("no thread has panicked");
+    // Every client is closed or dropped.
+    eventually("the end of the threads of the core", || (threads_of_the_core() == 0).then_some(()));
     // Violations of a cell that were seen after it was judged.
     for server in grounds.servers() {
         for violation in server.watch().take_violations() {
@@ -151,6 +155,12 @@ fn the_promises_hold_under_each_trouble_in_the_middle_of_each_operation() {
 
 /// Where threads of the core have panicked, and how often: a client that goes on as if nothing had been is none that can be trusted.
 static PANICS: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
+
+fn threads_of_the_core() -> usize {
+    let names =
+        std::fs::read_dir("/proc/self/task").expect("it is Linux").flatten().map(|task| std::fs::read_to_string(task.path().join("comm")));
+    names.flatten().filter(|name| name.starts_with("redlatch")).count()
+}
 
 fn note_panics_of_the_core() {
     let before = std::panic::take_hook();

@@ -14,22 +14,28 @@ pub struct Operation {
     pub permits: i64,
     /// The longest lease in it, in leases of the watchdog.
     pub longest: u32,
+    /// The client that the trouble meets asks for leases of its own, which may end.
+    pub leases: bool,
     pub play: fn(&Scene),
 }
 
-pub const ALL: [Operation; 12] = [
-    Operation { name: "acquire", permits: 1, longest: 2, play: acquire },
-    Operation { name: "nested acquire", permits: 2, longest: 2, play: nested },
-    Operation { name: "inner release first", permits: 2, longest: 2, play: inner_first },
-    Operation { name: "outer release first", permits: 2, longest: 2, play: outer_first },
-    Operation { name: "renew", permits: 1, longest: 2, play: renew },
-    Operation { name: "extend longer", permits: 1, longest: 2, play: longer },
-    Operation { name: "extend shorter", permits: 1, longest: 2, play: shorter },
-    Operation { name: "pass on", permits: 1, longest: 2, play: pass },
-    Operation { name: "force", permits: 1, longest: 2, play: force },
-    Operation { name: "wait and be handed over", permits: 1, longest: 2, play: hand_over },
-    Operation { name: "give back on cancel", permits: 1, longest: 2, play: give_back },
-    Operation { name: "release beside one whose lease has ended", permits: 2, longest: 5, play: beside_ended },
+pub const ALL: [Operation; 16] = [
+    Operation { name: "acquire", permits: 1, longest: 2, leases: false, play: acquire },
+    Operation { name: "nested acquire", permits: 2, longest: 2, leases: false, play: nested },
+    Operation { name: "inner release first", permits: 2, longest: 2, leases: true, play: inner_first },
+    Operation { name: "outer release first", permits: 2, longest: 2, leases: true, play: outer_first },
+    Operation { name: "renew", permits: 1, longest: 2, leases: false, play: renew },
+    Operation { name: "extend longer", permits: 1, longest: 2, leases: true, play: longer },
+    Operation { name: "extend shorter", permits: 1, longest: 2, leases: true, play: shorter },
+    Operation { name: "pass on", permits: 1, longest: 2, leases: false, play: pass },
+    Operation { name: "force", permits: 1, longest: 2, leases: false, play: force },
+    Operation { name: "wait and be handed over", permits: 1, longest: 2, leases: false, play: hand_over },
+    Operation { name: "give back on cancel", permits: 1, longest: 2, leases: false, play: give_back },
+    Operation { name: "release beside one whose lease has ended", permits: 2, longest: 5, leases: true, play: beside_ended },
+    Operation { name: "acquire for long", permits: 1, longest: 15, leases: false, play: for_long },
+    Operation { name: "force oneself", permits: 1, longest: 2, leases: false, play: force_oneself },
+    Operation { name: "wait twice", permits: 2, longest: 2, leases: false, play: wait_twice },
+    Operation { name: "wait in vain", permits: 1, longest: 3, leases: false, play: in_vain },
 ];
 
 const NOW: Option<Duration> = Some(Duration::ZERO);
@@ -179,4 +185,60 @@ fn beside_ended(scene: &Scene) {
     }
     scene.struck(|| scene.a.give(2, taken.as_ref()));
     scene.heal();
+}
+
+/// What was taken for a caller that was told of an error is given back: the next owner does not wait for the end of a long lease.
+fn for_long(scene: &Scene) {
+    let lease = scene.is_given_back().then(|| LEASE * 15);
+    let taken = scene.struck(|| scene.a.take(1, NOW, lease));
+    sleep(part(0.1));
+    scene.heal();
+    scene.a.give(1, taken.as_ref());
+}
+
+/// What a client has taken from itself is no loss to warn of.
+fn force_oneself(scene: &Scene) {
+    let taken = scene.a.take(1, NOW, None);
+    scene.struck(|| scene.a.force());
+    sleep(part(0.2));
+    scene.heal();
+    scene.set_permits();
+    // Permits that nobody holds have no end: what is given back once more is more than there was.
+    if scene.a.kind != "semaphore" {
+        scene.a.give(1, taken.as_ref());
+    }
+    scene.a.errors.lock().expect("no call panics").retain(|error| !error.contains(" is lost to "));
+}
+
+/// No waiter waits behind its own owner.
+fn wait_twice(scene: &Scene) {
+    let held = scene.blocking_b().take(1, NOW, None);
+    let [first, second] = [2, inner_of(scene, 2)].map(|owner| scene.a.begin_take(owner, LONG, None));
+    sleep(part(0.1));
+    let [first, second] = scene.struck(|| {
+        scene.blocking_b().give(1, held.as_ref());
+        [first, second].map(|waiting| scene.a.end(waiting))
+    });
+    sleep(part(0.1));
+    scene.heal();
+    scene.a.give(inner_of(scene, 2), second.as_ref());
+    scene.a.give(2, first.as_ref());
+}
+
+/// Behind a waiter that has heard of the server, another one waits that has not.
+fn in_vain(scene: &Scene) {
+    let held = scene.blocking_b().take(1, NOW, Some(LEASE * 3));
+    scene.a.take(2, Some(part(0.15)), None);
+    let waiting = scene.a.begin_take(3, Some(LEASE * 2), None);
+    sleep(part(0.1));
+    let taken = scene.struck(|| {
+        // Longer than a word of the server counts for those who come later.
+        sleep(part(0.2));
+        scene.a.take(4, Some(part(0.4)), None)
+    });
+    scene.heal();
+    scene.a.give(4, taken.as_ref());
+    scene.blocking_b().give(1, held.as_ref());
+    let taken = scene.a.end(waiting);
+    scene.a.give(3, taken.as_ref());
 }

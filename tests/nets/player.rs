@@ -1,6 +1,7 @@
 //! One client in a cell: what it asks for, that each call ends in time and in a typed outcome, and what it was told.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -30,6 +31,8 @@ pub struct Player {
     /// Whether its calls are made on the caller's thread.
     blocks: bool,
     next: Mutex<Next>,
+    /// It hears nothing of its server: so it cannot know that a lock is taken.
+    pub is_deaf: AtomicBool,
     told: Mutex<Vec<String>>,
     pub faults: Mutex<Vec<String>>,
     pub errors: Mutex<Vec<String>>,
@@ -40,6 +43,8 @@ pub struct Pending {
     what: &'static str,
     bound: Duration,
     ticket: u64,
+    /// Its caller heard nothing of the server when it began.
+    was_deaf: bool,
     answer: mpsc::Receiver<End>,
 }
 
@@ -51,6 +56,7 @@ impl Player {
             name,
             blocks,
             next: Mutex::default(),
+            is_deaf: AtomicBool::new(false),
             told: Mutex::default(),
             faults: Mutex::default(),
             errors: Mutex::default(),
@@ -143,11 +149,11 @@ impl Player {
 
     fn begin(&self, what: &'static str, request: Request) -> Pending {
         let next = std::mem::take(&mut *self.next.lock().expect("no call panics"));
-        let bound = BOUND + request.wait.unwrap_or_default();
+        let (bound, was_deaf) = (BOUND + request.wait.unwrap_or_default(), self.is_deaf.load(SeqCst));
         let Some(hand) = self.hand() else {
             let (sender, answer) = mpsc::channel();
             let _ = sender.send(Err(("closed".into(), "the client was dropped".into())));
-            return Pending { what, bound, ticket: 0, answer };
+            return Pending { what, bound, ticket: 0, was_deaf, answer };
         };
         let ticket = hand.ticket();
         let answer = match next {
@@ -161,7 +167,7 @@ impl Player {
                 answer
             }
         };
-        Pending { what, bound, ticket, answer }
+        Pending { what, bound, ticket, was_deaf, answer }
     }
 
     pub fn cancel(&self, pending: &Pending) {
@@ -169,7 +175,7 @@ impl Player {
     }
 
     pub fn end(&self, pending: Pending) -> Option<Answer> {
-        let Pending { what, bound, answer, .. } = pending;
+        let Pending { what, bound, was_deaf, answer, .. } = pending;
         let begun = Instant::now();
         let result = answer.recv_timeout(bound);
         let mut told = self.told.lock().expect("no call panics");
@@ -177,6 +183,9 @@ impl Player {
             Ok(Ok(answer)) => {
                 let is_done = answer.done && (self.kind != "latch" || what != "take" || answer.number != 0 || answer.items.is_empty());
                 let token = if self.kind == "fenced" && what == "take" { format!(" with token {:?}", answer.items) } else { String::new() };
+                if what == "take" && !is_done && was_deaf && self.is_deaf.load(SeqCst) {
+                    self.faults.lock().expect("no call panics").push("take is told `not now` without a word of the server".into());
+                }
                 told.push(format!("{what} {}{token}", if is_done { "done" } else { "not now" }));
                 is_done.then_some(answer)
             }

@@ -7,7 +7,7 @@ use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use redlatch::{Client, Op, Request};
-use redlatch_tests::{Clocks, Proxy, Remote, Server, View, ms};
+use redlatch_tests::{Clocks, Direction, Proxy, Remote, Server, View, ms};
 
 use crate::cell::{Cell, LEASE};
 use crate::clocked::{self, Clock};
@@ -69,12 +69,13 @@ impl<'a> Scene<'a> {
             _ => (None, None),
         };
         let server = own.as_ref().unwrap_or(&grounds.shared[cell.number % grounds.shared.len()]);
-        let needs_proxy = matches!(cell.trouble.strike, Strike::LostReply | Strike::LateCopy | Strike::Nonsense(_));
+        let needs_proxy =
+            matches!(cell.trouble.strike, Strike::LostReply | Strike::HeldUp { .. } | Strike::Nonsense(_) | Strike::Silent | Strike::Down);
         let proxy = needs_proxy.then(|| Proxy::start(server));
         let user = format!("u{}", cell.number);
-        let needs_user = matches!(cell.trouble.strike, Strike::Lacks(_) | Strike::OwnKey | Strike::LateCopy);
+        let needs_user = matches!(cell.trouble.strike, Strike::Lacks(_) | Strike::OwnKey | Strike::HeldUp { .. });
         if needs_user {
-            let kill = if cell.trouble.strike == Strike::LateCopy { "-client|kill" } else { "+client|kill" };
+            let kill = if matches!(cell.trouble.strike, Strike::HeldUp { .. }) { "-client|kill" } else { "+client|kill" };
             server.view().command::<()>(&["ACL", "SETUSER", &user, "on", ">secret", "~*", "&*", "+@all", kill]);
         }
         let url = match ground {
@@ -128,6 +129,12 @@ impl<'a> Scene<'a> {
 
     fn server(&self) -> &Server {
         self.own.as_ref().unwrap_or(&self.grounds.shared[self.cell.number % self.grounds.shared.len()])
+    }
+
+    /// Whether what nobody was told of is given back, and what is held when its client closes.
+    pub fn is_given_back(&self) -> bool {
+        let strike = &self.cell.trouble.strike;
+        strike.lets_give_back() && (self.cell.kind.held || !matches!(strike, Strike::Closed(_)))
     }
 
     /// One that looks into each server that may have the lock.
@@ -215,6 +222,8 @@ impl<'a> Scene<'a> {
             return;
         }
         let proxy = || self.proxy.as_ref().expect("it was started for that");
+        let ways = |stall: &dyn Fn(Direction)| [Direction::ToServer, Direction::ToClient].into_iter().for_each(stall);
+        self.a.is_deaf.store(self.cell.trouble.strike.is_silence(), SeqCst);
         match &self.cell.trouble.strike {
             Strike::Nothing | Strike::Suspended(_) => {}
             Strike::Forks => {
@@ -222,12 +231,17 @@ impl<'a> Scene<'a> {
                 *self.child.lock().expect("nothing panics while it is held") = Some(child);
             }
             Strike::LostReply => proxy().lose_reply_to("EVALSHA"),
-            Strike::LateCopy => proxy().keep_request("EVALSHA"),
+            Strike::HeldUp { .. } => proxy().keep_request("EVALSHA"),
             Strike::Nonsense(said) => proxy().answer_to("EVALSHA", said),
             Strike::Full => self.command(&["CONFIG", "SET", "maxmemory", "1"]),
             Strike::Lacks(command) => self.set_rights(&[&format!("-{command}")]),
             Strike::OwnKey => self.set_rights(&["resetkeys", &format!("~{}", self.key)]),
             Strike::Moves { lock } => self.moving.as_ref().expect("it is of a cluster").begin(&self.key, *lock, self.grounds),
+            Strike::Silent => ways(&|way| proxy().stall(way)),
+            Strike::Down => {
+                proxy().refuse();
+                proxy().cut();
+            }
             Strike::ClockBack => self.clock.as_ref().expect("it has one").set(BACK),
             Strike::Closed(after) => {
                 let (player, after) = (self.a.clone(), ms(*after));
@@ -250,7 +264,10 @@ impl<'a> Scene<'a> {
         if !self.strikes.load(SeqCst) || self.healed.swap(true, SeqCst) {
             return;
         }
+        self.a.is_deaf.store(false, SeqCst);
         match &self.cell.trouble.strike {
+            Strike::Silent => self.proxy.iter().for_each(Proxy::flow),
+            Strike::Down => self.proxy.iter().for_each(Proxy::accept),
             Strike::Full => self.command(&["CONFIG", "SET", "maxmemory", "0"]),
             Strike::Lacks(_) => self.set_rights(&["+@all"]),
             Strike::OwnKey => self.set_rights(&["allkeys"]),

@@ -22,8 +22,10 @@ pub enum Strike {
     Nothing,
     /// The reply to the next script is lost.
     LostReply,
-    /// The next script is late, where no client may end another's connection.
-    LateCopy,
+    /// The next script is held up, where no client may end another's connection: until the operation is over, or until it is late.
+    HeldUp {
+        is_late: bool,
+    },
     Full,
     /// The user may not run this command any more.
     Lacks(String),
@@ -46,11 +48,25 @@ pub enum Strike {
     Nonsense(&'static [u8]),
     /// The machine of the client, which has a process of its own, sleeps so many ms later, beyond a lease.
     Suspended(u64),
+    /// Nothing gets through to the server or back.
+    Silent,
+    /// No connection to the server is to be had.
+    Down,
     /// The client's process forks, and the child uses what it has of its parent's.
     Forks,
 }
 
 impl Strike {
+    /// Whether a client that it meets can give back what nobody was told of.
+    pub fn lets_give_back(&self) -> bool {
+        !matches!(self, Strike::Abandoned | Strike::Lacks(_) | Strike::OwnKey | Strike::ClockBack | Strike::Suspended(_))
+    }
+
+    /// Whether the client that it meets hears nothing of its server meanwhile.
+    pub fn is_silence(&self) -> bool {
+        matches!(self, Strike::Silent | Strike::Down)
+    }
+
     /// Whether the client that it meets has a process of its own.
     pub fn needs_process(&self) -> bool {
         matches!(self, Strike::Suspended(_) | Strike::Forks)
@@ -82,7 +98,8 @@ pub fn of(kind: &str) -> Vec<Trouble> {
     let mut all = vec![
         trouble("none", Ground::Shared, Strike::Nothing, ""),
         trouble("reply lost", Ground::Shared, Strike::LostReply, ""),
-        trouble("late copy", Ground::Shared, Strike::LateCopy, ""),
+        trouble("copy held up", Ground::Shared, Strike::HeldUp { is_late: false }, ""),
+        trouble("late copy", Ground::Shared, Strike::HeldUp { is_late: true }, ""),
         trouble("full server", Ground::Own, Strike::Full, ""),
         trouble("no key but the lock's", Ground::Shared, Strike::OwnKey, ""),
         trouble("slot moves with the lock's key", Ground::Cluster, Strike::Moves { lock: true }, ""),
@@ -95,6 +112,8 @@ pub fn of(kind: &str) -> Vec<Trouble> {
         trouble("cancelled soon", Ground::Shared, Strike::Cancelled(3), ""),
         trouble("dropped at once", Ground::Shared, Strike::Dropped(0), ""),
         trouble("dropped soon", Ground::Shared, Strike::Dropped(3), ""),
+        trouble("silent server", Ground::Shared, Strike::Silent, ""),
+        trouble("server down", Ground::Shared, Strike::Down, ""),
         trouble("silent node", Ground::Silent, Strike::Nothing, ""),
         trouble("response_timeout of 1 ms", Ground::Shared, Strike::Nothing, "&response_timeout=0.001"),
         trouble("response_timeout of a year", Ground::Shared, Strike::Nothing, "&response_timeout=31536000"),

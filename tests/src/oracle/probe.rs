@@ -20,6 +20,8 @@ pub enum Found {
 const NEVER: i64 = 922_337_203_685_477;
 /// Of so many holds of one reader the keys are looked at.
 const READS: usize = 64;
+/// The server may have so many more of them than are believed in: of their releases it has not heard.
+const UNHEARD: usize = 8;
 
 /// The reads that tell how long a belief is right.
 pub fn reads(belief: &Belief) -> Vec<Cmd> {
@@ -32,8 +34,8 @@ pub fn reads(belief: &Belief) -> Vec<Cmd> {
         "read" => {
             let stem = if name.contains('{') { name.to_owned() } else { format!("{{{name}}}") };
             let hold = |number| of(&["PTTL", &format!("{stem}:{owner}:rwlock_timeout:{number}")]);
-            let holds = (1..=belief.holds.clamp(1, READS)).map(hold);
-            [of(&["PTTL", name]), of(&["HEXISTS", name, &owner])].into_iter().chain(holds).collect()
+            let holds = (1..=(belief.holds + UNHEARD).min(READS)).map(hold);
+            [of(&["PTTL", name]), of(&["HGET", name, &owner])].into_iter().chain(holds).collect()
         }
         "token" => vec![of(&["PTTL", name]), of(&["GET", name])],
         "multi" => vec![of(&["PTTL", name]), of(&["TIME"]), of(&["HGETALL", name])],
@@ -57,8 +59,9 @@ pub fn found(belief: &Belief, replies: &[Value]) -> Found {
         None => return Found::Unknown,
     };
     let left = match belief.key.kind.as_str() {
-        "read" if number(&replies[1]) == Some(1) => {
-            let longest = replies[2..].iter().filter_map(number).map(|ms| if ms == -1 { i64::MAX } else { ms }).max();
+        "read" => {
+            let count = text(&replies[1]).and_then(|count| count.parse().ok()).unwrap_or(0);
+            let longest = replies[2..].iter().take(count).filter_map(number).map(|ms| if ms == -1 { i64::MAX } else { ms }).max();
             longest.filter(|ms| *ms >= 0)
         }
         "token" => {

@@ -1,0 +1,21 @@
+//! What the core warns a log of.
+
+use std::sync::Mutex;
+
+use redlatch_tests::oracle;
+use tracing::Level;
+
+static HEARD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+pub fn hear() {
+    oracle::hear(|level, _, text| {
+        if level <= Level::WARN {
+            HEARD.lock().expect("nothing panics while it is held").push(text.to_owned());
+        }
+    });
+}
+
+/// All that name this lock.
+pub fn about(name: &str) -> Vec<String> {
+    HEARD.lock().expect("nothing panics while it is held").iter().filter(|text| text.contains(name)).cloned().collect()
+}
