@@ -31,3 +31,27 @@ fn a_master_that_sentinels_know_by_another_address_is_reached() {
     use_every_kind(&client(&format!("{}?nat={nat}&retry_for=10", sentinels.url())), "n");
     assert!(!relay.first().is_empty(), "by that way");
 }
+
+/// A call that waits asks on its own account as well.
+#[test]
+fn sentinels_are_asked_at_a_pace_while_the_master_that_they_name_is_out_of_reach() {
+    let sentinels = Sentinels::start();
+    let nat = format!("127.0.0.1:{}=127.0.0.1:{}", sentinels.servers[1].port(), ports::free());
+    let client = client(&format!("{}?nat={nat}", sentinels.url()));
+    client.lock("n").blocking().acquire().expect("the first master is within reach").release().expect("held");
+    sentinels.fail_over();
+    sentinels.until_master(1);
+    let asked = || -> usize {
+        let of_one = |mut view: View| {
+            let stats: String = view.command(&["INFO", "stats"]);
+            let counted = stats.lines().find_map(|line| line.strip_prefix("total_commands_processed:")).expect("it counts");
+            counted.trim_end().parse::<usize>().expect("a number")
+        };
+        sentinels.views().map(of_one).sum()
+    };
+    let before = asked();
+    client.lock("n").wait(secs(5)).blocking().acquire().map(drop).expect_err("the second master is out of reach");
+    let during = asked() - before;
+    println!("asked {during} times");
+    assert!(during < 200, "three sentinels were asked {during} times in 5 s");
+}

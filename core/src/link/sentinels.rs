@@ -1,6 +1,7 @@
 //! How a client learns its master from sentinels, and where calls go on while no sentinel says anything.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -31,6 +32,8 @@ pub struct Sentinels {
     /// Sentinels that did not answer in time, and have said nothing since.
     silent: Mutex<HashSet<Address>>,
     last: Mutex<Option<Last>>,
+    /// The newest failover that the client has looked for at once. Its master may be out of reach for long.
+    hurried: AtomicU64,
 }
 
 /// A sentinel's answer: its master, and how new that is.
@@ -124,7 +127,7 @@ impl Topology {
         Ok(asked)
     }
 
-    /// Notes an answer, also one that comes too late for its question: a newer failover has the client ask again.
+    /// Notes an answer, also one that comes too late for its question: a newer failover has the client ask again, once.
     fn heard(&self, sentinel: &Address, said: &Result<Option<Word>>) {
         match said {
             Err(Error::Unavailable { timeout: true, .. }) => self.sentinels.silent().insert(sentinel.clone()),
@@ -132,6 +135,7 @@ impl Topology {
         };
         if let Ok(Some(word)) = said
             && self.sentinels.last().as_ref().is_some_and(|last| word.epoch > last.word.epoch)
+            && self.sentinels.hurried.fetch_max(word.epoch, SeqCst) < word.epoch
         {
             self.distrust();
             self.keeper.hurry();
