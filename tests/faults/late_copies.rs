@@ -1,5 +1,7 @@
 //! Copies of calls that reach the server long after their senders gave them up.
 
+use redlatch::{Look, Op, Request};
+
 use super::*;
 
 mod every_kind;
@@ -98,6 +100,29 @@ fn a_late_renewal_prolongs_nobody_elses_lease() {
     next.ensure().expect("nobody took it away");
     assert_eq!(counts(&mut view, "n"), ["1"]);
     next.release().expect("held");
+}
+
+#[test]
+fn a_late_copy_of_another_end_shortens_no_later_end() {
+    let scene = Scene::without_kill("?response_timeout=0.1&retry_for=0");
+    let guard = scene.client.lock("n").owner(7).lease(LONG).blocking().acquire().expect("free");
+    let extend = |lease| {
+        let hold = scene.client.latest("plain", "n", 7).expect("it has one");
+        scene.client.run_blocking(Request { hold, lease: Some(lease), ..Request::new(Op::Extend, "plain", "n", 7) })
+    };
+    // Now the server knows the script.
+    extend(LONG).expect("held");
+    scene.proxy.keep_request("EVALSHA");
+    let unknown = extend(secs(5)).expect_err("no answer comes");
+    assert_eq!(unknown.code(), "unavailable", "{unknown}");
+    // Its turn comes once no copy of the first one can follow.
+    eventually("another end", || extend(LONG).ok());
+    scene.proxy.deliver_kept();
+    let hold = scene.client.latest("plain", "n", 7).expect("it has one");
+    let Look::Held { remaining: left } = scene.client.look(hold) else { panic!("it is held") };
+    let kept = scene.server.view().pttl("n");
+    assert!(kept as u128 + 3 > left.as_millis(), "the server keeps it for {kept} ms, and its holder believes in {left:?}");
+    guard.release().expect("held");
 }
 
 #[test]
