@@ -53,11 +53,12 @@ def test_where_nothing_listens_a_call_says_so_at_once_with_the_address_and_the_r
         "a port": (f"redis://127.0.0.1:{port}", f"nothing listens on 127.0.0.1:{port}"),
         "a socket file": ("unix:///no/such/socket", "there is no socket file /no/such/socket"),
     }[place]
+    told = f"{words}; check that it runs and that the address is right"
     began = time.monotonic()
     with redlatch.connect(f"{url}?response_timeout=60&retry_for=60") as client:
         lock = client.get_lock(name)
         for call in (client.ping, lock.try_lock, lambda: lock.lock(wait=0), lock.lock, lock.is_locked):
-            with pytest.raises(redlatch.UnavailableError, match=f"{words}; check that it runs and that the address is right"):
+            with pytest.raises(redlatch.UnavailableError, match=told):
                 call()
     assert time.monotonic() - began < 30
 
