@@ -179,6 +179,27 @@ impl Client {
         self.live().map_or(Look::Gone, |live| live.holds(|holds| holds.look(hold, Instant::now())))
     }
 
+    /// No caller can release the hold any more: from now on it is not renewed, and ends with its lease. Nothing is asked of the server.
+    /// False: it is not held, or is not renewed anyway.
+    pub fn abandon(&self, hold: u64) -> bool {
+        let Ok(live) = self.live() else { return false };
+        if self.group.is_some() {
+            let held = live.groups().get(hold);
+            return held.is_some_and(|held| held.abandon());
+        }
+        live.holds(|holds| holds.abandon(hold, Instant::now()))
+    }
+
+    /// The owners of this client that hold a lock of that name now; of a group those that hold one of its locks. Nothing is asked of the
+    /// server.
+    pub fn owners(&self, name: &str) -> Vec<i64> {
+        if let Some(group) = &self.group {
+            return group.owners();
+        }
+        let named = |live: &Arc<Live>| live.holds(|holds| holds.owners(&format!("{}{name}", live.config.prefix), Instant::now()));
+        self.live().map_or_else(|_| Vec::new(), named)
+    }
+
     /// The fencing token of a hold, without asking the server; `None`: it has none, or was released.
     pub fn token(&self, hold: u64) -> Option<i64> {
         self.live().ok()?.holds(|holds| holds.token(hold))

@@ -176,6 +176,11 @@ impl Group {
         self.members.iter().any(|member| member.client.is_held_back(&member.name))
     }
 
+    /// The owners that hold one of its locks now.
+    pub fn owners(&self) -> Vec<i64> {
+        self.members.iter().flat_map(|member| member.client.owners(&member.name)).collect()
+    }
+
     async fn watch(&self, live: &Live, number: u64) -> Result<Answer> {
         let held = live.groups().get(number);
         match held {

@@ -47,6 +47,10 @@ impl Guard {
         self.look().is_held()
     }
 
+    pub(crate) fn abandon(&self) -> bool {
+        self.client.abandon(self.release.hold)
+    }
+
     /// What comes of asking for this about it. The future does not need the guard.
     pub(crate) fn asked(&self, op: Op, lease: Option<Duration>) -> impl Future<Output = Result<Answer>> + Send + 'static {
         let (client, request) = (self.client.clone(), Request { op, lease, ..self.release.clone() });

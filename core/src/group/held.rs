@@ -76,6 +76,18 @@ impl Held {
         failure.filter(|_| done < need).map_or(Ok(Answer::done(1)), Err)
     }
 
+    /// No caller can release it any more: its parts are not renewed from now on, and none is added. False: no part was renewed.
+    pub fn abandon(&self) -> bool {
+        let mut was_renewed = false;
+        for part in self.parts().iter().flatten() {
+            was_renewed |= part.abandon();
+        }
+        if was_renewed {
+            self.released.send_replace(true);
+        }
+        was_renewed
+    }
+
     /// Gives every part back. An error of the parts that may be missing is none.
     pub async fn release(&self) -> Result<()> {
         let before = self.look();

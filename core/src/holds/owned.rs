@@ -85,6 +85,26 @@ impl Holds {
         self.plan(key, now);
     }
 
+    /// No caller can release the hold any more: it is not renewed from now on, and ends with its lease. False: it is not held, or is not
+    /// renewed anyway.
+    pub fn abandon(&mut self, number: u64, now: Instant) -> bool {
+        let Some(key) = self.numbers.get(&number).copied() else { return false };
+        self.expire(key, now);
+        let owned = &self.owned[key];
+        let is_renewed = owned.holds.iter().any(|hold| hold.number == number && hold.watched && hold.lost.is_none());
+        if is_renewed {
+            self.unwatch(&owned.slot.clone(), number, now);
+        }
+        is_renewed
+    }
+
+    /// The owners that hold something of that name now.
+    pub fn owners(&self, name: &str, now: Instant) -> Vec<i64> {
+        let has = |owned: &&Owned| owned.live() > 0 && owned.deadline > now;
+        let owned = self.names.get(name).into_iter().flatten().map(|key| &self.owned[*key]);
+        owned.filter(has).map(|owned| owned.slot.owner).collect()
+    }
+
     /// The server has nothing of this owner any more.
     pub fn freed(&mut self, slot: &Slot) {
         let Some(key) = self.slots.get(slot) else { return };
