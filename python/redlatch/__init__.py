@@ -1,7 +1,7 @@
 """Distributed locks over Redis, with the semantics and the wire format of Redisson.
 
 client = redlatch.connect("redis://localhost:6379")
-with client.get_lock("orders:42", wait=5) as hold:
+with client.lock("orders:42", wait=5) as hold:
     ...
 """
 
@@ -29,6 +29,7 @@ from redlatch.groups import FasterMultiLock, MultiLock, RedLock
 from redlatch.hold import Hold
 from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
 from redlatch.locks import Lock
+from redlatch.owners import EACH
 from redlatch.permit import Permit
 from redlatch.permit_semaphore import PermitExpirableSemaphore
 from redlatch.permits import CountDownLatch, Semaphore
@@ -37,6 +38,7 @@ from redlatch.sync import Wait, WaitAof
 from redlatch.tls import Tls
 
 __all__ = [
+    "EACH",
     "UNSET",
     "AlreadyHeldError",
     "Client",

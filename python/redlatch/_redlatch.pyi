@@ -9,6 +9,7 @@ from typing import Any, TypeVar, final
 from typing_extensions import Self, disjoint_base
 
 from redlatch import hold
+from redlatch.owners import Caller
 
 __all__ = [
     "Client",
@@ -22,19 +23,32 @@ __all__ = [
     "Permits",
     "close",
     "connect",
+    "count_held",
+    "ending",
+    "forget_released",
     "group",
     "leave",
     "multi_name",
+    "owner_begins",
+    "owner_ends",
+    "record",
 ]
 
 # (status, number, items, error): status 0 done, 1 not now, from 10 on an error, which is (message, reason).
 _Outcome = tuple[int, int, list[int], tuple[str, str | None] | None]
 
 _T = TypeVar("_T")
+_H = TypeVar("_H", bound=Held)
 
 def close(clients: list[Client]) -> None: ...
 def leave(clients: list[Client], daemons: set[int]) -> None: ...
 def group(majority: bool, locks: list[Object]) -> Client | _Outcome: ...
+def owner_begins(owner: int) -> None: ...
+def owner_ends(owner: int) -> None: ...
+def record(records: list[Any], taker: int, hold: Held) -> None: ...
+def ending(records: list[tuple[int, _H]], taker: int, anywhere: bool) -> _H | None: ...
+def forget_released(records: list[Any]) -> None: ...
+def count_held(records: list[Any]) -> int: ...
 def multi_name(group: str, values: list[str]) -> str: ...
 def connect(url: str | None, file: str | None, options: list[tuple[str, str]]) -> Client | _Outcome: ...
 
@@ -65,6 +79,7 @@ class Mailbox:
     @property
     def event_loop(self) -> AbstractEventLoop: ...
     def fileno(self) -> int: ...
+    def look_for_long_waits(self) -> None: ...
     def empty(self) -> None: ...
 
 @final
@@ -96,6 +111,7 @@ class Object:
         """Its name, without the client's prefix."""
 
     def _held_back(self) -> bool: ...
+    def _owners(self) -> list[int]: ...
     def _run(
         self, op: int, owner: int, times: tuple[float | None, float | None], numbers: list[int], done: list[_Outcome]
     ) -> None: ...
@@ -103,7 +119,7 @@ class Object:
         self, mailbox: Mailbox, op: int, owner: int, times: tuple[float | None, float | None], numbers: list[int]
     ) -> _Pending[_Outcome]: ...
     def _begin(
-        self, mailbox: Mailbox, hold: type[_T], owner: int, wait: float | None, lease: float | None
+        self, mailbox: Mailbox, hold: type[_T], caller: Caller, owner: int, wait: float | None, lease: float | None
     ) -> _Pending[_T | None]: ...
     def _end(self, mailbox: Mailbox, owner: int) -> _Pending[None]: ...
 
@@ -116,9 +132,16 @@ class Lock(Object):
         times: tuple[float | None, float | None],
         owner: int | None,
         numbers: list[int],
+        each: bool,
+        ends_anywhere: bool,
     ) -> Self: ...
     def unlock(self) -> None:
-        """Releases the owner's latest hold. Raises NotHeldError if there is none, LockLostError if it was lost."""
+        """Releases the owner's latest hold. Raises NotHeldError if there is none, LockLostError if it was lost.
+
+        With an owner for each acquire it ends what was taken through this object, blocks apart: the latest hold of this
+        thread or task; else one that was lost, which is told and releases nothing; else the only one there is, unless
+        it is a reader's.
+        """
 
     def release(self) -> None:
         """Is `unlock`, under the name that `threading.RLock` has for it. NotHeldError is a RuntimeError."""
@@ -129,7 +152,9 @@ class Lock(Object):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None, /
     ) -> None:
-        """Releases the hold that this block began with; its errors, LockLostError too, only if the body succeeded."""
+        """Releases the hold that this block began with, on whichever thread it ends; its errors, LockLostError too,
+        only if the body succeeded.
+        """
 
     def _take(self, wait: float | None, lease: float | None, taken: list[hold.Hold]) -> None: ...
     def _ask(self, op: int) -> _Outcome: ...

@@ -10,6 +10,7 @@ from redlatch.client import Client
 from redlatch.durations import Seconds, optional_seconds
 from redlatch.errors import ConfigError
 from redlatch.groups import RedLock
+from redlatch.owners import Owner
 from redlatch.sync import Sync, option
 from redlatch.texts import Path, checked, each, path, shown
 from redlatch.tls import Tls
@@ -83,7 +84,7 @@ def red_lock(
     *,
     wait: Seconds | None = None,
     lease: Seconds | None = None,
-    owner: int | None = None,
+    owner: Owner = None,
     watchdog: Seconds | None = None,
 ) -> RedLock:
     """Returns the lock called `name` of a majority of independent servers, of which a minority may fail.

@@ -6,7 +6,7 @@ import functools
 import types
 from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
-from redlatch import lazy
+from redlatch import lazy, self_waits
 from redlatch.errors import ConfigError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ def decorated(lock: Lock, function: F) -> F:
 
     @functools.wraps(function)
     def locked(*args: Any, **kwargs: Any) -> Any:
-        with lock if template is None else lock._renamed(template.rename(args, kwargs)):
+        used = lock if template is None else lock._renamed(template.rename(args, kwargs))
+        with self_waits.one_call(used, function), used:
             result = function(*args, **kwargs)
             if isinstance(result, types.CoroutineType):
                 result.close()

@@ -9,6 +9,7 @@ from redlatch import _redlatch, calls
 from redlatch.durations import Seconds
 from redlatch.errors import ConfigError
 from redlatch.locks import Lock
+from redlatch.owners import EACH, Owner
 from redlatch.texts import checked as checked_text
 
 if TYPE_CHECKING:
@@ -29,13 +30,22 @@ class MultiLock(Lock):
     _members: tuple[Lock, ...]
 
     def __new__(
-        cls, client: Client, locks: Iterable[Lock], wait: Seconds | None, lease: Seconds | None, owner: int | None
+        cls, client: Client, locks: Iterable[Lock], wait: Seconds | None, lease: Seconds | None, owner: Owner
     ) -> Self:
         members = tuple(locks)
         native = grouped(cls._majority, members, Lock)
-        group = super().__new__(cls, client, native.group_name, wait, lease, owner, (), native)
+        shared = is_shared(members, cls._majority)
+        group = super().__new__(
+            cls, client, native.group_name, wait, lease, owner_of(members, owner), (), native, shared
+        )
         group._members = members
         return group
+
+    def _is_shared(self) -> bool:
+        return is_shared(self._members, self._majority)
+
+    def _keys(self) -> list[object]:
+        return [key for member in self._members for key in member._keys()]
 
     def _names(self) -> tuple[str, ...]:
         return tuple(name for member in self._members for name in member._names())
@@ -58,12 +68,15 @@ class FasterMultiLock(Lock):
         values: Iterable[str],
         wait: Seconds | None,
         lease: Seconds | None,
-        owner: int | None,
+        owner: Owner,
     ) -> Self:
         texts = values_of(group, values)
         lock = super().__new__(cls, client, _redlatch.multi_name(group, texts), wait, lease, owner)
         lock._values = texts
         return lock
+
+    def _keys(self) -> list[object]:
+        return [(self._client._native, self.name, value) for value in self._values]
 
     def _renamed(self, rename: Rename) -> Self:
         return FasterMultiLock.__new__(
@@ -92,6 +105,18 @@ def grouped(majority: bool, members: Sequence[Any], of: type) -> _redlatch.Clien
         if not isinstance(lock, of):
             raise ConfigError(f"a lock of several locks has {lock!r} among them; give it what `get_lock` returns")
     return calls.client(_redlatch.group(majority, list(members)))
+
+
+def owner_of(members: Sequence[Any], owner: Owner) -> Owner:
+    """What holds several locks where nothing else is said: each acquire, if that is so with every one of them."""
+    is_each = owner is None and len(members) > 0 and all(member._owner is EACH for member in members)
+    return EACH if is_each else owner
+
+
+def is_shared(members: Sequence[Any], majority: bool) -> bool:
+    """Whether several owners hold all of these at once, or a majority of them."""
+    shared = [member._is_shared() for member in members]
+    return any(shared) if majority else all(shared)
 
 
 class RedLock(MultiLock):

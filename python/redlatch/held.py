@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from redlatch import _redlatch, calls, errors
+from redlatch import _redlatch, calls, errors, self_waits
 from redlatch.errors import LockLostError, NotHeldError
 
 if TYPE_CHECKING:
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
 
 class Held(_redlatch.Held):
     """What every hold can say of itself at once."""
+
+    if sys.flags.dev_mode:
+
+        def __init__(self, *taken: Any) -> None:
+            self_waits.note_place(self)
 
     @property
     def lost(self) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from redlatch import asks
 from redlatch.durations import Seconds, seconds
 from redlatch.locks import Lock
+from redlatch.owners import Owner
 from redlatch.texts import each
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class SpinLock(Lock):
         name: str,
         wait: Seconds | None,
         lease: Seconds | None,
-        owner: int | None,
+        owner: Owner,
         backoff: Sequence[Seconds],
     ) -> Self:
         return super().__new__(cls, client, name, wait, lease, owner, delays(backoff))

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Final, TypeVar
 
 from redlatch import _redlatch, asks
+from redlatch.blocking import Blocking
 from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
-from redlatch.errors import ConfigError, NotAcquiredError, NotHeldError
+from redlatch.errors import ConfigError, NotAcquiredError, NotHeldError, UnsupportedError
 from redlatch.hold import Hold
+from redlatch.owners import EACH, Owner
 from redlatch.owners import checked as checked_owner
-from redlatch.owners import this_thread
 from redlatch.texts import checked as checked_text
 
 if TYPE_CHECKING:
@@ -32,12 +33,20 @@ HELD_BACK: Final = (
 RENEWED: Final = "None has it renewed until it is released"
 
 
-class Lock(_redlatch.Lock):
-    """A reentrant lock of one name, held by one owner at a time among all processes that share the server.
+class Lock(Blocking):
+    """A lock of one name, held by one owner at a time among all processes that share the server.
 
-    Make it with `Client.get_lock`; any number of objects stand for the same lock. The owner is the calling thread,
-    unless `get_lock` was given one. Every acquire makes a hold of its own: a lock acquired twice is free after two
+    `Client.lock` makes it with an owner for each acquire: every acquire excludes every other one. Its end may come from
+    any thread or task, through the same object: the end of a block releases what the block took; `release()` releases
+    the latest hold that this thread or task took otherwise, else the only one there is. A hold that was lost is told of
+    in the place of a release. `with lock.lock() as hold` names the hold that ends.
+
+    `Client.get_lock` makes it reentrant: the owner is the calling thread, unless it was given one, and any number of
+    objects stand for the same lock. Every acquire makes a hold of its own: a lock acquired twice is free after two
     releases.
+
+    In a thread in which an event loop runs no acquire waits: that would stop the loop. Where it would have to, and
+    where the thread would be the owner, it is an UnsupportedError.
 
     Times are seconds or `timedelta`; UNSET means what `get_lock` was given. Every method may raise UnavailableError
     (the server cannot be reached in time), RefusedError (it said no: a key of that name is no lock, memory is full, …),
@@ -45,16 +54,16 @@ class Lock(_redlatch.Lock):
     """
 
     _kind: ClassVar[str] = "plain"
-
-    # The native half looks these up.
-    _hold = Hold
-    _this_thread = this_thread
+    _shared: ClassVar[bool] = False
 
     _client: Client
     _wait: float | None
     _lease: float | None
-    _owner: int | None
+    _owner: Owner
     _numbers: Sequence[int]
+    #: The open `with` blocks, and what was taken otherwise by owners for each acquire: `(caller's owner, hold)`.
+    _blocks: list[tuple[int, Hold]]
+    _taken: list[tuple[int, Hold]]
 
     def __new__(
         cls,
@@ -62,14 +71,20 @@ class Lock(_redlatch.Lock):
         name: str,
         wait: Seconds | None,
         lease: Seconds | None,
-        owner: int | None,
+        owner: Owner,
         numbers: Sequence[int] = (),
         native: _redlatch.Client | None = None,
+        shared: bool | None = None,
     ) -> Self:
         native = native or client._native
         name, owner = checked_text("the name of a lock", name), checked_owner(owner)
         waiting, lasting = optional_seconds("wait", wait, FOR_EVER), optional_seconds("lease", lease, RENEWED)
-        lock = super().__new__(cls, native, (cls._kind, name), (waiting, lasting), owner, list(numbers))
+        each, number = owner is EACH, owner if isinstance(owner, int) else None
+        ends_anywhere = not (each and (cls._shared if shared is None else shared))
+        times = (waiting, lasting)
+        lock = super().__new__(cls, native, (cls._kind, name), times, number, list(numbers), each, ends_anywhere)
+        lock._blocks = []
+        lock._taken = []
         lock._client = client
         lock._wait = waiting
         lock._lease = lasting
@@ -110,12 +125,16 @@ class Lock(_redlatch.Lock):
         return self._asked(asks.IS_LOCKED)
 
     def is_held_by_current_thread(self) -> bool:
-        """Whether the owner holds it: the calling thread, or the owner that `get_lock` was given."""
+        """Whether the owner holds it: the calling thread, or the owner that `get_lock` was given.
+
+        Raises UnsupportedError where each acquire is an owner of its own.
+        """
+        check_has_owner(self.name, self._owner)
         return self.hold_count() > 0
 
     def hold_count(self) -> int:
-        """How many holds the owner has."""
-        return self._asked(asks.HOLD_COUNT)
+        """How many holds the owner has; where each acquire is an owner, how many taken through this object are open."""
+        return count_held(self) if self._owner is EACH else self._asked(asks.HOLD_COUNT)
 
     def remain_time_to_live(self) -> float | None:
         """In how many seconds it ends if nobody renews it: None if it is free, `math.inf` if it has no end."""
@@ -178,8 +197,19 @@ class Lock(_redlatch.Lock):
     def _not_acquired(self, waited: float | None) -> NotAcquiredError:
         return not_acquired(self.name, waited, self._held_back())
 
+    def _is_shared(self) -> bool:
+        """Whether several owners hold it at once."""
+        return self._shared
+
+    def _keys(self) -> list[object]:
+        """What it locks, to compare with what other locks do."""
+        return [(self._client._native, self.name)]
+
     def _not_entered(self) -> NotHeldError:
-        return not_entered(self.name, "thread", "with")
+        return not_entered(self.name, "with")
+
+    def _not_taken(self) -> NotHeldError:
+        return not_taken(self.name, "with")
 
     def __repr__(self) -> str:
         return f"<redlatch.{type(self).__name__} {self.name!r} of {self._client!r}>"
@@ -191,11 +221,37 @@ def not_acquired(name: str, waited: float | None, held_back: bool) -> NotAcquire
     return NotAcquiredError(f"`{name}` was not acquired within {waited} s: {why}", name)
 
 
-def not_entered(name: str, who: str, block: str) -> NotHeldError:
-    """The error of the end of a block that `who` is not in."""
+def not_entered(name: str, block: str) -> NotHeldError:
+    """The error of the end of a block of which the lock object does not know which hold it began with."""
     return NotHeldError(
-        f"`{name}`: this {who} did not enter the block that ends; use `{block} lock.lock()` to end it elsewhere", name
+        f"`{name}`: no block of this lock object is open that could end here, in this thread and task; "
+        f"use `{block} lock.lock() as hold` to end it elsewhere",
+        name,
     )
+
+
+def not_taken(name: str, block: str) -> NotHeldError:
+    """The error of a release of a lock object through which nothing was taken that it could mean."""
+    return NotHeldError(
+        f"`{name}` is not held through this lock object by this thread or task; release it by the object that took it, "
+        f"or the hold itself: `hold.release()`, `{block} lock.lock() as hold`",
+        name,
+    )
+
+
+def check_has_owner(name: str, owner: Owner) -> None:
+    """Refuses a question about the owner where each acquire is another one."""
+    if owner is EACH:
+        raise UnsupportedError(
+            f"`{name}`: each acquire is an owner of its own, no thread or task is; ask its hold (`hold.ensure()`), or "
+            "how many are open (`lock.hold_count()`)",
+            name,
+        )
+
+
+def count_held(lock: Any) -> int:
+    """How many holds that were taken through a lock object are open."""
+    return _redlatch.count_held(lock._blocks) + _redlatch.count_held(lock._taken)
 
 
 def rlock_wait(blocking: bool, timeout: float) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from redlatch.locks import Lock
+from redlatch.owners import Owner
 
 if TYPE_CHECKING:
     from redlatch.client import Client
@@ -15,6 +16,7 @@ class ReadLock(Lock):
     """The half that any number of owners hold at once, as long as nobody else writes."""
 
     _kind: ClassVar[str] = "read"
+    _shared: ClassVar[bool] = True
 
 
 class WriteLock(Lock):
@@ -30,9 +32,7 @@ class ReadWriteLock:
     without an end that raises AlreadyHeldError, since it would wait for itself.
     """
 
-    def __init__(
-        self, client: Client, name: str, wait: Seconds | None, lease: Seconds | None, owner: int | None
-    ) -> None:
+    def __init__(self, client: Client, name: str, wait: Seconds | None, lease: Seconds | None, owner: Owner) -> None:
         self._read_lock = ReadLock(client, name, wait, lease, owner)
         self._write_lock = WriteLock(client, name, wait, lease, owner)
 

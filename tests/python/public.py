@@ -56,4 +56,4 @@ def _methods(of: type) -> Iterator[tuple[str, Callable[..., Any]]]:
 
 def _shown() -> list[type]:
     """The classes that users see; what a class has of them is theirs."""
-    return [thing for module in MODULES for thing in vars(module).values() if inspect.isclass(thing)]
+    return [thing for module in MODULES for name in module.__all__ if inspect.isclass(thing := getattr(module, name))]

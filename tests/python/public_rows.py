@@ -138,6 +138,7 @@ _LOCK_MAKER = Row(
 )
 
 ROWS: dict[str, Row] = {
+    "Client.lock": _getting("lock"),
     "Client.get_lock": _getting("get_lock"),
     "Client.get_spin_lock": _getting("get_spin_lock"),
     "Client.get_non_reentrant_lock": _getting("get_non_reentrant_lock"),

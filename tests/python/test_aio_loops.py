@@ -123,7 +123,7 @@ def test_a_callback_of_a_closed_loop_is_not_called(aio_client: AsyncClient, view
 
 async def test_a_closed_client_ends_what_waits(server: Server, client: Client, name: str) -> None:
     mine = aio.connect(server.url)
-    with client.get_lock(name):
+    with client.get_lock(name, owner=1):
         waiting = asyncio.create_task(mine.get_lock(name).lock())
         latch = mine.get_count_down_latch(f"{name}:latch")
         await latch.try_set_count(1)
@@ -162,7 +162,7 @@ def test_under_trio_a_call_says_what_it_needs(aio_client: AsyncClient, view: Vie
 
 def test_cancel_scopes_of_anyio_leave_nothing(aio_client: AsyncClient, client: Client, name: str) -> None:
     async def main() -> None:
-        with client.get_lock(name):
+        with client.get_lock(name, owner=1):
             with anyio.move_on_after(0.02) as scope:
                 await aio_client.get_lock(name).lock()
             assert scope.cancelled_caught

@@ -109,6 +109,6 @@ async def test_a_loss_has_the_same_reason_for_a_task(aio_client: AsyncClient, cl
     assert hold.lost_reason == "expired"
     taken = await aio_client.get_lock(name).lock()
     client.get_lock(name).force_unlock()
-    client.get_lock(name).lock()
+    client.get_lock(name, owner=1).lock()
     assert await taken.wait_lost(20)
     assert taken.lost_reason in ("deleted", "taken over")

@@ -29,7 +29,7 @@ def test_every_kind_decorates_coroutine_functions(client: Client, view: View, na
 def test_a_lock_of_values_decorates_coroutine_functions(client: Client, name: str) -> None:
     @client.get_multi_lock(name, values=["a", "b"], wait=5)
     async def work() -> bool:
-        return client.get_multi_lock(name, values=["b"]).try_lock() is None
+        return client.get_multi_lock(name, values=["b"], owner=1).try_lock() is None
 
     assert asyncio.run(work())
     assert client.get_multi_lock(name, values=["b"]).try_lock()

@@ -1,11 +1,13 @@
 //! What is known of one acquire that is not released, and can be asked of it, by whatever means its owner waits.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use pyo3::prelude::*;
-use redlatch::{Error, Op, Request};
+use redlatch::{Error, Look, Op, Request};
 
 use crate::completions::Completions;
+use crate::gone::Dropped;
 use crate::mailbox::Mailbox;
 use crate::named::Named;
 use crate::object::Object;
@@ -21,13 +23,28 @@ pub struct Held {
     token: Option<i64>,
     /// A forked child has a copy of this object, and a client of its own that numbers its holds anew.
     process: u32,
+    /// It needs no release any more, or has other means than this object to be released.
+    settled: AtomicBool,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if *self.settled.get_mut() {
+            return;
+        }
+        let dropped = Dropped { named: self.named.clone(), owner: self.owner, number: self.number, process: self.process };
+        // `None`: the interpreter ends, and its clients are closed.
+        let _ = Python::try_attach(|py| dropped.settle(py));
+    }
 }
 
 #[pymethods]
 impl Held {
     #[new]
     pub fn new(object: &Object, owner: i64, number: u64, token: Option<i64>) -> Self {
-        Held { named: object.named.clone(), owner, number, token, process: std::process::id() }
+        // A renewed permit is given back by its id, which may be written down anywhere.
+        let settled = AtomicBool::new(object.named.kind == "permit");
+        Held { named: object.named.clone(), owner, number, token, process: std::process::id(), settled }
     }
 
     /// The lock's name.
@@ -38,7 +55,7 @@ impl Held {
 
     /// The number that stands for the owner: one per thread, or what `get_lock` was given.
     #[getter]
-    fn owner(&self) -> i64 {
+    pub fn owner(&self) -> i64 {
         self.owner
     }
 
@@ -81,12 +98,19 @@ impl Held {
 
     /// Releases it.
     fn _end(&self, mailbox: &Bound<'_, Mailbox>) -> PyResult<Py<Pending>> {
+        self.settled.store(true, Relaxed);
         Mailbox::submit(mailbox, &self.named.client, self.request(Op::Release), Meaning::Nothing { named: self.named.clone() })
     }
 }
 
 impl Held {
+    /// The same, for other native code. A copy of another process's hold is none.
+    pub fn look(&self) -> Look {
+        self.request(Op::Watch).map_or(Look::Gone, |request| self.named.client.look(request.hold))
+    }
+
     pub fn release(&self, py: Python<'_>, loud: bool) -> PyResult<()> {
+        self.settled.store(true, Relaxed);
         let outcome = match self.request(Op::Release) {
             Ok(request) => outcome::from_result(park::run(py, &self.named.client, request)?),
             Err(error) => outcome::from_error(&error),

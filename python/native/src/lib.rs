@@ -1,7 +1,9 @@
 //! `redlatch._redlatch`: the core for the Python package. Types go across, nothing is decided; Python raises the errors.
 
+mod caller;
 mod client;
 mod completions;
+mod gone;
 mod held;
 mod hold;
 mod leaving;
@@ -12,6 +14,7 @@ mod object;
 mod outcome;
 mod park;
 mod pending;
+mod records;
 mod taken;
 
 // Nobody has tried it without the GIL: an interpreter that runs without switches it on, and says so.
@@ -21,6 +24,8 @@ mod _redlatch {
     use crate::client::{Client, close, connect, group, multi_name};
     #[pymodule_export]
     use crate::completions::Completions;
+    #[pymodule_export]
+    use crate::gone::{owner_begins, owner_ends};
     #[pymodule_export]
     use crate::held::Held;
     #[pymodule_export]
@@ -35,4 +40,6 @@ mod _redlatch {
     use crate::object::{Object, Permits};
     #[pymodule_export]
     use crate::pending::Pending;
+    #[pymodule_export]
+    use crate::records::{count_held, ending, forget_released, record};
 }

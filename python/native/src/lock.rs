@@ -5,25 +5,39 @@ use std::time::Duration;
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::PyList;
 use redlatch::{Answer, Op, Request};
 
+use crate::caller::Caller;
 use crate::client::Client;
 use crate::hold::Hold;
 use crate::named::Named;
 use crate::object::Object;
 use crate::outcome::{self, Outcome};
 use crate::park;
+use crate::records;
 
 #[pyclass(extends = Object, subclass, frozen, module = "redlatch._redlatch")]
 pub struct Lock {
     wait: Option<Duration>,
     lease: Option<Duration>,
-    owner: Option<i64>,
+    owner: Owner,
+    /// The end of a hold may come from any thread or task, where only one is open: of readers it would end another reader's.
+    ends_anywhere: bool,
+}
+
+/// The owner of what is acquired.
+#[derive(Clone, Copy, PartialEq)]
+enum Owner {
+    Thread,
+    /// Each acquire is an owner of its own.
+    Each,
+    Given(i64),
 }
 
 #[pymethods]
 impl Lock {
+    /// Without `owner` each acquire is an owner of its own, if `each`, else the thread is.
     #[new]
     fn new(
         py: Python<'_>,
@@ -32,16 +46,35 @@ impl Lock {
         times: (Option<f64>, Option<f64>),
         owner: Option<i64>,
         numbers: Vec<i64>,
+        each: bool,
+        ends_anywhere: bool,
     ) -> PyResult<PyClassInitializer<Self>> {
         let given = || Ok((outcome::duration(times.0)?, outcome::duration(times.1)?));
         let (wait, lease) = given().map_err(|error| outcome::exception(py, &error, &what.1))?;
         let object = Object::of(py, client, what, numbers)?;
-        Ok(PyClassInitializer::from(object).add_subclass(Lock { wait, lease, owner }))
+        let owner = match owner {
+            Some(number) => Owner::Given(number),
+            None if each => Owner::Each,
+            None => Owner::Thread,
+        };
+        Ok(PyClassInitializer::from(object).add_subclass(Lock { wait, lease, owner, ends_anywhere }))
     }
 
     /// Releases the owner's latest hold. Raises NotHeldError if there is none, LockLostError if it was lost.
+    ///
+    /// With an owner for each acquire it ends what was taken through this object, blocks apart: the latest hold that its
+    /// caller took; else one that was lost, which is told and releases nothing; else the only one there is, unless it is
+    /// a reader's.
     fn unlock(slf: &Bound<'_, Self>) -> PyResult<()> {
-        outcome::raised(slf.py(), Lock::_ask(slf, Op::Release as i32)?, &named(slf).name)
+        if slf.get().owner != Owner::Each {
+            return outcome::raised(slf.py(), Lock::_ask(slf, Op::Release as i32)?, &named(slf).name);
+        }
+        let taken = taken(slf)?;
+        records::forget_released(&taken)?;
+        match slf.get().ending(slf, &taken)? {
+            Some(hold) => released(&hold, true),
+            None => Err(PyErr::from_value(slf.call_method0("_not_taken")?)),
+        }
     }
 
     /// Is `unlock`, under the name that `threading.RLock` has for it. NotHeldError is a RuntimeError.
@@ -51,34 +84,30 @@ impl Lock {
 
     /// Acquires as `lock()` does: the block is never entered without the lock.
     fn __enter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let (this, entered) = (slf.get(), entered(slf)?);
-        match this.acquire(slf, this.wait, this.lease)? {
-            Some(hold) => entered.append((slf, &hold)).map(|()| hold),
+        let this = slf.get();
+        match this.acquire(slf, this.wait, this.lease, Some(blocks(slf)?))? {
+            Some(hold) => Ok(hold),
             None => Err(PyErr::from_value(slf.call_method1("_not_acquired", (this.wait.map(|wait| wait.as_secs_f64()),))?)),
         }
     }
 
-    /// Releases the hold that this block began with; its errors, LockLostError too, only if the body succeeded.
+    /// Releases the hold that this block began with, on whichever thread it ends; its errors, LockLostError too, only if
+    /// the body succeeded.
     #[pyo3(signature = (kind, error, at, /))]
     fn __exit__(slf: &Bound<'_, Self>, kind: &Bound<'_, PyAny>, error: &Bound<'_, PyAny>, at: &Bound<'_, PyAny>) -> PyResult<()> {
         let _ = (error, at);
-        let entered = entered(slf)?;
-        // Blocks of generators may end in another order than they began, so this one is not always the last.
-        for i in (0..entered.len()).rev() {
-            let block = entered.get_item(i)?.cast_into::<PyTuple>()?;
-            if block.get_item(0)?.is(slf) {
-                entered.del_item(i)?;
-                return block.get_item(1)?.cast::<Hold>()?.as_super().get().release(slf.py(), kind.is_none());
-            }
+        match slf.get().ending(slf, &blocks(slf)?)? {
+            Some(hold) => released(&hold, kind.is_none()),
+            None => Err(PyErr::from_value(slf.call_method0("_not_entered")?)),
         }
-        Err(PyErr::from_value(slf.call_method0("_not_entered")?))
     }
 
     /// Acquires and puts the hold into `taken`; it stays empty: not in time.
     fn _take(slf: &Bound<'_, Self>, wait: Option<f64>, lease: Option<f64>, taken: &Bound<'_, PyList>) -> PyResult<()> {
         let times = || Ok((outcome::duration(wait)?, outcome::duration(lease)?));
         let (wait, lease) = times().map_err(|error| outcome::exception(slf.py(), &error, &named(slf).name))?;
-        if let Some(hold) = slf.get().acquire(slf, wait, lease)? {
+        let records = if slf.get().owner == Owner::Each { Some(self::taken(slf)?) } else { None };
+        if let Some(hold) = slf.get().acquire(slf, wait, lease, records)? {
             taken.append(hold)?;
         }
         Ok(())
@@ -88,41 +117,81 @@ impl Lock {
     fn _ask(slf: &Bound<'_, Self>, op: i32) -> PyResult<Outcome> {
         let named = named(slf);
         match Op::from_number(op) {
-            Ok(op) => park::run(slf.py(), &named.client, named.request(op, slf.get().caller(slf)?)).map(outcome::from_result),
+            Ok(op) => park::run(slf.py(), &named.client, named.request(op, slf.get().asker(slf)?)).map(outcome::from_result),
             Err(error) => Ok(outcome::from_error(&error)),
         }
     }
 }
 
 impl Lock {
-    /// Who asks: the owner that the lock was given, else the thread's.
-    fn caller(&self, slf: &Bound<'_, Self>) -> PyResult<i64> {
+    /// The owner that asks: the one that the lock was given, else the thread's.
+    fn asker(&self, slf: &Bound<'_, Self>) -> PyResult<i64> {
         match self.owner {
-            Some(owner) => Ok(owner),
-            None => this_thread(slf)?.getattr(intern!(slf.py(), "owner"))?.extract(),
+            Owner::Given(owner) => Ok(owner),
+            Owner::Thread | Owner::Each => slf.getattr(intern!(slf.py(), "_this_thread"))?.getattr(intern!(slf.py(), "owner"))?.extract(),
         }
     }
 
-    fn acquire<'py>(&self, slf: &Bound<'py, Self>, wait: Option<Duration>, lease: Option<Duration>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        // Looking these two up may run Python code, so that comes before the acquire.
-        let (py, owner, class, named) = (slf.py(), self.caller(slf)?, slf.getattr(intern!(slf.py(), "_hold"))?, named(slf));
-        match park::run(py, &named.client, Request { wait, lease, ..named.request(Op::Acquire, owner) })? {
-            Ok(Answer { done: true, number, items, .. }) => class.call1((slf, owner, number, items.first())).map(Some),
+    /// Acquires, and notes the hold in `records`.
+    fn acquire<'py>(
+        &self,
+        slf: &Bound<'py, Self>,
+        wait: Option<Duration>,
+        lease: Option<Duration>,
+        records: Option<Bound<'py, PyList>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        // Looking these up may run Python code, so that comes before the acquire.
+        let (py, named) = (slf.py(), named(slf));
+        let caller = Caller::of(slf)?;
+        let taker = caller.owner()?;
+        let owner = match self.owner {
+            Owner::Given(owner) => owner,
+            Owner::Each => caller.another()?,
+            Owner::Thread if caller.is_in_loop => return Err(PyErr::from_value(slf.call_method0("_shares_thread")?)),
+            Owner::Thread => taker,
+        };
+        let class = slf.getattr(intern!(py, "_hold"))?;
+        // A wait would stop the loop, and with it the task that has to release.
+        let waits = if caller.is_in_loop { Some(Duration::ZERO) } else { wait };
+        let request = Request { wait: waits, lease, ..named.request(Op::Acquire, owner) };
+        let waits_long = || slf.call_method1(intern!(py, "_waits_long"), (&caller.object,)).map(drop);
+        match park::acquire(py, &named.client, request, &waits_long)? {
+            Ok(Answer { done: true, number, items, .. }) => {
+                let hold = class.call1((slf, owner, number, items.first()))?;
+                if let Some(records) = records {
+                    records::record(&records, taker, &hold)?;
+                }
+                Ok(Some(hold))
+            }
+            Ok(_) if caller.is_in_loop && wait != Some(Duration::ZERO) => Err(PyErr::from_value(slf.call_method0("_stops_loop")?)),
             Ok(_) => Ok(None),
             Err(error) => Err(outcome::exception(py, &error, named.shown())),
         }
     }
+
+    /// Takes the hold out of `records` that an end means, see [`records::ending`].
+    fn ending<'py>(&self, slf: &Bound<'py, Self>, records: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if self.ends_anywhere && records.len() == 1 {
+            return records::take(records, 0).map(Some);
+        }
+        records::ending(records, Caller::of(slf)?.owner()?, self.ends_anywhere)
+    }
+}
+
+fn released(hold: &Bound<'_, PyAny>, loud: bool) -> PyResult<()> {
+    hold.cast::<Hold>()?.as_super().get().release(hold.py(), loud)
 }
 
 fn named<'a>(lock: &'a Bound<'_, Lock>) -> &'a Named {
     &lock.as_super().get().named
 }
 
-/// The `with lock` blocks that this thread is in, as `(lock, hold)`.
-fn entered<'py>(lock: &Bound<'py, Lock>) -> PyResult<Bound<'py, PyList>> {
-    Ok(this_thread(lock)?.getattr(intern!(lock.py(), "entered"))?.cast_into()?)
+/// The `with lock` blocks that are open.
+fn blocks<'py>(lock: &Bound<'py, Lock>) -> PyResult<Bound<'py, PyList>> {
+    Ok(lock.getattr(intern!(lock.py(), "_blocks"))?.cast_into()?)
 }
 
-fn this_thread<'py>(lock: &Bound<'py, Lock>) -> PyResult<Bound<'py, PyAny>> {
-    lock.getattr(intern!(lock.py(), "_this_thread"))
+/// What was taken otherwise.
+fn taken<'py>(lock: &Bound<'py, Lock>) -> PyResult<Bound<'py, PyList>> {
+    Ok(lock.getattr(intern!(lock.py(), "_taken"))?.cast_into()?)
 }

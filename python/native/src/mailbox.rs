@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
@@ -12,6 +14,7 @@ use redlatch::{Client, Error, Op, Request, at_the_end, together};
 use slab::Slab;
 
 use crate::outcome;
+use crate::park::LONG;
 use crate::pending::{Ended, Meaning, Pending};
 use crate::taken::Taken;
 
@@ -24,6 +27,8 @@ pub struct Mailbox {
     waiting: Mutex<Slab<Py<Pending>>>,
     /// What was taken out of the queue, and nobody has been told of yet.
     came: Mutex<VecDeque<(usize, Ended)>>,
+    /// The loop is to look for long waits, see [`Mailbox::look_for_long_waits`].
+    looks: AtomicBool,
     process: u32,
 }
 
@@ -61,7 +66,7 @@ impl Mailbox {
     fn new(py: Python<'_>, event_loop: Py<PyAny>) -> PyResult<Self> {
         let (rings, hears) = pair().map_err(|error| outcome::exception(py, &not_opened(&error), ""))?;
         let (shared, process) = (Arc::new(Shared { state: Mutex::default(), rings, hears }), std::process::id());
-        Ok(Mailbox { event_loop, shared, waiting: Mutex::default(), came: Mutex::default(), process })
+        Ok(Mailbox { event_loop, shared, waiting: Mutex::default(), came: Mutex::default(), looks: AtomicBool::new(false), process })
     }
 
     /// The loop.
@@ -91,6 +96,27 @@ impl Mailbox {
         together(told).inspect_err(|_| this.shared.ring())
     }
 
+    /// Tells the locks that tasks have waited for for long, and has the loop come back while any wait goes on. One timer for each loop:
+    /// one for each wait would cost more than most acquires.
+    fn look_for_long_waits(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let py = slf.py();
+        let waiting: Vec<_> = locked(&slf.get().waiting).iter().map(|(_, pending)| pending.clone_ref(py)).collect();
+        let mut next = None;
+        let mut result = Ok(());
+        for pending in &waiting {
+            match pending.get().left_until(LONG) {
+                Some(Duration::ZERO) => result = result.and(pending.get().tell_waits_long(py)),
+                Some(left) => next = Some(next.unwrap_or(left).min(left)),
+                None => {}
+            }
+        }
+        match next {
+            Some(left) => Mailbox::look_in(slf, left)?,
+            None => slf.get().looks.store(false, Relaxed),
+        }
+        result
+    }
+
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.event_loop)?;
         let Ok(waiting) = self.waiting.try_lock() else { return Ok(()) };
@@ -106,6 +132,10 @@ impl Mailbox {
     /// Has a request carried out; what tells of its end is awaited in this loop.
     pub fn submit(slf: &Bound<'_, Self>, client: &Client, request: redlatch::Result<Request>, meaning: Meaning) -> PyResult<Py<Pending>> {
         let ticket = client.ticket();
+        let may_wait_long = request.as_ref().is_ok_and(|request| request.op == Op::Acquire && request.wait.is_none_or(|wait| wait > LONG));
+        if may_wait_long && !slf.get().looks.swap(true, Relaxed) {
+            Mailbox::look_in(slf, LONG)?;
+        }
         let (pending, put) = Mailbox::open(slf, meaning, Some((client.clone(), ticket)))?;
         let process = slf.get().process;
         match request {
@@ -139,6 +169,12 @@ impl Mailbox {
         let pending = Py::new(py, Pending::new(this.event_loop.clone_ref(py), meaning, ticket))?;
         let (key, shared) = (locked(&this.waiting).insert(pending.clone_ref(py)), this.shared.clone());
         Ok((pending, move |ended| put(&shared, key, ended)))
+    }
+
+    /// Has the loop look for long waits after so much time.
+    fn look_in(slf: &Bound<'_, Self>, left: Duration) -> PyResult<()> {
+        let loops = slf.py().import("redlatch.aio.loops")?;
+        loops.call_method1("look_later", (slf, left.as_secs_f64())).map(drop)
     }
 
     /// Moves what has come to where it is told of.

@@ -41,6 +41,11 @@ impl Object {
         self.named.client.is_held_back(&self.named.name)
     }
 
+    /// The owners of its client that hold it, or of several locks one of them, now; nothing is asked.
+    fn _owners(&self) -> Vec<i64> {
+        self.named.client.owners(&self.named.name)
+    }
+
     /// Runs an operation for `owner` and puts its outcome into `done`; `times` are its wait and its lease.
     fn _run(&self, py: Python<'_>, op: i32, owner: i64, times: Times, numbers: Vec<i64>, done: &Bound<'_, PyList>) -> PyResult<()> {
         match self.request(op, owner, times, numbers) {
@@ -54,11 +59,12 @@ impl Object {
         Mailbox::submit(mailbox, &self.named.client, self.request(op, owner, times, numbers), Meaning::Outcome)
     }
 
-    /// Acquires for `owner`: a hold of `class` is awaited, or None.
+    /// Acquires for `owner`, on behalf of `caller`: a hold of `class` is awaited, or None.
     fn _begin(
         slf: &Bound<'_, Self>,
         mailbox: &Bound<'_, Mailbox>,
         class: Py<PyAny>,
+        caller: Py<PyAny>,
         owner: i64,
         wait: Option<f64>,
         lease: Option<f64>,
@@ -66,7 +72,7 @@ impl Object {
         let named = &slf.get().named;
         let times = || Ok((outcome::duration(wait)?, outcome::duration(lease)?));
         let request = times().map(|(wait, lease)| Request { wait, lease, ..named.request(Op::Acquire, owner) });
-        let meaning = Meaning::Hold { lock: slf.clone().into_any().unbind(), named: named.clone(), class, owner };
+        let meaning = Meaning::Hold { lock: slf.clone().into_any().unbind(), named: named.clone(), class, caller, owner };
         Mailbox::submit(mailbox, &named.client, request, meaning)
     }
 

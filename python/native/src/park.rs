@@ -10,12 +10,25 @@ use redlatch::{Answer, Client, Error, Op, Request};
 use crate::leaving;
 
 type Done = redlatch::Result<Answer>;
+type WaitsLong<'a> = &'a dyn Fn() -> PyResult<()>;
 
 /// How long the main thread is deaf to signals at most.
 pub const SLICE: Duration = Duration::from_millis(50);
 
+/// A wait that lasts so long is looked at: its caller may wait for itself.
+pub const LONG: Duration = Duration::from_secs(5);
+
 /// Returns what came of `request`, or the exception of a signal handler (Ctrl-C): then nothing is held.
 pub fn run(py: Python<'_>, client: &Client, request: Request) -> PyResult<Done> {
+    run_and_tell(py, client, request, None)
+}
+
+/// The same of an acquire: `waits_long` is called once if it waits [`LONG`], and the exception that it raises ends the wait.
+pub fn acquire(py: Python<'_>, client: &Client, request: Request, waits_long: WaitsLong) -> PyResult<Done> {
+    run_and_tell(py, client, request, Some(waits_long))
+}
+
+fn run_and_tell(py: Python<'_>, client: &Client, request: Request, waits_long: Option<WaitsLong>) -> PyResult<Done> {
     let ticket = client.ticket();
     let (done, waiting) = sync_channel(1);
     let parked = Parked { client, ticket, request: &request, waiting };
@@ -28,7 +41,7 @@ pub fn run(py: Python<'_>, client: &Client, request: Request) -> PyResult<Done> 
     });
     let done = match started {
         Some(result) => parked.deliver(py, result),
-        None => parked.wait(py, deadline),
+        None => parked.wait(py, deadline, waits_long),
     }?;
     leaving::stay(py, &done);
     Ok(done)
@@ -49,7 +62,7 @@ impl Parked<'_> {
         Instant::now().checked_add(wait)
     }
 
-    fn wait(mut self, py: Python<'_>, deadline: Option<Instant>) -> PyResult<Done> {
+    fn wait(mut self, py: Python<'_>, deadline: Option<Instant>, waits_long: Option<WaitsLong>) -> PyResult<Done> {
         // What never waits ends within the response time-out, and giving up half-way would leave it open what was done.
         let may_leave = matches!(self.request.op, Op::Acquire | Op::Watch);
         let deaf = match may_leave.then(|| is_main_thread(py)) {
@@ -57,8 +70,10 @@ impl Parked<'_> {
             Some(Ok(true)) => false,
             Some(Err(signal)) => return self.flee(py, signal),
         };
+        let mut long = waits_long.and_then(|waits_long| Some((Instant::now().checked_add(LONG)?, waits_long)));
         loop {
-            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let next = [deadline, long.map(|(at, _)| at)].into_iter().flatten().min();
+            let left = next.map(|next| next.saturating_duration_since(Instant::now()));
             let slice = if deaf { left } else { Some(left.unwrap_or(SLICE).min(SLICE)) };
             let waiting = &mut self.waiting;
             match py.detach(move || receive(waiting, slice)) {
@@ -68,6 +83,11 @@ impl Parked<'_> {
             }
             if !deaf && let Err(signal) = py.check_signals() {
                 return self.flee(py, signal);
+            }
+            if let Some((_, waits_long)) = long.take_if(|(at, _)| *at <= Instant::now())
+                && let Err(raised) = waits_long()
+            {
+                return self.flee(py, raised);
             }
             if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
                 return match py.detach(move || self.leave()) {

@@ -2,6 +2,7 @@
 //! on in the very moment in which its loop empties the mailbox, without a turn of its own in the loop's queue.
 
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
@@ -27,6 +28,8 @@ pub enum Meaning {
         lock: Py<PyAny>,
         named: Arc<Named>,
         class: Py<PyAny>,
+        /// The task, a `redlatch.owners.Caller`.
+        caller: Py<PyAny>,
         owner: i64,
     },
     /// None; an error is raised.
@@ -40,10 +43,13 @@ pub struct Pending {
     event_loop: Py<PyAny>,
     meaning: Meaning,
     state: Mutex<State>,
+    begun: Instant,
 }
 
 struct State {
     phase: Phase,
+    /// Its lock was told that it waits long.
+    told: bool,
     /// What ends the request early.
     ticket: Option<(Client, u64)>,
     callbacks: Vec<Callback>,
@@ -193,9 +199,10 @@ impl Pending {
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.event_loop)?;
-        if let Meaning::Hold { lock, class, .. } = &self.meaning {
+        if let Meaning::Hold { lock, class, caller, .. } = &self.meaning {
             visit.call(lock)?;
             visit.call(class)?;
+            visit.call(caller)?;
         }
         let Ok(state) = self.state.try_lock() else { return Ok(()) };
         state.callbacks.iter().try_for_each(|callback| visit.call(&callback.function).and_then(|()| visit.call(&callback.context)))
@@ -209,8 +216,8 @@ impl Pending {
 
 impl Pending {
     pub fn new(event_loop: Py<PyAny>, meaning: Meaning, ticket: Option<(Client, u64)>) -> Self {
-        let state = State { phase: Phase::Running, ticket, callbacks: Vec::new(), blocking: false, seen: false };
-        Pending { event_loop, meaning, state: Mutex::new(state) }
+        let state = State { phase: Phase::Running, told: false, ticket, callbacks: Vec::new(), blocking: false, seen: false };
+        Pending { event_loop, meaning, state: Mutex::new(state), begun: Instant::now() }
     }
 
     /// Tells it of its end, and has its task go on. What that raises is what the loop has to know of.
@@ -236,6 +243,22 @@ impl Pending {
         drop(state);
         if let (Phase::Running, Some((client, ticket))) = (left, ticket) {
             client.cancel(ticket);
+        }
+    }
+
+    /// In how long it will have waited for `long`; `None`: it waits for no lock, has ended, or was told of.
+    pub fn left_until(&self, long: Duration) -> Option<Duration> {
+        let state = self.state();
+        let waits = matches!((&self.meaning, &state.phase), (Meaning::Hold { .. }, Phase::Running)) && !state.told;
+        waits.then(|| long.saturating_sub(self.begun.elapsed()))
+    }
+
+    /// Tells the lock that its caller has waited long.
+    pub fn tell_waits_long(&self, py: Python<'_>) -> PyResult<()> {
+        self.state().told = true;
+        match &self.meaning {
+            Meaning::Hold { lock, caller, .. } => lock.call_method1(py, intern!(py, "_waits_long"), (caller,)).map(drop),
+            _ => Ok(()),
         }
     }
 

@@ -1,13 +1,13 @@
 """Distributed locks over Redis for asyncio: what `redlatch` has, under the same names, as coroutines.
 
 client = redlatch.aio.connect("redis://localhost:6379")
-async with client.get_lock("orders:42", wait=5) as hold:
+async with client.lock("orders:42", wait=5) as hold:
     ...
 
-The owner of a lock is the task that acquires it, unless `get_lock` was given one. Cancelling a call at any moment
-leaves nothing behind. A client may be used in several loops, one after the other or in several threads at once. Needs
-asyncio, or what runs on it (uvloop, anyio's asyncio backend); under trio every call raises UnsupportedError. Errors,
-`Seconds`, `Tls`, `Wait`, `WaitAof` and `UNSET` are those of `redlatch`.
+Every acquire of `lock` excludes every other one; the owner of what `get_lock` gives is the task. Cancelling a call at
+any moment leaves nothing behind. A client may be used in several loops, one after the other or in several threads at
+once. Needs asyncio, or what runs on it (uvloop, anyio's asyncio backend); under trio every call raises
+UnsupportedError. Errors, `Seconds`, `Tls`, `Wait`, `WaitAof`, `EACH` and `UNSET` are those of `redlatch`.
 """
 
 from redlatch.aio.client import AsyncClient

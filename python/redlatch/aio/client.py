@@ -16,6 +16,7 @@ from redlatch.aio.permits import CountDownLatch, Semaphore
 from redlatch.aio.read_write import ReadWriteLock
 from redlatch.durations import Seconds
 from redlatch.groups import one_group
+from redlatch.owners import EACH, Owner
 from redlatch.texts import checked
 
 if TYPE_CHECKING:
@@ -42,15 +43,27 @@ class AsyncClient:
         """Whether `close` was called."""
         return self._native.closed
 
+    def lock(self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None) -> Lock:
+        """Returns the lock called `name` that every acquire holds for itself; asks nothing of Redis, acquires nothing.
+
+        It excludes every other acquire, of the same thread and task as well, and its end may come from any of them: see
+        `Lock`. `wait` is how long an acquire waits, in seconds or as `timedelta` (None: for ever, 0: it tries once);
+        `lease` is how long a hold lasts (None: until it is released, renewed by the watchdog while this process lives).
+
+        Raises ConfigError for an argument that cannot be used.
+        """
+        return Lock(self, name, wait, lease, EACH)
+
     def get_lock(
-        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None
+        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
     ) -> Lock:
-        """Returns the reentrant lock called `name`; asks nothing of Redis and acquires nothing.
+        """Returns Redisson's reentrant lock called `name`; asks nothing of Redis and acquires nothing.
 
         `wait` and `lease` are what the lock's methods take when they are given none, in seconds or as `timedelta`.
         `wait` is how long an acquire waits (None: for ever, 0: it tries once); `lease` is how long a hold lasts (None:
-        until it is released, renewed by the watchdog while this process lives). `owner` is who holds the lock (None:
-        the calling task), an int below 2**40: the same owner of the same client may acquire it again meanwhile.
+        until it is released, renewed by the watchdog while this process lives). `owner` is what holds the lock (None:
+        the calling task), an int below 2**40: the same owner of the same client may acquire it again meanwhile. With
+        `owner=redlatch.EACH` every acquire is an owner of its own, as with `lock`.
 
         Raises ConfigError for an argument that cannot be used.
         """
@@ -62,7 +75,7 @@ class AsyncClient:
         *,
         wait: Seconds | None = None,
         lease: Seconds | None = None,
-        owner: int | None = None,
+        owner: Owner = None,
         backoff: Sequence[Seconds] = (),
     ) -> SpinLock:
         """Returns the reentrant lock whose waiters ask now and then instead of being told of a release.
@@ -73,13 +86,13 @@ class AsyncClient:
         return SpinLock(self, name, wait, lease, owner, backoff)
 
     def get_non_reentrant_lock(
-        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None
+        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
     ) -> NonReentrantLock:
         """Returns the lock that its owner may not acquire twice; all else is as with `get_lock`."""
         return NonReentrantLock(self, name, wait, lease, owner)
 
     def get_fair_lock(
-        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None
+        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
     ) -> FairLock:
         """Returns the reentrant lock that whoever has waited longest gets next, in whichever process.
 
@@ -89,19 +102,19 @@ class AsyncClient:
         return FairLock(self, name, wait, lease, owner)
 
     def get_non_reentrant_fair_lock(
-        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None
+        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
     ) -> NonReentrantFairLock:
         """Returns the fair lock that its owner may not acquire twice; all else is as with `get_fair_lock`."""
         return NonReentrantFairLock(self, name, wait, lease, owner)
 
     def get_read_write_lock(
-        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None
+        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
     ) -> ReadWriteLock:
         """Returns the locks called `name` for many readers or one writer; the arguments are those of `get_lock`."""
         return ReadWriteLock(self, name, wait, lease, owner)
 
     def get_token_lock(
-        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None
+        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
     ) -> TokenLock:
         """Returns the lock that redis-py, redsync, Spring and most others write: `SET key token NX PX lease`.
 
@@ -123,7 +136,7 @@ class AsyncClient:
         return CountDownLatch(self, name)
 
     def get_fenced_lock(
-        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None
+        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
     ) -> FencedLock:
         """Returns the reentrant lock whose every hold has a `token`; all else is as with `get_lock`."""
         return FencedLock(self, name, wait, lease, owner)
@@ -135,7 +148,7 @@ class AsyncClient:
         values: None = None,
         wait: Seconds | None = None,
         lease: Seconds | None = None,
-        owner: int | None = None,
+        owner: Owner = None,
     ) -> MultiLock: ...
 
     @overload
@@ -147,7 +160,7 @@ class AsyncClient:
         values: Iterable[str],
         wait: Seconds | None = None,
         lease: Seconds | None = None,
-        owner: int | None = None,
+        owner: Owner = None,
     ) -> FasterMultiLock: ...
 
     def get_multi_lock(
@@ -156,13 +169,14 @@ class AsyncClient:
         values: Iterable[str] | None = None,
         wait: Seconds | None = None,
         lease: Seconds | None = None,
-        owner: int | None = None,
+        owner: Owner = None,
     ) -> MultiLock | FasterMultiLock:
         """Returns one lock of all of these, of this client and of others: an acquire takes all of them or none.
 
         They are taken one after the other, in an order that is the same everywhere, and none is kept for long while
-        another one is waited for. `wait`, `lease` and `owner` are as with `get_lock`; what the locks themselves say of
-        them does not matter. Raises ConfigError if there is no lock, or one of them twice.
+        another one is waited for. `wait`, `lease` and `owner` are as with `get_lock`, but each acquire is an owner of
+        its own where all the locks are such as `lock` gives; what else they say of these does not matter. Raises
+        ConfigError if there is no lock, or one of them twice.
 
         `get_multi_lock(group, values=[…])` is one lock of all these values of a group, taken in one call: it excludes
         whoever wants one of them, in whatever set. One owner may hold several sets that have no value in common; for
@@ -173,7 +187,7 @@ class AsyncClient:
         return MultiLock(self, locks, wait, lease, owner)
 
     def get_red_lock(
-        self, *locks: Lock, wait: Seconds | None = None, lease: Seconds | None = None, owner: int | None = None
+        self, *locks: Lock, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
     ) -> RedLock:
         """Returns one lock of a majority of these, each of a client of another server; `redlatch.aio.red_lock` makes
         those.

@@ -8,6 +8,7 @@ from redlatch.aio.client import AsyncClient
 from redlatch.aio.groups import RedLock
 from redlatch.connecting import connected, some
 from redlatch.durations import Seconds, optional_seconds
+from redlatch.owners import Owner
 from redlatch.sync import Sync
 from redlatch.texts import Path, checked, each
 from redlatch.tls import Tls
@@ -78,7 +79,7 @@ def red_lock(
     *,
     wait: Seconds | None = None,
     lease: Seconds | None = None,
-    owner: int | None = None,
+    owner: Owner = None,
     watchdog: Seconds | None = None,
 ) -> RedLock:
     """Returns the lock called `name` of a majority of independent servers, of which a minority may fail.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
-from redlatch import lazy, templates
+from redlatch import lazy, self_waits, templates
 from redlatch.decorating import check_function
 from redlatch.errors import UnsupportedError
 
@@ -28,7 +28,9 @@ def decorated(lock: Lock, function: F) -> F:
 
     @functools.wraps(function)
     async def locked(*args: Any, **kwargs: Any) -> Any:
-        async with lock if template is None else lock._renamed(template.rename(args, kwargs)):
-            return await function(*args, **kwargs)
+        used = lock if template is None else lock._renamed(template.rename(args, kwargs))
+        with self_waits.one_call(used, function):
+            async with used:
+                return await function(*args, **kwargs)
 
     return cast("F", locked)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from redlatch import _redlatch
 from redlatch.aio.locks import Lock
 from redlatch.durations import Seconds
-from redlatch.groups import grouped, values_of
+from redlatch.groups import grouped, is_shared, owner_of, values_of
+from redlatch.owners import Owner
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -28,13 +29,19 @@ class MultiLock(Lock):
     _members: tuple[Lock, ...]
 
     def __new__(
-        cls, client: AsyncClient, locks: Iterable[Lock], wait: Seconds | None, lease: Seconds | None, owner: int | None
+        cls, client: AsyncClient, locks: Iterable[Lock], wait: Seconds | None, lease: Seconds | None, owner: Owner
     ) -> Self:
         members = tuple(locks)
         native = grouped(cls._majority, members, Lock)
-        group = super().__new__(cls, client, native.group_name, wait, lease, owner, (), native)
+        group = super().__new__(cls, client, native.group_name, wait, lease, owner_of(members, owner), (), native)
         group._members = members
         return group
+
+    def _is_shared(self) -> bool:
+        return is_shared(self._members, self._majority)
+
+    def _keys(self) -> list[object]:
+        return [key for member in self._members for key in member._keys()]
 
     def _names(self) -> tuple[str, ...]:
         return tuple(name for member in self._members for name in member._names())
@@ -57,12 +64,15 @@ class FasterMultiLock(Lock):
         values: Iterable[str],
         wait: Seconds | None,
         lease: Seconds | None,
-        owner: int | None,
+        owner: Owner,
     ) -> Self:
         texts = values_of(group, values)
         lock = super().__new__(cls, client, _redlatch.multi_name(group, texts), wait, lease, owner)
         lock._values = texts
         return lock
+
+    def _keys(self) -> list[object]:
+        return [(self._client._native, self.name, value) for value in self._values]
 
     def _renamed(self, rename: Rename) -> Self:
         return FasterMultiLock.__new__(

@@ -9,6 +9,7 @@ from redlatch import asks
 from redlatch.aio.locks import Lock
 from redlatch.durations import Seconds
 from redlatch.kinds import delays
+from redlatch.owners import Owner
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -27,7 +28,7 @@ class SpinLock(Lock):
         name: str,
         wait: Seconds | None,
         lease: Seconds | None,
-        owner: int | None,
+        owner: Owner,
         backoff: Sequence[Seconds],
     ) -> Self:
         return super().__new__(cls, client, name, wait, lease, owner, delays(backoff))

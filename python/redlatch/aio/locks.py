@@ -6,20 +6,29 @@ from collections.abc import Coroutine, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, TypeVar
 
-from redlatch import _redlatch, asks
+from redlatch import _redlatch, asks, self_waits
 from redlatch.aio.asking import asked
 from redlatch.aio.hold import Hold
 from redlatch.aio.loops import here
-from redlatch.aio.tasks import this_task
+from redlatch.aio.tasks import asker, this_task
 from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
-from redlatch.locks import FOR_EVER, RENEWED, not_acquired, not_entered, rlock_wait
+from redlatch.locks import (
+    FOR_EVER,
+    RENEWED,
+    check_has_owner,
+    count_held,
+    not_acquired,
+    not_entered,
+    not_taken,
+    rlock_wait,
+)
+from redlatch.owners import EACH, Caller, Owner
 from redlatch.owners import checked as checked_owner
 from redlatch.texts import checked as checked_text
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from redlatch._redlatch import _Pending
     from redlatch.aio.client import AsyncClient
     from redlatch.templates import Rename
 
@@ -28,10 +37,15 @@ T = TypeVar("T")
 
 
 class Lock(_redlatch.Object):
-    """A reentrant lock of one name, held by one owner at a time among all processes that share the server.
+    """A lock of one name, held by one owner at a time among all processes that share the server.
 
-    Make it with `AsyncClient.get_lock`; any number of objects stand for the same lock. The owner is the calling task,
-    unless `get_lock` was given one. Every acquire makes a hold of its own: a lock acquired twice is free after two
+    `AsyncClient.lock` makes it with an owner for each acquire: every acquire excludes every other one. Its end may come
+    from any task, through the same object: the end of a block releases what the block took; `release()` releases the
+    latest hold that this task took otherwise, else the only one there is. A hold that was lost is told of in the place
+    of a release. `async with await lock.lock() as hold` names the hold that ends.
+
+    `AsyncClient.get_lock` makes it reentrant: the owner is the calling task, unless it was given one, and any number of
+    objects stand for the same lock. Every acquire makes a hold of its own: a lock acquired twice is free after two
     releases.
 
     Times are seconds or `timedelta`; UNSET means what `get_lock` was given. Every method may raise UnavailableError
@@ -43,12 +57,16 @@ class Lock(_redlatch.Object):
     """
 
     _kind: ClassVar[str] = "plain"
+    _shared: ClassVar[bool] = False
 
     _client: AsyncClient
     _wait: float | None
     _lease: float | None
-    _owner: int | None
+    _owner: Owner
     _numbers: Sequence[int]
+    #: The open `async with` blocks, and what was taken otherwise by owners for each acquire: `(caller's owner, hold)`.
+    _blocks: list[tuple[int, Hold]]
+    _taken: list[tuple[int, Hold]]
 
     def __new__(
         cls,
@@ -56,7 +74,7 @@ class Lock(_redlatch.Object):
         name: str,
         wait: Seconds | None,
         lease: Seconds | None,
-        owner: int | None,
+        owner: Owner,
         numbers: Sequence[int] = (),
         native: _redlatch.Client | None = None,
     ) -> Self:
@@ -64,6 +82,8 @@ class Lock(_redlatch.Object):
         name, owner = checked_text("the name of a lock", name), checked_owner(owner)
         waiting, lasting = optional_seconds("wait", wait, FOR_EVER), optional_seconds("lease", lease, RENEWED)
         lock = super().__new__(cls, native, (cls._kind, name), list(numbers))
+        lock._blocks = []
+        lock._taken = []
         lock._client = client
         lock._wait = waiting
         lock._lease = lasting
@@ -83,7 +103,7 @@ class Lock(_redlatch.Object):
         not say so during the wait.
         """
         waited = self._wait if wait is UNSET else optional_seconds("wait", wait, FOR_EVER)
-        hold = await self._taken(waited, lease)
+        hold = await self._take(waited, lease, self._records())
         if hold is None:
             raise not_acquired(self.name, waited, self._held_back())
         return hold
@@ -93,32 +113,49 @@ class Lock(_redlatch.Object):
 
         Raises UnavailableError when the server did not say during the wait that the lock is taken.
         """
-        return await self._taken(optional_seconds("wait", wait, FOR_EVER), lease)
+        return await self._take(optional_seconds("wait", wait, FOR_EVER), lease, self._records())
 
     async def unlock(self) -> None:
-        """Releases the owner's latest hold. Raises NotHeldError if there is none, LockLostError if it was lost."""
-        await self._end(*self._asking())
+        """Releases the owner's latest hold. Raises NotHeldError if there is none, LockLostError if it was lost.
+
+        With an owner for each acquire it ends what was taken through this object, blocks apart: the latest hold that
+        its caller took; else one that was lost, which is told and releases nothing; else the only one there is, unless
+        it is a reader's.
+        """
+        if self._owner is EACH:
+            _redlatch.forget_released(self._taken)
+            hold = self._ending(self._taken)
+            if hold is None:
+                raise not_taken(self.name, "async with await")
+            await hold.release()
+        else:
+            mailbox, _, owner = self._asking()
+            ending = self._end(mailbox, owner)
+            # Only the loop keeps it alive, and no task that waits.
+            del mailbox
+            await ending
 
     async def release(self) -> None:
         """Is `unlock`, under the name that `threading.RLock` has for it. NotHeldError is a RuntimeError."""
-        await self._end(*self._asking())
+        await self.unlock()
 
     async def __aenter__(self) -> Hold:
         """Acquires as `lock()` does: the block is never entered without the lock."""
-        hold = await self.lock()
-        this_task().entered.append((self, hold))
+        hold = await self._take(self._wait, UNSET, self._blocks)
+        if hold is None:
+            raise not_acquired(self.name, self._wait, self._held_back())
         return hold
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        """Releases the hold that this block began with; its errors, LockLostError too, only if the body succeeded."""
-        entered = this_task().entered
-        # Blocks of generators may end in another order than they began, so this one is not always the last.
-        for i in reversed(range(len(entered))):
-            if entered[i][0] is self:
-                return await entered.pop(i)[1].__aexit__(kind, error, at)
-        raise not_entered(self.name, "task", "async with await")
+        """Releases the hold that this block began with, in whichever task it ends; its errors, LockLostError too, only
+        if the body succeeded.
+        """
+        hold = self._ending(self._blocks)
+        if hold is None:
+            raise not_entered(self.name, "async with await")
+        await hold.__aexit__(kind, error, at)
 
     async def force_unlock(self) -> bool:
         """Takes the lock away from whoever holds it, all holds at once, and returns whether somebody did."""
@@ -129,12 +166,16 @@ class Lock(_redlatch.Object):
         return await self._asked(asks.IS_LOCKED)
 
     async def is_held_by_current_thread(self) -> bool:
-        """Whether the owner holds it: the calling task, or the owner that `get_lock` was given."""
+        """Whether the owner holds it: the calling task, or the owner that `get_lock` was given.
+
+        Raises UnsupportedError where each acquire is an owner of its own.
+        """
+        check_has_owner(self.name, self._owner)
         return await self.hold_count() > 0
 
     async def hold_count(self) -> int:
-        """How many holds the owner has."""
-        return await self._asked(asks.HOLD_COUNT)
+        """How many holds the owner has; where each acquire is an owner, how many taken through this object are open."""
+        return count_held(self) if self._owner is EACH else await self._asked(asks.HOLD_COUNT)
 
     async def remain_time_to_live(self) -> float | None:
         """In how many seconds it ends if nobody renews it: None if it is free, `math.inf` if it has no end."""
@@ -145,7 +186,7 @@ class Lock(_redlatch.Object):
 
         `timeout` is in seconds, -1 waits for ever. Raises ValueError, OverflowError and TypeError as RLock does.
         """
-        return await self._taken(rlock_wait(blocking, timeout), UNSET)
+        return await self._take(rlock_wait(blocking, timeout), UNSET, self._records())
 
     async def locked(self) -> bool:
         """Is `is_locked`, under the name that `threading.RLock` has for it."""
@@ -165,20 +206,54 @@ class Lock(_redlatch.Object):
 
         return decorating.decorated(self, function)
 
-    def _taken(self, wait: float | None, lease: Seconds | Unset | None) -> _Pending[Hold | None]:
-        """Acquires; await the hold, or None."""
+    async def _take(
+        self, wait: float | None, lease: Seconds | Unset | None, records: list[tuple[int, Hold]] | None
+    ) -> Hold | None:
+        """Acquires, and notes the hold in `records`; None: not in time."""
         lasting = self._lease if lease is UNSET else optional_seconds("lease", lease, RENEWED)
-        mailbox, owner = self._asking()
-        return self._begin(mailbox, Hold, owner, wait, lasting)
+        mailbox, caller, owner = self._asking()
+        if self._owner is EACH:
+            owner = caller.another()
+        beginning = self._begin(mailbox, Hold, caller, owner, wait, lasting)
+        # Only the loop keeps it alive, and no task that waits.
+        del mailbox
+        hold = await beginning
+        if hold is not None and records is not None:
+            _redlatch.record(records, caller.owner, hold)
+        return hold
+
+    def _records(self) -> list[tuple[int, Hold]] | None:
+        """Where holds are noted that no block takes; None: their owner finds them by itself."""
+        return self._taken if self._owner is EACH else None
+
+    def _ending(self, records: list[tuple[int, Hold]]) -> Hold | None:
+        """Takes out of `records` the hold that ends here."""
+        anywhere = not (self._owner is EACH and self._is_shared())
+        return _redlatch.ending(records, asker(here().event_loop).owner, anywhere)
 
     async def _asked(self, ask: asks.Ask[T]) -> T:
         """Asks what has an answer at once, whoever holds the lock."""
-        return await asked(self, ask, owner=self._asking()[1])
+        return await asked(self, ask, owner=self._asking()[2])
 
-    def _asking(self) -> tuple[_redlatch.Mailbox, int]:
-        """Where who asks: the loop's mailbox, and the owner that the lock was given, else the task."""
+    def _asking(self) -> tuple[_redlatch.Mailbox, Caller, int]:
+        """Where who asks: the loop's mailbox, the task, and the owner that the lock was given, else the task's."""
         mailbox = here()
-        return mailbox, this_task(mailbox.event_loop).owner if self._owner is None else self._owner
+        if isinstance(self._owner, int):
+            return mailbox, asker(mailbox.event_loop), self._owner
+        caller = this_task(mailbox.event_loop)
+        return mailbox, caller, caller.owner
+
+    def _waits_long(self, caller: Caller) -> None:
+        """An acquire of `caller` has waited 5 s."""
+        self_waits.warn(self, caller)
+
+    def _is_shared(self) -> bool:
+        """Whether several owners hold it at once."""
+        return self._shared
+
+    def _keys(self) -> list[object]:
+        """What it locks, to compare with what other locks do."""
+        return [(self._client._native, self.name)]
 
     def _names(self) -> tuple[str, ...]:
         """The names of all locks that this one is made of."""

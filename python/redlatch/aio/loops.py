@@ -59,3 +59,17 @@ def _begin(loop: asyncio.AbstractEventLoop) -> Mailbox:
 def run(thing: Thing, *what: Any) -> _Pending[_Outcome]:
     """Has a call carried out; await its outcome. Cancelling leaves nothing behind, without waiting for it."""
     return thing._submit(here(), *what)
+
+
+def look_later(mailbox: Mailbox, delay: float) -> None:
+    """Has the mailbox look for long waits in `delay` seconds, if its loop still has it then."""
+    weak = weakref.ref(mailbox)
+
+    def look() -> None:
+        here = weak()
+        if here is not None:
+            # What came while the loop stood still does not wait any more.
+            here.empty()
+            here.look_for_long_waits()
+
+    mailbox.event_loop.call_later(delay, look)

@@ -2,42 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
-import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from redlatch import tasks
 from redlatch.aio.loops import here
 from redlatch.errors import UnsupportedError
-from redlatch.owners import next_owner
+from redlatch.owners import Caller, caller_in
 
 if TYPE_CHECKING:
-    from redlatch.aio.hold import Hold
-    from redlatch.aio.locks import Lock
+    from asyncio import AbstractEventLoop
+
+    from redlatch.tasks import ThisTask
 
 
-class ThisTask:
-    """What one task is to redlatch."""
-
-    def __init__(self, task: asyncio.Task[Any]) -> None:
-        place = id(task)
-        # Weak by hand, which is several times as fast as a dictionary that is.
-        self.task = weakref.ref(task, lambda _: _tasks.pop(place, None))
-        self.owner = next_owner()
-        #: The `async with lock` blocks that this task is in.
-        self.entered: list[tuple[Lock, Hold]] = []
-
-
-_tasks: dict[int, ThisTask] = {}
-
-
-def this_task(loop: asyncio.AbstractEventLoop | None = None) -> ThisTask:
+def this_task(loop: AbstractEventLoop | None = None) -> ThisTask:
     """The task that runs now, in `loop` if that is known."""
-    task = asyncio.current_task(loop or here().event_loop)
-    if task is None:
+    this = tasks.current(loop or here().event_loop)
+    if this is None:
         raise UnsupportedError(
             "a lock's owner is the task that asks, and none runs here; call this in a task, or give `owner=`"
         )
-    this = _tasks.get(id(task))
-    if this is None or this.task() is not task:
-        this = _tasks[id(task)] = ThisTask(task)
     return this
+
+
+def asker(loop: AbstractEventLoop) -> Caller:
+    """The task that runs now in `loop`, or the thread where a callback does."""
+    return caller_in(loop)

@@ -20,14 +20,15 @@ from contextlib import contextmanager
 from types import SimpleNamespace, TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-from redlatch import _redlatch, calls
+from redlatch import calls
+from redlatch.blocking import Blocking
 from redlatch.client import Client
 from redlatch.compat.redis_clients import client_of
 from redlatch.compat.redis_errors import LockError, LockNotOwnedError, TheirLockNotOwnedError
 from redlatch.durations import optional_seconds, seconds
 from redlatch.errors import ConfigError, NotHeldError, UnsupportedError
 from redlatch.hold import Hold
-from redlatch.owners import next_owner, this_thread
+from redlatch.owners import next_owner
 from redlatch.texts import checked
 
 if TYPE_CHECKING:
@@ -225,11 +226,8 @@ class Lock:
         return theirs
 
 
-class _OneAcquire(_redlatch.Lock):
+class _OneAcquire(Blocking):
     """A token lock for one acquire, by an owner whom nobody else is."""
-
-    _hold = Hold
-    _this_thread = this_thread
 
     owner: int
     token: bytes
@@ -237,7 +235,7 @@ class _OneAcquire(_redlatch.Lock):
     def __new__(cls, client: Client, name: str, sleep: float) -> Self:
         owner = next_owner()
         asks = [max(1, round(sleep * 1000))]
-        one = super().__new__(cls, client._native, ("token", name), (None, None), owner, asks)
+        one = super().__new__(cls, client._native, ("token", name), (None, None), owner, asks, False, True)
         one.token = f"{client.id}:{owner}".encode()
         return one
 

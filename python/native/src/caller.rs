@@ -1,0 +1,50 @@
+//! Which thread or task asks: a `redlatch.owners.Caller`.
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The thread that asks, or where an event loop runs in it the task.
+pub struct Caller<'py> {
+    pub object: Bound<'py, PyAny>,
+    /// An event loop runs in this thread: it stands still while a call waits here.
+    pub is_in_loop: bool,
+}
+
+impl<'py> Caller<'py> {
+    /// `lock` is a Python object that knows how to find it.
+    pub fn of(lock: &Bound<'py, PyAny>) -> PyResult<Self> {
+        match running_loop(lock)? {
+            Some(event_loop) => {
+                let object = lock.getattr(intern!(lock.py(), "_caller_in"))?.call1((event_loop,))?;
+                Ok(Caller { object, is_in_loop: true })
+            }
+            None => {
+                let this_thread = lock.getattr(intern!(lock.py(), "_this_thread"))?;
+                Ok(Caller { object: this_thread.getattr(intern!(lock.py(), "caller"))?, is_in_loop: false })
+            }
+        }
+    }
+
+    /// The owner that it is itself, which stands for it.
+    pub fn owner(&self) -> PyResult<i64> {
+        self.object.getattr(intern!(self.object.py(), "owner"))?.extract()
+    }
+
+    /// An owner for one acquire.
+    pub fn another(&self) -> PyResult<i64> {
+        self.object.call_method0(intern!(self.object.py(), "another"))?.extract()
+    }
+}
+
+/// The event loop of asyncio that runs in this thread.
+fn running_loop<'py>(lock: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = lock.py();
+    let modules = lock.getattr(intern!(py, "_modules"))?.cast_into::<PyDict>()?;
+    // No loop runs before asyncio is imported.
+    let Some(events) = modules.get_item(intern!(py, "asyncio.events"))? else { return Ok(None) };
+    // Another thread may be importing it just now.
+    let Some(running) = events.getattr_opt(intern!(py, "_get_running_loop"))? else { return Ok(None) };
+    let running = running.call0()?;
+    Ok((!running.is_none()).then_some(running))
+}

@@ -1,0 +1,39 @@
+"""What a lock that blocks its caller's thread knows of threads, tasks and event loops."""
+
+from __future__ import annotations
+
+import sys
+
+from redlatch import _redlatch, self_waits
+from redlatch.errors import UnsupportedError
+from redlatch.hold import Hold
+from redlatch.owners import Caller, caller_in, this_thread
+
+
+class Blocking(_redlatch.Lock):
+    """The native half of a lock, with what that looks up in Python."""
+
+    _hold = Hold
+    _this_thread = this_thread
+    _modules = sys.modules
+    _caller_in = staticmethod(caller_in)
+
+    def _waits_long(self, caller: Caller) -> None:
+        """An acquire of `caller` has waited 5 s."""
+        self_waits.warn(self, caller)
+
+    def _shares_thread(self) -> UnsupportedError:
+        """The error of an acquire whose owner would be a thread that an event loop runs in."""
+        return UnsupportedError(
+            f"`{self.name}`: an event loop runs in this thread, and all its tasks would be one owner; "
+            "use client.lock(…), or await a lock of redlatch.aio",
+            self.name,
+        )
+
+    def _stops_loop(self) -> UnsupportedError:
+        """The error of an acquire that would have to wait in a thread that an event loop runs in."""
+        return UnsupportedError(
+            f"`{self.name}` is taken, and a wait for it here would stop the event loop of this thread; await a lock of "
+            "redlatch.aio, or call client.lock(…) in another thread",
+            self.name,
+        )

@@ -1,0 +1,324 @@
+"""Locks whose every acquire is an owner of its own: which hold an end means, whichever thread it comes from."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, Callable
+
+import pytest
+
+import redlatch
+from eventually import until_true
+from redlatch import EACH, Client, Hold
+from view import View
+
+KINDS = [
+    "get_lock",
+    "get_spin_lock",
+    "get_non_reentrant_lock",
+    "get_fair_lock",
+    "get_non_reentrant_fair_lock",
+    "get_fenced_lock",
+    "get_token_lock",
+]
+
+
+@pytest.mark.parametrize("get", KINDS)
+def test_every_acquire_excludes_every_other_one_in_the_same_thread_too(client: Client, name: str, get: str) -> None:
+    lock = getattr(client, get)(name, owner=EACH)
+    with lock as hold:
+        assert lock.try_lock() is None
+        assert getattr(client, get)(name, owner=EACH).try_lock() is None
+        assert hold.remaining > 0
+    assert not lock.is_locked()
+
+
+def test_a_lock_of_several_such_locks_is_one_too(client: Client, name: str) -> None:
+    both = client.get_multi_lock(client.lock(f"{name}:a"), client.lock(f"{name}:b"))
+    with both as hold:
+        assert both.try_lock() is None
+        assert client.get_multi_lock(client.lock(f"{name}:b")).try_lock() is None
+        hold.ensure()
+    with client.get_multi_lock(client.lock(f"{name}:a"), client.get_lock(f"{name}:b")) as outer:
+        assert outer.owner == client.get_lock(name).lock().owner
+    client.get_lock(name).release()
+
+
+def test_one_of_many_threads_has_it(client: Client, name: str) -> None:
+    lock = client.lock(name)
+    with ThreadPoolExecutor(4) as pool:
+        holds = [hold for hold in pool.map(lambda _: lock.try_lock(), range(4)) if hold is not None]
+    assert len(holds) == 1
+    lock.release()
+    assert not lock.is_locked()
+
+
+def test_an_end_means_the_callers_own_latest_hold_first(client: Client, thread: ThreadPoolExecutor, name: str) -> None:
+    readers = client.get_read_write_lock(name, owner=EACH).read_lock
+    mine = [readers.lock(), readers.lock()]
+    theirs = thread.submit(readers.lock).result()
+    readers.release()
+    assert [hold.remaining > 0 for hold in (*mine, theirs)] == [True, False, True]
+    thread.submit(readers.release).result()
+    assert [hold.remaining > 0 for hold in (*mine, theirs)] == [True, False, False]
+    readers.release()
+    assert not readers.is_locked()
+
+
+def test_an_end_that_finds_a_lost_hold_tells_of_it_and_releases_nothing(
+    client: Client, thread: ThreadPoolExecutor, view: View, name: str
+) -> None:
+    lock = client.lock(name)
+    lost = lock.lock()
+    view("DEL", name)
+    assert lost.wait_lost(20)
+    later = thread.submit(lock.lock).result()
+    with pytest.raises(redlatch.LockLostError):
+        lock.release()
+    later.ensure()
+    # The second end, of the same thread, is that of the only one that is open.
+    lock.release()
+    assert not lock.is_locked()
+
+
+def test_an_end_elsewhere_finds_a_lost_hold_before_one_that_is_open(
+    client: Client, thread: ThreadPoolExecutor, view: View, name: str
+) -> None:
+    lock = client.lock(name)
+    lost = thread.submit(lock.lock).result()
+    view("DEL", name)
+    assert lost.wait_lost(20)
+    with ThreadPoolExecutor(1) as other:
+        later = other.submit(lock.lock).result()
+        with pytest.raises(redlatch.LockLostError):
+            lock.release()
+        later.ensure()
+        lock.release()
+    assert not lock.is_locked()
+
+
+@pytest.mark.parametrize("get", KINDS)
+def test_the_only_hold_ends_from_any_thread(client: Client, thread: ThreadPoolExecutor, name: str, get: str) -> None:
+    lock = getattr(client, get)(name, owner=EACH)
+    lock.acquire()
+    thread.submit(lock.release).result()
+    assert not lock.is_locked()
+    with pytest.raises(redlatch.NotHeldError, match="is not held through this lock object"):
+        lock.release()
+
+
+def test_a_readers_hold_never_ends_from_another_thread(client: Client, thread: ThreadPoolExecutor, name: str) -> None:
+    readers = client.get_read_write_lock(name, owner=EACH).read_lock
+    hold = readers.lock()
+    with pytest.raises(redlatch.NotHeldError, match="is not held through this lock object"):
+        thread.submit(readers.release).result()
+    hold.ensure()
+    with hold:
+        pass
+    assert not readers.is_locked()
+
+
+def test_another_object_of_the_same_name_releases_nothing(client: Client, name: str) -> None:
+    with client.lock(name) as hold:
+        with pytest.raises(redlatch.NotHeldError, match="is not held through this lock object"):
+            client.lock(name).release()
+        hold.ensure()
+
+
+def test_a_release_means_no_hold_of_a_block_and_a_block_none_of_an_acquire(client: Client, name: str) -> None:
+    readers = client.get_read_write_lock(name, owner=EACH).read_lock
+    with readers as of_block:
+        with pytest.raises(redlatch.NotHeldError):
+            readers.release()
+        taken = readers.lock()
+    assert of_block.remaining == 0
+    taken.ensure()
+    readers.release()
+
+
+def test_an_objects_holds_are_counted_and_no_thread_is_the_owner(client: Client, name: str) -> None:
+    lock = client.lock(name)
+    assert lock.hold_count() == 0
+    with lock:
+        assert (lock.hold_count(), client.lock(name).hold_count()) == (1, 0)
+        with pytest.raises(redlatch.UnsupportedError, match="each acquire is an owner of its own"):
+            lock.is_held_by_current_thread()
+    assert lock.hold_count() == 0
+
+
+def test_a_hold_that_was_released_by_itself_is_none_that_an_end_means(client: Client, name: str) -> None:
+    lock = client.lock(name)
+    for _ in range(50):
+        lock.lock().release()
+    with pytest.raises(redlatch.NotHeldError):
+        lock.release()
+    lock.lock()
+    lock.release()
+
+
+@pytest.mark.parametrize("get", ["lock", "get_lock"])
+def test_a_block_that_ends_on_another_thread_releases_what_it_took(
+    client: Client, thread: ThreadPoolExecutor, view: View, name: str, get: str
+) -> None:
+    def under_the_lock() -> Iterator[None]:
+        with getattr(client, get)(name):
+            yield
+
+    for _ in range(10):
+        generator = under_the_lock()
+        next(generator)
+        assert view("EXISTS", name) == 1
+        thread.submit(next, generator, None).result()
+        assert view("EXISTS", name) == 0
+
+
+@pytest.mark.parametrize("get", ["lock", "get_lock"])
+def test_blocks_of_one_object_on_many_threads_end_their_own_holds(client: Client, name: str, get: str) -> None:
+    readers = client.get_read_write_lock(name, owner=EACH if get == "lock" else None).read_lock
+    inside = threading.Barrier(4)
+
+    def work(_: int) -> bool:
+        with readers as hold:
+            inside.wait(20)
+            hold.ensure()
+            inside.wait(20)
+        return hold.lost
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(work, range(4))) == [False] * 4
+    assert not readers.is_locked()
+
+
+def in_a_loop(call: Callable[[], Any]) -> Any:
+    async def main() -> Any:
+        return call()
+
+    return asyncio.run(main())
+
+
+def test_a_thread_whose_loop_runs_is_no_owner(client: Client, view: View, name: str) -> None:
+    lock = client.get_lock(name)
+    for call in (lock.lock, lock.try_lock, lock.acquire, lock.__enter__):
+        with pytest.raises(redlatch.UnsupportedError, match=r"client\.lock\(…\), or await a lock of redlatch\.aio"):
+            in_a_loop(call)
+    assert view("EXISTS", name) == 0
+
+
+def test_an_acquire_in_a_loop_takes_a_free_lock_and_never_waits(client: Client, stranger: Client, name: str) -> None:
+    lock = client.lock(name, wait=600)
+    in_a_loop(lock.lock).release()
+    with stranger.lock(name):
+        for call in (lock.lock, lambda: lock.try_lock(wait=5), lock.__enter__):
+            with pytest.raises(redlatch.UnsupportedError, match="would stop the event loop of this thread"):
+                in_a_loop(call)
+        assert in_a_loop(lock.try_lock) is None
+
+
+def test_a_decorated_call_inside_itself_is_an_error_at_once(client: Client, name: str) -> None:
+    entered: list[int] = []
+
+    @client.lock(name + ":{number}")
+    def outer(number: int, inner: int) -> None:
+        entered.append(number)
+        if inner >= 0:
+            outer(inner, -1)
+
+    with pytest.raises(
+        redlatch.AlreadyHeldError, match=r"it would wait for itself; call the function without its lock"
+    ):
+        outer(1, 1)
+    outer(1, 2)
+    assert entered == [1, 1, 2]
+    assert not client.lock(name + ":1").is_locked()
+
+
+def test_a_thread_that_waits_for_its_own_hold_is_warned_of_it(client: Client, name: str) -> None:
+    with client.lock(name), pytest.raises(RuntimeWarning, match=rf"this thread has waited 5 s at .*{__file__}:\d+ in "):
+        client.lock(name).lock(wait=20)
+    assert not client.lock(name).is_locked()
+
+
+def test_in_development_mode_the_warning_says_where_the_hold_was_taken(server: Any, name: str) -> None:
+    text = f"""
+import redlatch, warnings
+client = redlatch.connect({server.url!r})
+def takes():
+    return client.lock({name!r}).lock()
+hold = takes()
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    assert client.lock({name!r}).try_lock(wait=6) is None
+print([str(warning.message) for warning in caught])
+hold.release()
+"""
+    done = subprocess.run(
+        [sys.executable, "-X", "dev", "-c", text], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert " in takes" in done.stdout, done.stderr
+
+
+def test_a_thread_that_waits_for_others_is_not_warned(client: Client, stranger: Client, name: str) -> None:
+    with stranger.lock(name), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert client.lock(name).try_lock(wait=6) is None
+
+
+@contextmanager
+def told_of(name: str) -> Iterator[list[str]]:
+    """The warnings of holds that nothing can release any more."""
+    told: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield told
+        gc.collect()
+        told += [str(w.message) for w in caught if w.category is ResourceWarning and f"`{name}`" in str(w.message)]
+
+
+def in_a_thread(call: Callable[[], object]) -> None:
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join()
+
+
+def test_a_hold_of_a_thread_that_is_gone_is_renewed_no_more(server: Any, view: View, name: str) -> None:
+    with redlatch.connect(server.url, watchdog=1) as client:
+        with told_of(name) as told:
+            in_a_thread(lambda: client.get_lock(name).lock() and None)
+        assert len(told) == 1
+        assert client.id in told[0]
+        until_true(lambda: view("EXISTS", name) == 0, "the end of its lease")
+
+
+def test_a_hold_whose_objects_are_gone_is_renewed_no_more(server: Any, view: View, name: str) -> None:
+    with redlatch.connect(server.url, watchdog=1) as client:
+        with told_of(name) as told:
+            client.lock(name).lock()
+        assert len(told) == 1
+        until_true(lambda: view("EXISTS", name) == 0, "the end of its lease")
+
+
+@pytest.mark.skipif(sys.implementation.name != "cpython", reason="objects go when their last name goes")
+def test_a_hold_that_anything_can_still_release_is_kept(server: Any, name: str) -> None:
+    with redlatch.connect(server.url, watchdog=1) as client:
+        kept: list[Hold] = []
+        lock = client.lock(f"{name}:lock")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            in_a_thread(lambda: kept.append(client.get_lock(f"{name}:hold").lock()))
+            in_a_thread(lambda: lock.lock() and None)
+            in_a_thread(lambda: client.get_lock(f"{name}:given", owner=7).lock() and None)
+            client.get_lock(f"{name}:own").lock()
+            gc.collect()
+        kept[0].ensure()
+        kept[0].release()
+        lock.release()
+        client.get_lock(f"{name}:given", owner=7).release()
+        client.get_lock(f"{name}:own").release()
