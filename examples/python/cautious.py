@@ -9,7 +9,7 @@ client = redlatch.connect(watchdog=2, quarantine=True)
 
 def bill(month: str) -> bool:
     begun = time.monotonic()
-    with client.get_lock(f"example:billing:{month}", wait=20) as hold:
+    with client.lock(f"example:billing:{month}", wait=20) as hold:
         hold.ensure()
         print(f"billed {month}, after {time.monotonic() - begun:.1f} s")
         return True

@@ -8,7 +8,7 @@ cache: dict[str, str] = {}
 fetched: list[str] = []
 
 
-@client.get_lock("example:page:{url}", wait=30)  # one lock a page: its name has the argument of each call
+@client.lock("example:page:{url}", wait=30)  # one lock a page: its name has the argument of each call
 async def fetch(url: str) -> str:
     if url not in cache:
         async with client.get_semaphore("example:fetches"):
@@ -25,8 +25,8 @@ async def main() -> None:
         texts = await asyncio.gather(*(fetch(page) for page in pages))
 
         # A time-out cancels; what was on its way goes back.
-        lock = client.get_lock("example:slow", owner=1)
-        async with client.get_lock("example:slow"):
+        lock = client.lock("example:slow")
+        async with client.lock("example:slow", wait=5):
             try:
                 await asyncio.wait_for(lock.lock(), 0.05)
             except asyncio.TimeoutError:

@@ -13,11 +13,11 @@ def lost(hold: redlatch.Hold, error: redlatch.LockLostError) -> None:
 
 
 with redlatch.connect() as client, redlatch.connect() as operator:
-    hold = client.get_lock("example:long-job").lock()  # renewed until it is released, or lost
+    hold = client.lock("example:long-job", wait=5).lock()  # renewed until it is released, or lost
     hold.on_lost(lost)
     hold.ensure()  # LockLostError if it was lost already; asks nothing of Redis
 
-    operator.get_lock("example:long-job").force_unlock()  # somebody opens the lock by force
+    operator.lock("example:long-job").force_unlock()  # somebody opens the lock by force
 
     steps = 0
     while not stop.wait(0.01):

@@ -4,7 +4,7 @@ import threading
 import redlatch
 
 with redlatch.connect() as client:
-    job = client.get_lock("example:nightly-report", lease=60)  # ends by itself after 60 s, whatever happens
+    job = client.lock("example:nightly-report", lease=60)  # ends by itself after 60 s, whatever happens
 
     def machine(name: str) -> None:
         hold = job.try_lock()  # a Hold, or None when somebody else has it

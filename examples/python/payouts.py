@@ -8,7 +8,7 @@ client = redlatch.connect(sync=redlatch.Wait(replicas=1, within=0.2))
 def pay_out(account: str) -> bool:
     try:
         # Waits up to 5 s for the lock, and 0.2 s more for a replica.
-        with client.get_lock(f"example:payouts:{account}", wait=5) as hold:
+        with client.lock(f"example:payouts:{account}", wait=5) as hold:
             hold.ensure()
             print(f"paid out {account}")
             return True
@@ -19,6 +19,6 @@ def pay_out(account: str) -> bool:
 
 with client:
     paid = pay_out("A1")
-    assert not client.get_lock("example:payouts:A1").is_locked()
+    assert not client.lock("example:payouts:A1").is_locked()
 
 print("a replica confirmed it" if paid else "nothing is paid out that a failover might pay out twice")

@@ -9,7 +9,7 @@ client = redlatch.connect()
 reports: dict[datetime.date, str] = {}
 
 
-@client.get_lock("example:report:{day:%Y-%m-%d}", wait=30)
+@client.lock("example:report:{day:%Y-%m-%d}", wait=30)
 def report(day: datetime.date) -> str:
     if day not in reports:
         print(f"making the report of {day}")

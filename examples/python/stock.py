@@ -12,7 +12,7 @@ def sell(till: int) -> None:
     global stock
     for _ in range(10):
         # Waits up to 5 s; the block is never entered without the lock. Another process would be kept out as well.
-        with client.get_lock("example:stock", wait=5) as hold:
+        with client.lock("example:stock", wait=5) as hold:
             left = stock
             time.sleep(0.001)  # without the lock, sales of other tills would be lost here
             hold.ensure()  # LockLostError if the lock was lost meanwhile

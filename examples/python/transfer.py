@@ -7,7 +7,7 @@ accounts = {"alice": 100, "bob": 100}
 
 
 def transfer(client: redlatch.Client, giver: str, taker: str) -> None:
-    lock = client.get_multi_lock(*(client.get_lock(f"example:account:{name}") for name in (giver, taker)))
+    lock = client.get_multi_lock(*(client.lock(f"example:account:{name}") for name in (giver, taker)))
     for _ in range(20):
         # Taken in one order everywhere: those who name the accounts the other way round do not wait in a circle.
         with lock as hold:
