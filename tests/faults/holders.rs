@@ -24,18 +24,22 @@ fn a_killed_holder_keeps_it_for_its_lease_and_no_longer() {
     nothing_is_left(&mut view, "n");
 }
 
+/// Between two stops it gets the time for a renewal: one that runs for a moment each second is stopped for longer than that.
 #[test]
 fn a_holder_stopped_for_less_than_a_third_of_its_lease_keeps_it() {
     let server = Server::start();
-    let mut holder = worker(format!("{}?watchdog=3", server.url()));
+    let mut holder = worker(format!("{}?watchdog=6", server.url()));
     assert_eq!(holder.ask("acquire n"), "ok");
-    let (client, began) = (connect(&server.url()), Instant::now());
-    while began.elapsed() < secs(5) {
+    let (client, mut view, began) = (connect(&server.url()), server.view(), Instant::now());
+    // Just renewed, and about to be renewed.
+    for left in [6_000, 4_300, 6_000, 4_300] {
+        eventually("that much is left of its lease", || (view.pttl("n") <= left).then_some(()));
         holder.signal("STOP");
-        thread::sleep(ms(900));
+        thread::sleep(ms(1_800));
         holder.signal("CONT");
         assert_eq!(holder.ask("ensure"), "ok", "after {:?}", began.elapsed());
         assert!(client.lock("n").blocking().try_acquire().expect("answered").is_none());
+        eventually("a renewal", || (view.pttl("n") > 5_000).then_some(()));
     }
     assert_eq!(holder.ask("release"), "ok");
 }
