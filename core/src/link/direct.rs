@@ -127,7 +127,9 @@ impl Direct {
         if pooled.used.elapsed() > FRESH {
             let end = Instant::now() + limits.response;
             pooled.patience(limits.response.min(SIGN)).map_err(not_sent)?;
-            redis::cmd("PING").query::<()>(&mut pooled.con).map_err(not_sent)?;
+            let sign = redis::cmd("PING").query::<()>(&mut pooled.con);
+            // A server that refuses even that has answered.
+            sign.or_else(|error| error.code().is_some().then_some(()).ok_or(error)).map_err(not_sent)?;
             limits.response = left(end);
         }
         if let Some(objection) = self.life.objection(call) {

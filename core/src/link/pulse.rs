@@ -39,8 +39,9 @@ async fn probe(mux: &Arc<Mux>, wire: &Wire) {
     let mut con = wire.con.clone();
     let mut sign = pin!(async {
         match con.send_packed_command(&redis::cmd("PING")).await {
-            Ok(_) => wire.answered(),
-            Err(_) => return mux.lost(wire),
+            Err(error) if error.code().is_none() => return mux.lost(wire),
+            // A server that refuses even that has answered.
+            _ => wire.answered(),
         }
         if let Some(apart) = &wire.apart
             && apart.sign().await.is_err()
