@@ -1,11 +1,15 @@
 //! What becomes of a user who lacks one of the rights: whatever it asks for is done, or is an error that names the right, and nothing stays.
 
 use std::thread;
+use std::time::Duration;
 
 use redlatch::{Client, Error, LockBuilder, Result};
 use redlatch_tests::*;
 
 use super::{client, words};
+
+/// Long enough for an answer of the server to a client on a loaded machine: without one the end of a wait is an error.
+const WAIT: Duration = secs(3);
 
 /// Every right that the guide says is needed always.
 pub fn rights() -> impl Iterator<Item = &'static str> {
@@ -16,7 +20,8 @@ pub fn rights() -> impl Iterator<Item = &'static str> {
 pub fn lacking(server: &Server, right: &str) -> Client {
     let rights: Vec<&str> = words("locks", "always").into_iter().filter(|word| word.strip_prefix('+') != Some(right)).collect();
     server.view().command::<()>(&[&["ACL", "SETUSER", right][..], &rights].concat());
-    client(&format!("redis://{right}:secret@{}?watchdog=0.6&retry_for=0", server.address()))
+    // Its uses of a lock take as long as a loaded machine lets them, and what it cannot release is awaited.
+    client(&format!("redis://{right}:secret@{}?watchdog=6&retry_for=0", server.address()))
 }
 
 /// `None`: it was not done, and the error says which right is missing, and what to do.
@@ -67,7 +72,7 @@ fn use_locks(right: &str, lacking: &Client, holder: &Client) {
     for kind in [Client::lock, Client::fair_lock] {
         let name = waited(right);
         let held = kind(holder, &name).blocking().acquire().expect("free");
-        match kind(lacking, &name).wait(ms(100)).blocking().acquire() {
+        match kind(lacking, &name).wait(WAIT).blocking().acquire() {
             Err(Error::NotAcquired { .. }) => {}
             end => assert!(done(right, "wait", end).is_none(), "{right}: it is held"),
         }
