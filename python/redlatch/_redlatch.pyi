@@ -132,14 +132,13 @@ class Lock(Object):
         times: tuple[float | None, float | None],
         owner: int | None,
         numbers: list[int],
-        each: bool,
-        ends_anywhere: bool,
+        each: bool | None,
     ) -> Self: ...
     def unlock(self) -> None:
         """Releases the owner's latest hold. Raises NotHeldError if there is none, LockLostError if it was lost.
 
-        With an owner for each acquire it ends what was taken through this object, blocks apart: the latest hold of this
-        thread or task; else one that was lost, which is told and releases nothing; else the only one there is, unless
+        With an owner for each acquire it ends what was taken through this object, blocks apart: the latest hold that
+        its caller took; else one that was lost, which is told and releases nothing; else the only one there is, unless
         it is a reader's.
         """
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from redlatch import _redlatch, self_waits
 from redlatch.errors import UnsupportedError
 from redlatch.hold import Hold
 from redlatch.owners import Caller, caller_in, this_thread
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
 
 
 class Blocking(_redlatch.Lock):
@@ -16,7 +20,10 @@ class Blocking(_redlatch.Lock):
     _hold = Hold
     _this_thread = this_thread
     _modules = sys.modules
-    _caller_in = staticmethod(caller_in)
+
+    @staticmethod
+    def _caller_in(event_loop: AbstractEventLoop) -> Caller:
+        return caller_in(event_loop)
 
     def _waits_long(self, caller: Caller) -> None:
         """An acquire of `caller` has waited 5 s."""

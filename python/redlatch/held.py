@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Held(_redlatch.Held):
     """What every hold can say of itself at once."""
 
-    if sys.flags.dev_mode:
+    if not TYPE_CHECKING and sys.flags.dev_mode:
 
         def __init__(self, *taken: Any) -> None:
             self_waits.note_place(self)

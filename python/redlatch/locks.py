@@ -79,10 +79,11 @@ class Lock(Blocking):
         native = native or client._native
         name, owner = checked_text("the name of a lock", name), checked_owner(owner)
         waiting, lasting = optional_seconds("wait", wait, FOR_EVER), optional_seconds("lease", lease, RENEWED)
-        each, number = owner is EACH, owner if isinstance(owner, int) else None
-        ends_anywhere = not (each and (cls._shared if shared is None else shared))
+        number = owner if isinstance(owner, int) else None
+        # Of each acquire: whether its end may come from any thread or task.
+        each = not (cls._shared if shared is None else shared) if owner is EACH else None
         times = (waiting, lasting)
-        lock = super().__new__(cls, native, (cls._kind, name), times, number, list(numbers), each, ends_anywhere)
+        lock = super().__new__(cls, native, (cls._kind, name), times, number, list(numbers), each)
         lock._blocks = []
         lock._taken = []
         lock._client = client

@@ -68,7 +68,7 @@ class Renewed(_redlatch.Lock):
     """The permit that one owner holds, to the core; its id is that of the client and the owner."""
 
     def __new__(cls, native: _redlatch.Client, name: str, owner: int) -> Self:
-        return super().__new__(cls, native, ("permit", name), (None, None), owner, [], False, True)
+        return super().__new__(cls, native, ("permit", name), (None, None), owner, [], None)
 
 
 def taken_before_fork(permit: str, name: str) -> NotHeldError:

@@ -37,7 +37,7 @@ enum Owner {
 
 #[pymethods]
 impl Lock {
-    /// Without `owner` each acquire is an owner of its own, if `each`, else the thread is.
+    /// Without `owner` the thread is the owner, or each acquire is, if there is `each`: whether the end may come from any thread or task.
     #[new]
     fn new(
         py: Python<'_>,
@@ -46,18 +46,17 @@ impl Lock {
         times: (Option<f64>, Option<f64>),
         owner: Option<i64>,
         numbers: Vec<i64>,
-        each: bool,
-        ends_anywhere: bool,
+        each: Option<bool>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let given = || Ok((outcome::duration(times.0)?, outcome::duration(times.1)?));
         let (wait, lease) = given().map_err(|error| outcome::exception(py, &error, &what.1))?;
         let object = Object::of(py, client, what, numbers)?;
         let owner = match owner {
             Some(number) => Owner::Given(number),
-            None if each => Owner::Each,
+            None if each.is_some() => Owner::Each,
             None => Owner::Thread,
         };
-        Ok(PyClassInitializer::from(object).add_subclass(Lock { wait, lease, owner, ends_anywhere }))
+        Ok(PyClassInitializer::from(object).add_subclass(Lock { wait, lease, owner, ends_anywhere: each.unwrap_or(true) }))
     }
 
     /// Releases the owner's latest hold. Raises NotHeldError if there is none, LockLostError if it was lost.

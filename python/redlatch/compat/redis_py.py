@@ -235,7 +235,7 @@ class _OneAcquire(Blocking):
     def __new__(cls, client: Client, name: str, sleep: float) -> Self:
         owner = next_owner()
         asks = [max(1, round(sleep * 1000))]
-        one = super().__new__(cls, client._native, ("token", name), (None, None), owner, asks, False, True)
+        one = super().__new__(cls, client._native, ("token", name), (None, None), owner, asks, None)
         one.token = f"{client.id}:{owner}".encode()
         return one
 
