@@ -41,8 +41,9 @@ pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
             }
             Ok(Some(Tried::Busy(_))) if waiting.patience == Patience::Once => return waiting.answer_here(Answer::not_now()),
             Ok(Some(Tried::Busy(busy))) => {
-                drop(turn);
+                // In this order: the end of the owner's former wait would give the place in the queue up.
                 join(waiting, busy);
+                drop(turn);
             }
             Err(error) => return waiting.refuse(error),
             Ok(None) => {

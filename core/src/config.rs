@@ -34,6 +34,8 @@ pub struct Config {
     pub(crate) response_timeout: Duration,
     /// How long an operation is tried again while the server cannot be reached or does not answer.
     pub(crate) retry_for: Duration,
+    /// A server that was never reached is tried again as well.
+    pub(crate) retries_absent: bool,
     pub(crate) connect_timeout: Duration,
     /// For how long Redisson's clients stand in the queue of a fair lock.
     pub(crate) fair_wait: Duration,
@@ -88,6 +90,7 @@ impl Config {
             prefix: String::new(),
             response_timeout: Duration::from_secs(3),
             retry_for: Duration::from_secs(3),
+            retries_absent: false,
             connect_timeout: Duration::from_secs(10),
             fair_wait: Duration::from_secs(300),
             watchdog: Duration::from_secs(30),
@@ -191,6 +194,13 @@ impl Config {
     pub fn sync(&mut self, policy: SyncPolicy) -> Result<&mut Self> {
         self.sync = policy.checked()?;
         Ok(self)
+    }
+
+    /// Has calls to an address where nothing has ever listened be tried again for `retry_for`, as those to a server that was reached before. A
+    /// program that is started before its server wants that; without it each call says at once that nothing listens there.
+    pub fn retry_absent(&mut self) -> &mut Self {
+        self.retries_absent = true;
+        self
     }
 
     /// Whether the options go together.

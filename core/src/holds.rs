@@ -33,7 +33,7 @@ use owned::{Hold, Lost, Owned};
 use timetable::Timetable;
 
 pub use due::Ask;
-pub use owned::{Leaving, believed};
+pub use owned::{Lapsed, Leaving, believed};
 
 /// How long the memory of a lost hold waits for its release.
 const REMEMBER: Duration = Duration::from_secs(600);
@@ -124,7 +124,7 @@ impl Holds {
 
     /// What releasing a hold (0: the latest) takes. `Ok(None)`: there is none. `Err`: it was lost, and is forgotten by this. What is lost by
     /// the end of the client alone is released all the same.
-    pub fn leaving(&mut self, slot: &Slot, number: u64, now: Instant) -> Result<Option<Leaving>, Box<Loss>> {
+    pub fn leaving(&mut self, slot: &Slot, number: u64, now: Instant) -> Result<Option<Leaving>, Lapsed> {
         let Some(owned) = self.of(slot) else { return Ok(None) };
         let found = match number {
             0 => owned.holds.last(),
@@ -133,9 +133,9 @@ impl Holds {
         let Some(hold) = found else { return Ok(None) };
         let number = hold.number;
         if let Some(lost) = hold.lost.as_ref().filter(|_| !hold.abandoned) {
-            let loss = self.loss(owned, lost, now);
+            let lapsed = Lapsed { loss: Box::new(self.loss(owned, lost, now)), outlasts: owned.outlasts };
             self.forget(slot, number, now);
-            return Err(Box::new(loss));
+            return Err(lapsed);
         }
         let others = || owned.holds.iter().filter(|hold| hold.number != number);
         let watched = others().any(|hold| hold.watched && hold.lost.is_none());
@@ -210,9 +210,21 @@ impl Holds {
     }
 
     /// The key may end sooner: after `lease` from now on.
-    pub fn shorten(&mut self, slot: &Slot, lease: Duration, now: Instant) {
-        let until = now + believed(lease);
+    pub fn shorten(&mut self, slot: &Slot, lease: Duration, now: Instant) -> Option<Instant> {
+        let (before, until) = (self.of(slot)?.deadline, now + believed(lease));
         self.change_end(slot, None, now, |deadline| deadline.min(until));
+        Some(before)
+    }
+
+    /// The server may keep it for longer than is believed, by a call that was answered too late or not at all.
+    pub fn outlasts(&mut self, slot: &Slot) {
+        let Some(key) = self.slots.get(slot).copied() else { return };
+        self.owned[key].outlasts = true;
+    }
+
+    /// It ends when it was to end `before` all the same.
+    pub fn restore(&mut self, slot: &Slot, before: Instant, now: Instant) {
+        self.change_end(slot, None, now, |deadline| deadline.max(before));
     }
 
     /// The key lives for `lease` since a call sent at `sent`.

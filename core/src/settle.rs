@@ -114,7 +114,7 @@ pub async fn after(
                 Some(Error::Unavailable { server, cause, timeout: true })
             }
             // An address that is wrong, or a server that was never started: only a caller that waits has reason to hope.
-            Outcome::Unsent(error) if tries.end.is_none() && copies.is_empty() && live.link.is_absent() => {
+            Outcome::Unsent(error) if tries.end.is_none() && copies.is_empty() && !live.config.retries_absent && live.link.is_absent() => {
                 return Err(Unsettled { error, copies, held_back: None, answered: false });
             }
             Outcome::Unsent(error) => Some(error),

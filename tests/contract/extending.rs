@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use redlatch::kinds::{ALL, Traits};
-use redlatch::{Answer, Client, LockBuilder, Look, Op, Request};
+use redlatch::{Answer, Client, Error, LockBuilder, Look, Op, Request};
 use redlatch_tests::{PATIENCE, Proxy, Server, all_at_once};
 
 use crate::{eventually, ms, pair, secs};
@@ -124,6 +124,71 @@ fn a_shorter_lease_that_comes_late_cuts_no_newer_hold_of_its_owner() {
             // The late copy is before this in the server's eyes.
             let (here, key) = (left(&client, newer.number as u64, kind), view.pttl("n"));
             assert!(here.as_millis() as i64 <= key, "{kind}: {here:?} are believed, the key has {key} ms");
+        })
+    }));
+}
+
+const HOUR: Duration = secs(3600);
+
+/// What is left of the key once its holder has let go of a hold that was lost, or was not.
+fn freed_after(server: &Server, client: &Client, kind: &'static str, hold: u64, when: &str) {
+    eventually(|| !matches!(client.look(hold), Look::Held { .. }));
+    let told = client.run_blocking(Request { hold, ..request(Op::Release, kind, 1) });
+    assert!(matches!(told, Err(Error::Lost(_))), "{kind}: {told:?} {when}");
+    eventually(|| server.view().pttl("n") < HOUR.as_millis() as i64 / 2);
+}
+
+fn exclusive_ones() -> impl Iterator<Item = &'static str> {
+    kinds_that_are(|kind| kind.exclusive && kind.renewed)
+}
+
+#[test]
+fn a_longer_lease_that_comes_too_late_for_its_holder_does_not_keep_the_lock_when_the_holder_lets_go() {
+    all_at_once(exclusive_ones().map(|kind| {
+        (kind.to_owned(), move || {
+            let server = Server::start();
+            let proxy = Proxy::start(&server);
+            let client = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
+            let hold = take(&client, kind, Some(SHORT));
+            proxy.retard_replies_to(&HOUR.as_millis().to_string(), 1, SHORT + ms(200));
+            let extend = Request { hold, lease: Some(HOUR), ..request(Op::Extend, kind, 1) };
+            client.run_blocking(extend).expect_err("the hold was over before the answer");
+            freed_after(&server, &client, kind, hold, "though it was over");
+        })
+    }));
+}
+
+#[test]
+fn a_longer_lease_without_an_answer_does_not_keep_the_lock_when_its_holder_lets_go() {
+    all_at_once(exclusive_ones().map(|kind| {
+        (kind.to_owned(), move || {
+            let server = Server::start();
+            let proxy = Proxy::start(&server);
+            let url = format!("{}?response_timeout=0.3&retry_for=0", server.url_at(proxy.port()));
+            let client = Client::connect(&url).expect("a good URL");
+            let hold = take(&client, kind, Some(SHORT));
+            proxy.lose_reply_to(&HOUR.as_millis().to_string());
+            let extend = Request { hold, lease: Some(HOUR), ..request(Op::Extend, kind, 1) };
+            client.run_blocking(extend).expect_err("no answer comes");
+            freed_after(&server, &client, kind, hold, "though its lease is over here");
+        })
+    }));
+}
+
+#[test]
+fn a_shorter_lease_that_is_refused_leaves_the_hold_as_it_was() {
+    all_at_once(exclusive_ones().map(|kind| {
+        (kind.to_owned(), move || {
+            let (server, client, _) = pair();
+            let hold = take(&client, kind, Some(HOUR));
+            let mut view = server.view();
+            view.command::<()>(&["ACL", "SETUSER", "default", "-pexpire"]);
+            let shorter = Request { hold, lease: Some(SHORT), ..request(Op::Extend, kind, 1) };
+            client.run_blocking(shorter).expect_err("the user lacks the right");
+            view.command::<()>(&["ACL", "SETUSER", "default", "+pexpire"]);
+            assert!(left(&client, hold, kind) > HOUR / 2, "{kind}: it is believed in for less");
+            client.run_blocking(Request { hold, ..request(Op::Release, kind, 1) }).expect("held");
+            eventually(|| view.pttl("n") < HOUR.as_millis() as i64 / 2);
         })
     }));
 }

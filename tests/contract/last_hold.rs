@@ -12,7 +12,7 @@ use super::eventually;
 fn the_last_hold_of_a_client_is_renewed_or_told_lost_whenever_it_begins() {
     let server = Server::start();
     thread::scope(|scope| {
-        for number in 0..40_u32 {
+        for number in 0..60_u32 {
             let server = &server;
             scope.spawn(move || {
                 let client = Client::connect(&format!("{}?watchdog=3", server.url())).expect("a good URL");

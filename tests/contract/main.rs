@@ -6,6 +6,7 @@ use std::time::Duration;
 use redlatch::{Client, Error};
 use redlatch_tests::*;
 
+mod abandoned;
 mod arrival;
 mod bad_input;
 mod beliefs;

@@ -50,14 +50,17 @@ local function living_head(queue, deadlines, seen, now)
 end
 
 -- Stands at the end of the queue, or shows a sign of life there. Those of Redisson before it will each bring it forward by a share, so they are
--- counted where some in the queue show no sign of life. Redisson leaves the sign of a waiter that it takes out, so an old sign says nothing; and
--- none says enough after Redisson has deleted a queue, so a newcomer counts in any queue that is short: in a long one the server would have no
--- time for anything else. A waiter that stands already has its count in its deadline.
+-- counted. Redisson leaves the sign of a waiter that it takes out, so an old sign says nothing; and none says enough after Redisson has deleted
+-- a queue: so a newcomer looks at each. In a long queue the server would have no time for that: there every waiter without a new sign of life
+-- counts as one of Redisson, which at worst gives a waiter that dies too much time, and a waiter that stands already keeps its first count.
 local function stand(queue, deadlines, seen, owner, now, share)
   local foreign, score = 0, redis.call('ZSCORE', deadlines, owner)
   local others = redis.call('LLEN', queue) - (score and 1 or 0)
   local living = redis.call('ZCOUNT', seen, now - GRACE, '+inf') - (redis.call('ZSCORE', seen, owner) and 1 or 0)
-  if others > living or not score and others <= SHORT then
+  local silent = math.max(0, others - living)
+  if others > SHORT then
+    if not score then foreign = silent end
+  elseif silent > 0 or not score then
     for _, other in ipairs(redis.call('LRANGE', queue, 0, -1)) do
       if other == owner then break end
       if not redis.call('ZSCORE', seen, other) then foreign = foreign + 1 end

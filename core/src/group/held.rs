@@ -1,6 +1,6 @@
 //! A hold of a group: the holds of its members, as far as it has them.
 
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -10,19 +10,29 @@ use super::release;
 use crate::command::{Answer, Look, Op};
 use crate::error::{Error, Result};
 use crate::guard::Guard;
+use crate::live::Live;
 use crate::tasks::boxed;
 
 pub struct Held {
     parts: Mutex<Vec<Option<Guard>>>,
     /// How many parts may be missing.
     spare: usize,
-    /// Told of every new part, and at last that it is released.
-    released: watch::Sender<bool>,
+    /// Told of every new part as well. It is changed with `parts` locked, so that no part comes after its end.
+    phase: watch::Sender<Phase>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Phase {
+    /// Parts that are missing are asked for.
+    Kept,
+    /// No caller can release it: it ends with its leases.
+    Abandoned,
+    Released,
 }
 
 impl Held {
     pub fn new(parts: Vec<Option<Guard>>, spare: usize) -> Held {
-        Held { parts: Mutex::new(parts), spare, released: watch::Sender::new(false) }
+        Held { parts: Mutex::new(parts), spare, phase: watch::Sender::new(Phase::Kept) }
     }
 
     pub fn look(&self) -> Look {
@@ -42,8 +52,8 @@ impl Held {
 
     /// Returns when it has ended: lost, or released (not done).
     pub async fn end(&self) -> Result<Answer> {
-        let mut changes = self.released.subscribe();
-        while !*changes.borrow_and_update() {
+        let mut changes = self.phase.subscribe();
+        while *changes.borrow_and_update() != Phase::Released {
             // Watched before it is looked at: what ends in between is seen by one of the two.
             let mut ends: JoinSet<_> =
                 self.parts().iter().flatten().filter(|part| part.is_held()).map(|part| boxed(part.asked(Op::Watch, None))).collect();
@@ -78,21 +88,40 @@ impl Held {
 
     /// No caller can release it any more: its parts are not renewed from now on, and none is added. False: no part was renewed.
     pub fn abandon(&self) -> bool {
+        let parts = self.parts();
+        self.phase.send_if_modified(|phase| {
+            let was_kept = *phase == Phase::Kept;
+            if was_kept {
+                *phase = Phase::Abandoned;
+            }
+            was_kept
+        });
         let mut was_renewed = false;
-        for part in self.parts().iter().flatten() {
+        for part in parts.iter().flatten() {
             was_renewed |= part.abandon();
         }
-        if was_renewed {
-            self.released.send_replace(true);
-        }
         was_renewed
+    }
+
+    /// As [`Held::abandon`]; its client forgets it when it has ended, since no caller asks for it any more.
+    pub fn abandon_for(self: &Arc<Self>, live: &Arc<Live>, number: u64) -> bool {
+        let held = self.clone();
+        let weak = Arc::downgrade(live);
+        live.spawn_apart(async move {
+            let _ = held.end().await;
+            drop(weak.upgrade().map(|live| live.groups().remove(number)));
+        });
+        self.abandon()
     }
 
     /// Gives every part back. An error of the parts that may be missing is none.
     pub async fn release(&self) -> Result<()> {
         let before = self.look();
-        self.released.send_replace(true);
-        let parts: Vec<_> = self.parts().iter_mut().filter_map(Option::take).collect();
+        let parts: Vec<_> = {
+            let mut parts = self.parts();
+            self.phase.send_replace(Phase::Released);
+            parts.iter_mut().filter_map(Option::take).collect()
+        };
         let released = release(parts).await;
         match before {
             Look::Lost(loss) => Err(Error::Lost(Box::new(loss))),
@@ -109,16 +138,21 @@ impl Held {
 
     /// A member that was missing is held; too late, and it is dropped.
     pub fn add(&self, member: usize, part: Guard) {
-        if !*self.released.borrow() {
-            self.parts()[member] = Some(part);
-            self.released.send_replace(false);
+        let mut parts = self.parts();
+        if *self.phase.borrow() != Phase::Kept {
+            drop(parts);
+            return drop(part);
         }
+        let before = parts[member].replace(part);
+        self.phase.send_modify(|_| ());
+        drop(parts);
+        drop(before);
     }
 
-    /// Returns once it is released.
-    pub async fn released(&self) {
-        let mut changes = self.released.subscribe();
-        let _ = changes.wait_for(|released| *released).await;
+    /// Returns once no part is asked for any more: it is released, or no caller can do that.
+    pub async fn left(&self) {
+        let mut changes = self.phase.subscribe();
+        let _ = changes.wait_for(|phase| *phase != Phase::Kept).await;
     }
 
     /// How many parts there are to be.

@@ -91,7 +91,7 @@ async fn keep(members: Vec<Member>, request: Request, held: Arc<Held>, mut asked
     let between = request.lease.unwrap_or(members[0].client.watchdog()) / 3;
     loop {
         tokio::select! {
-            () = held.released() => return,
+            () = held.left() => return,
             Some(came) = asked.join_next(), if !asked.is_empty() => {
                 if let Ok((i, Ok(Some(part)))) = came {
                     held.add(i, part);

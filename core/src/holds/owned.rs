@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::Holds;
 use crate::clock::Instant;
-use crate::error::LostReason;
+use crate::error::{Loss, LostReason};
 use crate::slot::Slot;
 
 pub struct Owned {
@@ -31,6 +31,8 @@ pub struct Owned {
     pub due: Option<Instant>,
     /// The key has changed, and the server was not asked since.
     pub suspected: bool,
+    /// The server may keep it for longer than is believed.
+    pub outlasts: bool,
     /// This client itself takes the lock away by force.
     pub forced: bool,
     /// `None`: it has had none.
@@ -64,6 +66,13 @@ pub struct Lost {
     pub acquired: Instant,
     pub renewed: Option<Instant>,
     pub noticed: Instant,
+}
+
+/// Why a release has no hold to send one for.
+pub struct Lapsed {
+    pub loss: Box<Loss>,
+    /// The server may still have it.
+    pub outlasts: bool,
 }
 
 /// What a release is to send.
@@ -139,7 +148,7 @@ impl Holds {
 impl Owned {
     pub fn new(slot: Slot, first: u64, deadline: Instant, epoch: u64, now: Instant) -> Self {
         let (holds, renewed, check_at, due) = Default::default();
-        let (unanswered, suspected, forced, tokens) = (0, false, false, None);
+        let (unanswered, suspected, outlasts, forced, tokens) = (0, false, false, false, None);
         Owned {
             slot,
             first,
@@ -153,6 +162,7 @@ impl Owned {
             epoch,
             due,
             suspected,
+            outlasts,
             forced,
             tokens,
         }

@@ -70,6 +70,7 @@ impl Topology {
         let replicas = words.iter().filter(|word| word.master == newest.master).map(|word| word.replicas).max();
         let word = Word { replicas: replicas.unwrap_or_default(), ..newest.clone() };
         self.is_master(&word.master).await?;
+        self.sentinels.hurried.store(word.epoch, SeqCst);
         *self.sentinels.last() = Some(Last { at: Instant::now(), word: word.clone() });
         Ok(vec![(SLOTS - 1, word.master)])
     }

@@ -173,6 +173,7 @@ impl Server {
 
     /// No connection came about in time.
     pub fn late_to_open(&self) -> Error {
+        self.refused.store(false, Relaxed);
         let hint = if self.address.is_tls() { " (is its port without TLS? then write redis://)" } else { "" };
         self.unavailable(format!("does not answer in time{hint}"), true)
     }

@@ -19,20 +19,21 @@ impl Target {
         let exact = self.live.holds(|holds| holds.extending(&self.slot, self.lease));
         let mut call = self.row.1.renew(&self.live.uuid, self.lease.as_millis() as u64, exact).ok_or_else(none)?;
         self.row.1.renew_also(&mut call, &self.live.uuid, &self.slot.name, self.slot.owner);
-        if exact {
-            // No holder may believe longer than the server, whatever becomes of the call.
-            self.live.holds(|holds| holds.shorten(&self.slot, self.lease, Instant::now()));
-        }
+        // No holder may believe longer than the server, whatever becomes of the call.
+        let before = self.live.holds(|holds| if exact { holds.shorten(&self.slot, self.lease, Instant::now()) } else { None });
         let Settled { reply, sent, .. } = match settle(&self.live, &call, tries, None).await {
             Ok(settled) => settled,
             Err(Unsettled { error, copies, .. }) => {
-                // A copy that cuts the key may still come: no newer hold is there before that is over.
-                let over = copies.iter().map(|copy| copy.over).max().filter(|_| exact);
-                over.map(|over| {
-                    self.live.aside(async move {
-                        sleep_until(over.into()).await;
-                        drop(turn);
-                    })
+                let Some(over) = copies.iter().map(|copy| copy.over).max() else {
+                    // Nothing was done.
+                    self.live.holds(|holds| before.into_iter().for_each(|before| holds.restore(&self.slot, before, Instant::now())));
+                    return Err(error);
+                };
+                self.live.holds(|holds| holds.outlasts(&self.slot));
+                // A copy may still come, and change the end of the key: no newer hold is there before that is over.
+                self.live.aside(async move {
+                    sleep_until(over.into()).await;
+                    drop(turn);
                 });
                 return Err(error);
             }
@@ -42,7 +43,7 @@ impl Target {
             Some("1") => holds.lengthen(&self.slot, self.lease, sent, now),
             other => holds.missing(&self.slot, other == Some("0"), epoch, now),
         });
-        self.ensure(number).map(|()| Answer::done(1))
+        self.ensure(number).map(|()| Answer::done(1)).inspect_err(|_| self.live.holds(|holds| holds.outlasts(&self.slot)))
     }
 
     fn ensure(&self, number: u64) -> Result<()> {

@@ -9,7 +9,7 @@ use crate::clock::Instant;
 use crate::command::{Answer, Op};
 use crate::error::{Error, Result};
 use crate::gate::Turn;
-use crate::holds::Leaving;
+use crate::holds::{Lapsed, Leaving};
 use crate::kinds::Cx;
 use crate::link::{Reply, Sent};
 use crate::passing::Pass;
@@ -40,7 +40,12 @@ impl Target {
         let leaving = match self.live.holds(|holds| holds.leaving(&self.slot, number, now)) {
             Ok(Some(leaving)) => leaving,
             Ok(None) => return Err(self.not_held()),
-            Err(loss) => return Err(Error::Lost(loss)),
+            Err(Lapsed { loss, outlasts }) => {
+                if outlasts {
+                    drop(self.give_back(turn, self.count(), Vec::new()));
+                }
+                return Err(Error::Lost(loss));
+            }
         };
         let channel = if self.live.lines().has(&self.key()) { self.wake().channel } else { None };
         let heard = channel.map_or(0, |channel| self.live.wakes.count(&channel));

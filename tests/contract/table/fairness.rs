@@ -148,4 +148,27 @@ promises! {
         row.give(&row.b, 8);
         eventually(|| row.is_clean());
     }
+
+    /// The end of a former wait is on its way when the next one begins.
+    fn a_new_wait_of_an_owner_keeps_its_place_whatever_its_former_one_gives_up(row) of |kind| kind.fair; {
+        row.take(&row.b, 1);
+        let mut without = 0;
+        for round in 0..300_u64 {
+            let former = row.wait(&row.a, 7, None);
+            eventually(|| queue(row).len() == 1);
+            former.cancel();
+            let since = Instant::now();
+            while since.elapsed().as_micros() < u128::from(round % 100) {}
+            let next = row.wait(&row.a, 7, None);
+            std::thread::sleep(ms(15));
+            if queue(row).is_empty() {
+                std::thread::sleep(ms(200));
+                without += usize::from(queue(row).is_empty());
+            }
+            next.cancel();
+            eventually(|| queue(row).is_empty());
+        }
+        assert_eq!(without, 0, "so many waits have no place");
+        row.give(&row.b, 1);
+    }
 }
