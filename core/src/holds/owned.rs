@@ -69,6 +69,7 @@ pub struct Lost {
 }
 
 /// Why a release has no hold to send one for.
+#[derive(Debug)]
 pub struct Lapsed {
     pub loss: Box<Loss>,
     /// The server may still have it.
