@@ -8,6 +8,7 @@ import reprlib
 import sys
 import threading
 import warnings
+import weakref
 from typing import TYPE_CHECKING, ClassVar, Final, Union
 
 from redlatch import _redlatch
@@ -16,6 +17,8 @@ from redlatch.errors import ConfigError
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from types import FrameType
+
+    from redlatch.self_waits import _OneCall
 
 # Numbers below are free for callers; the core says the same.
 OWN_OWNERS: Final = 2**40
@@ -56,8 +59,8 @@ class Caller:
         self.owner = next(_ranges)
         self._next = self.owner + 1
         self._begins = {self.owner}
-        #: What the decorated calls lock that it is in.
-        self.calls: list[tuple[object, bool]] = []
+        #: The decorated calls that it is in.
+        self.calls: list[weakref.ref[_OneCall]] = []
         _redlatch.owner_begins(self.owner)
 
     def __del__(self) -> None:

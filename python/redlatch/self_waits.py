@@ -67,18 +67,28 @@ class _OneCall:
         self._lock = lock
         self._function = function
         self._wants = [(key, lock._is_shared()) for key in lock._keys()]
+        self._open: weakref.ref[_OneCall] | None = None
 
     def __enter__(self) -> None:
-        self._caller = owners.caller()
-        held = dict(self._caller.calls)
-        for key, is_shared in self._wants:
-            if key in held and not (is_shared and held[key]):
+        caller = owners.caller()
+        # A signal's exception may have kept a call from its end: it lives no more then, and is in no other one's way.
+        caller.calls[:] = [call for call in caller.calls if call() is not None]
+        for call in caller.calls:
+            other = call()
+            if other is not None and other._excludes(self):
                 raise self._nested()
-        self._caller.calls += self._wants
+        self._open = weakref.ref(self)
+        caller.calls.append(self._open)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        for want in self._wants:
-            self._caller.calls.remove(want)
+        self._open = None
+
+    def _excludes(self, other: _OneCall) -> bool:
+        """Whether the other call would wait for this one."""
+        if self._open is None:
+            return False
+        mine = dict(self._wants)
+        return any(key in mine and not (is_shared and mine[key]) for key, is_shared in other._wants)
 
     def _nested(self) -> AlreadyHeldError:
         name, title = self._lock.name, getattr(self._function, "__qualname__", repr(self._function))

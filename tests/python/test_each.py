@@ -17,7 +17,7 @@ import pytest
 
 import redlatch
 from eventually import until_true
-from redlatch import EACH, Client, Hold
+from redlatch import EACH, Client, Hold, self_waits
 from view import View
 
 KINDS = [
@@ -238,6 +238,22 @@ def test_a_decorated_call_inside_itself_is_an_error_at_once(client: Client, name
     outer(1, 2)
     assert entered == [1, 1, 2]
     assert not client.lock(name + ":1").is_locked()
+
+
+def test_a_decorated_call_that_a_signal_keeps_from_its_end_keeps_no_later_one_back(client: Client, name: str) -> None:
+    lock = client.lock(name, wait=20)
+
+    @lock
+    def job() -> str:
+        return "done"
+
+    # The exception of a signal's handler comes between the call and its block, or at the block's end.
+    call = self_waits.one_call(lock, job)
+    call.__enter__()
+    with pytest.raises(redlatch.AlreadyHeldError):
+        job()
+    del call
+    assert job() == "done"
 
 
 def test_a_thread_that_waits_for_its_own_hold_is_warned_of_it(client: Client, name: str) -> None:
