@@ -83,7 +83,7 @@ fn a_late_release_takes_nothing_from_the_same_owners_next_hold() {
 
 #[test]
 fn a_late_renewal_prolongs_nobody_elses_lease() {
-    let scene = Scene::with("?watchdog=0.6");
+    let scene = Scene::with("?watchdog=3");
     let guard = scene.client.lock("n").blocking().acquire().expect("free");
     // The renewal is the only call there is; from here on the holder is cut off, and its lease runs out.
     scene.proxy.keep_request("EVALSHA");
