@@ -64,6 +64,8 @@ struct Hold {
     number: u64,
     /// So long it is not to be lost.
     promised: Instant,
+    /// The watchdog renews it.
+    watched: bool,
 }
 
 #[derive(Default)]
@@ -137,7 +139,13 @@ impl Play<'_> {
                 self.model.kept.clear();
             }
             self.model.keep(way, owner, begun + time, ended + time);
-            self.model.holds.push(Hold { way, owner, number: taken.number as u64, promised: begun + believed(time) });
+            self.model.holds.push(Hold {
+                way,
+                owner,
+                number: taken.number as u64,
+                promised: begun + believed(time),
+                watched: lease.is_none(),
+            });
         }
     }
 
@@ -167,10 +175,17 @@ impl Play<'_> {
             Ok(_) => {
                 let most = Instant::now() + lease;
                 let reading = self.model.kept.get(&(READ, owner)).filter(|_| way == WRITE).map(|reading| reading.most);
-                self.model.kept.remove(&(way, owner));
+                let its: Vec<&Hold> = self.model.holds.iter().filter(|hold| (hold.way, hold.owner) == (way, owner)).collect();
+                // It is cut only where that cuts nothing else.
+                let is_cut = its.len() == 1 && !its[0].watched;
+                if is_cut {
+                    self.model.kept.remove(&(way, owner));
+                }
                 self.model.keep(way, owner, begun + lease, reading.map_or(most, |reading| reading.max(most)));
                 let its = self.model.holds.iter_mut().filter(|hold| (hold.way, hold.owner) == (way, owner));
-                its.for_each(|hold| hold.promised = begun + believed(lease));
+                its.for_each(|hold| {
+                    hold.promised = if is_cut { begun + believed(lease) } else { hold.promised.max(begun + believed(lease)) }
+                });
             }
             // The server may have given it that end all the same.
             Err(_) if Instant::now() >= promised.min(begun + believed(lease)) => {
@@ -201,7 +216,7 @@ impl Play<'_> {
     fn check(&mut self) {
         let mut ends = Vec::new();
         for at in (0..self.model.holds.len()).rev() {
-            let Hold { way, owner, number, promised } = self.model.holds[at];
+            let Hold { way, owner, number, promised, .. } = self.model.holds[at];
             let asked = Instant::now();
             let look = self.stage.client(owner).look(number);
             if let Look::Held { remaining } = look {
