@@ -185,7 +185,7 @@ impl Client {
         let Ok(live) = self.live() else { return false };
         if self.group.is_some() {
             let held = live.groups().get(hold);
-            return held.is_some_and(|held| held.abandon_for(&live, hold));
+            return held.is_some_and(|held| held.abandon_for(live, hold));
         }
         live.holds(|holds| holds.abandon(hold, Instant::now()))
     }
