@@ -211,7 +211,8 @@ impl Holds {
 
     /// The key may end sooner: after `lease` from now on.
     pub fn shorten(&mut self, slot: &Slot, lease: Duration, now: Instant) -> Option<Instant> {
-        let (before, until) = (self.of(slot)?.deadline, now + believed(lease));
+        let before = self.of(slot)?.deadline;
+        let until = now + believed(lease);
         self.change_end(slot, None, now, |deadline| deadline.min(until));
         Some(before)
     }

@@ -17,7 +17,7 @@ with redlatch.connect() as client, redlatch.connect() as operator:
     hold.on_lost(lost)
     hold.ensure()  # LockLostError if it was lost already; asks nothing of Redis
 
-    operator.lock("example:long-job").force_unlock()  # somebody opens the lock by force
+    operator.lock("example:long-job").force_unlock()  # an operator opens the lock by force
 
     steps = 0
     while not stop.wait(0.01):

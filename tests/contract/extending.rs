@@ -8,7 +8,7 @@ use redlatch_tests::{PATIENCE, Proxy, Server, all_at_once};
 
 use crate::{eventually, ms, pair, secs};
 
-/// What a client without another one renews for.
+/// A client renews for so long, unless it is told otherwise.
 const WATCHDOG: Duration = secs(30);
 /// What a loaded machine may take between an acquire and the look at what came of it.
 const SLACK: Duration = secs(8);
@@ -130,7 +130,7 @@ fn a_shorter_lease_that_comes_late_cuts_no_newer_hold_of_its_owner() {
 
 const HOUR: Duration = secs(3600);
 
-/// What is left of the key once its holder has let go of a hold that was lost, or was not.
+/// The key is freed once its holder has let go of a hold that was lost.
 fn freed_after(server: &Server, client: &Client, kind: &'static str, hold: u64, when: &str) {
     eventually(|| !matches!(client.look(hold), Look::Held { .. }));
     let told = client.run_blocking(Request { hold, ..request(Op::Release, kind, 1) });

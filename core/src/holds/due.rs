@@ -80,7 +80,7 @@ impl Holds {
         asked
     }
 
-    /// The server has answered a call about many, sent at `sent`: 1 held, 0 somebody else holds it, - nobody does. `tells`: from now on it
+    /// The server has answered a call about many, sent at `sent`: 1 held, 0 another owner holds it, - no owner does. `tells`: from now on it
     /// tells of changes; one that does not is asked again as often as holds are renewed.
     pub fn answered(&mut self, asks: &[Ask], states: &str, epoch: u64, tells: bool, sent: Instant, now: Instant) {
         let (until, renew_at) = (sent + believed(self.watchdog), self.next_renewal(now));

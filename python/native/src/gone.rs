@@ -18,7 +18,7 @@ const FEW: usize = 16;
 /// only, and no Python code runs meanwhile: so a forked child never finds it locked.
 static LIVING: LazyLock<Mutex<HashMap<i64, Vec<Dropped>>>> = LazyLock::new(Mutex::default);
 
-/// What is left of a hold whose object was dropped.
+/// A hold whose object was dropped.
 pub struct Dropped {
     pub named: Arc<Named>,
     pub owner: i64,

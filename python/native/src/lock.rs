@@ -190,7 +190,7 @@ fn blocks<'py>(lock: &Bound<'py, Lock>) -> PyResult<Bound<'py, PyList>> {
     Ok(lock.getattr(intern!(lock.py(), "_blocks"))?.cast_into()?)
 }
 
-/// What was taken otherwise.
+/// The holds that no block took.
 fn taken<'py>(lock: &Bound<'py, Lock>) -> PyResult<Bound<'py, PyList>> {
     Ok(lock.getattr(intern!(lock.py(), "_taken"))?.cast_into()?)
 }

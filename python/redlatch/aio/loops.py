@@ -68,7 +68,7 @@ def look_later(mailbox: Mailbox, delay: float) -> None:
     def look() -> None:
         here = weak()
         if here is not None:
-            # What came while the loop stood still does not wait any more.
+            # An answer that came while the loop stood still ends its wait.
             here.empty()
             here.look_for_long_waits()
 
