@@ -63,7 +63,7 @@ impl Scene<'_> {
             wrong.extend(warned.filter(|text| !is_slow && !is_due(text)).map(|text| format!("a warning without any trouble: {text}")));
             // Each wait is longer than all that stands in its way.
             let is_in_vain = self.cell.operation.name == "wait in vain" || !self.cell.kind.reentrant;
-            wrong.extend((!is_in_vain && !is_slow && self.a.told().contains("take not now")).then(|| "a wait was in vain".to_owned()));
+            wrong.extend((!is_in_vain && self.a.told().contains("take not now")).then(|| "a wait was in vain".to_owned()));
         }
         let mine = format!("n{}.", self.cell.number);
         let servers: Vec<&Server> = self.own.iter().chain(self.grounds.servers()).collect();

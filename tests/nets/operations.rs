@@ -19,7 +19,7 @@ pub struct Operation {
     pub play: fn(&Scene),
 }
 
-pub const ALL: [Operation; 16] = [
+pub const ALL: [Operation; 17] = [
     Operation { name: "acquire", permits: 1, longest: 2, leases: false, play: acquire },
     Operation { name: "nested acquire", permits: 2, longest: 2, leases: false, play: nested },
     Operation { name: "inner release first", permits: 2, longest: 2, leases: true, play: inner_first },
@@ -36,6 +36,7 @@ pub const ALL: [Operation; 16] = [
     Operation { name: "force oneself", permits: 1, longest: 2, leases: false, play: force_oneself },
     Operation { name: "wait twice", permits: 2, longest: 2, leases: false, play: wait_twice },
     Operation { name: "wait in vain", permits: 1, longest: 3, leases: false, play: in_vain },
+    Operation { name: "release beside another lease", permits: 2, longest: 2, leases: false, play: beside_another },
 ];
 
 const NOW: Option<Duration> = Some(Duration::ZERO);
@@ -190,7 +191,7 @@ fn beside_ended(scene: &Scene) {
 /// What was taken for a caller that was told of an error is given back: the next owner does not wait for the end of a long lease.
 fn for_long(scene: &Scene) {
     let lease = scene.is_given_back().then(|| LEASE * 15);
-    let taken = scene.struck(|| scene.a.take(1, NOW, lease));
+    let taken = scene.struck(|| scene.a.take(1, Some(part(0.3)), lease));
     sleep(part(0.1));
     scene.heal();
     scene.a.give(1, taken.as_ref());
@@ -210,13 +211,13 @@ fn force_oneself(scene: &Scene) {
     scene.a.errors.lock().expect("no call panics").retain(|error| !error.contains(" is lost to "));
 }
 
-/// No waiter waits behind its own owner.
+/// No waiter waits behind its own owner, to whom the hold is passed on.
 fn wait_twice(scene: &Scene) {
-    let held = scene.blocking_b().take(1, NOW, None);
+    let held = scene.blocking_a().take(1, NOW, None);
     let [first, second] = [2, inner_of(scene, 2)].map(|owner| scene.a.begin_take(owner, LONG, None));
-    sleep(part(0.1));
+    // No pause, as in `pass`.
     let [first, second] = scene.struck(|| {
-        scene.blocking_b().give(1, held.as_ref());
+        scene.blocking_a().give(1, held.as_ref());
         [first, second].map(|waiting| scene.a.end(waiting))
     });
     sleep(part(0.1));
@@ -241,4 +242,19 @@ fn in_vain(scene: &Scene) {
     scene.blocking_b().give(1, held.as_ref());
     let taken = scene.a.end(waiting);
     scene.a.give(3, taken.as_ref());
+}
+
+/// A hold that goes neither ends what its owner has longer, nor has it believed in for longer.
+fn beside_another(scene: &Scene) {
+    let outer = scene.a.take(1, NOW, Some(part(0.4)));
+    let inner = scene.a.take(inner_of(scene, 1), NOW, Some(part(2.0)));
+    scene.struck(|| scene.a.give(1, outer.as_ref()));
+    sleep(part(0.6));
+    scene.heal();
+    scene.a.give(inner_of(scene, 1), inner.as_ref());
+    let outer = scene.a.take(2, NOW, Some(part(0.5)));
+    let inner = scene.a.take(inner_of(scene, 2), NOW, Some(part(0.6)));
+    scene.a.give(inner_of(scene, 2), inner.as_ref());
+    sleep(part(0.1));
+    scene.a.give(2, outer.as_ref());
 }

@@ -98,6 +98,7 @@ pub fn of(kind: &str) -> Vec<Trouble> {
     let mut all = vec![
         trouble("none", Ground::Shared, Strike::Nothing, ""),
         trouble("reply lost", Ground::Shared, Strike::LostReply, ""),
+        trouble("reply lost and no repeat", Ground::Shared, Strike::LostReply, "&retry_for=0"),
         trouble("copy held up", Ground::Shared, Strike::HeldUp { is_late: false }, ""),
         trouble("late copy", Ground::Shared, Strike::HeldUp { is_late: true }, ""),
         trouble("full server", Ground::Own, Strike::Full, ""),
