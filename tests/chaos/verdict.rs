@@ -166,7 +166,7 @@ fn at(sorted: &[u64], share: usize, of: usize) -> u64 {
 fn codes(attempts: &[Attempt]) -> std::collections::BTreeMap<&str, u64> {
     let mut codes = std::collections::BTreeMap::new();
     for attempt in attempts {
-        if let Some((_, End::Failed(code))) = &attempt.end {
+        if let Some((_, End::Failed { code, .. })) = &attempt.end {
             *codes.entry(code.as_str()).or_default() += 1;
         }
     }

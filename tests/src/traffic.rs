@@ -129,6 +129,15 @@ impl Kind {
     }
 }
 
+/// How many calls an attempt at this lock makes, one after the other.
+pub fn calls(key: u32) -> u64 {
+    match Kind::of(key) {
+        // It is set, counted down to zero, and waited for.
+        Kind::Latch => LATCH_COUNT + 2,
+        _ => covers(key).len() as u64,
+    }
+}
+
 /// The locks that are held with this one: itself, or those that it is made of.
 pub fn covers(key: u32) -> Vec<u32> {
     match key {
@@ -151,6 +160,10 @@ pub const OWN_KEYS: u32 = 1000;
 pub const LONGEST_LEASE: Duration = Duration::from_secs(5);
 /// The same of a red lock: a server that lost what it had may come back after that.
 pub const LONGEST_RED_LEASE: Duration = Duration::from_millis(1500);
+/// From so many a latch is counted down to zero.
+pub const LATCH_COUNT: u64 = 2;
+/// Longer than any fault lasts: an open latch lets its waiter go at once.
+pub const LATCH_PATIENCE: Duration = Duration::from_secs(10);
 
 /// The name of a lock, or the group of a value.
 pub fn name(key: u32) -> String {

@@ -1,18 +1,13 @@
 //! A lane's turn at a latch of its own: every count is answered exactly, whatever was lost on the way, and the end opens the latch.
 
-use std::time::Duration;
-
 use redlatch::{Latch, Result};
-use redlatch_tests::ms;
+use redlatch_tests::traffic::{LATCH_COUNT, LATCH_PATIENCE};
 
 use crate::clients::Clients;
 use crate::log::Attempt;
 use crate::plan::Plan;
 
-/// From so many down to zero.
-const COUNT: i64 = 2;
-/// Longer than any fault lasts: an open latch lets its waiter go at once.
-const PATIENCE: Duration = ms(10_000);
+const COUNT: i64 = LATCH_COUNT as i64;
 
 /// A waiter waits beside the lane that counts.
 pub async fn in_task(clients: &Clients, attempt: Attempt<'_>, plan: &Plan) {
@@ -20,7 +15,7 @@ pub async fn in_task(clients: &Clients, attempt: Attempt<'_>, plan: &Plan) {
     let counted = async {
         attempt.expects(i64::from(latch.try_set_count(COUNT).await?), 1);
         let waiter = latch.clone();
-        let (opened, counted) = tokio::join!(async { waiter.wait().wait(PATIENCE).await }, async {
+        let (opened, counted) = tokio::join!(async { waiter.wait().wait(LATCH_PATIENCE).await }, async {
             for left in (0..COUNT).rev() {
                 attempt.expects(latch.count_down().await?, left);
             }
@@ -45,7 +40,7 @@ pub fn on_thread(clients: &Clients, attempt: Attempt, plan: &Plan) {
         for left in (0..COUNT).rev() {
             attempt.expects(latch.count_down().blocking()?, left);
         }
-        attempt.expects(i64::from(latch.wait().wait(PATIENCE).blocking()?), 1);
+        attempt.expects(i64::from(latch.wait().wait(LATCH_PATIENCE).blocking()?), 1);
         Result::Ok(())
     };
     let outcome = counted();

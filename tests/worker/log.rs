@@ -101,7 +101,7 @@ impl Attempt<'_> {
                 return Some(guard);
             }
             Ok(None) | Err(Error::NotAcquired { .. }) => self.record(Event::NotNow),
-            Err(error) => self.record(Event::Failed { code: error.code().to_owned() }),
+            Err(error) => self.record(failed(&error)),
         }
         None
     }
@@ -111,7 +111,7 @@ impl Attempt<'_> {
         match result {
             Ok(true) => self.record(Event::Held { asked: self.called, deadline: u64::MAX }),
             Ok(false) => self.record(Event::NotNow),
-            Err(ref error) => self.record(Event::Failed { code: error.code().to_owned() }),
+            Err(ref error) => self.record(failed(error)),
         }
         matches!(result, Ok(true))
     }
@@ -130,7 +130,7 @@ impl Attempt<'_> {
     pub fn ended(self, result: redlatch::Result<()>) {
         self.record(match result {
             Ok(()) => Event::NotNow,
-            Err(error) => Event::Failed { code: error.code().to_owned() },
+            Err(error) => failed(&error),
         });
     }
 
@@ -176,4 +176,8 @@ impl Attempt<'_> {
     fn record(self, event: Event) {
         self.stage.recorder.record(self.lane, self.number, event);
     }
+}
+
+fn failed(error: &Error) -> Event {
+    Event::Failed { code: error.code().to_owned(), text: error.to_string() }
 }

@@ -62,6 +62,8 @@ impl Plan {
             8 => Some(dice.between(ms(1), ms(20))),
             _ => Some(Duration::ZERO),
         };
+        // Its calls but the last wait for nothing, and the last finds it open.
+        let wait = if kind == Kind::Latch { Some(Duration::ZERO) } else { wait };
         let lease = match dice.percent(60) {
             true => None,
             false if kind == Kind::Red => Some(dice.between(ms(300), LONGEST_RED_LEASE)),

@@ -34,7 +34,7 @@ pub struct Attempt {
 pub enum End {
     Held,
     NotNow,
-    Failed(String),
+    Failed { code: String, text: String },
     Dropped,
 }
 
@@ -111,7 +111,7 @@ impl Attempt {
                 self.hold = Some(Hold { asked, from, until, close, section: Section::None, token: None });
             }
             Event::NotNow => self.end = Some((at, End::NotNow)),
-            Event::Failed { code } => self.end = Some((at, End::Failed(code.clone()))),
+            Event::Failed { code, text } => self.end = Some((at, End::Failed { code: code.clone(), text: text.clone() })),
             Event::Dropped if self.hold.is_none() => self.end = Some((at, End::Dropped)),
             Event::Counted { count, expected } => self.counted.push((at, *count, *expected)),
             held => {

@@ -97,7 +97,7 @@ fn fate(attempt: &Attempt, faults: &[Fault], limits: &Limits) -> Fate {
         (Some(Close::Released { .. }), _) => Fate::Doubt,
         (Some(_), _) => Fate::Gone,
         // What was taken all the same is taken back.
-        (None, Some((at, End::Failed(_) | End::Dropped | End::NotNow))) if !killed(*at) => Fate::Back,
+        (None, Some((at, End::Failed { .. } | End::Dropped | End::NotNow))) if !killed(*at) => Fate::Back,
         (None, _) => Fate::Doubt,
     }
 }

@@ -3,7 +3,8 @@
 use super::fault::stopped;
 use super::{Attempt, Close, End, Fault, Violations, shown};
 use crate::check;
-use crate::traffic::{Kind, covers};
+use crate::clock::ns;
+use crate::traffic::{Kind, LATCH_PATIENCE, calls};
 
 /// What counts as in time. All in ns.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +56,7 @@ pub fn waits(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Waits {
         };
         match end {
             End::NotNow => found.not_now += 1,
-            End::Failed(code) => {
+            End::Failed { code, text } => {
                 found.failed += 1;
                 let may_fail = |fault: &Fault| fault.may_fail_calls() && fault.concerns(attempt.key);
                 let cause = |fault: &Fault| may_fail(fault) && fault.from <= *ended && attempt.called <= fault.until + limits.settle;
@@ -63,10 +64,12 @@ pub fn waits(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Waits {
                 let unheard = Kind::of(attempt.key) == Kind::Red && code == "unavailable";
                 found.unheard += u64::from(unheard);
                 if !unheard && !faults.iter().any(cause) {
-                    let who = attempt.who();
-                    found
-                        .violations
-                        .add(|| format!("{who} has the error {code} at {ended}, although nothing has happened that explains it"));
+                    let (who, key) = (attempt.who(), attempt.key);
+                    found.violations.add(|| {
+                        format!(
+                            "{who} has the error {code} at {ended} for key {key}, although nothing has happened that explains it: {text}"
+                        )
+                    });
                 }
             }
             End::Dropped => found.dropped += 1,
@@ -74,8 +77,11 @@ pub fn waits(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Waits {
         }
         let took = |from: u64, until: u64| (until - from).saturating_sub(stopped(faults, attempt.process, from, until));
         if let Some(wait) = attempt.wait.filter(|_| *end != End::Dropped) {
-            // Several locks are tried one after the other.
-            let once = limits.call * covers(attempt.key).len() as u64;
+            // No message tells the waiter of a latch that its key was taken away.
+            let is_latch = Kind::of(attempt.key) == Kind::Latch;
+            let vanished = |fault: &Fault| fault.takes_away(attempt.key) && fault.overlaps(attempt.called, *ended);
+            let unopened = if is_latch && faults.iter().any(vanished) { ns(LATCH_PATIENCE) } else { 0 };
+            let once = limits.call * calls(attempt.key) + unopened;
             let late = took(attempt.called, *ended).saturating_sub(wait.max(if wait == 0 { once } else { 0 }));
             if late > found.latest {
                 (found.latest, found.latest_one) =

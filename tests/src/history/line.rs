@@ -16,7 +16,7 @@ impl Display for Entry {
             Event::Held { asked, deadline } => write!(f, "h {asked} {deadline}"),
             Event::Token { token } => write!(f, "t {token}"),
             Event::NotNow => write!(f, "n"),
-            Event::Failed { code } => write!(f, "f {code}"),
+            Event::Failed { code, text } => write!(f, "f {code} {}", text.replace('\n', " ")),
             Event::Dropped => write!(f, "d"),
             Event::Deadline { deadline } => write!(f, "u {deadline}"),
             Event::Lost { since, reason, section } => write!(f, "l {since} {} {}", reason.replace(' ', "_"), Maybe(section.wrote())),
@@ -41,7 +41,7 @@ impl FromStr for Entry {
             "h" => Event::Held { asked: words.number()?, deadline: words.number()? },
             "t" => Event::Token { token: words.number()? as i64 },
             "n" => Event::NotNow,
-            "f" => Event::Failed { code: words.word()?.to_owned() },
+            "f" => Event::Failed { code: words.word()?.to_owned(), text: words.rest() },
             "d" => Event::Dropped,
             "u" => Event::Deadline { deadline: words.number()? },
             "l" => {
@@ -84,6 +84,10 @@ impl<'a> Words<'a> {
         self.0.next().ok_or_else(|| "it ends too early".to_owned())
     }
 
+    fn rest(&mut self) -> String {
+        self.0.by_ref().collect::<Vec<_>>().join(" ")
+    }
+
     fn number(&mut self) -> std::result::Result<u64, String> {
         let word = self.word()?;
         word.parse().map_err(|e| format!("`{word}`: {e}"))
@@ -113,7 +117,7 @@ mod tests {
             Event::Held { asked: 76, deadline: 77 },
             Event::Token { token: 79 },
             Event::NotNow,
-            Event::Failed { code: "unavailable".into() },
+            Event::Failed { code: "unavailable".into(), text: "`redis://[::1]:7` is silent".into() },
             Event::Dropped,
             Event::Deadline { deadline: 78 },
             Event::Lost { since: 5, reason: "taken over".into(), section: Section::Wrote(9) },

@@ -30,7 +30,7 @@ pub enum Event {
     /// It returned without one.
     NotNow,
     /// It returned an error.
-    Failed { code: String },
+    Failed { code: String, text: String },
     /// Its future was dropped.
     Dropped,
     /// The hold may be believed until then.
