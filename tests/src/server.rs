@@ -148,8 +148,11 @@ impl Server {
 
     /// Kills the server; everything in it is lost.
     pub fn stop(&self) {
-        drop(self.process().take());
-        self.watch.iter().for_each(|watch| watch.emptied());
+        let kill = || drop(self.process().take());
+        match &self.watch {
+            Some(watch) => watch.empties(kill),
+            None => kill(),
+        }
     }
 
     /// This test breaks a statement on purpose, with names in which `name` is; `reason` says what for.

@@ -49,11 +49,12 @@ impl View {
         for word in &words[1..] {
             command.arg(*word);
         }
-        let answer = command.query(&mut self.connection);
-        if takes_away(words) {
-            watch::at(self.port).into_iter().for_each(|watch| watch.emptied());
+        let watch = if takes_away(words) { watch::at(self.port) } else { None };
+        let connection = &mut self.connection;
+        match watch {
+            Some(watch) => watch.empties(|| command.query(connection)),
+            None => command.query(connection),
         }
-        answer
     }
 
     /// Runs a command that is made already.

@@ -220,7 +220,7 @@ impl<'a> Sampler<'a> {
         for (key, reply) in counters.iter().zip(&replies[keys.len()..]) {
             let Ok(count) = redis::from_redis_value::<i64>(reply.clone()) else { continue };
             let before = self.counters.insert((*key).clone(), count);
-            if let Some(before) = before.filter(|before| *before > count && !self.watch.emptied.load(SeqCst)) {
+            if let Some(before) = before.filter(|before| *before > count && !self.watch.is_emptied()) {
                 let text = format!("the counter of tokens `{key}` fell from {before} to {count}");
                 self.watch.report(Violation { statement: Statement::Tokens, name: (*key).clone(), text });
             }

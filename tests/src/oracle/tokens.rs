@@ -22,15 +22,17 @@ type Name = (BTreeSet<Place>, i64, String);
 
 static GIVEN: LazyLock<Mutex<HashMap<Name, BTreeMap<i64, Given>>>> = LazyLock::new(Mutex::default);
 
-/// When servers have lost their data last.
-static EMPTIED: LazyLock<Mutex<HashMap<Place, Instant>>> = LazyLock::new(Mutex::default);
+/// When servers have lost their data last; `None`: they are losing it, and no moment is known at which a token begins anew.
+static EMPTIED: LazyLock<Mutex<HashMap<Place, Option<Instant>>>> = LazyLock::new(Mutex::default);
 
 /// A hold was given a token by a call sent at `asked`.
 pub fn given(client: &Client, key: &Key, hold: u64, token: i64, asked: Instant, told: Instant) {
     let places = client.places();
     // What another process was given before is heard a little later.
-    let is_before =
-        |place: &Place| EMPTIED.lock().expect("nothing panics while it is held").get(place).is_some_and(|emptied| asked <= *emptied);
+    let is_before = |place: &Place| {
+        let emptied = EMPTIED.lock().expect("nothing panics while it is held").get(place).copied();
+        emptied.is_some_and(|emptied| emptied.is_none_or(|emptied| asked <= emptied))
+    };
     if places.is_empty() || places.iter().any(is_before) {
         return;
     }
@@ -56,8 +58,13 @@ pub fn given(client: &Client, key: &Key, hold: u64, token: i64, asked: Instant, 
     }
 }
 
+/// A server is about to lose its data: until [`forget`] says that it has, tokens of before and of after come in any order.
+pub fn pause(place: Place) {
+    EMPTIED.lock().expect("nothing panics while it is held").insert(place, None);
+}
+
 /// A server has lost its data.
 pub fn forget(place: Place) {
-    EMPTIED.lock().expect("nothing panics while it is held").insert(place, Instant::now());
+    EMPTIED.lock().expect("nothing panics while it is held").insert(place, Some(Instant::now()));
     GIVEN.lock().expect("nothing panics while it is held").retain(|(places, ..), _| !places.contains(&place));
 }

@@ -1,7 +1,7 @@
 //! The rig's own look at one server, and the violations that it has seen there.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock, Mutex, Weak};
 use std::thread::JoinHandle;
 
@@ -29,6 +29,8 @@ pub struct Watch {
     exempt: Mutex<Vec<(Statement, String)>>,
     /// Set when the server's data was lost or taken away by the test.
     pub(super) emptied: AtomicBool,
+    /// How many commands that take it away are under way.
+    emptying: AtomicUsize,
     /// How often the commands of this watch were sent since they were last forgotten; held while any is under way.
     pub(super) sent: Mutex<BTreeMap<String, u64>>,
     /// The watch's own end of its connection, as the server names it.
@@ -91,6 +93,7 @@ impl Watch {
             violations: Mutex::default(),
             exempt: Mutex::default(),
             emptied: AtomicBool::new(false),
+            emptying: AtomicUsize::new(0),
             sent: Mutex::default(),
             address: Mutex::default(),
             thread: Mutex::default(),
@@ -129,10 +132,20 @@ impl Watch {
         }
     }
 
-    /// The server's data is gone, and its tokens begin anew.
-    pub(crate) fn emptied(&self) {
-        self.emptied.store(true, SeqCst);
+    /// Does `work`, after which the server's data is gone and its tokens begin anew.
+    pub(crate) fn empties<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.emptying.fetch_add(1, SeqCst);
+        tokens::pause(self.place);
+        let done = work();
         tokens::forget(self.place);
+        self.emptied.store(true, SeqCst);
+        self.emptying.fetch_sub(1, SeqCst);
+        done
+    }
+
+    /// Whether its data is being taken away, or was since the sampler looked last.
+    pub(super) fn is_emptied(&self) -> bool {
+        self.emptying.load(SeqCst) > 0 || self.emptied.load(SeqCst)
     }
 
     /// Does `work` while nothing of this watch is under way, with how often its commands were sent.
