@@ -19,6 +19,7 @@ use crate::script::{Call, Script, script};
 use crate::settle::{Settled, Tries, settle};
 use crate::slot::Slot;
 use crate::waiter::Busy;
+use crate::word::AN_ANSWER;
 
 mod acquire;
 mod ask;
@@ -112,7 +113,9 @@ impl Target {
     /// The same of a call that was begun at `since`: what was made of it until now counts.
     pub fn tries_since(&self, since: Instant, deadline: Option<Instant>) -> Tries {
         let retry = since + self.retry_for;
-        Tries { response: self.response, give_up: deadline.map_or(retry, |deadline| deadline.min(retry)), end: deadline }
+        // A connection that has just been closed is made anew within the time of an answer, however short the wait is.
+        let give_up = deadline.map_or(retry, |deadline| deadline.max(since + AN_ANSWER).min(retry));
+        Tries { response: self.response, give_up, end: deadline }
     }
 
     /// Whether its calls are tried as long as those of the client are.

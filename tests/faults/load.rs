@@ -45,6 +45,22 @@ fn connections_killed_all_the_time_lose_no_update_and_leak_nothing() {
 }
 
 #[test]
+fn a_short_wait_ends_by_a_closed_connection_only_where_no_new_one_answers_in_time() {
+    const AN_ANSWER: Duration = ms(250);
+    let server = Server::start();
+    let (client, mut view) = (connect(&server.url()), server.view());
+    for round in 0..300 {
+        client.lock("n").wait(PATIENCE).blocking().acquire().expect("it is free").release().expect("held");
+        ["normal", "pubsub"].map(|kind| view.command::<i64>(&["CLIENT", "KILL", "TYPE", kind]));
+        let begun = Instant::now();
+        match client.lock("n").wait(ms(1)).blocking().acquire() {
+            Ok(guard) => guard.release().expect("held"),
+            Err(error) => assert!(begun.elapsed() >= AN_ANSWER, "round {round}, after {:?}: {error}", begun.elapsed()),
+        }
+    }
+}
+
+#[test]
 fn a_client_comes_and_goes_without_a_trace() {
     let server = Server::start();
     let come_and_go = || {
