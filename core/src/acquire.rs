@@ -235,7 +235,7 @@ impl Waiting {
     /// The caller's thread takes the answer with it: nobody else is told.
     fn answer_here(mut self, answer: Answer) -> Option<Result<Answer>> {
         self.done = None;
-        tracing::debug!(target: "redlatch::acquire", "`{}` for {}: {answer:?}", self.target.slot.name, self.target.owner);
+        self.target.say(&answer);
         Some(Ok(answer))
     }
 

@@ -10,6 +10,7 @@ use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::events;
 use crate::group::{Group, Member, Rule, Silence};
+use crate::lines::Done;
 use crate::live::Live;
 use crate::login::Credentials;
 use crate::operate;
@@ -113,14 +114,14 @@ impl Client {
             group.submit(live, ticket, request, Box::new(done));
             return None;
         }
-        operate::start(live, ticket, request, Box::new(done))
+        operate::start(live, ticket, request, self.plainly(done)).map(|result| result.map_err(|error| error.without(&self.config.prefix)))
     }
 
     /// Carries out a request on the I/O thread; `done` as in [`Client::start`].
     pub fn submit(&self, ticket: u64, request: Request, done: impl FnOnce(Result<Answer>) + Send + 'static) {
         match (self.ready(&request), &self.group) {
             (Ok((live, _present)), Some(group)) => group.submit(live, ticket, request, Box::new(done)),
-            (Ok((live, _present)), None) => operate::submit(live, ticket, request, Box::new(done)),
+            (Ok((live, _present)), None) => operate::submit(live, ticket, request, self.plainly(done)),
             (Err(error), _) => done(Err(error)),
         }
     }
@@ -215,6 +216,11 @@ impl Client {
         live.holds(|holds| holds.latest(&slot))
     }
 
+    /// Whether no owner holds anything of it, in this process. Nothing is asked of the server.
+    pub fn is_idle(&self) -> bool {
+        self.live().map_or(true, |live| live.groups().is_empty() && live.holds(|holds| holds.is_empty()))
+    }
+
     pub fn is_closed(&self) -> bool {
         self.live().is_ok_and(|live| live.is_closed())
     }
@@ -241,6 +247,15 @@ impl Client {
         }
         live.stop.notify_one();
         live.link.close();
+    }
+
+    /// Has `done` told of errors in which locks have the names that the program gave them.
+    fn plainly(&self, done: impl FnOnce(Result<Answer>) + Send + 'static) -> Done {
+        if self.config.prefix.is_empty() {
+            return Box::new(done);
+        }
+        let config = self.config.clone();
+        Box::new(move |result| done(result.map_err(|error| error.without(&config.prefix))))
     }
 
     fn live(&self) -> Result<&Arc<Live>> {

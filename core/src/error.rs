@@ -67,8 +67,11 @@ impl std::fmt::Display for Loss {
 #[non_exhaustive]
 pub enum Error {
     /// Release without holding.
-    #[error("`{}` is not held by {owner}; release only what this owner acquired", shown(lock))]
+    #[error("`{}` is not held by {owner}, which released it already or never acquired it; release each acquire once", shown(lock))]
     NotHeld { lock: String, owner: String },
+    /// The same hold is released once more.
+    #[error("`{}` was released already by this hold; release each hold once", shown(lock))]
+    Released { lock: String },
     /// The hold ended before it was released.
     #[error("{0}; what it guarded may have been done twice")]
     Lost(Box<Loss>),
@@ -102,6 +105,11 @@ pub enum Error {
     /// The caller gave up; nothing is held.
     #[error("cancelled")]
     Cancelled,
+}
+
+/// What the program calls the object of that name on the server.
+pub(crate) fn without<'a>(prefix: &str, name: &'a str) -> &'a str {
+    name.strip_prefix(prefix).unwrap_or(name)
 }
 
 /// What is to be done where the cause itself does not say it.
@@ -150,10 +158,27 @@ impl Error {
         }
     }
 
+    /// The same, in which a lock has the name that the program gave it: without the client's prefix.
+    pub(crate) fn without(self, prefix: &str) -> Self {
+        if prefix.is_empty() {
+            return self;
+        }
+        let plain = |name: String| without(prefix, &name).to_owned();
+        match self {
+            Error::NotHeld { lock, owner } => Error::NotHeld { lock: plain(lock), owner },
+            Error::Released { lock } => Error::Released { lock: plain(lock) },
+            Error::Lost(loss) => Error::Lost(Box::new(Loss { lock: plain(loss.lock), ..*loss })),
+            Error::AlreadyHeld { lock, owner } => Error::AlreadyHeld { lock: plain(lock), owner },
+            Error::NotSynced { lock, confirmed, expected, because } => Error::NotSynced { lock: plain(lock), confirmed, expected, because },
+            Error::Refused { what, code, message } => Error::Refused { what: what.replacen(&format!("`{prefix}"), "`", 1), code, message },
+            error => error,
+        }
+    }
+
     /// The stable name, for logs and bindings.
     pub fn code(&self) -> &'static str {
         match self {
-            Error::NotHeld { .. } | Error::NoPermit { .. } => "not_held",
+            Error::NotHeld { .. } | Error::Released { .. } | Error::NoPermit { .. } => "not_held",
             Error::Lost(_) => "lost",
             Error::AlreadyHeld { .. } => "already_held",
             Error::NotAcquired { .. } => "not_acquired",
@@ -170,7 +195,7 @@ impl Error {
     /// The stable number that crosses a language border. 0 is done, 1 not now, 2 pending.
     pub fn number(&self) -> i32 {
         match self {
-            Error::NotHeld { .. } | Error::NoPermit { .. } => 10,
+            Error::NotHeld { .. } | Error::Released { .. } | Error::NoPermit { .. } => 10,
             Error::Lost(_) => 11,
             Error::NotAcquired { .. } => 12,
             Error::Unavailable { timeout: false, .. } => 13,

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use crate::clock::Instant;
 use crate::command::Look;
-use crate::error::{Loss, LostReason};
+use crate::error::{Loss, LostReason, without};
 use crate::owner::OwnerField;
 use crate::settle::WINDOW;
 use crate::slot::Slot;
@@ -19,6 +19,7 @@ mod belief;
 mod due;
 mod owned;
 mod timetable;
+mod told;
 
 #[cfg(test)]
 mod model;
@@ -31,6 +32,7 @@ mod tokens;
 
 use owned::{Hold, Lost, Owned};
 use timetable::Timetable;
+use told::Told;
 
 pub use due::Ask;
 pub use owned::{Lapsed, Leaving, believed};
@@ -56,6 +58,10 @@ pub struct Holds {
     /// When each owner wants to be looked at.
     due: Timetable,
     ended: Vec<Ended>,
+    /// Losses that a release was told of.
+    told: Told,
+    /// What each name on the server begins with, and no name in a message.
+    prefix: String,
     next: u64,
 }
 
@@ -72,8 +78,15 @@ impl Holds {
         let owned = Slab::new();
         let (slots, names, numbers, ended) = Default::default();
         let due = Timetable::new();
+        let told = Told::default();
+        let prefix = String::new();
         let (step, origin) = ((watchdog / 12).max(Duration::from_millis(1)), Instant::now());
-        Holds { uuid, watchdog, step, origin, owned, slots, names, numbers, due, ended, next: 1 }
+        Holds { uuid, watchdog, step, origin, owned, slots, names, numbers, due, ended, told, prefix, next: 1 }
+    }
+
+    /// Its messages have names without this prefix.
+    pub fn without(self, prefix: &str) -> Self {
+        Holds { prefix: prefix.to_owned(), ..self }
     }
 
     /// How many holds the owner has now.
@@ -133,8 +146,8 @@ impl Holds {
         let Some(hold) = found else { return Ok(None) };
         let number = hold.number;
         if let Some(lost) = hold.lost.as_ref().filter(|_| !hold.abandoned) {
-            let lapsed = Lapsed { loss: Box::new(self.loss(owned, lost, now)), outlasts: owned.outlasts };
-            self.forget(slot, number, now);
+            let lapsed = Lapsed { loss: Box::new(self.loss(slot, lost, now)), outlasts: owned.outlasts };
+            self.tell_loss(slot, number, now);
             return Err(lapsed);
         }
         let others = || owned.holds.iter().filter(|hold| hold.number != number);
@@ -150,6 +163,13 @@ impl Holds {
         if is_last {
             self.freed(slot);
         }
+        self.forget(slot, number, now);
+    }
+
+    /// Forgets a hold whose release is told of its loss. For a while [`Holds::look`] knows the loss all the same.
+    pub fn tell_loss(&mut self, slot: &Slot, number: u64, now: Instant) {
+        let lost = self.of(slot).and_then(|owned| owned.holds.iter().find(|hold| hold.number == number)?.lost.as_deref().copied());
+        lost.inspect(|lost| self.told.add(number, slot, *lost, now));
         self.forget(slot, number, now);
     }
 
@@ -191,10 +211,13 @@ impl Holds {
         // A program knows what it has done itself.
         let is_own_doing = reason == LostReason::Closed || owned.forced;
         numbers.iter().for_each(|number| self.tell("lost", &self.owned[key], *number, None, 0));
-        let loss = self.loss(&self.owned[key], &lost, now);
+        let loss = self.loss(&self.owned[key].slot, &lost, now);
+        let lock = loss.lock.as_str();
+        let owner = loss.owner.as_str();
+        let reason = loss.reason.name();
         match is_own_doing {
-            true => tracing::debug!(target: "redlatch::lost", "{loss}"),
-            false => tracing::warn!(target: "redlatch::lost", "{loss}"),
+            true => tracing::debug!(target: "redlatch::lost", lock, owner, reason, "{loss}"),
+            false => tracing::warn!(target: "redlatch::lost", lock, owner, reason, "{loss}"),
         }
         self.ended.extend(numbers.into_iter().map(|number| Ended { number, slot: slot.clone(), loss: Some(loss.clone()) }));
         self.plan(key, now);
@@ -260,12 +283,15 @@ impl Holds {
     }
 
     pub fn look(&mut self, number: u64, now: Instant) -> Look {
-        let Some(key) = self.numbers.get(&number).copied() else { return Look::Gone };
+        let Some(key) = self.numbers.get(&number).copied() else {
+            let told = self.told.get(number);
+            return told.map_or(Look::Gone, |(slot, lost)| Look::Lost(self.loss(slot, lost, now)));
+        };
         self.expire(key, now);
         let owned = &self.owned[key];
         match owned.holds.iter().find(|hold| hold.number == number).and_then(|hold| hold.lost.as_ref()) {
             None => Look::Held { remaining: owned.deadline.saturating_duration_since(now) },
-            Some(lost) => Look::Lost(self.loss(owned, lost, now)),
+            Some(lost) => Look::Lost(self.loss(&owned.slot, lost, now)),
         }
     }
 
@@ -277,6 +303,11 @@ impl Holds {
     /// Every slot that is held, for closing.
     pub fn held(&self) -> Vec<Slot> {
         self.owned.iter().filter(|(_, owned)| owned.live() > 0).map(|(_, owned)| owned.slot.clone()).collect()
+    }
+
+    /// Whether nothing is held.
+    pub fn is_empty(&self) -> bool {
+        self.owned.iter().all(|(_, owned)| owned.live() == 0)
     }
 
     /// The watchdog sleeps from now on, see [`Timetable::sleep`].
@@ -303,10 +334,10 @@ impl Holds {
         self.slots.get(slot).map(|key| &self.owned[*key])
     }
 
-    fn loss(&self, owned: &Owned, lost: &Lost, now: Instant) -> Loss {
+    fn loss(&self, slot: &Slot, lost: &Lost, now: Instant) -> Loss {
         Loss {
-            lock: owned.slot.name.to_string(),
-            owner: OwnerField(&self.uuid, owned.slot.owner).to_string(),
+            lock: without(&self.prefix, &slot.name).to_owned(),
+            owner: OwnerField(&self.uuid, slot.owner).to_string(),
             reason: lost.reason,
             acquired: now - lost.acquired,
             renewed: lost.renewed.map(|renewed| now - renewed),

@@ -83,6 +83,7 @@ pub use operation::Operation;
 pub use permit::{Permit, RenewedPermit};
 pub use permit_id::PermitId;
 pub use permit_semaphore::PermitSemaphore;
+pub use process::PerProcess;
 pub use red_lock::RedLock;
 pub use semaphore::{Latch, Semaphore};
 pub use sync_policy::SyncPolicy;

@@ -335,7 +335,7 @@ impl Waiting {
         let Some(done) = self.done.take() else { return };
         let live = &self.target.live;
         live.lines().end(self.ticket);
-        tracing::debug!(target: "redlatch::acquire", "`{}` for {}: {result:?}", self.target.slot.name, self.target.owner);
+        self.target.say(&result);
         done(match result {
             Err(Error::Cancelled) => Err(live.cancelled_error()),
             result => result,

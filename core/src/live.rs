@@ -1,5 +1,6 @@
 //! Everything of a client that belongs to one process: a child after `fork` gets a new one and never touches its parent's.
 
+use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -55,6 +56,8 @@ pub struct Live {
     /// The watchdog looks now and then whether the machine was suspended.
     pub looks: AtomicBool,
     requests: Requests,
+    /// The semaphores without permits of which a warning was given.
+    pub unset: Mutex<HashSet<Arc<str>>>,
     /// One for each pipeline of first tries that may be under way.
     pipelines: Semaphore,
 }
@@ -72,7 +75,7 @@ impl Live {
             gates: Arc::default(),
             watchers: Watchers::default(),
             presence: Arc::default(),
-            holds: Mutex::new(Holds::new(uuid.clone(), config.watchdog)),
+            holds: Mutex::new(Holds::new(uuid.clone(), config.watchdog).without(&config.prefix)),
             uuid,
             lines: Mutex::default(),
             groups: Mutex::default(),
@@ -83,6 +86,7 @@ impl Live {
             earlier: Arc::default(),
             looks: AtomicBool::new(false),
             requests: Requests::default(),
+            unset: Mutex::default(),
             pipelines: Semaphore::new(UNDER_WAY / TOGETHER),
             config: config.clone(),
         })

@@ -2,6 +2,7 @@
 
 use once_cell::race::OnceBox;
 
+/// One value for each process that uses it: a child after `fork` makes its own.
 pub struct PerProcess<T>(OnceBox<Generation<T>>);
 
 struct Generation<T> {
@@ -22,11 +23,16 @@ impl<T> Drop for Generation<T> {
 
 impl<T> Default for PerProcess<T> {
     fn default() -> Self {
-        PerProcess(OnceBox::new())
+        PerProcess::new()
     }
 }
 
 impl<T> PerProcess<T> {
+    /// Makes nothing yet.
+    pub const fn new() -> Self {
+        PerProcess(OnceBox::new())
+    }
+
     /// This process's; its first call makes it.
     pub fn get(&self, new: impl Fn() -> T) -> &T {
         let process = std::process::id();

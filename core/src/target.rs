@@ -8,7 +8,7 @@ use tokio::time::timeout_at;
 use crate::clock::Instant;
 use crate::command::{Answer, Op, Request};
 use crate::config::LONGEST;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, without};
 use crate::gate::Turn;
 use crate::holds::believed;
 use crate::kinds::{self, Cx, PERMITS_AT_ONCE, Row};
@@ -178,6 +178,9 @@ impl Target {
             1 => Some(self.taken(reply, watched, sent).map_or_else(|| Tried::busy(Some(Duration::ZERO)), Tried::Taken)),
             0 => {
                 let number = |at: usize| reply.numbers.get(at).and_then(|number| u64::try_from(*number).ok());
+                if self.wait.is_none() && number(1) == Some(0) {
+                    self.warn_unset();
+                }
                 Some(Tried::Busy(Busy { left: number(0).map(Duration::from_millis), available: number(2).unwrap_or_default() }))
             }
             -3 => return Err(Error::AlreadyHeld { lock: self.slot.name.to_string(), owner: self.owner.to_string() }),
@@ -204,6 +207,24 @@ impl Target {
         let named = self.row.1.named(&self.owner);
         let items = if named.is_empty() { reply.numbers } else { named };
         Some(Answer { done: true, number: number as i64, items, ..Answer::default() })
+    }
+
+    /// Says what came of an acquire.
+    pub fn say(&self, came: &impl std::fmt::Debug) {
+        let lock = || without(&self.live.config.prefix, &self.slot.name);
+        tracing::debug!(target: "redlatch::acquire", lock = lock(), owner = &*self.owner, "`{}` for {}: {came:?}", lock(), self.owner);
+    }
+
+    /// Warns of a semaphore whose permits were never set, once for each client.
+    fn warn_unset(&self) {
+        let lock = without(&self.live.config.prefix, &self.slot.name);
+        if self.live.unset.lock().expect("nothing panics while it is held").insert(self.slot.name.clone()) {
+            tracing::warn!(
+                target: "redlatch::semaphore",
+                lock,
+                "the permits of `{lock}` were never set, and a caller without a limit waits for them; set them first, or give `wait`"
+            );
+        }
     }
 
     fn wrong_kind(&self, reply: &Reply) -> Error {

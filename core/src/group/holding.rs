@@ -38,6 +38,10 @@ impl Holding {
         self.held.get(&number).map(|(_, held)| held.clone())
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
     /// The owner's latest.
     pub fn latest(&self, of: &Of) -> Option<u64> {
         self.numbers.get(of)?.last().copied()

@@ -39,6 +39,7 @@ impl Target {
         let now = Instant::now();
         let leaving = match self.live.holds(|holds| holds.leaving(&self.slot, number, now)) {
             Ok(Some(leaving)) => leaving,
+            Ok(None) if number > 0 => return Err(Error::Released { lock: self.slot.name.to_string() }),
             Ok(None) => return Err(self.not_held()),
             Err(Lapsed { loss, outlasts }) => {
                 if outlasts {
@@ -88,7 +89,7 @@ impl Target {
         }
         let look = self.live.holds(|holds| {
             let look = holds.look(leaving.number, now);
-            holds.forget(&self.slot, leaving.number, now);
+            holds.tell_loss(&self.slot, leaving.number, now);
             look
         });
         Err(look.ensure(|| self.not_held()).err().unwrap_or_else(|| self.not_held()))

@@ -54,7 +54,10 @@ impl Subscriber for Warnings {
 struct Text(String);
 
 impl Visit for Text {
-    fn record_debug(&mut self, _: &Field, value: &dyn Debug) {
-        write!(self.0, "{value:?}").expect("memory takes everything");
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        // The other fields are in the message as well.
+        if field.name() == "message" {
+            write!(self.0, "{value:?}").expect("memory takes everything");
+        }
     }
 }
