@@ -1,8 +1,12 @@
 # Stops a long job as soon as its lock is lost, and says why. Needs a server at REDLATCH_URL.
+import logging
+import sys
 import threading
 
 import redlatch
 
+# The loss is a warning of the logger `redlatch.lost` as well.
+logging.basicConfig(stream=sys.stdout, format="%(levelname)s %(name)s: %(message)s")
 stop = threading.Event()
 
 

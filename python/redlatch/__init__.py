@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from redlatch._redlatch import __version__
 from redlatch.client import Client
 from redlatch.connecting import connect, red_lock
 from redlatch.durations import UNSET, Seconds
@@ -74,6 +75,7 @@ __all__ = [
     "Wait",
     "WaitAof",
     "WriteLock",
+    "__version__",
     "connect",
     "red_lock",
 ]

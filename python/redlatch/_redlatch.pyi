@@ -21,6 +21,7 @@ __all__ = [
     "Object",
     "Pending",
     "Permits",
+    "__version__",
     "close",
     "connect",
     "count_held",
@@ -28,18 +29,31 @@ __all__ = [
     "forget_released",
     "group",
     "leave",
+    "log_drain",
+    "log_flush",
+    "log_level",
+    "log_stop",
     "multi_name",
     "owner_begins",
     "owner_ends",
     "record",
 ]
 
+__version__: str
+
 # (status, number, items, error): status 0 done, 1 not now, from 10 on an error, which is (message, reason).
 _Outcome = tuple[int, int, list[int], tuple[str, str | None] | None]
+
+# What the core has said: (logger, level, message, (lock, owner, reason), (file, line), seconds since 1970).
+_Record = tuple[str, int, str, tuple[str | None, str | None, str | None], tuple[str, int], float]
 
 _T = TypeVar("_T")
 _H = TypeVar("_H", bound=Held)
 
+def log_drain(at_most: int) -> list[_Record]: ...
+def log_flush(at_most: float) -> None: ...
+def log_level(level: int) -> None: ...
+def log_stop() -> None: ...
 def close(clients: list[Client]) -> None: ...
 def leave(clients: list[Client], daemons: set[int]) -> None: ...
 def group(majority: bool, locks: list[Object]) -> Client | _Outcome: ...
@@ -62,6 +76,7 @@ class Client:
     def group_name(self) -> str: ...
     @property
     def closed(self) -> bool: ...
+    def is_idle(self) -> bool: ...
     def set_credentials(self, password: str, username: str | None) -> None: ...
     def ping(self) -> _Outcome: ...
     def _close(self, mailbox: Mailbox) -> _Pending[_Outcome]: ...
@@ -152,21 +167,22 @@ class Lock(Object):
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None, /
     ) -> None:
         """Releases the hold that this block began with, on whichever thread it ends; its errors, LockLostError too,
-        only if the body succeeded.
+        only if the body succeeded; of the body's own error they become a note.
         """
 
     def _take(self, wait: float | None, lease: float | None, taken: list[hold.Hold]) -> None: ...
     def _ask(self, op: int) -> _Outcome: ...
 
+@disjoint_base
 class Permits(Object):
-    def __new__(cls, client: Client, what: tuple[str, str]) -> Self: ...
+    def __new__(cls, client: Client, what: tuple[str, str], wait: float | None) -> Self: ...
     def __enter__(self) -> Self:
-        """Takes one permit, and waits as long as that takes."""
+        """Takes one permit. Raises NotAcquiredError when the `wait` that `get_semaphore` was given ends."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None, /
     ) -> None:
-        """Gives the permit back. Its errors are raised only if the body succeeded."""
+        """Gives the permit back. Its errors are raised only if the body succeeded; else they are noted at its error."""
 
 @disjoint_base
 class Held:
@@ -202,7 +218,7 @@ class Hold(Held):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None, /
     ) -> None:
-        """Releases. Its errors are raised only if the body succeeded: they must not hide the body's own."""
+        """Releases. Its errors are raised only if the body succeeded; of the body's own error they become a note."""
 
     def _wait(self, wait: float | None) -> _Outcome: ...
     def _extend(self, lease: float) -> _Outcome: ...

@@ -28,8 +28,12 @@ class Client:
     """
 
     def __init__(self, native: _redlatch.Client) -> None:
-        self._native = native
-        leaving.opened(native)
+        self._native = leaving.opened(native)
+
+    def __del__(self) -> None:
+        native = getattr(self, "_native", None)  # `__init__` may have raised
+        if native is not None:
+            leaving.dropped(native)
 
     @property
     def id(self) -> str:
@@ -121,13 +125,25 @@ class Client:
         """
         return TokenLock(self, name, wait, lease, owner)
 
-    def get_semaphore(self, name: str) -> Semaphore:
-        """Returns the semaphore called `name`; asks nothing of Redis."""
-        return Semaphore(self, name)
+    def get_semaphore(self, name: str, *, permits: int | None = None, wait: Seconds | None = None) -> Semaphore:
+        """Returns the semaphore called `name`; asks nothing of Redis.
 
-    def get_permit_expirable_semaphore(self, name: str) -> PermitExpirableSemaphore:
-        """Returns the semaphore called `name` whose permits have ids and may have leases; asks nothing of Redis."""
-        return PermitExpirableSemaphore(self, name)
+        `permits` is how many there are: the first acquire of this object sets them unless they were set before (None:
+        another caller does, by `try_set_permits`; until then an acquire waits). `wait` is how long a `with` block and
+        an `acquire` wait if they are given none, in seconds or as `timedelta` (None: for ever, 0: they try once).
+
+        Raises ConfigError for an argument that cannot be used.
+        """
+        return Semaphore(self, name, permits, wait)
+
+    def get_permit_expirable_semaphore(
+        self, name: str, *, permits: int | None = None, wait: Seconds | None = None
+    ) -> PermitExpirableSemaphore:
+        """Returns the semaphore called `name` whose permits have ids and may have leases; asks nothing of Redis.
+
+        The arguments are those of `get_semaphore`.
+        """
+        return PermitExpirableSemaphore(self, name, permits, wait)
 
     def get_count_down_latch(self, name: str) -> CountDownLatch:
         """Returns the latch called `name`; asks nothing of Redis."""

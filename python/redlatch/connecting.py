@@ -8,7 +8,7 @@ from typing import TypeVar
 from redlatch import _redlatch, calls
 from redlatch.client import Client
 from redlatch.durations import Seconds, optional_seconds
-from redlatch.errors import ConfigError
+from redlatch.errors import ArgumentTypeError, ConfigError
 from redlatch.groups import RedLock
 from redlatch.owners import Owner
 from redlatch.sync import Sync, option
@@ -148,7 +148,7 @@ def switch(name: str, on: bool | None) -> str | None:
     """The core's option as text; None leaves it out."""
     if on is None or isinstance(on, bool):
         return None if on is None else str(on).lower()
-    raise ConfigError(f"{name} is {shown(name, on)}; give True or False, or leave it out")
+    raise ArgumentTypeError(f"{name} is {shown(name, on)}; give True or False, or leave it out")
 
 
 def some(clients: list[C]) -> list[C]:

@@ -7,7 +7,7 @@ import types
 from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 from redlatch import lazy, self_waits
-from redlatch.errors import ConfigError, UnsupportedError
+from redlatch.errors import ArgumentTypeError, UnsupportedError
 
 if TYPE_CHECKING:
     from redlatch.locks import Lock
@@ -44,7 +44,7 @@ def decorated(lock: Lock, function: F) -> F:
 def check_function(name: str, function: Any) -> None:
     """Refuses what is none."""
     if isinstance(function, type) or not callable(function):
-        raise ConfigError(f"`{name}` decorates functions, not {function!r}; put it right above a def", name)
+        raise ArgumentTypeError(f"`{name}` decorates functions, not {function!r}; put it right above a def", name)
 
 
 def _unlocked(name: str, function: object) -> UnsupportedError:

@@ -7,7 +7,7 @@ import reprlib
 from datetime import timedelta
 from typing import Final, Union
 
-from redlatch.errors import ConfigError
+from redlatch.errors import ArgumentTypeError, ConfigError
 from redlatch.texts import shown
 
 #: A span of time: seconds as int or float, or a `timedelta`.
@@ -36,7 +36,7 @@ def seconds(what: str, value: Seconds, remedy: str) -> float:
         value = value.total_seconds()
     # A bool is an int to Python, and never what is meant here.
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ConfigError(f"{what} is {shown(what, value)}; give seconds as int, float or timedelta, {remedy}")
+        raise ArgumentTypeError(f"{what} is {shown(what, value)}; give seconds as int, float or timedelta, {remedy}")
     # NaN compares false with everything, so it is refused as well.
     if not 0 <= value <= LONGEST:
         raise ConfigError(

@@ -80,6 +80,10 @@ class ConfigError(RedlatchError, ValueError):
     code = "config"
 
 
+class ArgumentTypeError(ConfigError, TypeError):
+    """An argument of a type that cannot be used: a ConfigError that is a TypeError."""
+
+
 class UnsupportedError(RedlatchError):
     """The server, or this release, cannot do that."""
 
@@ -106,6 +110,13 @@ BY_STATUS: dict[int, type[RedlatchError]] = {
     20: UnavailableError,
     21: AlreadyHeldError,
 }
+
+
+def note(body: BaseException | None, told: RedlatchError) -> None:
+    """Notes at the error of a block's body what went wrong at the block's end, from Python 3.11 on."""
+    add_note = getattr(body, "add_note", None)
+    if add_note is not None:
+        add_note(str(told))
 
 
 def error(status: int, message: str, reason: str | None, name: str | None) -> RedlatchError:

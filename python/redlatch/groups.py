@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from redlatch import _redlatch, calls
 from redlatch.durations import Seconds
-from redlatch.errors import ConfigError
+from redlatch.errors import ArgumentTypeError, ConfigError
 from redlatch.locks import Lock
 from redlatch.owners import EACH, Owner
 from redlatch.texts import checked as checked_text
@@ -95,7 +95,7 @@ def values_of(group: str, values: Iterable[str]) -> list[str]:
     """The values of a group, checked."""
     group = checked_text("the group of a multi lock", group)
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ConfigError(f"the values of `{group}` are {values!r}; give a list of texts", group)
+        raise ArgumentTypeError(f"the values of `{group}` are {values!r}; give a list of texts", group)
     return [checked_text(f"a value of `{group}`", value) for value in values]
 
 
@@ -103,7 +103,7 @@ def grouped(majority: bool, members: Sequence[Any], of: type) -> _redlatch.Clien
     """What stands for several locks as one: all of them, or a majority."""
     for lock in members:
         if not isinstance(lock, of):
-            raise ConfigError(f"a lock of several locks has {lock!r} among them; give it what `get_lock` returns")
+            raise ArgumentTypeError(f"a lock of several locks has {lock!r} among them; give it what `get_lock` returns")
     return calls.client(_redlatch.group(majority, list(members)))
 
 

@@ -73,7 +73,7 @@ class Held(_redlatch.Held):
         """The seconds that remain; no I/O."""
         held = calls.answer(self._look(), self.name)
         if held is None:
-            raise NotHeldError(f"`{self.name}` is not held by this hold, it was released; acquire it again", self.name)
+            raise NotHeldError(f"`{self.name}` was released already by this hold; acquire it again", self.name)
         return held[0] / 1e6
 
     def _loss(self, outcome: _Outcome) -> LockLostError | None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from redlatch import _redlatch, lazy, losses
 from redlatch.durations import Seconds, optional_seconds
-from redlatch.errors import ConfigError, UnsupportedError
+from redlatch.errors import ArgumentTypeError, UnsupportedError
 from redlatch.held import Held
-
-if TYPE_CHECKING:
-    from redlatch.losses import OnLost
+from redlatch.losses import OnLost
 
 
 class Hold(Held, _redlatch.Hold):
@@ -29,7 +25,9 @@ class Hold(Held, _redlatch.Hold):
         Raises NotHeldError in a forked child of the process that acquired it, UnsupportedError for coroutine functions.
         """
         if not callable(callback):
-            raise ConfigError(f"on_lost of `{self.name}` is {callback!r}; give a function of hold and error", self.name)
+            raise ArgumentTypeError(
+                f"on_lost of `{self.name}` is {callback!r}; give a function of hold and error", self.name
+            )
         if lazy.is_lazy(callback):
             raise UnsupportedError(f"{callback!r} would not run when it is called; give a plain function", self.name)
         self._refuse_in_a_fork()

@@ -7,15 +7,48 @@ import os
 import sys
 import threading
 
-from redlatch import _redlatch, losses
+from redlatch import _redlatch, logs, losses
+from redlatch.errors import ArgumentTypeError
 
-#: The clients that are not closed, also those that the program has dropped: what they hold is still renewed.
+#: The clients that are not closed; one that the program dropped stays while it holds something, which is renewed.
 _open: dict[int, _redlatch.Client] = {}
+#: How many objects of the program stand for each.
+_uses: dict[int, int] = {}
 
 
-def opened(native: _redlatch.Client) -> None:
+def opened(native: object) -> _redlatch.Client:
     """A client to be closed at the end."""
-    _open[id(native)] = native
+    if not isinstance(native, _redlatch.Client):
+        raise ArgumentTypeError(
+            f"a client is made by `redlatch.connect(url)`, or by `redlatch.aio.connect(url)`; "
+            f"its class takes no {type(native).__name__}"
+        )
+    _end_idle()
+    key = id(native)
+    _open[key] = native
+    _uses[key] = _uses.get(key, 0) + 1
+    logs.look()
+    return native
+
+
+def dropped(native: _redlatch.Client) -> None:
+    """The program has one object less that stands for this client. The last one ends it, unless something is held."""
+    key = id(native)
+    uses = _uses.get(key, 1) - 1
+    if uses > 0:
+        _uses[key] = uses
+        return
+    _uses.pop(key, None)
+    if native.is_idle():
+        # No call can come: with the last reference its thread and its connections end.
+        _open.pop(key, None)
+
+
+def _end_idle() -> None:
+    """Ends those that the program dropped while they held something, and that hold nothing any more."""
+    for key, native in list(_open.items()):
+        if key not in _uses and native.is_idle():
+            _open.pop(key, None)
 
 
 def close(native: _redlatch.Client) -> None:
@@ -27,6 +60,7 @@ def close(native: _redlatch.Client) -> None:
 def closed(native: _redlatch.Client) -> None:
     """A client that is closed before the end."""
     _open.pop(id(native), None)
+    _uses.pop(id(native), None)
 
 
 def leave() -> None:
@@ -35,6 +69,7 @@ def leave() -> None:
     _open.clear()
     _redlatch.leave(clients, _daemons())
     losses.finish()
+    logs.finish()
 
 
 def _leave_after_threads() -> None:
@@ -54,7 +89,10 @@ def _leave_after_threads() -> None:
 
 def _daemons() -> set[int]:
     """The threads that Python ends without, but for the one that is still to call back."""
-    daemons = [thread for thread in threading.enumerate() if thread.daemon and not losses.calls_in(thread)]
+    ours = (losses.calls_in, logs.calls_in)
+    daemons = [
+        thread for thread in threading.enumerate() if thread.daemon and not any(is_ours(thread) for is_ours in ours)
+    ]
     return {thread.ident for thread in daemons if thread.ident is not None}
 
 

@@ -141,12 +141,13 @@ class Lock(Blocking):
         """In how many seconds it ends if nobody renews it: None if it is free, `math.inf` if it has no end."""
         return self._asked(asks.REMAIN_TIME_TO_LIVE)
 
-    def acquire(self, blocking: bool = True, timeout: float = -1) -> Hold | None:
+    def acquire(self, blocking: bool = True, timeout: float | Unset = UNSET) -> Hold | None:
         """Acquires as `threading.RLock.acquire` does, and returns the hold or None.
 
-        `timeout` is in seconds, -1 waits for ever. Raises ValueError, OverflowError and TypeError as RLock does.
+        `timeout` is in seconds, -1 waits for ever; left out, it waits as `get_lock` was told to. Raises ValueError,
+        OverflowError and TypeError as RLock does.
         """
-        return self._acquire(rlock_wait(blocking, timeout), UNSET)
+        return self._acquire(rlock_wait(blocking, timeout, self._wait), UNSET)
 
     def locked(self) -> bool:
         """Is `is_locked`, under the name that `threading.RLock` has for it."""
@@ -255,8 +256,10 @@ def count_held(lock: Any) -> int:
     return _redlatch.count_held(lock._blocks) + _redlatch.count_held(lock._taken)
 
 
-def rlock_wait(blocking: bool, timeout: float) -> float | None:
-    """How long `acquire(blocking, timeout)` waits; its errors are those of `threading.RLock`."""
+def rlock_wait(blocking: bool, timeout: float | Unset, wait: float | None) -> float | None:
+    """How long `acquire(blocking, timeout)` waits, without `timeout` for `wait`; its errors are those of RLock."""
+    if timeout is UNSET:
+        return wait if blocking else 0.0
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
         raise TypeError(f"timeout is {timeout!r}, it must be seconds as int or float; -1 waits for ever")
     if not blocking and timeout != -1:

@@ -12,7 +12,7 @@ import weakref
 from typing import TYPE_CHECKING, ClassVar, Final, Union
 
 from redlatch import _redlatch
-from redlatch.errors import ConfigError
+from redlatch.errors import ArgumentTypeError, ConfigError
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -116,8 +116,10 @@ def checked(owner: Owner) -> Owner:
     """An owner that a caller gave, or None for the thread's or task's own."""
     if owner is None or owner is EACH:
         return owner
-    if isinstance(owner, bool) or not isinstance(owner, int) or not 0 <= owner < OWN_OWNERS:
-        raise ConfigError(
+    is_int = isinstance(owner, int) and not isinstance(owner, bool)
+    if not is_int or not 0 <= owner < OWN_OWNERS:
+        wrong = ConfigError if is_int else ArgumentTypeError
+        raise wrong(
             f"owner is {reprlib.repr(owner)}, it must be an int from 0 to 2**40 - 1, or redlatch.EACH; "
             "leave it out for one per thread"
         )

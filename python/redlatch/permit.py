@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from redlatch import _redlatch
-from redlatch.errors import NotHeldError, RedlatchError
+from redlatch.errors import NotHeldError, RedlatchError, note
 from redlatch.hold import Hold
 
 if TYPE_CHECKING:
@@ -53,12 +52,13 @@ class Permit(str):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Gives it back. Its errors are raised only if the body succeeded: they must not hide the body's own."""
-        if kind is None:
+        """Gives it back. Its errors are raised only if the body succeeded; else they are noted at its error."""
+        try:
             self.release()
-        else:
-            with suppress(RedlatchError):
-                self.release()
+        except RedlatchError as failure:
+            if kind is None:
+                raise
+            note(error, failure)
 
     def __reduce__(self) -> tuple[type, tuple[str]]:
         return str, (str(self),)

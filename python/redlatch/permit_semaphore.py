@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from redlatch import _redlatch, asks, calls
-from redlatch.durations import Seconds, optional_seconds
-from redlatch.errors import ConfigError, NotHeldError
+from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
+from redlatch.errors import ArgumentTypeError, ConfigError, NotHeldError
 from redlatch.hold import Hold
 from redlatch.locks import FOR_EVER
 from redlatch.owners import next_owner, this_thread
 from redlatch.permit import Permit, Renewed
-from redlatch.permits import checked_number, not_there, run
+from redlatch.permits import checked_number, not_there, optional_permits, run
 from redlatch.texts import checked
 
 if TYPE_CHECKING:
@@ -46,12 +46,17 @@ class PermitExpirableSemaphore(_redlatch.Object):
 
     _client: Client
     _renewed: _redlatch.Object
+    _wait: float | None
+    #: What is still to be set.
+    _permits: int | None
 
-    def __new__(cls, client: Client, name: str) -> Self:
+    def __new__(cls, client: Client, name: str, permits: int | None, wait: Seconds | None) -> Self:
         name = checked("the name of a semaphore", name)
         semaphore = super().__new__(cls, client._native, ("permit_semaphore", name))
         semaphore._client = client
         semaphore._renewed = _redlatch.Object(client._native, ("permit", name))
+        semaphore._wait = optional_seconds("wait", wait, FOR_EVER)
+        semaphore._permits = optional_permits(permits)
         return semaphore
 
     def try_set_permits(self, permits: int) -> bool:
@@ -78,22 +83,28 @@ class PermitExpirableSemaphore(_redlatch.Object):
         """How many permits there are, available or out; 0 if they were never set."""
         return self._asked(asks.PERMITS)
 
-    def acquire(self, *, wait: Seconds | None = None, lease: Seconds | None = None, renew: bool = False) -> Permit:
+    def acquire(
+        self, *, wait: Seconds | Unset | None = UNSET, lease: Seconds | None = None, renew: bool = False
+    ) -> Permit:
         """Takes a permit, which gives itself back at the end of `with`. Raises NotAcquiredError when `wait` ends.
 
-        It lasts for `lease` (None: without end); with `renew` it is renewed while this process lives, and has a `hold`
-        that tells of its loss.
+        UNSET waits as `get_permit_expirable_semaphore` was told. It lasts for `lease` (None: without end); with `renew`
+        it is renewed while this process lives, and has a `hold` that tells of its loss.
         """
-        permit = self.try_acquire(wait=wait, lease=lease, renew=renew)
+        waiting = self._wait if wait is UNSET else wait
+        permit = self.try_acquire(wait=waiting, lease=lease, renew=renew)
         if permit is None:
-            raise not_there(self.name, 1, wait, self._asked(asks.IS_SET), self._held_back())
+            raise not_there(self.name, 1, waiting, self._asked(asks.IS_SET), self._held_back())
         return permit
 
-    def acquire_many(self, permits: int, *, wait: Seconds | None = None, lease: Seconds | None = None) -> list[Permit]:
+    def acquire_many(
+        self, permits: int, *, wait: Seconds | Unset | None = UNSET, lease: Seconds | None = None
+    ) -> list[Permit]:
         """Takes permits, all at once; otherwise as `acquire`."""
-        taken = self.try_acquire_many(permits, wait=wait, lease=lease)
+        waiting = self._wait if wait is UNSET else wait
+        taken = self.try_acquire_many(permits, wait=waiting, lease=lease)
         if taken is None:
-            raise not_there(self.name, permits, wait, self._asked(asks.IS_SET), self._held_back())
+            raise not_there(self.name, permits, waiting, self._asked(asks.IS_SET), self._held_back())
         return taken
 
     def try_acquire(
@@ -139,6 +150,9 @@ class PermitExpirableSemaphore(_redlatch.Object):
         self, thing: _redlatch.Object, permits: int, wait: Seconds | None, lease: Seconds | None
     ) -> list[Permit] | None:
         times = optional_seconds("wait", wait, FOR_EVER), optional_seconds("lease", lease, ENDLESS)
+        if self._permits is not None:
+            self.try_set_permits(self._permits)
+            self._permits = None
         done: list[_redlatch._Outcome] = []
         # Each renewed permit is held by an owner of its own; this thread may have any number of them.
         owner = this_thread.owner if thing is self else next_owner()
@@ -193,9 +207,13 @@ def all_halves(name: str, permits: Sequence[str]) -> Iterator[int]:
 
 def halves(permit: str) -> list[int]:
     """The id of a permit as the core takes it: two numbers of 64 bits with a sign."""
+    if not isinstance(permit, str):
+        raise ArgumentTypeError(
+            f"the permit is {reprlib.repr(permit)}, it must be a str of the 32 hexadecimal digits of its id"
+        )
     try:
         raw = bytes.fromhex(permit)
-    except (TypeError, ValueError):
+    except ValueError:
         raw = b""
     if len(raw) != 16 or len(permit) != 32:
         raise ConfigError(f"the permit is {reprlib.repr(permit)}, it must be the 32 hexadecimal digits of its id")

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from redlatch import _redlatch, asks, calls
-from redlatch.durations import Seconds, optional_seconds, seconds
-from redlatch.errors import ConfigError, NotAcquiredError
+from redlatch.durations import UNSET, Seconds, Unset, optional_seconds, seconds
+from redlatch.errors import ArgumentTypeError, ConfigError, NotAcquiredError
 from redlatch.locks import FOR_EVER, HELD_BACK
 from redlatch.owners import this_thread
 from redlatch.texts import checked
@@ -35,12 +35,20 @@ class Semaphore(_redlatch.Permits):
     ConfigError for numbers that cannot be used. Ctrl-C ends waiting at once and leaves nothing taken.
     """
 
+    # The native half looks it up.
     _this_thread = this_thread
     _client: Client
+    _wait: float | None
+    #: What is still to be set.
+    _permits: int | None
 
-    def __new__(cls, client: Client, name: str) -> Self:
-        semaphore = super().__new__(cls, client._native, ("semaphore", checked("the name of a semaphore", name)))
+    def __new__(cls, client: Client, name: str, permits: int | None, wait: Seconds | None) -> Self:
+        what = ("semaphore", checked("the name of a semaphore", name))
+        waiting = optional_seconds("wait", wait, FOR_EVER)
+        semaphore = super().__new__(cls, client._native, what, waiting)
         semaphore._client = client
+        semaphore._wait = waiting
+        semaphore._permits = optional_permits(permits)
         return semaphore
 
     def try_set_permits(self, permits: int, *, ttl: Seconds | None = None) -> bool:
@@ -59,14 +67,16 @@ class Semaphore(_redlatch.Permits):
         """Takes all permits that are available and returns how many."""
         return self._asked(asks.DRAIN)
 
-    def acquire(self, permits: int = 1, *, wait: Seconds | None = None) -> None:
-        """Takes permits, all at once. Raises NotAcquiredError when `wait` ends."""
-        if not self.try_acquire(permits, wait=wait):
-            raise not_there(self.name, permits, wait, self._asked(asks.IS_SET), self._held_back())
+    def acquire(self, permits: int = 1, *, wait: Seconds | Unset | None = UNSET) -> None:
+        """Takes permits, all at once; UNSET waits as `get_semaphore` was told. Raises NotAcquiredError when it ends."""
+        waiting = self._wait if wait is UNSET else wait
+        if not self.try_acquire(permits, wait=waiting):
+            raise self._not_there(permits, waiting)
 
     def try_acquire(self, permits: int = 1, *, wait: Seconds | None = 0) -> bool:
         """Takes permits if they are there within `wait` (0: now), and returns whether it did."""
         count, waiting = checked_number("permits", permits), optional_seconds("wait", wait, FOR_EVER)
+        self._prepare()
         done: list[_redlatch._Outcome] = []
         try:
             self._run(calls.ACQUIRE, this_thread.owner, (waiting, None), [count], done)
@@ -88,6 +98,18 @@ class Semaphore(_redlatch.Permits):
     def delete(self) -> bool:
         """Deletes it and returns whether it was there."""
         return self._asked(asks.DELETE)
+
+    def _prepare(self) -> None:
+        """Sets the permits that `get_semaphore` was given, once."""
+        if self._permits is not None:
+            self.try_set_permits(self._permits)
+            self._permits = None
+
+    def _not_entered(self) -> NotAcquiredError:
+        return self._not_there(1, self._wait)
+
+    def _not_there(self, permits: int, waited: Seconds | None) -> NotAcquiredError:
+        return not_there(self.name, permits, waited, self._asked(asks.IS_SET), self._held_back())
 
     def _asked(self, ask: asks.Ask[T], *numbers: int) -> T:
         return run(self, ask, numbers)
@@ -137,9 +159,20 @@ class CountDownLatch(_redlatch.Object):
 
 
 def checked_number(what: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not -(2**62) < value < 2**62:
-        raise ConfigError(f"{what} is {reprlib.repr(value)}, it must be an int")
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ArgumentTypeError(f"{what} is {reprlib.repr(value)}, it must be an int")
+    if not -(2**62) < value < 2**62:
+        raise ConfigError(f"{what} is {reprlib.repr(value)}, it must be an int between -2**62 and 2**62")
     return value
+
+
+def optional_permits(permits: int | None) -> int | None:
+    """How many permits a semaphore is to have, checked; None: that is for another caller to say."""
+    if permits is None:
+        return None
+    if checked_number("permits", permits) < 1:
+        raise ConfigError(f"permits is {permits}, it must be from 1 on; leave it out if they are set elsewhere")
+    return permits
 
 
 def checked_ttl(ttl: Seconds | None) -> int:

@@ -6,7 +6,7 @@ import reprlib
 from typing import NamedTuple, Union
 
 from redlatch.durations import Seconds, seconds
-from redlatch.errors import ConfigError
+from redlatch.errors import ArgumentTypeError
 from redlatch.texts import shown
 
 
@@ -41,9 +41,11 @@ def option(sync: Sync | None) -> str | None:
     if sync is None:
         return None
     if not isinstance(sync, (Wait, WaitAof)):
-        raise ConfigError(f"sync is {shown('sync', sync)}; give a redlatch.Wait or a redlatch.WaitAof, or leave it out")
+        raise ArgumentTypeError(
+            f"sync is {shown('sync', sync)}; give a redlatch.Wait or a redlatch.WaitAof, or leave it out"
+        )
     if isinstance(sync.replicas, bool) or not isinstance(sync.replicas, int):
-        raise ConfigError(f"the replicas of sync are {reprlib.repr(sync.replicas)}; give an int, such as 1")
+        raise ArgumentTypeError(f"the replicas of sync are {reprlib.repr(sync.replicas)}; give an int, such as 1")
     replicas = sync.replicas if abs(sync.replicas) < 2**32 else reprlib.repr(sync.replicas)
     settings = f"replicas={replicas},within={seconds('within', sync.within, 'leave it out for 1 s')}"
     return f"wait({settings})" if isinstance(sync, Wait) else f"wait_aof({settings},local={int(bool(sync.local))})"

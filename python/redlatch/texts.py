@@ -7,10 +7,10 @@ import reprlib
 from collections.abc import Iterable, Sized
 from typing import TypeVar, Union
 
-from redlatch.errors import ConfigError
+from redlatch.errors import ArgumentTypeError, ConfigError
 
 T = TypeVar("T")
-Path = Union[str, "os.PathLike[str]"]
+Path = Union[str, os.PathLike[str]]
 
 
 def shown(what: str, value: object) -> str:
@@ -25,7 +25,7 @@ def shown(what: str, value: object) -> str:
 def checked(what: str, value: str) -> str:
     """`value`, which a ConfigError calls `what` if it cannot be used."""
     if not isinstance(value, str):
-        raise ConfigError(f"{what} is {shown(what, value)}, it must be a str; decode bytes first")
+        raise ArgumentTypeError(f"{what} is {shown(what, value)}, it must be a str; decode bytes first")
     why = _not_utf8(value)
     if why is not None:
         raise ConfigError(f"{what} is {shown(what, value)}, which has no UTF-8 form ({why}); use other characters")
@@ -44,12 +44,12 @@ def _not_utf8(text: str) -> str | None:
 def path(what: str, file: Path) -> str:
     """The path of a file."""
     if not isinstance(file, (str, os.PathLike)):
-        raise ConfigError(f"{what} is {shown(what, file)}, it must be a path; give a str or a pathlib.Path")
+        raise ArgumentTypeError(f"{what} is {shown(what, file)}, it must be a path; give a str or a pathlib.Path")
     return checked(what, os.fspath(file))
 
 
 def each(what: str, values: Iterable[T]) -> list[T]:
     """The values, of which a text is one and not many."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise ConfigError(f"{what} is {shown(what, values)}, it must be a list")
+        raise ArgumentTypeError(f"{what} is {shown(what, values)}, it must be a list")
     return list(values)

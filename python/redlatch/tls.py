@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from redlatch.errors import ConfigError
+from redlatch.errors import ArgumentTypeError
 from redlatch.texts import Path, checked, path, shown
 
 
@@ -29,7 +29,9 @@ def options(tls: Tls | None) -> dict[str, str | None]:
     if tls is None:
         return {}
     if not isinstance(tls, Tls):
-        raise ConfigError(f"tls is {shown('tls', tls)}; give a redlatch.Tls, and rediss:// in the URL for TLS alone")
+        raise ArgumentTypeError(
+            f"tls is {shown('tls', tls)}; give a redlatch.Tls, and rediss:// in the URL for TLS alone"
+        )
     files = {"tls_ca": tls.ca, "tls_cert": tls.cert, "tls_key": tls.key}
     texts = {name: None if file is None else path(name, file) for name, file in files.items()}
     return {**texts, "tls_verify": checked("tls_verify", tls.verify)}

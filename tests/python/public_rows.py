@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Callable
 
 import redlatch
 import redlatch.compat.redis_py
 import redlatch.testing
-from bad_values import IDS, NUMBERS, PATHS, SECONDS
+from bad_values import COUNTS, IDS, NUMBERS, PATHS, SECONDS
 
 
 class World:
@@ -62,6 +62,13 @@ def _getting(kind: str, then: str = "try_lock") -> Row:
         return lambda **given: _used(getattr(getattr(world.client, kind)(**given), then)())
 
     return Row(call, {"name": "free"})
+
+
+def _permitting(kind: str) -> Row:
+    """None leaves the number of permits to another caller."""
+    return replace(
+        _getting(kind, "available_permits"), bad={"permits": [0, *(value for value in COUNTS if value is not None)]}
+    )
 
 
 def _grouping(kind: str) -> Row:
@@ -147,8 +154,8 @@ ROWS: dict[str, Row] = {
     "Client.get_read_write_lock": Row(_read_write, {"name": "free"}),
     "Client.get_token_lock": _getting("get_token_lock"),
     "Client.get_fenced_lock": _getting("get_fenced_lock"),
-    "Client.get_semaphore": _getting("get_semaphore", "available_permits"),
-    "Client.get_permit_expirable_semaphore": _getting("get_permit_expirable_semaphore", "available_permits"),
+    "Client.get_semaphore": _permitting("get_semaphore"),
+    "Client.get_permit_expirable_semaphore": _permitting("get_permit_expirable_semaphore"),
     "Client.get_count_down_latch": _getting("get_count_down_latch", "get_count"),
     "Client.get_multi_lock": _grouping("get_multi_lock"),
     "Client.get_red_lock": _grouping("get_red_lock"),

@@ -67,12 +67,16 @@ def members(of: type) -> Iterator[str]:
 def api(package: ModuleType) -> Iterator[str]:
     for name in sorted(package.__all__):
         value = getattr(package, name)
-        if inspect.isclass(value):
+        if inspect.isclass(value) and value.__name__ != name:
+            yield f"{name} = {value.__name__}"
+        elif inspect.isclass(value):
             bases = [base.__name__ for base in value.__bases__ if not is_hidden(base)]
             yield f"class {name}({', '.join(bases) or 'object'})"
             yield from members(value)
         elif typing.get_args(value):
             yield f"{name} = {' | '.join(sorted(part.__name__ for part in typing.get_args(value)))}"
+        elif name == "__version__":
+            yield f"{name}: {type(value).__name__}"
         elif callable(value):
             yield f"def {name}{signature(value)}"
         else:

@@ -144,5 +144,5 @@ def test_a_traceback_that_nobody_catches_has_no_password() -> None:
         [sys.executable, "-c", program], env={"IT": f"redis://:{SECRET}@h"}, capture_output=True, text=True
     )
     assert ended.returncode == 1
-    assert "ConfigError" in ended.stderr
+    assert "ArgumentTypeError" in ended.stderr
     assert SECRET not in ended.stderr

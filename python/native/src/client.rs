@@ -92,6 +92,11 @@ impl Client {
         self.core.is_closed()
     }
 
+    /// Whether no owner holds anything of it.
+    fn is_idle(&self) -> bool {
+        self.core.is_idle()
+    }
+
     /// Has connections that are opened from now on log in with these.
     fn set_credentials(&self, py: Python<'_>, password: Cow<'_, str>, username: Option<Cow<'_, str>>) -> PyResult<()> {
         self.core.set_credentials(username.as_deref(), &password).map_err(|error| outcome::exception(py, &error, ""))

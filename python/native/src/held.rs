@@ -1,7 +1,7 @@
 //! What is known of one acquire that is not released, and can be asked of it, by whatever means its owner waits.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
 use redlatch::{Error, Look, Op, Request};
@@ -25,6 +25,8 @@ pub struct Held {
     process: u32,
     /// It needs no release any more, or has other means than this object to be released.
     settled: AtomicBool,
+    /// How it was lost, once this is known here: the client forgets it some time after its release.
+    loss: OnceLock<Error>,
 }
 
 impl Drop for Held {
@@ -44,7 +46,7 @@ impl Held {
     pub fn new(object: &Object, owner: i64, number: u64, token: Option<i64>) -> Self {
         // A renewed permit is given back by its id, which may be written down anywhere.
         let settled = AtomicBool::new(object.named.kind == "permit");
-        Held { named: object.named.clone(), owner, number, token, process: std::process::id(), settled }
+        Held { named: object.named.clone(), owner, number, token, process: std::process::id(), settled, loss: OnceLock::new() }
     }
 
     /// The lock's name.
@@ -76,7 +78,16 @@ impl Held {
     /// What this process knows of it, without asking Redis: the microseconds that remain, lost, or "not now" for released.
     fn _look(&self) -> Outcome {
         match self.request(Op::Watch) {
-            Ok(request) => outcome::from_look(self.named.client.look(request.hold)),
+            Ok(request) => {
+                let look = self.named.client.look(request.hold);
+                if let Look::Lost(loss) = &look {
+                    let _ = self.loss.set(Error::Lost(Box::new(loss.clone())));
+                }
+                match (look, self.loss.get()) {
+                    (Look::Gone, Some(loss)) => outcome::from_error(loss),
+                    (look, _) => outcome::from_look(look),
+                }
+            }
             Err(error) => outcome::from_error(&error),
         }
     }
@@ -109,13 +120,21 @@ impl Held {
         self.request(Op::Watch).map_or(Look::Gone, |request| self.named.client.look(request.hold))
     }
 
-    pub fn release(&self, py: Python<'_>, loud: bool) -> PyResult<()> {
+    /// Raises the error that there is; `body`: the end of a block that has failed with this, of whose error it becomes a note.
+    pub fn release(&self, py: Python<'_>, body: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         self.settled.store(true, Relaxed);
-        let outcome = match self.request(Op::Release) {
-            Ok(request) => outcome::from_result(park::run(py, &self.named.client, request)?),
-            Err(error) => outcome::from_error(&error),
+        let result = match self.request(Op::Release) {
+            Ok(request) => park::run(py, &self.named.client, request)?,
+            Err(error) => Err(error),
         };
-        if loud { outcome::raised(py, outcome, self.named.shown()) } else { Ok(()) }
+        if let Err(loss @ Error::Lost(_)) = &result {
+            let _ = self.loss.set(loss.clone());
+        }
+        match (result, body) {
+            (Err(error), Some(body)) => outcome::noted(body, &error),
+            (Err(error), None) => Err(outcome::exception(py, &error, self.named.shown())),
+            (Ok(_), _) => Ok(()),
+        }
     }
 
     pub fn watching(&self, wait: Option<f64>) -> redlatch::Result<Request> {

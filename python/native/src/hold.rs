@@ -22,18 +22,18 @@ impl Hold {
     /// Raises NotHeldError if it was released before, LockLostError if it was lost, UnavailableError if Redis did not
     /// answer; then it is not renewed any more and ends with its lease.
     fn release(slf: &Bound<'_, Self>) -> PyResult<()> {
-        slf.as_super().get().release(slf.py(), true)
+        slf.as_super().get().release(slf.py(), None)
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
         slf
     }
 
-    /// Releases. Its errors are raised only if the body succeeded: they must not hide the body's own.
+    /// Releases. Its errors are raised only if the body succeeded; of the body's own error they become a note.
     #[pyo3(signature = (kind, error, at, /))]
     fn __exit__(slf: &Bound<'_, Self>, kind: &Bound<'_, PyAny>, error: &Bound<'_, PyAny>, at: &Bound<'_, PyAny>) -> PyResult<()> {
-        let _ = (error, at);
-        slf.as_super().get().release(slf.py(), kind.is_none())
+        let _ = at;
+        slf.as_super().get().release(slf.py(), (!kind.is_none()).then_some(error))
     }
 
     /// Waits until it has ended: lost, or "not now" where it was released or `wait` is over.

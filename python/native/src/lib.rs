@@ -8,6 +8,7 @@ mod held;
 mod hold;
 mod leaving;
 mod lock;
+mod log;
 mod mailbox;
 mod named;
 mod object;
@@ -20,6 +21,8 @@ mod taken;
 // Nobody has tried it without the GIL: an interpreter that runs without switches it on, and says so.
 #[pyo3::pymodule(gil_used = true)]
 mod _redlatch {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use crate::client::{Client, close, connect, group, multi_name};
     #[pymodule_export]
@@ -35,6 +38,8 @@ mod _redlatch {
     #[pymodule_export]
     use crate::lock::Lock;
     #[pymodule_export]
+    use crate::log::{log_drain, log_flush, log_level, log_stop};
+    #[pymodule_export]
     use crate::mailbox::Mailbox;
     #[pymodule_export]
     use crate::object::{Object, Permits};
@@ -42,4 +47,10 @@ mod _redlatch {
     use crate::pending::Pending;
     #[pymodule_export]
     use crate::records::{count_held, ending, forget_released, record};
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::log::begin();
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
 }

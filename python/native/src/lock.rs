@@ -71,7 +71,7 @@ impl Lock {
         let taken = taken(slf)?;
         records::forget_released(&taken)?;
         match slf.get().ending(slf, &taken)? {
-            Some(hold) => released(&hold, true),
+            Some(hold) => released(&hold, None),
             None => Err(PyErr::from_value(slf.call_method0("_not_taken")?)),
         }
     }
@@ -91,12 +91,12 @@ impl Lock {
     }
 
     /// Releases the hold that this block began with, on whichever thread it ends; its errors, LockLostError too, only if
-    /// the body succeeded.
+    /// the body succeeded; of the body's own error they become a note.
     #[pyo3(signature = (kind, error, at, /))]
     fn __exit__(slf: &Bound<'_, Self>, kind: &Bound<'_, PyAny>, error: &Bound<'_, PyAny>, at: &Bound<'_, PyAny>) -> PyResult<()> {
-        let _ = (error, at);
+        let _ = at;
         match slf.get().ending(slf, &blocks(slf)?)? {
-            Some(hold) => released(&hold, kind.is_none()),
+            Some(hold) => released(&hold, (!kind.is_none()).then_some(error)),
             None => Err(PyErr::from_value(slf.call_method0("_not_entered")?)),
         }
     }
@@ -177,8 +177,8 @@ impl Lock {
     }
 }
 
-fn released(hold: &Bound<'_, PyAny>, loud: bool) -> PyResult<()> {
-    hold.cast::<Hold>()?.as_super().get().release(hold.py(), loud)
+fn released(hold: &Bound<'_, PyAny>, body: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    hold.cast::<Hold>()?.as_super().get().release(hold.py(), body)
 }
 
 fn named<'a>(lock: &'a Bound<'_, Lock>) -> &'a Named {

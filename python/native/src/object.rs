@@ -1,10 +1,12 @@
 //! The native half of everything that has a name on a server: locks, and what is mostly held by nobody, semaphores and latches.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use redlatch::{Op, Request, kinds};
+use redlatch::{Answer, Op, Request, kinds};
 
 use crate::client::Client;
 use crate::mailbox::Mailbox;
@@ -102,32 +104,47 @@ impl Object {
 
 /// Permits, of which a block takes one. The acquire is one C call, so that no signal handler runs between it and the block.
 #[pyclass(extends = Object, subclass, frozen, module = "redlatch._redlatch")]
-pub struct Permits;
+pub struct Permits {
+    /// How long a block waits for its permit.
+    wait: Option<Duration>,
+}
 
 #[pymethods]
 impl Permits {
     #[new]
-    fn new(py: Python<'_>, client: &Client, what: (String, String)) -> PyResult<PyClassInitializer<Self>> {
-        Ok(PyClassInitializer::from(Object::of(py, client, what, Vec::new())?).add_subclass(Permits))
+    fn new(py: Python<'_>, client: &Client, what: (String, String), wait: Option<f64>) -> PyResult<PyClassInitializer<Self>> {
+        let wait = outcome::duration(wait).map_err(|error| outcome::exception(py, &error, &what.1))?;
+        Ok(PyClassInitializer::from(Object::of(py, client, what, Vec::new())?).add_subclass(Permits { wait }))
     }
 
-    /// Takes one permit, and waits as long as that takes.
+    /// Takes one permit. Raises NotAcquiredError when the `wait` that `get_semaphore` was given ends.
     fn __enter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
-        run(slf, Op::Acquire, true).map(|()| slf.clone())
+        // What runs Python code comes before the acquire.
+        slf.call_method0(intern!(slf.py(), "_prepare"))?;
+        match slf.get().run(slf, Op::Acquire)? {
+            Ok(Answer { done: true, .. }) => Ok(slf.clone()),
+            Ok(_) => Err(PyErr::from_value(slf.call_method0(intern!(slf.py(), "_not_entered"))?)),
+            Err(error) => Err(outcome::exception(slf.py(), &error, slf.as_super().get().named.shown())),
+        }
     }
 
-    /// Gives the permit back. Its errors are raised only if the body succeeded: they must not hide the body's own.
+    /// Gives the permit back. Its errors are raised only if the body succeeded; of the body's own error they become a note.
     #[pyo3(signature = (kind, error, at, /))]
     fn __exit__(slf: &Bound<'_, Self>, kind: &Bound<'_, PyAny>, error: &Bound<'_, PyAny>, at: &Bound<'_, PyAny>) -> PyResult<()> {
-        let _ = (error, at);
-        run(slf, Op::Release, kind.is_none())
+        let _ = at;
+        match slf.get().run(slf, Op::Release)? {
+            Ok(_) => Ok(()),
+            Err(failure) if kind.is_none() => Err(outcome::exception(slf.py(), &failure, slf.as_super().get().named.shown())),
+            Err(failure) => outcome::noted(error, &failure),
+        }
     }
 }
 
-fn run(permits: &Bound<'_, Permits>, op: Op, loud: bool) -> PyResult<()> {
-    let (py, named) = (permits.py(), &permits.as_super().get().named);
-    let owner = permits.getattr(pyo3::intern!(py, "_this_thread"))?.getattr(pyo3::intern!(py, "owner"))?.extract()?;
-    let request = Request { wait: None, numbers: vec![1], ..named.request(op, owner) };
-    let outcome = outcome::from_result(park::run(py, &named.client, request)?);
-    if loud { outcome::raised(py, outcome, named.shown()) } else { Ok(()) }
+impl Permits {
+    fn run(&self, slf: &Bound<'_, Self>, op: Op) -> PyResult<redlatch::Result<Answer>> {
+        let (py, named) = (slf.py(), &slf.as_super().get().named);
+        let owner = slf.getattr(intern!(py, "_this_thread"))?.getattr(intern!(py, "owner"))?.extract()?;
+        let request = Request { wait: self.wait, numbers: vec![1], ..named.request(op, owner) };
+        park::run(py, &named.client, request)
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pyo3::intern;
 use pyo3::prelude::*;
 use redlatch::{Answer, Error, Look};
 
@@ -38,6 +39,15 @@ pub fn from_error(error: &Error) -> Outcome {
 pub fn raised(py: Python<'_>, outcome: Outcome, name: &str) -> PyResult<()> {
     if outcome.3.is_some() {
         py.import("redlatch.calls")?.call_method1("answer", (outcome, name))?;
+    }
+    Ok(())
+}
+
+/// Notes at the error of a block's body what went wrong at the block's end, from Python 3.11 on.
+pub fn noted(body: &Bound<'_, PyAny>, error: &Error) -> PyResult<()> {
+    let add_note = intern!(body.py(), "add_note");
+    if body.hasattr(add_note)? {
+        body.call_method1(add_note, (error.to_string(),))?;
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ UnsupportedError. Errors, `Seconds`, `Tls`, `Wait`, `WaitAof`, `EACH` and `UNSET
 """
 
 from redlatch.aio.client import AsyncClient
+from redlatch.aio.client import AsyncClient as Client
 from redlatch.aio.connecting import connect, red_lock
 from redlatch.aio.groups import FasterMultiLock, MultiLock, RedLock
 from redlatch.aio.hold import Hold
@@ -23,6 +24,7 @@ from redlatch.aio.read_write import ReadLock, ReadWriteLock, WriteLock
 
 __all__ = [
     "AsyncClient",
+    "Client",
     "CountDownLatch",
     "FairLock",
     "FasterMultiLock",

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Union
 
 from redlatch import calls, lazy
 from redlatch.aio.loops import here, run
 from redlatch.durations import Seconds, optional_seconds
-from redlatch.errors import ConfigError, LockLostError, RedlatchError, UnsupportedError
+from redlatch.errors import ArgumentTypeError, LockLostError, RedlatchError, UnsupportedError, note
 from redlatch.held import Held
 
 if TYPE_CHECKING:
@@ -38,7 +37,11 @@ class Hold(Held):
         Raises NotHeldError if it was released before, LockLostError if it was lost, UnavailableError if Redis did not
         answer; then it is not renewed any more and ends with its lease.
         """
-        await self._end(here())
+        try:
+            await self._end(here())
+        except LockLostError:
+            self._look()  # remembers it for as long as this object lives
+            raise
 
     async def __aenter__(self) -> Self:
         return self
@@ -46,12 +49,13 @@ class Hold(Held):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        """Releases. Its errors are raised only if the body succeeded: they must not hide the body's own."""
-        if kind is None:
+        """Releases. Its errors are raised only if the body succeeded; of the body's own error they become a note."""
+        try:
             await self.release()
-        else:
-            with suppress(RedlatchError):
-                await self.release()
+        except RedlatchError as failure:
+            if kind is None:
+                raise
+            note(error, failure)
 
     def on_lost(self, callback: OnLost) -> None:
         """Has `callback(hold, error)` called once if the hold is lost, with the LockLostError that says why.
@@ -63,7 +67,9 @@ class Hold(Held):
         Raises NotHeldError in a forked child of the process that acquired it, UnsupportedError for generators.
         """
         if not callable(callback):
-            raise ConfigError(f"on_lost of `{self.name}` is {callback!r}; give a function of hold and error", self.name)
+            raise ArgumentTypeError(
+                f"on_lost of `{self.name}` is {callback!r}; give a function of hold and error", self.name
+            )
         if lazy.is_lazy(callback) and not lazy.is_coroutine_function(callback):
             raise UnsupportedError(f"{callback!r} would not run when it is called; give a plain function", self.name)
         self._refuse_in_a_fork()

@@ -181,12 +181,13 @@ class Lock(_redlatch.Object):
         """In how many seconds it ends if nobody renews it: None if it is free, `math.inf` if it has no end."""
         return await self._asked(asks.REMAIN_TIME_TO_LIVE)
 
-    async def acquire(self, blocking: bool = True, timeout: float = -1) -> Hold | None:
+    async def acquire(self, blocking: bool = True, timeout: float | Unset = UNSET) -> Hold | None:
         """Acquires as `threading.RLock.acquire` does, and returns the hold or None.
 
-        `timeout` is in seconds, -1 waits for ever. Raises ValueError, OverflowError and TypeError as RLock does.
+        `timeout` is in seconds, -1 waits for ever; left out, it waits as `get_lock` was told to. Raises ValueError,
+        OverflowError and TypeError as RLock does.
         """
-        return await self._take(rlock_wait(blocking, timeout), UNSET, self._records())
+        return await self._take(rlock_wait(blocking, timeout, self._wait), UNSET, self._records())
 
     async def locked(self) -> bool:
         """Is `is_locked`, under the name that `threading.RLock` has for it."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from redlatch.errors import RedlatchError
+from redlatch.errors import RedlatchError, note
 from redlatch.permit import taken_before_fork
 
 if TYPE_CHECKING:
@@ -55,12 +54,13 @@ class Permit(str):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        """Gives it back. Its errors are raised only if the body succeeded: they must not hide the body's own."""
-        if kind is None:
+        """Gives it back. Its errors are raised only if the body succeeded; else they are noted at its error."""
+        try:
             await self.release()
-        else:
-            with suppress(RedlatchError):
-                await self.release()
+        except RedlatchError as failure:
+            if kind is None:
+                raise
+            note(error, failure)
 
     def __reduce__(self) -> tuple[type, tuple[str]]:
         return str, (str(self),)

@@ -10,11 +10,11 @@ from redlatch.aio.hold import Hold
 from redlatch.aio.loops import run
 from redlatch.aio.permit import Permit
 from redlatch.aio.tasks import this_task
-from redlatch.durations import Seconds, optional_seconds
+from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
 from redlatch.locks import FOR_EVER
 from redlatch.owners import next_owner
 from redlatch.permit_semaphore import ENDLESS, all_halves, check_renew, halves, ids, not_out
-from redlatch.permits import checked_number, not_there
+from redlatch.permits import checked_number, not_there, optional_permits
 from redlatch.texts import checked
 
 if TYPE_CHECKING:
@@ -43,12 +43,17 @@ class PermitExpirableSemaphore(_redlatch.Object):
 
     _client: AsyncClient
     _renewed: _redlatch.Object
+    _wait: float | None
+    #: What is still to be set.
+    _permits: int | None
 
-    def __new__(cls, client: AsyncClient, name: str) -> Self:
+    def __new__(cls, client: AsyncClient, name: str, permits: int | None, wait: Seconds | None) -> Self:
         name = checked("the name of a semaphore", name)
         semaphore = super().__new__(cls, client._native, ("permit_semaphore", name))
         semaphore._client = client
         semaphore._renewed = _redlatch.Object(client._native, ("permit", name))
+        semaphore._wait = optional_seconds("wait", wait, FOR_EVER)
+        semaphore._permits = optional_permits(permits)
         return semaphore
 
     async def try_set_permits(self, permits: int) -> bool:
@@ -76,25 +81,27 @@ class PermitExpirableSemaphore(_redlatch.Object):
         return await asked(self, asks.PERMITS)
 
     async def acquire(
-        self, *, wait: Seconds | None = None, lease: Seconds | None = None, renew: bool = False
+        self, *, wait: Seconds | Unset | None = UNSET, lease: Seconds | None = None, renew: bool = False
     ) -> Permit:
         """Takes a permit, which gives itself back at the end of `async with`. Raises NotAcquiredError when `wait` ends.
 
-        It lasts for `lease` (None: without end); with `renew` it is renewed while this process lives, and has a `hold`
-        that tells of its loss.
+        UNSET waits as `get_permit_expirable_semaphore` was told. It lasts for `lease` (None: without end); with `renew`
+        it is renewed while this process lives, and has a `hold` that tells of its loss.
         """
-        permit = await self.try_acquire(wait=wait, lease=lease, renew=renew)
+        waiting = self._wait if wait is UNSET else wait
+        permit = await self.try_acquire(wait=waiting, lease=lease, renew=renew)
         if permit is None:
-            raise not_there(self.name, 1, wait, await asked(self, asks.IS_SET), self._held_back())
+            raise not_there(self.name, 1, waiting, await asked(self, asks.IS_SET), self._held_back())
         return permit
 
     async def acquire_many(
-        self, permits: int, *, wait: Seconds | None = None, lease: Seconds | None = None
+        self, permits: int, *, wait: Seconds | Unset | None = UNSET, lease: Seconds | None = None
     ) -> list[Permit]:
         """Takes permits, all at once; otherwise as `acquire`."""
-        taken = await self.try_acquire_many(permits, wait=wait, lease=lease)
+        waiting = self._wait if wait is UNSET else wait
+        taken = await self.try_acquire_many(permits, wait=waiting, lease=lease)
         if taken is None:
-            raise not_there(self.name, permits, wait, await asked(self, asks.IS_SET), self._held_back())
+            raise not_there(self.name, permits, waiting, await asked(self, asks.IS_SET), self._held_back())
         return taken
 
     async def try_acquire(
@@ -140,6 +147,9 @@ class PermitExpirableSemaphore(_redlatch.Object):
         self, permits: int, wait: Seconds | None, lease: Seconds | None, renew: bool
     ) -> list[Permit] | None:
         times = optional_seconds("wait", wait, FOR_EVER), optional_seconds("lease", lease, ENDLESS)
+        if self._permits is not None:
+            await self.try_set_permits(self._permits)
+            self._permits = None
         # Each renewed permit is held by an owner of its own; this task may have any number of them.
         thing, owner = (self._renewed, next_owner()) if renew else (self, this_task().owner)
         taken = calls.answer(await run(thing, calls.ACQUIRE, owner, times, [permits]), self.name)

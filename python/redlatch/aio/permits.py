@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 from redlatch import _redlatch, asks
 from redlatch.aio.asking import asked
-from redlatch.durations import Seconds, optional_seconds
-from redlatch.errors import RedlatchError
+from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
+from redlatch.errors import RedlatchError, note
 from redlatch.locks import FOR_EVER
-from redlatch.permits import checked_number, checked_ttl, not_there
+from redlatch.permits import checked_number, checked_ttl, not_there, optional_permits
 from redlatch.texts import checked
 
 if TYPE_CHECKING:
@@ -36,10 +35,15 @@ class Semaphore(_redlatch.Object):
     """
 
     _client: AsyncClient
+    _wait: float | None
+    #: What is still to be set.
+    _permits: int | None
 
-    def __new__(cls, client: AsyncClient, name: str) -> Self:
+    def __new__(cls, client: AsyncClient, name: str, permits: int | None, wait: Seconds | None) -> Self:
         semaphore = super().__new__(cls, client._native, ("semaphore", checked("the name of a semaphore", name)))
         semaphore._client = client
+        semaphore._wait = optional_seconds("wait", wait, FOR_EVER)
+        semaphore._permits = optional_permits(permits)
         return semaphore
 
     async def try_set_permits(self, permits: int, *, ttl: Seconds | None = None) -> bool:
@@ -58,14 +62,18 @@ class Semaphore(_redlatch.Object):
         """Takes all permits that are available and returns how many."""
         return await asked(self, asks.DRAIN)
 
-    async def acquire(self, permits: int = 1, *, wait: Seconds | None = None) -> None:
-        """Takes permits, all at once. Raises NotAcquiredError when `wait` ends."""
-        if not await self.try_acquire(permits, wait=wait):
-            raise not_there(self.name, permits, wait, await asked(self, asks.IS_SET), self._held_back())
+    async def acquire(self, permits: int = 1, *, wait: Seconds | Unset | None = UNSET) -> None:
+        """Takes permits, all at once; UNSET waits as `get_semaphore` was told. Raises NotAcquiredError when it ends."""
+        waiting = self._wait if wait is UNSET else wait
+        if not await self.try_acquire(permits, wait=waiting):
+            raise not_there(self.name, permits, waiting, await asked(self, asks.IS_SET), self._held_back())
 
     async def try_acquire(self, permits: int = 1, *, wait: Seconds | None = 0) -> bool:
         """Takes permits if they are there within `wait` (0: now), and returns whether it did."""
         count, waiting = checked_number("permits", permits), optional_seconds("wait", wait, FOR_EVER)
+        if self._permits is not None:
+            await self.try_set_permits(self._permits)
+            self._permits = None
         return await asked(self, asks.TAKE, (count,), wait=waiting)
 
     async def release(self, permits: int = 1) -> None:
@@ -81,7 +89,7 @@ class Semaphore(_redlatch.Object):
         return await asked(self, asks.DELETE)
 
     async def __aenter__(self) -> Self:
-        """Takes one permit, and waits as long as that takes."""
+        """Takes one permit. Raises NotAcquiredError when the `wait` that `get_semaphore` was given ends."""
         await self.acquire()
         return self
 
@@ -90,13 +98,14 @@ class Semaphore(_redlatch.Object):
     ) -> None:
         """Gives the permit back.
 
-        Its errors are raised only if the body succeeded: they must not hide the body's own.
+        Its errors are raised only if the body succeeded; of the body's own error they become a note.
         """
-        if kind is None:
+        try:
             await self.release()
-        else:
-            with suppress(RedlatchError):
-                await self.release()
+        except RedlatchError as failure:
+            if kind is None:
+                raise
+            note(error, failure)
 
     def __repr__(self) -> str:
         return f"<redlatch.aio.Semaphore {self.name!r} of {self._client!r}>"

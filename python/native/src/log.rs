@@ -1,0 +1,256 @@
+//! What the core says to a log, on its way to Python's `logging`. The I/O thread never waits for the GIL: its messages go into a queue, which
+//! a Python thread empties (`redlatch/logs.py`). That thread starts with the first message, so that a program without one has none.
+
+use std::collections::VecDeque;
+use std::fmt::{Debug, Write};
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use pyo3::prelude::*;
+use redlatch::PerProcess;
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::span::{Attributes, Id, Record as Values};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+/// `logging.DEBUG` and its neighbours.
+const DEBUG: u8 = 10;
+const INFO: u8 = 20;
+const WARNING: u8 = 30;
+
+/// How many messages below a warning may wait for the Python thread. A handler that is slower than they come loses some of them.
+const MOST: usize = 10_000;
+
+/// The lowest level that a logger wants. Warnings are always told: they are few.
+static WANTED: AtomicU8 = AtomicU8::new(WARNING);
+
+/// A forked child has a queue of its own: what its parent has said is its parent's to log.
+static SAID: PerProcess<Said> = PerProcess::new();
+
+/// `(logger, level, message, (lock, owner, reason), (file, line), seconds since 1970)`.
+type Record = (String, u8, String, (Option<String>, Option<String>, Option<String>), (&'static str, u32), f64);
+
+#[derive(Default)]
+struct Said {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    records: VecDeque<Record>,
+    /// How many there was no room for.
+    dropped: u64,
+    thread: Phase,
+    /// The Python thread has taken records and not come back yet.
+    delivering: bool,
+}
+
+/// Of the Python thread.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Phase {
+    #[default]
+    None,
+    Starting,
+    Running,
+    /// The program ends.
+    Stopped,
+}
+
+/// From now on, unless another library of this process listens already.
+pub fn begin() {
+    drop(tracing::subscriber::set_global_default(Log));
+}
+
+/// Has messages from this level of `logging` on told.
+#[pyfunction]
+pub fn log_level(level: u8) {
+    let level = level.min(WARNING);
+    if WANTED.swap(level, Relaxed) != level {
+        tracing::callsite::rebuild_interest_cache();
+    }
+}
+
+/// Blocks until there are messages, and takes some of them; empty: the program ends, and none is left.
+#[pyfunction]
+pub fn log_drain(py: Python<'_>, at_most: usize) -> Vec<Record> {
+    py.detach(|| said().drain(at_most))
+}
+
+/// Blocks until all messages are delivered, but for at most so many seconds.
+#[pyfunction]
+pub fn log_flush(py: Python<'_>, at_most: f64) {
+    py.detach(|| said().flush(Duration::try_from_secs_f64(at_most).unwrap_or_default()));
+}
+
+/// The program ends: the Python thread ends when the queue is empty, and none starts any more.
+#[pyfunction]
+pub fn log_stop(py: Python<'_>) {
+    py.detach(|| said().stop());
+}
+
+fn said() -> &'static Said {
+    SAID.get(Said::default)
+}
+
+impl Said {
+    fn push(&self, record: Record) {
+        let mut state = self.state();
+        if record.1 < WARNING && state.records.len() >= MOST {
+            state.dropped += 1;
+            return;
+        }
+        state.records.push_back(record);
+        let starts = state.thread == Phase::None;
+        if starts {
+            state.thread = Phase::Starting;
+        }
+        drop(state);
+        self.changed.notify_all();
+        // A thread of its own waits for the GIL. Where the system gives none, the next message or the end of the program tries again.
+        if starts && std::thread::Builder::new().name("redlatch-logs".into()).spawn(|| said().start()).is_err() {
+            self.phase(Phase::None);
+        }
+    }
+
+    /// Starts the Python thread.
+    fn start(&self) {
+        let started = Python::try_attach(|py| {
+            // Only an interpreter that uses redlatch logs its messages.
+            let modules = py.import("sys")?.getattr("modules")?;
+            modules.get_item("redlatch.logs")?.call_method0("begin").map(drop)
+        });
+        if let Some(Ok(())) = started {
+            return self.phase(Phase::Running);
+        }
+        // No interpreter can log them, mostly since the one that uses redlatch is not the main one: so they go where Python's last resort is.
+        let mut state = self.state();
+        state.records.drain(..).for_each(|record| eprintln!("{}", record.2));
+        drop(state);
+        self.phase(Phase::None);
+    }
+
+    fn phase(&self, phase: Phase) {
+        let mut state = self.state();
+        if state.thread != Phase::Stopped {
+            state.thread = phase;
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn drain(&self, at_most: usize) -> Vec<Record> {
+        let mut state = self.state();
+        state.delivering = false;
+        self.changed.notify_all();
+        while state.records.is_empty() && state.thread != Phase::Stopped {
+            state = self.changed.wait(state).expect("nothing panics while it is held");
+        }
+        let count = state.records.len().min(at_most);
+        let mut records: Vec<Record> = state.records.drain(..count).collect();
+        if state.dropped > 0 {
+            let count = std::mem::take(&mut state.dropped);
+            let message = format!("{count} messages below a warning were dropped; the handlers of `logging` are slower than they came");
+            records.push(("redlatch".into(), WARNING, message, (None, None, None), (file!(), line!()), now()));
+        }
+        state.delivering = !records.is_empty();
+        records
+    }
+
+    fn flush(&self, at_most: Duration) {
+        let is_busy = |state: &mut State| state.thread != Phase::Stopped && (!state.records.is_empty() || state.delivering);
+        drop(self.changed.wait_timeout_while(self.state(), at_most, is_busy));
+    }
+
+    fn stop(&self) {
+        let state = self.state();
+        // A thread that starts is not to look for an interpreter that is gone.
+        let mut state = self.changed.wait_while(state, |state| state.thread == Phase::Starting).expect("nothing panics while it is held");
+        state.thread = Phase::Stopped;
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nothing panics while it is held")
+    }
+}
+
+struct Log;
+
+impl Subscriber for Log {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target().starts_with("redlatch") && level(metadata).is_some_and(|level| level >= WANTED.load(Relaxed))
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(match WANTED.load(Relaxed) {
+            WARNING.. => LevelFilter::WARN,
+            INFO.. => LevelFilter::INFO,
+            _ => LevelFilter::DEBUG,
+        })
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let metadata = event.metadata();
+        let mut texts = Texts::default();
+        event.record(&mut texts);
+        let logger = metadata.target().replace("::", ".");
+        let place = (metadata.file().unwrap_or("redlatch"), metadata.line().unwrap_or_default());
+        let level = level(metadata).unwrap_or(WARNING);
+        said().push((logger, level, texts.message, (texts.lock, texts.owner, texts.reason), place, now()));
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Values<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// `None`: what is for the rig of the core's tests alone.
+fn level(metadata: &Metadata<'_>) -> Option<u8> {
+    match *metadata.level() {
+        Level::ERROR | Level::WARN => Some(WARNING),
+        Level::INFO => Some(INFO),
+        Level::DEBUG => Some(DEBUG),
+        Level::TRACE => None,
+    }
+}
+
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
+
+/// The fields of one event.
+#[derive(Default)]
+struct Texts {
+    message: String,
+    lock: Option<String>,
+    owner: Option<String>,
+    reason: Option<String>,
+}
+
+impl Visit for Texts {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            "lock" => self.lock = Some(value.to_owned()),
+            "owner" => self.owner = Some(value.to_owned()),
+            "reason" => self.reason = Some(value.to_owned()),
+            _ => {}
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        if field.name() == "message" {
+            write!(self.message, "{value:?}").expect("memory takes everything");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+"""What redlatch says to `logging`: by the loggers `redlatch.lost`, `redlatch.link` and so on, each record with the
+attributes `lock`, `owner` and `reason`.
+
+The I/O thread of a client never waits for Python: its messages go into a queue of the native module. A thread empties
+it and calls the handlers. It starts with the first message, so most programs never have it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, Final
+
+from redlatch import _redlatch
+
+if TYPE_CHECKING:
+    from redlatch._redlatch import _Record
+
+#: How many seconds the handlers may take at the end of the program.
+_PATIENCE: Final = 3
+
+#: What has loggers of their own.
+_PARTS: Final = ("acquire", "config", "link", "lost", "pubsub", "quarantine", "renew", "semaphore")
+
+_thread: threading.Thread | None = None
+
+
+def look() -> None:
+    """Has the core say what a logger wants now, warnings at least. Makes no logger: a configuration may come later."""
+    if not hasattr(sys.modules.get("logging"), "getLogger"):
+        return  # it is not imported, or just being
+    import logging
+
+    made = logging.Logger.manager.loggerDict
+    found = (made.get(name) for name in ("redlatch", *(f"redlatch.{part}" for part in _PARTS)))
+    loggers = [logger for logger in found if isinstance(logger, logging.Logger)]
+    if not isinstance(made.get("redlatch"), logging.Logger):
+        loggers.append(logging.root)
+    wanted = (level for level in (logging.DEBUG, logging.INFO) if any(log.isEnabledFor(level) for log in loggers))
+    _redlatch.log_level(next(wanted, logging.WARNING))
+
+
+def begin() -> None:
+    """Starts the thread; the native module calls this with the first message."""
+    global _thread
+    import atexit
+    import logging  # noqa: F401
+
+    # Called before `logging.shutdown`, which was registered earlier: the handlers are still open.
+    atexit.register(_redlatch.log_flush, _PATIENCE)
+    _thread = threading.Thread(target=_run, name="redlatch-logs", daemon=True)
+    _thread.start()
+
+
+def calls_in(thread: threading.Thread) -> bool:
+    """Whether handlers of `logging` are called in it."""
+    return thread is _thread
+
+
+def finish() -> None:
+    """Has everything delivered that was said, at the end of the program."""
+    _redlatch.log_stop()
+    if _thread is not None and _thread.is_alive() and _thread is not threading.current_thread():
+        _thread.join(_PATIENCE)
+    _run()
+
+
+def _run() -> None:
+    while records := _redlatch.log_drain(100):
+        for record in records:
+            try:
+                _deliver(record)
+            except BaseException:
+                _complain()
+        look()
+
+
+def _deliver(record: _Record) -> None:
+    import logging
+
+    name, level, message, (lock, owner, reason), (file, line), at = record
+    logger = logging.getLogger(name)
+    if not logger.isEnabledFor(level):
+        return
+    extra = {"lock": lock, "owner": owner, "reason": reason}
+    told = logger.makeRecord(name, level, file, line, message, (), None, None, extra)
+    # When it was said, not when it was delivered.
+    told.relativeCreated += (at - told.created) * 1000
+    told.created, told.msecs = at, at % 1 * 1000
+    logger.handle(told)
+
+
+def _complain() -> None:
+    """Reports the exception of a filter as that of a thread, which keeps no later message back."""
+    try:
+        threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
+    except BaseException:
+        return  # there is no log to turn to
+
+
+def _start_anew() -> None:
+    """In a forked child, which has a queue of its own, and not its parent's thread."""
+    global _thread
+    _thread = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_anew)

@@ -1,0 +1,289 @@
+"""What a caller sees of a loss, of a second release, of a wait that it chose and of a wrong argument."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import sys
+import typing
+from collections.abc import Iterator
+from typing import Any, Callable
+
+import pytest
+
+import redlatch
+from eventually import until_true
+from loops import run as run_in_a_loop
+from program import run
+from public import functions
+from redlatch import Client, aio
+from servers import Server
+from view import View
+
+has_notes = pytest.mark.skipif(sys.version_info < (3, 11), reason="notes of errors came with Python 3.11")
+
+
+def notes(error: BaseException) -> list[str]:
+    return list(error.__dict__["__notes__"])
+
+
+def test_a_hold_stays_lost_after_its_block_and_after_its_release(client: Client, view: View, name: str) -> None:
+    with pytest.raises(redlatch.LockLostError), client.lock(name) as hold:
+        view("DEL", name)
+        until_true(lambda: hold.lost, "the loss")
+    assert (hold.lost, hold.lost_reason, hold.remaining) == (True, "deleted", 0.0)
+    with pytest.raises(redlatch.LockLostError):
+        hold.ensure()
+
+
+async def test_a_hold_of_asyncio_stays_lost_after_its_block(aio_client: aio.AsyncClient, view: View, name: str) -> None:
+    with pytest.raises(redlatch.LockLostError):
+        async with aio_client.lock(name) as hold:
+            view("DEL", name)
+            await hold.wait_lost()
+    assert (hold.lost, hold.lost_reason, hold.remaining) == (True, "deleted", 0.0)
+
+
+def test_a_loss_that_only_the_release_learns_of_stays(server: Server, view: View, name: str) -> None:
+    with redlatch.connect(f"{server.url}?prefix=app:") as client:
+        hold = client.lock(name).lock()
+        view("DEL", f"app:{name}")
+        with pytest.raises(redlatch.LockLostError):
+            hold.release()
+        assert (hold.lost, hold.lost_reason) == (True, "deleted")
+
+
+@has_notes
+def test_a_body_that_fails_is_told_of_the_loss_by_a_note(client: Client, view: View, name: str) -> None:
+    lock = client.get_lock(name)
+    for block in (lambda: client.lock(name), lambda: lock, lock.lock):
+        with pytest.raises(KeyError) as failed, block():
+            view("DEL", name)
+            raise KeyError("the body")
+        (note,) = notes(failed.value)
+        assert f"`{name}` is lost" in note
+
+
+@has_notes
+async def test_a_body_of_asyncio_that_fails_is_told_of_the_loss_by_a_note(
+    aio_client: aio.AsyncClient, view: View, name: str
+) -> None:
+    for block in (aio_client.lock(name), aio_client.get_lock(name)):
+        with pytest.raises(KeyError) as failed:
+            async with block:
+                view("DEL", name)
+                raise KeyError("the body")
+        (note,) = notes(failed.value)
+        assert f"`{name}` is lost" in note
+
+
+@has_notes
+async def test_a_body_that_fails_is_told_by_a_note_that_its_permit_is_not_held(
+    client: Client, aio_client: aio.AsyncClient, view: View, name: str
+) -> None:
+    semaphore, of_aio = client.get_permit_expirable_semaphore(name), aio_client.get_permit_expirable_semaphore(name)
+    semaphore.try_set_permits(1)
+    with pytest.raises(KeyError) as failed, semaphore.acquire() as permit:
+        semaphore.release(permit)
+        raise KeyError("the body")
+    assert len(notes(failed.value)) == 1
+    with pytest.raises(KeyError) as failed:
+        async with await of_aio.acquire() as theirs:
+            await of_aio.release(theirs)
+            raise KeyError("the body")
+    assert len(notes(failed.value)) == 1
+
+
+def test_acquire_waits_as_the_lock_was_told_to(client: Client, stranger: Client, name: str) -> None:
+    with stranger.lock(name):
+        assert client.get_lock(name, wait=0.05).acquire() is None
+        assert client.lock(name, wait=0.05).acquire() is None
+        assert client.get_lock(name, wait=60).acquire(timeout=0.05) is None
+
+
+async def test_acquire_of_asyncio_waits_as_the_lock_was_told_to(
+    aio_client: aio.AsyncClient, stranger: Client, name: str
+) -> None:
+    with stranger.get_lock(name, owner=5):
+        assert await aio_client.get_lock(name, wait=0.05).acquire() is None
+        assert await aio_client.lock(name, wait=0.05).acquire() is None
+
+
+@pytest.mark.parametrize("kind", ["get_semaphore", "get_permit_expirable_semaphore"])
+def test_the_first_acquire_sets_the_permits_and_the_wait_ends_it(client: Client, kind: str, name: str) -> None:
+    semaphore = getattr(client, kind)(name, permits=2, wait=0.05)
+    semaphore.acquire()
+    semaphore.acquire()
+    assert semaphore.available_permits() == 0
+    with pytest.raises(redlatch.NotAcquiredError, match=f"`{name}`"):
+        semaphore.acquire()
+    again = getattr(client, kind)(name, permits=5, wait=0)  # they are set: that is no change
+    with pytest.raises(redlatch.NotAcquiredError):
+        again.acquire()
+
+
+@pytest.mark.parametrize("kind", ["get_semaphore", "get_permit_expirable_semaphore"])
+async def test_the_first_acquire_of_asyncio_sets_the_permits_and_the_wait_ends_it(
+    aio_client: aio.AsyncClient, kind: str, name: str
+) -> None:
+    semaphore = getattr(aio_client, kind)(name, permits=1, wait=0.05)
+    await semaphore.acquire()
+    with pytest.raises(redlatch.NotAcquiredError, match=f"`{name}`"):
+        await semaphore.acquire()
+
+
+async def test_a_block_of_a_semaphore_ends_its_wait(client: Client, aio_client: aio.AsyncClient, name: str) -> None:
+    with client.get_semaphore(name, permits=1, wait=5):
+        with pytest.raises(redlatch.NotAcquiredError), client.get_semaphore(name, wait=0.05):
+            raise AssertionError("a block began without a permit")
+        with pytest.raises(redlatch.NotAcquiredError):
+            async with aio_client.get_semaphore(name, wait=0.05):
+                raise AssertionError("a block began without a permit")
+    assert client.get_semaphore(name).available_permits() == 1
+
+
+def test_a_second_release_says_so(client: Client, name: str) -> None:
+    hold = client.lock(name).lock()
+    hold.release()
+    for ask in (hold.release, hold.ensure):
+        with pytest.raises(redlatch.NotHeldError, match=f"`{name}` was released already by this hold"):
+            ask()
+
+
+async def test_a_second_release_of_asyncio_says_so(aio_client: aio.AsyncClient, name: str) -> None:
+    hold = await aio_client.lock(name).lock()
+    await hold.release()
+    with pytest.raises(redlatch.NotHeldError, match=f"`{name}` was released already by this hold"):
+        await hold.release()
+
+
+def test_every_error_has_the_name_without_the_prefix(server: Server, view: View, name: str) -> None:
+    told: list[redlatch.RedlatchError] = []
+
+    def tell(call: Callable[[], object]) -> None:
+        with pytest.raises(redlatch.RedlatchError) as raised:
+            call()
+        told.append(raised.value)
+
+    with redlatch.connect(server.url, prefix="app:") as client:
+        hold = client.lock(name).lock()
+        tell(client.lock(name, wait=0).lock)
+        tell(client.get_lock(name).unlock)
+        view("DEL", f"app:{name}")
+        tell(hold.release)
+        with client.get_non_reentrant_lock(name) as kept:
+            tell(client.get_non_reentrant_lock(name).lock)
+        tell(kept.release)
+        view("SET", f"app:{name}", "of another kind")
+        tell(client.get_lock(name).try_lock)
+        view("DEL", f"app:{name}")
+    for error in told:
+        assert f"`{name}`" in str(error), repr(error)
+        assert "app:" not in str(error), repr(error)
+        assert error.name == name
+
+
+WRONG: list[Callable[[Any], object]] = [
+    lambda client: client.get_lock(5),
+    lambda client: client.lock(b"bytes"),
+    lambda client: client.get_lock("n", wait="5"),
+    lambda client: client.lock("n", lease=True),
+    lambda client: client.get_lock("n", owner="me"),
+    lambda client: client.get_semaphore("n", permits="3"),
+    lambda client: client.get_multi_lock("n"),
+    lambda client: client.set_credentials(5),
+    lambda client: client.lock("n")(5),
+    lambda _: redlatch.connect(5),  # type: ignore[arg-type]
+    lambda _: redlatch.connect("redis://h", tls="ca.pem"),  # type: ignore[arg-type]
+    lambda _: redlatch.connect("redis://h", sync="wait"),  # type: ignore[arg-type]
+    lambda _: redlatch.connect("redis://h", quarantine=1),  # type: ignore[arg-type]
+    lambda _: redlatch.connect(config=5),  # type: ignore[arg-type]
+    lambda _: aio.connect(5),  # type: ignore[arg-type]
+    lambda _: redlatch.Client("redis://h"),  # type: ignore[arg-type]
+    lambda _: aio.Client("redis://h"),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize("call", WRONG, ids=range(len(WRONG)))
+def test_an_argument_of_a_wrong_type_is_a_type_error_for_every_client(
+    client: Client, aio_client: aio.AsyncClient, call: Callable[[Any], object]
+) -> None:
+    for of in (client, aio_client):
+        with pytest.raises(TypeError) as raised:
+            call(of)
+        assert isinstance(raised.value, redlatch.ConfigError)
+
+
+def test_a_value_out_of_range_is_no_type_error(client: Client) -> None:
+    with pytest.raises(redlatch.ConfigError) as raised:
+        client.get_lock("n", wait=-1)
+    assert not isinstance(raised.value, TypeError)
+
+
+def test_a_client_that_is_made_by_its_class_keeps_no_other_clients_locks(own_server: Server, name: str) -> None:
+    ended = run(
+        "import sys, redlatch\n"
+        "client = redlatch.connect(sys.argv[1])\n"
+        "hold = client.lock(sys.argv[2]).lock()\n"
+        "try: redlatch.Client(sys.argv[1])\n"
+        "except redlatch.ConfigError as error: print(error)\n",
+        own_server.url,
+        name,
+    )
+    assert "redlatch.connect(url)" in ended.stdout
+    assert ended.stderr == ""
+    with own_server.view() as view:
+        assert view("KEYS", "*") == []
+
+
+def threads() -> int:
+    return len(os.listdir("/proc/self/task"))
+
+
+def test_a_client_per_call_leaves_no_thread_and_no_connection(own_server: Server, name: str) -> None:
+    with own_server.view() as view:
+        before = threads()
+        for _ in range(30):
+            with redlatch.connect(own_server.url).lock(name):
+                pass
+        until_true(lambda: threads() <= before + 1, "the end of the clients' threads")
+        until_true(lambda: len(str(view("CLIENT", "LIST")).splitlines()) == 1, "the end of the clients' connections")
+        assert view("EXISTS", name) == 0
+
+
+async def one_acquire(url: str, name: str) -> None:
+    async with aio.connect(url).lock(name):
+        pass
+
+
+def test_a_client_of_asyncio_per_call_leaves_no_thread(own_server: Server, name: str) -> None:
+    before = threads()
+    for _ in range(30):
+        run_in_a_loop(one_acquire(own_server.url, name))
+    until_true(lambda: threads() <= before + 1, "the end of the clients' threads")
+
+
+def test_a_client_that_the_program_dropped_renews_what_is_held(own_server: Server, name: str) -> None:
+    hold = redlatch.connect(own_server.url, watchdog=0.6).lock(name).lock()
+    with own_server.view() as view:
+        assert not hold.wait_lost(1.5), "it was not renewed"
+        hold.ensure()
+        hold.release()
+        assert view("EXISTS", name) == 0
+
+
+def hinted() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """What a program calls by its name."""
+    yield from ((name, function) for name, function in functions().items() if "__" not in name)
+    for name, function in vars(aio).items():
+        if callable(function) and name in ("connect", "red_lock"):
+            yield f"aio.{name}", function
+
+
+@pytest.mark.parametrize("name", dict(hinted()))
+def test_the_types_of_every_public_function_can_be_asked_for(name: str) -> None:
+    typing.get_type_hints(dict(hinted())[name])
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert redlatch.__version__ == importlib.metadata.version("redlatch")
