@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::clock::Instant;
 use crate::command::{Answer, Look, Op, Request};
 use crate::config::Config;
-use crate::error::{Error, Result};
+use crate::error::{Error, Loss, Result};
 use crate::events;
 use crate::group::{Group, Member, Rule, Silence};
 use crate::lines::Done;
@@ -178,6 +178,15 @@ impl Client {
             return held.map_or(Look::Gone, |held| held.look());
         }
         self.live().map_or(Look::Gone, |live| live.holds(|holds| holds.look(hold, Instant::now())))
+    }
+
+    /// How a hold was lost, also where its release was told of that: [`Client::look`] calls that one gone. Nothing is asked of the server.
+    pub fn loss_of(&self, hold: u64) -> Option<Loss> {
+        if self.group.is_some() {
+            let Look::Lost(loss) = self.look(hold) else { return None };
+            return Some(loss);
+        }
+        self.live().ok()?.holds(|holds| holds.loss_of(hold, Instant::now()))
     }
 
     /// No caller can release the hold any more: from now on it is not renewed, and ends with its lease. Nothing is asked of the server.

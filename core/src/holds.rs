@@ -18,9 +18,11 @@ use crate::slot::Slot;
 mod belief;
 mod due;
 mod owned;
+mod past;
 mod timetable;
-mod told;
 
+#[cfg(test)]
+mod losses;
 #[cfg(test)]
 mod model;
 #[cfg(test)]
@@ -31,13 +33,13 @@ mod time_line;
 mod tokens;
 
 use owned::{Hold, Lost, Owned};
+use past::{Gone, Past};
 use timetable::Timetable;
-use told::Told;
 
 pub use due::Ask;
 pub use owned::{Lapsed, Leaving, believed};
 
-/// How long the memory of a lost hold waits for its release.
+/// How long a lost hold is its owner's latest, which a release without its number ends.
 const REMEMBER: Duration = Duration::from_secs(600);
 /// A hold that has lasted so long is worth being told of by the server, which is asked for that in batches, a step apart.
 const LASTING: Duration = Duration::from_millis(100);
@@ -58,8 +60,7 @@ pub struct Holds {
     /// When each owner wants to be looked at.
     due: Timetable,
     ended: Vec<Ended>,
-    /// Losses that a release was told of.
-    told: Told,
+    past: Past,
     /// What each name on the server begins with, and no name in a message.
     prefix: String,
     next: u64,
@@ -78,10 +79,10 @@ impl Holds {
         let owned = Slab::new();
         let (slots, names, numbers, ended) = Default::default();
         let due = Timetable::new();
-        let told = Told::default();
+        let past = Past::default();
         let prefix = String::new();
         let (step, origin) = ((watchdog / 12).max(Duration::from_millis(1)), Instant::now());
-        Holds { uuid, watchdog, step, origin, owned, slots, names, numbers, due, ended, told, prefix, next: 1 }
+        Holds { uuid, watchdog, step, origin, owned, slots, names, numbers, due, ended, past, prefix, next: 1 }
     }
 
     /// Its messages have names without this prefix.
@@ -138,6 +139,10 @@ impl Holds {
     /// What releasing a hold (0: the latest) takes. `Ok(None)`: there is none. `Err`: it was lost, and is forgotten by this. What is lost by
     /// the end of the client alone is released all the same.
     pub fn leaving(&mut self, slot: &Slot, number: u64, now: Instant) -> Result<Option<Leaving>, Lapsed> {
+        if let Some(Gone { lost, outlasts, .. }) = self.past.tell(number, slot) {
+            let (lost, outlasts) = (*lost, *outlasts);
+            return Err(Lapsed { loss: Box::new(self.loss(slot, &lost, now)), outlasts });
+        }
         let Some(owned) = self.of(slot) else { return Ok(None) };
         let found = match number {
             0 => owned.holds.last(),
@@ -166,10 +171,13 @@ impl Holds {
         self.forget(slot, number, now);
     }
 
-    /// Forgets a hold whose release is told of its loss. For a while [`Holds::look`] knows the loss all the same.
+    /// Forgets a hold whose release is told of its loss, which [`Holds::loss_of`] knows all the same.
     pub fn tell_loss(&mut self, slot: &Slot, number: u64, now: Instant) {
-        let lost = self.of(slot).and_then(|owned| owned.holds.iter().find(|hold| hold.number == number)?.lost.as_deref().copied());
-        lost.inspect(|lost| self.told.add(number, slot, *lost, now));
+        if let Some(owned) = self.of(slot) {
+            let lost = owned.holds.iter().find(|hold| hold.number == number).and_then(|hold| hold.lost.as_deref().copied());
+            let gone = lost.map(|lost| Gone { slot: slot.clone(), lost, outlasts: owned.outlasts, told: true });
+            gone.into_iter().for_each(|gone| self.past.add(number, gone));
+        }
         self.forget(slot, number, now);
     }
 
@@ -284,8 +292,8 @@ impl Holds {
 
     pub fn look(&mut self, number: u64, now: Instant) -> Look {
         let Some(key) = self.numbers.get(&number).copied() else {
-            let told = self.told.get(number);
-            return told.map_or(Look::Gone, |(slot, lost)| Look::Lost(self.loss(slot, lost, now)));
+            let untold = self.past.untold(number);
+            return untold.map_or(Look::Gone, |gone| Look::Lost(self.loss(&gone.slot, &gone.lost, now)));
         };
         self.expire(key, now);
         let owned = &self.owned[key];
@@ -293,6 +301,20 @@ impl Holds {
             None => Look::Held { remaining: owned.deadline.saturating_duration_since(now) },
             Some(lost) => Look::Lost(self.loss(&owned.slot, lost, now)),
         }
+    }
+
+    /// How a hold was lost, also where its release was told of that; `None`: it was not, or is one of very many long ago.
+    pub fn loss_of(&mut self, number: u64, now: Instant) -> Option<Loss> {
+        match self.look(number, now) {
+            Look::Lost(loss) => Some(loss),
+            Look::Held { .. } => None,
+            Look::Gone => self.past.get(number).map(|gone| self.loss(&gone.slot, &gone.lost, now)),
+        }
+    }
+
+    /// Whether a hold has or had that number.
+    pub fn gave(&self, number: u64) -> bool {
+        (1..self.next).contains(&number)
     }
 
     /// The number of the owner's latest hold, lost or not, unless it was released or its loss was told.

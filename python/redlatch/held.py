@@ -79,8 +79,8 @@ class Held(_redlatch.Held):
     def _loss(self, outcome: _Outcome) -> LockLostError | None:
         """The loss that the end of this hold was; None: it was none."""
         status, _, _, failure = outcome
-        if status == calls.CLOSED:
-            # A closed client watches nothing any more, but it knows how its holds ended.
-            return self._loss(self._look())
+        if failure is None or status == calls.CLOSED:
+            # A release may have been told of it before, and a closed client watches nothing any more.
+            status, _, _, failure = self._look()
         loss = errors.error(status, *failure, self.name) if failure is not None else None
         return loss if isinstance(loss, LockLostError) else None

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Holds, REMEMBER, STEP, believed};
+use super::{Gone, Holds, REMEMBER, STEP, believed};
 use crate::clock::Instant;
 use crate::slot::Slot;
 
@@ -69,10 +69,15 @@ impl Holds {
                     }
                 }
             } else {
-                let numbers = &mut self.numbers;
+                let (numbers, past) = (&mut self.numbers, &mut self.past);
+                let (slot, outlasts) = (&owned.slot, owned.outlasts);
                 owned.holds.retain(|hold| {
-                    let forgotten = hold.lost.as_ref().is_some_and(|lost| lost.noticed + REMEMBER <= now);
-                    !(forgotten && numbers.remove(&hold.number).is_some())
+                    let Some(lost) = hold.lost.as_deref().filter(|lost| lost.noticed + REMEMBER <= now) else { return true };
+                    if numbers.remove(&hold.number).is_none() {
+                        return true;
+                    }
+                    past.add(hold.number, Gone { slot: slot.clone(), lost: *lost, outlasts, told: false });
+                    false
                 });
             }
             self.plan(key, now);

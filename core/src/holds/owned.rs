@@ -77,6 +77,7 @@ pub struct Lapsed {
 }
 
 /// What a release is to send.
+#[derive(Debug)]
 pub struct Leaving {
     pub number: u64,
     pub leave: u32,
@@ -98,7 +99,10 @@ impl Holds {
     /// No caller can release the hold any more: it is not renewed from now on, and ends with its lease. False: it is not held, or is not
     /// renewed anyway.
     pub fn abandon(&mut self, number: u64, now: Instant) -> bool {
-        let Some(key) = self.numbers.get(&number).copied() else { return false };
+        let Some(key) = self.numbers.get(&number).copied() else {
+            self.past.remove(number);
+            return false;
+        };
         self.expire(key, now);
         let owned = &self.owned[key];
         let is_renewed = owned.holds.iter().any(|hold| hold.number == number && hold.watched && hold.lost.is_none());

@@ -39,7 +39,7 @@ impl Target {
         let now = Instant::now();
         let leaving = match self.live.holds(|holds| holds.leaving(&self.slot, number, now)) {
             Ok(Some(leaving)) => leaving,
-            Ok(None) if number > 0 => return Err(Error::Released { lock: self.slot.name.to_string() }),
+            Ok(None) if self.live.holds(|holds| holds.gave(number)) => return Err(Error::Released { lock: self.slot.name.to_string() }),
             Ok(None) => return Err(self.not_held()),
             Err(Lapsed { loss, outlasts }) => {
                 if outlasts {

@@ -78,16 +78,10 @@ impl Held {
     /// What this process knows of it, without asking Redis: the microseconds that remain, lost, or "not now" for released.
     fn _look(&self) -> Outcome {
         match self.request(Op::Watch) {
-            Ok(request) => {
-                let look = self.named.client.look(request.hold);
-                if let Look::Lost(loss) = &look {
-                    let _ = self.loss.set(Error::Lost(Box::new(loss.clone())));
-                }
-                match (look, self.loss.get()) {
-                    (Look::Gone, Some(loss)) => outcome::from_error(loss),
-                    (look, _) => outcome::from_look(look),
-                }
-            }
+            Ok(request) => match self.named.client.look(request.hold) {
+                held @ Look::Held { .. } => outcome::from_look(held),
+                Look::Lost(_) | Look::Gone => self.look_back(request.hold),
+            },
             Err(error) => outcome::from_error(&error),
         }
     }
@@ -135,6 +129,16 @@ impl Held {
             (Err(error), None) => Err(outcome::exception(py, &error, self.named.shown())),
             (Ok(_), _) => Ok(()),
         }
+    }
+
+    /// How it was lost, or "not now": it was released.
+    fn look_back(&self, number: u64) -> Outcome {
+        let Some(loss) = self.named.client.loss_of(number) else {
+            return self.loss.get().map_or_else(|| outcome::from_look(Look::Gone), outcome::from_error);
+        };
+        let loss = Error::Lost(Box::new(loss));
+        let _ = self.loss.set(loss.clone());
+        outcome::from_error(&loss)
     }
 
     pub fn watching(&self, wait: Option<f64>) -> redlatch::Result<Request> {
