@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from redlatch import _redlatch, calls, leaving
 from redlatch.durations import Seconds
@@ -16,9 +16,7 @@ from redlatch.permit_semaphore import PermitExpirableSemaphore
 from redlatch.permits import CountDownLatch, Semaphore
 from redlatch.read_write import ReadWriteLock
 from redlatch.texts import checked
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from redlatch.typings import Self
 
 
 class Client:

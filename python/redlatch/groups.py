@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import redlatch
 from redlatch import _redlatch, calls
 from redlatch.durations import Seconds
 from redlatch.errors import ArgumentTypeError, ConfigError
 from redlatch.locks import Lock
 from redlatch.owners import EACH, Owner
 from redlatch.texts import checked as checked_text
+from redlatch.typings import Self
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    from redlatch.client import Client
     from redlatch.templates import Rename
 
 
@@ -30,7 +29,7 @@ class MultiLock(Lock):
     _members: tuple[Lock, ...]
 
     def __new__(
-        cls, client: Client, locks: Iterable[Lock], wait: Seconds | None, lease: Seconds | None, owner: Owner
+        cls, client: redlatch.Client, locks: Iterable[Lock], wait: Seconds | None, lease: Seconds | None, owner: Owner
     ) -> Self:
         members = tuple(locks)
         native = grouped(cls._majority, members, Lock)
@@ -63,7 +62,7 @@ class FasterMultiLock(Lock):
 
     def __new__(
         cls,
-        client: Client,
+        client: redlatch.Client,
         group: str,
         values: Iterable[str],
         wait: Seconds | None,

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+import redlatch
 from redlatch import asks
 from redlatch.durations import Seconds, seconds
 from redlatch.locks import Lock
 from redlatch.owners import Owner
 from redlatch.texts import each
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    from redlatch.client import Client
+from redlatch.typings import Self
 
 
 class SpinLock(Lock):
@@ -24,7 +21,7 @@ class SpinLock(Lock):
 
     def __new__(
         cls,
-        client: Client,
+        client: redlatch.Client,
         name: str,
         wait: Seconds | None,
         lease: Seconds | None,

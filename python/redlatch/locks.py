@@ -7,6 +7,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Final, TypeVar
 
+import redlatch
 from redlatch import _redlatch, asks
 from redlatch.blocking import Blocking
 from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
@@ -15,11 +16,9 @@ from redlatch.hold import Hold
 from redlatch.owners import EACH, Owner
 from redlatch.owners import checked as checked_owner
 from redlatch.texts import checked as checked_text
+from redlatch.typings import Self
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    from redlatch.client import Client
     from redlatch.templates import Rename
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -56,7 +55,7 @@ class Lock(Blocking):
     _kind: ClassVar[str] = "plain"
     _shared: ClassVar[bool] = False
 
-    _client: Client
+    _client: redlatch.Client
     _wait: float | None
     _lease: float | None
     _owner: Owner
@@ -67,7 +66,7 @@ class Lock(Blocking):
 
     def __new__(
         cls,
-        client: Client,
+        client: redlatch.Client,
         name: str,
         wait: Seconds | None,
         lease: Seconds | None,
@@ -94,7 +93,7 @@ class Lock(Blocking):
         return lock
 
     @property
-    def client(self) -> Client:
+    def client(self) -> redlatch.Client:
         """The client that it came from."""
         return self._client
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 from types import TracebackType
-from typing import TYPE_CHECKING
 
+import redlatch
 from redlatch import _redlatch
 from redlatch.errors import NotHeldError, RedlatchError, note
 from redlatch.hold import Hold
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    from redlatch.permit_semaphore import PermitExpirableSemaphore
+from redlatch.typings import Self
 
 
 class Permit(str):
@@ -23,11 +19,11 @@ class Permit(str):
     Pickled or stored, it is a plain str: what else it knows is about the process that took it.
     """
 
-    _semaphore: PermitExpirableSemaphore
+    _semaphore: redlatch.PermitExpirableSemaphore
     _hold: Hold | None
     _process: int
 
-    def __new__(cls, semaphore: PermitExpirableSemaphore, id: str, hold: Hold | None) -> Self:
+    def __new__(cls, semaphore: redlatch.PermitExpirableSemaphore, id: str, hold: Hold | None) -> Self:
         permit = super().__new__(cls, id)
         permit._semaphore = semaphore
         permit._hold = hold

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import reprlib
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
+import redlatch
 from redlatch import _redlatch, asks, calls
 from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
 from redlatch.errors import ArgumentTypeError, ConfigError, NotHeldError
@@ -16,11 +17,7 @@ from redlatch.owners import next_owner, this_thread
 from redlatch.permit import Permit, Renewed
 from redlatch.permits import checked_number, not_there, optional_permits, run
 from redlatch.texts import checked
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    from redlatch.client import Client
+from redlatch.typings import Self
 
 T = TypeVar("T")
 
@@ -44,13 +41,13 @@ class PermitExpirableSemaphore(_redlatch.Object):
     arguments that cannot be used. Ctrl-C ends waiting at once and leaves nothing taken.
     """
 
-    _client: Client
+    _client: redlatch.Client
     _renewed: _redlatch.Object
     _wait: float | None
     #: What is still to be set.
     _permits: int | None
 
-    def __new__(cls, client: Client, name: str, permits: int | None, wait: Seconds | None) -> Self:
+    def __new__(cls, client: redlatch.Client, name: str, permits: int | None, wait: Seconds | None) -> Self:
         name = checked("the name of a semaphore", name)
         semaphore = super().__new__(cls, client._native, ("permit_semaphore", name))
         semaphore._client = client

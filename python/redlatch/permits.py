@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+import redlatch
 from redlatch import _redlatch, asks, calls
 from redlatch.durations import UNSET, Seconds, Unset, optional_seconds, seconds
 from redlatch.errors import ArgumentTypeError, ConfigError, NotAcquiredError
 from redlatch.locks import FOR_EVER, HELD_BACK
 from redlatch.owners import this_thread
 from redlatch.texts import checked
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    from redlatch.client import Client
-
+from redlatch.typings import Self
 
 T = TypeVar("T")
 
@@ -37,12 +33,12 @@ class Semaphore(_redlatch.Permits):
 
     # The native half looks it up.
     _this_thread = this_thread
-    _client: Client
+    _client: redlatch.Client
     _wait: float | None
     #: What is still to be set.
     _permits: int | None
 
-    def __new__(cls, client: Client, name: str, permits: int | None, wait: Seconds | None) -> Self:
+    def __new__(cls, client: redlatch.Client, name: str, permits: int | None, wait: Seconds | None) -> Self:
         what = ("semaphore", checked("the name of a semaphore", name))
         waiting = optional_seconds("wait", wait, FOR_EVER)
         semaphore = super().__new__(cls, client._native, what, waiting)
@@ -124,9 +120,9 @@ class CountDownLatch(_redlatch.Object):
     Make it with `Client.get_count_down_latch`. Its methods raise what those of `Semaphore` do.
     """
 
-    _client: Client
+    _client: redlatch.Client
 
-    def __new__(cls, client: Client, name: str) -> Self:
+    def __new__(cls, client: redlatch.Client, name: str) -> Self:
         latch = super().__new__(cls, client._native, ("latch", checked("the name of a latch", name)))
         latch._client = client
         return latch

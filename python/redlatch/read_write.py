@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+import redlatch
+from redlatch.durations import Seconds
 from redlatch.locks import Lock
 from redlatch.owners import Owner
-
-if TYPE_CHECKING:
-    from redlatch.client import Client
-    from redlatch.durations import Seconds
 
 
 class ReadLock(Lock):
@@ -32,7 +30,9 @@ class ReadWriteLock:
     without an end that raises AlreadyHeldError, since it would wait for itself.
     """
 
-    def __init__(self, client: Client, name: str, wait: Seconds | None, lease: Seconds | None, owner: Owner) -> None:
+    def __init__(
+        self, client: redlatch.Client, name: str, wait: Seconds | None, lease: Seconds | None, owner: Owner
+    ) -> None:
         self._read_lock = ReadLock(client, name, wait, lease, owner)
         self._write_lock = WriteLock(client, name, wait, lease, owner)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import sys
-import typing
-from collections.abc import Iterator
 from typing import Any, Callable
 
 import pytest
@@ -15,7 +13,6 @@ import redlatch
 from eventually import until_true
 from loops import run as run_in_a_loop
 from program import run
-from public import functions
 from redlatch import Client, aio
 from servers import Server
 from view import View
@@ -270,19 +267,6 @@ def test_a_client_that_the_program_dropped_renews_what_is_held(own_server: Serve
         hold.ensure()
         hold.release()
         assert view("EXISTS", name) == 0
-
-
-def hinted() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """What a program calls by its name."""
-    yield from ((name, function) for name, function in functions().items() if "__" not in name)
-    for name, function in vars(aio).items():
-        if callable(function) and name in ("connect", "red_lock"):
-            yield f"aio.{name}", function
-
-
-@pytest.mark.parametrize("name", dict(hinted()))
-def test_the_types_of_every_public_function_can_be_asked_for(name: str) -> None:
-    typing.get_type_hints(dict(hinted())[name])
 
 
 def test_the_version_is_that_of_the_package() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from redlatch import _redlatch, calls, leaving
 from redlatch.aio.groups import FasterMultiLock, MultiLock, RedLock
@@ -18,9 +18,7 @@ from redlatch.durations import Seconds
 from redlatch.groups import one_group
 from redlatch.owners import EACH, Owner
 from redlatch.texts import checked
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from redlatch.typings import Self
 
 
 class AsyncClient:

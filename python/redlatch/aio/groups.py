@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
+import redlatch
 from redlatch import _redlatch
 from redlatch.aio.locks import Lock
 from redlatch.durations import Seconds
 from redlatch.groups import grouped, is_shared, owner_of, values_of
 from redlatch.owners import Owner
+from redlatch.typings import Self
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    from redlatch.aio.client import AsyncClient
     from redlatch.templates import Rename
 
 
@@ -29,7 +28,12 @@ class MultiLock(Lock):
     _members: tuple[Lock, ...]
 
     def __new__(
-        cls, client: AsyncClient, locks: Iterable[Lock], wait: Seconds | None, lease: Seconds | None, owner: Owner
+        cls,
+        client: redlatch.aio.AsyncClient,
+        locks: Iterable[Lock],
+        wait: Seconds | None,
+        lease: Seconds | None,
+        owner: Owner,
     ) -> Self:
         members = tuple(locks)
         native = grouped(cls._majority, members, Lock)
@@ -59,7 +63,7 @@ class FasterMultiLock(Lock):
 
     def __new__(
         cls,
-        client: AsyncClient,
+        client: redlatch.aio.AsyncClient,
         group: str,
         values: Iterable[str],
         wait: Seconds | None,

@@ -12,10 +12,9 @@ from redlatch.aio.loops import here, run
 from redlatch.durations import Seconds, optional_seconds
 from redlatch.errors import ArgumentTypeError, LockLostError, RedlatchError, UnsupportedError, note
 from redlatch.held import Held
+from redlatch.typings import Self
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from redlatch._redlatch import _Outcome
 
 #: A function, or a coroutine function.

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+import redlatch
 from redlatch import asks
 from redlatch.aio.locks import Lock
 from redlatch.durations import Seconds
 from redlatch.kinds import delays
 from redlatch.owners import Owner
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    from redlatch.aio.client import AsyncClient
+from redlatch.typings import Self
 
 
 class SpinLock(Lock):
@@ -24,7 +21,7 @@ class SpinLock(Lock):
 
     def __new__(
         cls,
-        client: AsyncClient,
+        client: redlatch.aio.AsyncClient,
         name: str,
         wait: Seconds | None,
         lease: Seconds | None,

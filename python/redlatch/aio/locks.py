@@ -6,6 +6,7 @@ from collections.abc import Coroutine, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, TypeVar
 
+import redlatch
 from redlatch import _redlatch, asks, self_waits
 from redlatch.aio.asking import asked
 from redlatch.aio.hold import Hold
@@ -25,11 +26,9 @@ from redlatch.locks import (
 from redlatch.owners import EACH, Caller, Owner
 from redlatch.owners import checked as checked_owner
 from redlatch.texts import checked as checked_text
+from redlatch.typings import Self
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    from redlatch.aio.client import AsyncClient
     from redlatch.templates import Rename
 
 F = TypeVar("F", bound=Callable[..., Coroutine[Any, Any, Any]])
@@ -59,7 +58,7 @@ class Lock(_redlatch.Object):
     _kind: ClassVar[str] = "plain"
     _shared: ClassVar[bool] = False
 
-    _client: AsyncClient
+    _client: redlatch.aio.AsyncClient
     _wait: float | None
     _lease: float | None
     _owner: Owner
@@ -70,7 +69,7 @@ class Lock(_redlatch.Object):
 
     def __new__(
         cls,
-        client: AsyncClient,
+        client: redlatch.aio.AsyncClient,
         name: str,
         wait: Seconds | None,
         lease: Seconds | None,
@@ -92,7 +91,7 @@ class Lock(_redlatch.Object):
         return lock
 
     @property
-    def client(self) -> AsyncClient:
+    def client(self) -> redlatch.aio.AsyncClient:
         """The client that it came from."""
         return self._client
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import redlatch
 from redlatch import _redlatch, asks, calls
 from redlatch.aio.asking import asked
 from redlatch.aio.hold import Hold
@@ -16,11 +15,7 @@ from redlatch.owners import next_owner
 from redlatch.permit_semaphore import ENDLESS, all_halves, check_renew, halves, ids, not_out
 from redlatch.permits import checked_number, not_there, optional_permits
 from redlatch.texts import checked
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    from redlatch.aio.client import AsyncClient
+from redlatch.typings import Self
 
 
 class PermitExpirableSemaphore(_redlatch.Object):
@@ -41,13 +36,13 @@ class PermitExpirableSemaphore(_redlatch.Object):
     arguments that cannot be used. Cancelling ends waiting at once and leaves nothing taken.
     """
 
-    _client: AsyncClient
+    _client: redlatch.aio.AsyncClient
     _renewed: _redlatch.Object
     _wait: float | None
     #: What is still to be set.
     _permits: int | None
 
-    def __new__(cls, client: AsyncClient, name: str, permits: int | None, wait: Seconds | None) -> Self:
+    def __new__(cls, client: redlatch.aio.AsyncClient, name: str, permits: int | None, wait: Seconds | None) -> Self:
         name = checked("the name of a semaphore", name)
         semaphore = super().__new__(cls, client._native, ("permit_semaphore", name))
         semaphore._client = client

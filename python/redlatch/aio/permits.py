@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+import redlatch
 from redlatch import _redlatch, asks
 from redlatch.aio.asking import asked
 from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
@@ -12,11 +13,7 @@ from redlatch.errors import RedlatchError, note
 from redlatch.locks import FOR_EVER
 from redlatch.permits import checked_number, checked_ttl, not_there, optional_permits
 from redlatch.texts import checked
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    from redlatch.aio.client import AsyncClient
+from redlatch.typings import Self
 
 T = TypeVar("T")
 
@@ -34,12 +31,12 @@ class Semaphore(_redlatch.Object):
     ConfigError for numbers that cannot be used. Cancelling ends waiting at once and leaves nothing taken.
     """
 
-    _client: AsyncClient
+    _client: redlatch.aio.AsyncClient
     _wait: float | None
     #: What is still to be set.
     _permits: int | None
 
-    def __new__(cls, client: AsyncClient, name: str, permits: int | None, wait: Seconds | None) -> Self:
+    def __new__(cls, client: redlatch.aio.AsyncClient, name: str, permits: int | None, wait: Seconds | None) -> Self:
         semaphore = super().__new__(cls, client._native, ("semaphore", checked("the name of a semaphore", name)))
         semaphore._client = client
         semaphore._wait = optional_seconds("wait", wait, FOR_EVER)
@@ -117,9 +114,9 @@ class CountDownLatch(_redlatch.Object):
     Make it with `AsyncClient.get_count_down_latch`. Its methods raise what those of `Semaphore` do.
     """
 
-    _client: AsyncClient
+    _client: redlatch.aio.AsyncClient
 
-    def __new__(cls, client: AsyncClient, name: str) -> Self:
+    def __new__(cls, client: redlatch.aio.AsyncClient, name: str) -> Self:
         latch = super().__new__(cls, client._native, ("latch", checked("the name of a latch", name)))
         latch._client = client
         return latch

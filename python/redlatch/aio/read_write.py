@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+import redlatch
 from redlatch.aio.locks import Lock
+from redlatch.durations import Seconds
 from redlatch.owners import Owner
-
-if TYPE_CHECKING:
-    from redlatch.aio.client import AsyncClient
-    from redlatch.durations import Seconds
 
 
 class ReadLock(Lock):
@@ -33,7 +31,7 @@ class ReadWriteLock:
     """
 
     def __init__(
-        self, client: AsyncClient, name: str, wait: Seconds | None, lease: Seconds | None, owner: Owner
+        self, client: redlatch.aio.AsyncClient, name: str, wait: Seconds | None, lease: Seconds | None, owner: Owner
     ) -> None:
         self._read_lock = ReadLock(client, name, wait, lease, owner)
         self._write_lock = WriteLock(client, name, wait, lease, owner)

@@ -30,10 +30,15 @@ from redlatch.errors import ConfigError, NotHeldError, UnsupportedError
 from redlatch.hold import Hold
 from redlatch.owners import next_owner
 from redlatch.texts import checked
+from redlatch.typings import Self
 
 if TYPE_CHECKING:
     from redis import Redis
-    from typing_extensions import Self
+else:
+    try:
+        from redis import Redis
+    except ImportError:
+        Redis = Any  # a client of redlatch serves as well
 
 __all__ = ["Lock", "LockError", "LockNotOwnedError"]
 

@@ -10,13 +10,11 @@ import time
 import weakref
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from redlatch.errors import UnsupportedError
 from redlatch.testing import programs
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from redlatch.typings import Self
 
 #: How many seconds a server may take to start on a machine that is busy.
 _PATIENCE: Final = 30

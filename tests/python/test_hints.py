@@ -1,0 +1,43 @@
+"""The types of what programs see can be asked for where they run: frameworks that inject dependencies do so."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import typing
+from collections.abc import Iterator
+
+import pytest
+
+import redlatch
+from redlatch import aio, testing
+from redlatch.compat import redis_py
+
+pytestmark = pytest.mark.skipif(sys.version_info < (3, 10), reason="`int | None` has no value before Python 3.10")
+
+
+def hinted() -> Iterator[tuple[str, object]]:
+    """Every public class and function, and every member that a program sees or that is called when it uses them."""
+    for module in (redlatch, aio, testing, redis_py):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if inspect.isclass(thing):
+                yield f"{module.__name__}.{name}", thing
+                yield from members(f"{module.__name__}.{name}", thing)
+            elif inspect.isfunction(thing):
+                yield f"{module.__name__}.{name}", thing
+
+
+def members(name: str, of: type) -> Iterator[tuple[str, object]]:
+    for base in of.__mro__:
+        if base.__module__.startswith("redlatch"):
+            for member, value in vars(base).items():
+                function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
+                is_private = member.startswith("_") and not member.endswith("__")
+                if inspect.isfunction(function) and not is_private:
+                    yield f"{name}.{member}", function
+
+
+@pytest.mark.parametrize("name", dict(hinted()))
+def test_the_types_of_what_a_program_sees_can_be_asked_for(name: str) -> None:
+    typing.get_type_hints(dict(hinted())[name])
