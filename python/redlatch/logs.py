@@ -59,8 +59,10 @@ def calls_in(thread: threading.Thread) -> bool:
 
 
 def finish() -> None:
-    """Has everything delivered that was said, at the end of the program."""
-    _redlatch.log_stop()
+    """Has everything delivered that was said, at the end of the program or of one of its interpreters."""
+    if not _redlatch.log_stop(sys.modules.get(__name__)):
+        _redlatch.log_flush(_PATIENCE)
+        return
     if _thread is not None and _thread.is_alive() and _thread is not threading.current_thread():
         _thread.join(_PATIENCE)
     _run()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+import pytest
+
 from program import run
 from servers import Server
 from view import View
@@ -85,3 +87,47 @@ def test_an_interpreter_with_a_gil_of_its_own_works_or_is_refused_in_a_sentence(
     # Before Python 3.12 every interpreter shares the GIL.
     assert "does not support loading in subinterpreters" in refused or sys.version_info < (3, 12)
     assert view("KEYS", f"{name}*") == []
+
+
+BESIDE = """
+import logging, queue, sys
+from logging.handlers import QueueHandler
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+import redlatch
+
+told = queue.SimpleQueue()
+logging.getLogger("redlatch").addHandler(QueueHandler(told))
+client, operator = redlatch.connect(sys.argv[1]), redlatch.connect(sys.argv[1])
+
+def lose(name):
+    hold = client.lock(name).lock()
+    operator.lock(name).force_unlock()
+    print(told.get(timeout=20).lock)
+
+WORK = '''
+import atexit, redlatch
+with redlatch.connect(%r).lock(%r):
+    pass
+atexit._run_exitfuncs()
+'''
+if sys.argv[3] == "loses":
+    lose(sys.argv[2] + ":before")
+try:
+    interpreter = interpreters.create("legacy")
+except TypeError:
+    interpreter = interpreters.create(isolated=False)
+assert interpreters.run_string(interpreter, WORK % (sys.argv[1], sys.argv[2])) is None
+interpreters.destroy(interpreter)
+lose(sys.argv[2] + ":after")
+"""
+
+
+@pytest.mark.parametrize("first", ["loses", "is silent"])
+def test_an_interpreter_that_ends_leaves_the_others_their_log(server: Server, name: str, first: str) -> None:
+    ended = run(BESIDE, server.url, name, first)
+    assert ended.stderr == ""
+    losses = [f"{name}:before", f"{name}:after"]
+    assert ended.stdout.splitlines() == (losses if first == "loses" else losses[1:])

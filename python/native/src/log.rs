@@ -84,10 +84,25 @@ pub fn log_flush(py: Python<'_>, at_most: f64) {
     py.detach(|| said().flush(Duration::try_from_secs_f64(at_most).unwrap_or_default()));
 }
 
-/// The program ends: the Python thread ends when the queue is empty, and none starts any more.
+/// An interpreter ends, whose `redlatch.logs` this is. If it is the one that logs for all, then the Python thread ends when the queue is
+/// empty, and none starts any more. False: another one logs, or none.
 #[pyfunction]
-pub fn log_stop(py: Python<'_>) {
-    py.detach(|| said().stop());
+pub fn log_stop(py: Python<'_>, logs: &Bound<'_, PyAny>) -> bool {
+    let this = logs.as_ptr() as usize;
+    py.detach(|| {
+        // As the Python thread is started, from a thread that no interpreter knows.
+        let finds = move || Python::try_attach(|py| !found(py).is_ok_and(|found| found.as_ptr() as usize == this));
+        let is_other = std::thread::Builder::new().spawn(finds).is_ok_and(|thread| matches!(thread.join(), Ok(Some(true))));
+        if !is_other {
+            said().stop();
+        }
+        !is_other
+    })
+}
+
+/// The module `redlatch.logs` of the interpreter that logs for all: the main one.
+fn found(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    py.import("sys")?.getattr("modules")?.get_item("redlatch.logs")
 }
 
 fn said() -> &'static Said {
@@ -116,11 +131,7 @@ impl Said {
 
     /// Starts the Python thread.
     fn start(&self) {
-        let started = Python::try_attach(|py| {
-            // Only an interpreter that uses redlatch logs its messages.
-            let modules = py.import("sys")?.getattr("modules")?;
-            modules.get_item("redlatch.logs")?.call_method0("begin").map(drop)
-        });
+        let started = Python::try_attach(|py| found(py)?.call_method0("begin").map(drop));
         if let Some(Ok(())) = started {
             return self.phase(Phase::Running);
         }
