@@ -11,7 +11,7 @@ use crate::gone::Dropped;
 use crate::mailbox::Mailbox;
 use crate::named::Named;
 use crate::object::Object;
-use crate::outcome::{self, Outcome};
+use crate::outcome::{self, LOST, Outcome};
 use crate::park;
 use crate::pending::{Meaning, Pending};
 
@@ -26,7 +26,7 @@ pub struct Held {
     /// It needs no release any more, or has other means than this object to be released.
     settled: AtomicBool,
     /// How it was lost, once this is known here: the client forgets it some time after its release.
-    loss: OnceLock<Error>,
+    loss: OnceLock<Outcome>,
 }
 
 impl Drop for Held {
@@ -102,9 +102,10 @@ impl Held {
     }
 
     /// Releases it.
-    fn _end(&self, mailbox: &Bound<'_, Mailbox>) -> PyResult<Py<Pending>> {
-        self.settled.store(true, Relaxed);
-        Mailbox::submit(mailbox, &self.named.client, self.request(Op::Release), Meaning::Nothing { named: self.named.clone() })
+    fn _end(slf: &Bound<'_, Self>, mailbox: &Bound<'_, Mailbox>) -> PyResult<Py<Pending>> {
+        let this = slf.get();
+        this.settled.store(true, Relaxed);
+        Mailbox::submit(mailbox, &this.named.client, this.request(Op::Release), Meaning::Release { held: slf.clone().unbind() })
     }
 }
 
@@ -121,8 +122,8 @@ impl Held {
             Ok(request) => park::run(py, &self.named.client, request)?,
             Err(error) => Err(error),
         };
-        if let Err(loss @ Error::Lost(_)) = &result {
-            let _ = self.loss.set(loss.clone());
+        if let Err(error) = &result {
+            self.note_loss(outcome::from_error(error));
         }
         match (result, body) {
             (Err(error), Some(body)) => outcome::noted(body, &error),
@@ -134,11 +135,18 @@ impl Held {
     /// How it was lost, or "not now": it was released.
     fn look_back(&self, number: u64) -> Outcome {
         let Some(loss) = self.named.client.loss_of(number) else {
-            return self.loss.get().map_or_else(|| outcome::from_look(Look::Gone), outcome::from_error);
+            return self.loss.get().cloned().unwrap_or_else(|| outcome::from_look(Look::Gone));
         };
-        let loss = Error::Lost(Box::new(loss));
-        let _ = self.loss.set(loss.clone());
-        outcome::from_error(&loss)
+        let loss = outcome::from_look(Look::Lost(loss));
+        self.note_loss(loss.clone());
+        loss
+    }
+
+    /// Notes what a release was told, if that is a loss.
+    pub fn note_loss(&self, outcome: Outcome) {
+        if outcome.0 == LOST {
+            let _ = self.loss.set(outcome);
+        }
     }
 
     pub fn watching(&self, wait: Option<f64>) -> redlatch::Result<Request> {

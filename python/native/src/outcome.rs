@@ -9,6 +9,9 @@ use redlatch::{Answer, Error, Look};
 /// The status is 0 for done, 1 for not now, from 10 on [`Error::number`].
 pub type Outcome = (i32, i64, Vec<i64>, Option<(String, Option<String>)>);
 
+/// The status of [`Error::Lost`].
+pub const LOST: i32 = 11;
+
 pub fn from_result(result: redlatch::Result<Answer>) -> Outcome {
     match result {
         Ok(Answer { done, number, items, .. }) => (i32::from(!done), number, items, None),

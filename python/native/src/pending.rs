@@ -10,6 +10,7 @@ use pyo3::types::{PyDict, PyTuple};
 use pyo3::{PyTraverseError, PyVisit, intern};
 use redlatch::Client;
 
+use crate::held::Held;
 use crate::named::Named;
 use crate::outcome::{self, Outcome};
 use crate::taken::Taken;
@@ -31,6 +32,10 @@ pub enum Meaning {
         /// The task, a `redlatch.owners.Caller`.
         caller: Py<PyAny>,
         owner: i64,
+    },
+    /// None; an error is raised, and a loss is noted.
+    Release {
+        held: Py<Held>,
     },
     /// None; an error is raised.
     Nothing {
@@ -199,10 +204,14 @@ impl Pending {
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.event_loop)?;
-        if let Meaning::Hold { lock, class, caller, .. } = &self.meaning {
-            visit.call(lock)?;
-            visit.call(class)?;
-            visit.call(caller)?;
+        match &self.meaning {
+            Meaning::Hold { lock, class, caller, .. } => {
+                visit.call(lock)?;
+                visit.call(class)?;
+                visit.call(caller)?;
+            }
+            Meaning::Release { held } => visit.call(held)?,
+            Meaning::Outcome | Meaning::Nothing { .. } => {}
         }
         let Ok(state) = self.state.try_lock() else { return Ok(()) };
         state.callbacks.iter().try_for_each(|callback| visit.call(&callback.function).and_then(|()| visit.call(&callback.context)))
@@ -278,8 +287,13 @@ impl Meaning {
             Meaning::Hold { named, .. } | Meaning::Nothing { named } if outcome.3.is_some() => {
                 outcome::raised(py, outcome, named.shown()).map(|()| py.None())
             }
+            Meaning::Release { held } if outcome.3.is_some() => {
+                let held = held.get();
+                held.note_loss(outcome.clone());
+                outcome::raised(py, outcome, held.named.shown()).map(|()| py.None())
+            }
             Meaning::Hold { lock, class, owner, .. } if outcome.0 == 0 => class.call1(py, (lock, *owner, outcome.1, outcome.2.first())),
-            Meaning::Hold { .. } | Meaning::Nothing { .. } => Ok(py.None()),
+            Meaning::Hold { .. } | Meaning::Nothing { .. } | Meaning::Release { .. } => Ok(py.None()),
         }
     }
 }

@@ -36,11 +36,7 @@ class Hold(Held):
         Raises NotHeldError if it was released before, LockLostError if it was lost, UnavailableError if Redis did not
         answer; then it is not renewed any more and ends with its lease.
         """
-        try:
-            await self._end(here())
-        except LockLostError:
-            self._look()  # remembers it for as long as this object lives
-            raise
+        await self._end(here())
 
     async def __aenter__(self) -> Self:
         return self
