@@ -147,8 +147,9 @@ class PermitExpirableSemaphore(_redlatch.Object):
         self, thing: _redlatch.Object, permits: int, wait: Seconds | None, lease: Seconds | None
     ) -> list[Permit] | None:
         times = optional_seconds("wait", wait, FOR_EVER), optional_seconds("lease", lease, ENDLESS)
-        if self._permits is not None:
-            self.try_set_permits(self._permits)
+        setting = self._permits  # once: another thread may be about to forget them
+        if setting is not None:
+            self.try_set_permits(setting)
             self._permits = None
         done: list[_redlatch._Outcome] = []
         # Each renewed permit is held by an owner of its own; this thread may have any number of them.

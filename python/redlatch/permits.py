@@ -97,8 +97,9 @@ class Semaphore(_redlatch.Permits):
 
     def _prepare(self) -> None:
         """Sets the permits that `get_semaphore` was given, once."""
-        if self._permits is not None:
-            self.try_set_permits(self._permits)
+        permits = self._permits  # once: another thread may be about to forget them
+        if permits is not None:
+            self.try_set_permits(permits)
             self._permits = None
 
     def _not_entered(self) -> NotAcquiredError:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.metadata
+import itertools
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from queue import Queue
+from types import FrameType
 from typing import Any, Callable
 
 import pytest
@@ -16,6 +23,8 @@ from program import run
 from redlatch import Client, aio
 from servers import Server
 from view import View
+
+PACKAGE = Path(redlatch.__file__).parent
 
 has_notes = pytest.mark.skipif(sys.version_info < (3, 11), reason="notes of errors came with Python 3.11")
 
@@ -48,6 +57,45 @@ def test_a_loss_that_only_the_release_learns_of_stays(server: Server, view: View
         with pytest.raises(redlatch.LockLostError):
             hold.release()
         assert (hold.lost, hold.lost_reason) == (True, "deleted")
+
+
+def put(told: Queue[redlatch.Hold], hold: redlatch.Hold, error: redlatch.LockLostError) -> None:
+    assert error.reason == "deleted"
+    told.put(hold)
+
+
+def test_who_asks_of_a_loss_after_its_release_is_told(client: Client, view: View, name: str) -> None:
+    for lock in (client.lock(name), client.get_lock(name), client.get_multi_lock(client.lock(name))):
+        hold = lock.lock()
+        view("DEL", name)
+        with pytest.raises(redlatch.LockLostError):
+            hold.release()
+        told = Queue[redlatch.Hold]()
+        hold.on_lost(partial(put, told))
+        assert told.get(timeout=20) is hold
+        assert hold.wait_lost(0)
+        with pytest.raises(redlatch.NotHeldError, match="released"):
+            hold.release()
+
+
+def tell(told: asyncio.Event, *_: object) -> None:
+    told.set()
+
+
+async def test_who_asks_of_a_loss_of_asyncio_after_its_release_is_told(
+    aio_client: aio.AsyncClient, view: View, name: str
+) -> None:
+    of_aio = aio_client
+    for lock in (of_aio.lock(name), of_aio.get_lock(name), of_aio.get_multi_lock(of_aio.lock(name))):
+        hold = await lock.lock()
+        view("DEL", name)
+        with pytest.raises(redlatch.LockLostError):
+            await hold.release()
+        told = asyncio.Event()
+        hold.on_lost(partial(tell, told))
+        await asyncio.wait_for(told.wait(), 20)
+        assert await hold.wait_lost(0)
+        assert hold.lost_reason == "deleted"
 
 
 @has_notes
@@ -117,6 +165,39 @@ def test_the_first_acquire_sets_the_permits_and_the_wait_ends_it(client: Client,
     again = getattr(client, kind)(name, permits=5, wait=0)  # they are set: that is no change
     with pytest.raises(redlatch.NotAcquiredError):
         again.acquire()
+
+
+@pytest.mark.parametrize("kind", ["get_semaphore", "get_permit_expirable_semaphore"])
+def test_two_threads_may_both_be_the_first_to_acquire(
+    client: Client, thread: ThreadPoolExecutor, kind: str, name: str
+) -> None:
+    met = True
+    line = 0
+    while met:
+        met = meet_at(line, getattr(client, kind)(f"{name}:{line}", permits=2, wait=20), thread)
+        line += 1
+    assert line > 5
+
+
+def meet_at(line: int, semaphore: Any, thread: ThreadPoolExecutor) -> bool:
+    """Has the other thread acquire while this one does, before that line of the package; False: there are fewer."""
+    lines = itertools.count()
+    met = False
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal met
+        if event == "line" and Path(frame.f_code.co_filename).parent == PACKAGE and next(lines) == line:
+            met = True
+            thread.submit(semaphore.acquire).result(20)
+        return trace
+
+    sys.settrace(trace)
+    try:
+        semaphore.acquire()
+    finally:
+        sys.settrace(None)
+    assert semaphore.available_permits() == (0 if met else 1)
+    return met
 
 
 @pytest.mark.parametrize("kind", ["get_semaphore", "get_permit_expirable_semaphore"])
@@ -271,3 +352,35 @@ def test_a_client_that_the_program_dropped_renews_what_is_held(own_server: Serve
 
 def test_the_version_is_that_of_the_package() -> None:
     assert redlatch.__version__ == importlib.metadata.version("redlatch")
+
+
+def test_red_locks_of_ever_other_options_leave_few_threads(own_server: Server, name: str) -> None:
+    before = threads()
+    for watchdog in range(20, 120):
+        with redlatch.red_lock([own_server.url], name, watchdog=watchdog):
+            pass
+    until_true(lambda: threads() <= before + 50, "the end of the clients' threads")
+
+
+async def take_red_locks(url: str, name: str) -> None:
+    for watchdog in range(20, 120):
+        async with aio.red_lock([url], name, watchdog=watchdog):
+            pass
+
+
+def test_red_locks_of_asyncio_of_ever_other_options_leave_few_threads(own_server: Server, name: str) -> None:
+    before = threads()
+    run_in_a_loop(take_red_locks(own_server.url, name))
+    until_true(lambda: threads() <= before + 50, "the end of the clients' threads")
+
+
+def test_a_red_lock_keeps_its_clients_beside_many_of_other_options(server: Server, name: str) -> None:
+    lock = redlatch.red_lock([server.url], name)
+    with lock as hold:
+        for watchdog in range(20, 120):
+            redlatch.red_lock([server.url], name, watchdog=watchdog)
+        hold.ensure()
+        # Still the same owner.
+        with redlatch.red_lock([server.url], name, wait=0):
+            assert lock.hold_count() == 2
+    assert not lock.is_locked()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
+from weakref import WeakValueDictionary
 
 from redlatch.aio.client import AsyncClient
 from redlatch.aio.groups import RedLock
@@ -13,8 +15,10 @@ from redlatch.sync import Sync
 from redlatch.texts import Path, checked, each
 from redlatch.tls import Tls
 
-#: Those of red locks.
-_clients: dict[tuple[str, float | None], AsyncClient] = {}
+#: Those of red locks in use, by URL and watchdog: one thread is one owner in all of them.
+_clients: WeakValueDictionary[tuple[str, float | None], AsyncClient] = WeakValueDictionary()
+#: The latest stay connected for the next red lock.
+_latest: deque[AsyncClient] = deque(maxlen=30)
 
 
 def connect(
@@ -84,9 +88,9 @@ def red_lock(
 ) -> RedLock:
     """Returns the lock called `name` of a majority of independent servers, of which a minority may fail.
 
-    `urls` are the servers, three or five, without replication between them; each gets a client that lives until the
-    program ends, and that all red locks of this URL and watchdog share. Every server is asked at once, and has a
-    hundredth of the lease (50 to 500 ms) to answer. The other arguments are as with `AsyncClient.get_lock` and
+    `urls` are the servers, three or five, without replication between them; each gets a client that all red locks
+    of this URL and watchdog share. Every server is asked at once, and has a hundredth of the lease (50 to 500 ms) to
+    answer. The other arguments are as with `AsyncClient.get_lock` and
     `connect`.
 
     A majority makes no lease safe against a holder that stands still: what it guards should compare fencing tokens.
@@ -102,4 +106,5 @@ def _shared(url: str, watchdog: Seconds | None) -> AsyncClient:
     client = _clients.get(key)
     if client is None or client.closed:
         client = _clients[key] = connect(url, watchdog=watchdog)  # starts nothing yet
+    _latest.append(client)
     return client

@@ -142,8 +142,9 @@ class PermitExpirableSemaphore(_redlatch.Object):
         self, permits: int, wait: Seconds | None, lease: Seconds | None, renew: bool
     ) -> list[Permit] | None:
         times = optional_seconds("wait", wait, FOR_EVER), optional_seconds("lease", lease, ENDLESS)
-        if self._permits is not None:
-            await self.try_set_permits(self._permits)
+        setting = self._permits  # once: a loop of another thread may be about to forget them
+        if setting is not None:
+            await self.try_set_permits(setting)
             self._permits = None
         # Each renewed permit is held by an owner of its own; this task may have any number of them.
         thing, owner = (self._renewed, next_owner()) if renew else (self, this_task().owner)

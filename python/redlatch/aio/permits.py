@@ -68,8 +68,9 @@ class Semaphore(_redlatch.Object):
     async def try_acquire(self, permits: int = 1, *, wait: Seconds | None = 0) -> bool:
         """Takes permits if they are there within `wait` (0: now), and returns whether it did."""
         count, waiting = checked_number("permits", permits), optional_seconds("wait", wait, FOR_EVER)
-        if self._permits is not None:
-            await self.try_set_permits(self._permits)
+        setting = self._permits  # once: a loop of another thread may be about to forget them
+        if setting is not None:
+            await self.try_set_permits(setting)
             self._permits = None
         return await asked(self, asks.TAKE, (count,), wait=waiting)
 
