@@ -3,7 +3,7 @@
 from asyncio import AbstractEventLoop, Future
 from collections.abc import Callable
 from contextvars import Context
-from types import TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any, TypeVar, final
 
 from typing_extensions import Self, disjoint_base
@@ -36,6 +36,7 @@ __all__ = [
     "multi_name",
     "owner_begins",
     "owner_ends",
+    "place",
     "record",
 ]
 
@@ -46,6 +47,9 @@ _Outcome = tuple[int, int, list[int], tuple[str, str | None] | None]
 
 # What the core has said: (logger, level, message, (lock, owner, reason), (file, line), seconds since 1970).
 _Record = tuple[str, int, str, tuple[str | None, str | None, str | None], tuple[str, int], float]
+
+# A frame, by its identity and its code.
+_Place = tuple[int, CodeType]
 
 _T = TypeVar("_T")
 _H = TypeVar("_H", bound=Held)
@@ -59,8 +63,11 @@ def leave(clients: list[Client], daemons: set[int]) -> None: ...
 def group(majority: bool, locks: list[Object]) -> Client | _Outcome: ...
 def owner_begins(owner: int) -> None: ...
 def owner_ends(owner: int) -> None: ...
-def record(records: list[Any], taker: int, hold: Held) -> None: ...
-def ending(records: list[tuple[int, _H]], taker: int, anywhere: bool) -> _H | None: ...
+def place(frame: FrameType | None) -> _Place | None: ...
+def record(records: list[Any], taker: int, hold: Held, place: _Place | None = None) -> None: ...
+def ending(
+    records: list[tuple[int, _H, _Place | None]], taker: int, anywhere: bool, place: _Place | None = None
+) -> _H | None: ...
 def forget_released(records: list[Any]) -> None: ...
 def count_held(records: list[Any]) -> int: ...
 def multi_name(group: str, values: list[str]) -> str: ...

@@ -20,6 +20,7 @@ class Blocking(_redlatch.Lock):
     _hold = Hold
     _this_thread = this_thread
     _modules = sys.modules
+    _frame = sys._getframe
 
     @staticmethod
     def _caller_in(event_loop: AbstractEventLoop) -> Caller:

@@ -19,10 +19,15 @@ from redlatch.texts import checked as checked_text
 from redlatch.typings import Self
 
 if TYPE_CHECKING:
+    from redlatch._redlatch import _Place
     from redlatch.templates import Rename
 
 F = TypeVar("F", bound=Callable[..., Any])
+H = TypeVar("H", bound=_redlatch.Held)
 T = TypeVar("T")
+
+#: Of each hold the caller's owner, and where its block begins.
+Records = list[tuple[int, H, "_Place | None"]]
 
 FOR_EVER: Final = "None waits for ever, 0 tries once"
 HELD_BACK: Final = (
@@ -60,9 +65,9 @@ class Lock(Blocking):
     _lease: float | None
     _owner: Owner
     _numbers: Sequence[int]
-    #: The open `with` blocks, and what was taken otherwise by owners for each acquire: `(caller's owner, hold)`.
-    _blocks: list[tuple[int, Hold]]
-    _taken: list[tuple[int, Hold]]
+    #: The open `with` blocks, and what was taken otherwise by owners for each acquire.
+    _blocks: Records[Hold]
+    _taken: Records[Hold]
 
     def __new__(
         cls,

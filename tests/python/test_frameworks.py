@@ -38,6 +38,17 @@ def of_all():
 def shared(_: None = Depends(of_all)):
     time.sleep(0.005)
 
+READERS = client.get_read_write_lock(f"{NAME}:readers", wait=PATIENCE, owner=redlatch.EACH).read_lock
+
+def of_many():
+    with READERS as hold:
+        yield hold
+
+@app.get("/read")
+def read(hold = Depends(of_many)):
+    time.sleep(0.005)
+    hold.ensure()
+
 def numbers(number):
     with lock(f"stream:{number}"):
         for _ in range(10):
@@ -112,6 +123,14 @@ def plain(request):
 urlpatterns = [path(view.__name__, view) for view in (ready, block, sensitive, insensitive, plain)]
 app = get_asgi_application()
 """
+
+
+def test_readers_of_one_object_in_a_dependency_of_fastapi_end_their_own_holds(
+    tmp_path: Path, server: Server, name: str
+) -> None:
+    with sites.running(tmp_path, server, name, "lock", FASTAPI, *UVICORN) as site:
+        assert {status for status, _ in site.get_all(["/read"] * 60)} == {200}
+        assert site.keys_left() == 0
 
 
 @pytest.mark.parametrize("lock", ["lock", "get_lock"])

@@ -15,6 +15,7 @@ mod object;
 mod outcome;
 mod park;
 mod pending;
+mod places;
 mod records;
 mod taken;
 
@@ -45,6 +46,8 @@ mod _redlatch {
     use crate::object::{Object, Permits};
     #[pymodule_export]
     use crate::pending::Pending;
+    #[pymodule_export]
+    use crate::places::place;
     #[pymodule_export]
     use crate::records::{count_held, ending, forget_released, record};
 

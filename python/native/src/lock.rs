@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyTuple};
 use redlatch::{Answer, Op, Request};
 
 use crate::caller::Caller;
@@ -15,6 +15,7 @@ use crate::named::Named;
 use crate::object::Object;
 use crate::outcome::{self, Outcome};
 use crate::park;
+use crate::places;
 use crate::records;
 
 #[pyclass(extends = Object, subclass, frozen, module = "redlatch._redlatch")]
@@ -70,7 +71,7 @@ impl Lock {
         }
         let taken = taken(slf)?;
         records::forget_released(&taken)?;
-        match slf.get().ending(slf, &taken)? {
+        match slf.get().ending(slf, &taken, false)? {
             Some(hold) => released(&hold, None),
             None => Err(PyErr::from_value(slf.call_method0("_not_taken")?)),
         }
@@ -84,7 +85,8 @@ impl Lock {
     /// Acquires as `lock()` does: the block is never entered without the lock.
     fn __enter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let this = slf.get();
-        match this.acquire(slf, this.wait, this.lease, Some(blocks(slf)?))? {
+        let place = place(slf)?;
+        match this.acquire(slf, this.wait, this.lease, Some((blocks(slf)?, place)))? {
             Some(hold) => Ok(hold),
             None => Err(PyErr::from_value(slf.call_method1("_not_acquired", (this.wait.map(|wait| wait.as_secs_f64()),))?)),
         }
@@ -95,7 +97,7 @@ impl Lock {
     #[pyo3(signature = (kind, error, at, /))]
     fn __exit__(slf: &Bound<'_, Self>, kind: &Bound<'_, PyAny>, error: &Bound<'_, PyAny>, at: &Bound<'_, PyAny>) -> PyResult<()> {
         let _ = at;
-        match slf.get().ending(slf, &blocks(slf)?)? {
+        match slf.get().ending(slf, &blocks(slf)?, true)? {
             Some(hold) => released(&hold, (!kind.is_none()).then_some(error)),
             None => Err(PyErr::from_value(slf.call_method0("_not_entered")?)),
         }
@@ -105,7 +107,7 @@ impl Lock {
     fn _take(slf: &Bound<'_, Self>, wait: Option<f64>, lease: Option<f64>, taken: &Bound<'_, PyList>) -> PyResult<()> {
         let times = || Ok((outcome::duration(wait)?, outcome::duration(lease)?));
         let (wait, lease) = times().map_err(|error| outcome::exception(slf.py(), &error, &named(slf).name))?;
-        let records = if slf.get().owner == Owner::Each { Some(self::taken(slf)?) } else { None };
+        let records = if slf.get().owner == Owner::Each { Some((self::taken(slf)?, None)) } else { None };
         if let Some(hold) = slf.get().acquire(slf, wait, lease, records)? {
             taken.append(hold)?;
         }
@@ -131,13 +133,13 @@ impl Lock {
         }
     }
 
-    /// Acquires, and notes the hold in `records`.
+    /// Acquires, and notes the hold in `records`, for a block that begins at that place.
     fn acquire<'py>(
         &self,
         slf: &Bound<'py, Self>,
         wait: Option<Duration>,
         lease: Option<Duration>,
-        records: Option<Bound<'py, PyList>>,
+        records: Option<(Bound<'py, PyList>, Option<Bound<'py, PyTuple>>)>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         // Looking these up may run Python code, so that comes before the acquire.
         let (py, named) = (slf.py(), named(slf));
@@ -157,8 +159,8 @@ impl Lock {
         match park::acquire(py, &named.client, request, &waits_long)? {
             Ok(Answer { done: true, number, items, .. }) => {
                 let hold = class.call1((slf, owner, number, items.first()))?;
-                if let Some(records) = records {
-                    records::record(&records, taker, &hold)?;
+                if let Some((records, place)) = records {
+                    records::record(&records, taker, &hold, place.as_ref())?;
                 }
                 Ok(Some(hold))
             }
@@ -169,11 +171,12 @@ impl Lock {
     }
 
     /// Takes the hold out of `records` that an end means, see [`records::ending`].
-    fn ending<'py>(&self, slf: &Bound<'py, Self>, records: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn ending<'py>(&self, slf: &Bound<'py, Self>, records: &Bound<'py, PyList>, is_block: bool) -> PyResult<Option<Bound<'py, PyAny>>> {
         if self.ends_anywhere && records.len() == 1 {
             return records::take(records, 0).map(Some);
         }
-        records::ending(records, Caller::of(slf)?.owner()?, self.ends_anywhere)
+        let place = if is_block { place(slf)? } else { None };
+        records::ending(records, Caller::of(slf)?.owner()?, self.ends_anywhere, place.as_ref())
     }
 }
 
@@ -183,6 +186,13 @@ fn released(hold: &Bound<'_, PyAny>, body: Option<&Bound<'_, PyAny>>) -> PyResul
 
 fn named<'a>(lock: &'a Bound<'_, Lock>) -> &'a Named {
     &lock.as_super().get().named
+}
+
+/// The place of the frame that calls.
+fn place<'py>(lock: &Bound<'py, Lock>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    let frame = lock.getattr(intern!(lock.py(), "_frame"))?.call0();
+    // There is none where no Python code calls.
+    frame.map_or(Ok(None), places::place)
 }
 
 /// The `with lock` blocks that are open.

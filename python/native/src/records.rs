@@ -1,46 +1,74 @@
-//! The holds that were taken through one lock object and have not ended, as `(taker, hold)`, the latest last. An end comes from any thread
-//! or task: these rules say which hold it ends. All of this runs under the GIL and runs no Python code, so two ends never find the same one.
+//! The holds that were taken through one lock object and have not ended, as `(taker, hold, place)`, the latest last: blocks with the place at
+//! which they began, others with None. An end comes from any thread or task: these rules say which hold it ends. All of this runs under the
+//! GIL and runs no Python code between its first look and its last, so two ends never find the same one.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use redlatch::Look;
 
 use crate::held::Held;
+use crate::places::{self, Statements};
 
 /// As many records are kept without a look at which of them have been released by their holds.
 const FEW: usize = 16;
 
-/// Notes a hold that `taker` has taken.
+/// Notes a hold that `taker` has taken, for a block that begins at `place`.
 #[pyfunction]
-pub fn record(records: &Bound<'_, PyList>, taker: i64, hold: &Bound<'_, PyAny>) -> PyResult<()> {
+#[pyo3(signature = (records, taker, hold, place = None))]
+pub fn record(records: &Bound<'_, PyList>, taker: i64, hold: &Bound<'_, PyAny>, place: Option<&Bound<'_, PyTuple>>) -> PyResult<()> {
     if records.len() >= FEW && records.len().is_power_of_two() {
         forget_released(records)?;
     }
-    records.append((taker, hold))
+    records.append((taker, hold, place))
 }
 
-/// Takes out the hold that an end by `taker` ends, if there is one: the taker's own latest, whatever became of it; else one that has ended
-/// by itself; else, where an end may come from `anywhere`, the latest of the one owner that has any.
+/// Takes out the hold that an end by `taker` ends, if there is one. The end of a `with` statement ends what that statement began. Of what
+/// none began: the taker's own latest, whatever became of it; else one that has ended by itself; else, where an end may come from
+/// `anywhere`, the latest of the one owner that has any.
 #[pyfunction]
-pub fn ending<'py>(records: &Bound<'py, PyList>, taker: i64, anywhere: bool) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let found = find(records, |record| Ok(record.get_item(0)?.extract::<i64>()? == taker))?;
-    let found = match found {
+#[pyo3(signature = (records, taker, anywhere, place = None))]
+pub fn ending<'py>(
+    records: &Bound<'py, PyList>,
+    taker: i64,
+    anywhere: bool,
+    place: Option<&Bound<'py, PyTuple>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let statements = Statements::new(records.py());
+    let all: Vec<_> = (0..records.len()).rev().map(|at| record_at(records, at).map(|record| (at, record))).collect::<PyResult<_>>()?;
+    if let Some(here) = place {
+        for (at, record) in &all {
+            if began_at(record, here, taker)? {
+                return take(records, *at).map(Some);
+            }
+        }
+    }
+    let mut open = Vec::with_capacity(all.len());
+    for (at, record) in &all {
+        if !of_statement(record, statements)? {
+            open.push((*at, record));
+        }
+    }
+    if open.is_empty() {
+        open.extend(all.iter().map(|(at, record)| (*at, record)));
+    }
+    let found = match find(&open, |record| Ok(taker_of(record)? == taker))? {
         Some(at) => Some(at),
-        None => find(records, |record| Ok(!is_held(record)?))?,
+        None => find(&open, |record| Ok(!is_held(record)?))?,
     };
     let found = match found {
-        None if anywhere && is_of_one_owner(records)? => records.len().checked_sub(1),
+        None if anywhere && are_of_one_owner(&open)? => open.first().map(|(at, _)| *at),
         found => found,
     };
     found.map(|at| take(records, at)).transpose()
 }
 
-/// Forgets what was released by its hold: no end is to come for it.
+/// Forgets what was released by its hold: no end is to come for it, but for that of a `with` statement.
 #[pyfunction]
 pub fn forget_released(records: &Bound<'_, PyList>) -> PyResult<()> {
+    let statements = Statements::new(records.py());
     for at in (0..records.len()).rev() {
         let record = record_at(records, at)?;
-        if matches!(hold_of(&record)?.get().look(), Look::Gone) {
+        if matches!(hold_of(&record)?.get().look(), Look::Gone) && !of_statement(&record, statements)? {
             records.del_item(at)?;
         }
     }
@@ -64,20 +92,20 @@ pub fn take<'py>(records: &Bound<'py, PyList>, at: usize) -> PyResult<Bound<'py,
     record.get_item(1)
 }
 
-/// The place of the latest that is so.
-fn find<'py>(records: &Bound<'py, PyList>, is_so: impl Fn(&Bound<'py, PyTuple>) -> PyResult<bool>) -> PyResult<Option<usize>> {
-    for at in (0..records.len()).rev() {
-        if is_so(&record_at(records, at)?)? {
-            return Ok(Some(at));
+/// The place in its list of the latest that is so.
+fn find<'py>(open: &[(usize, &Bound<'py, PyTuple>)], is_so: impl Fn(&Bound<'py, PyTuple>) -> PyResult<bool>) -> PyResult<Option<usize>> {
+    for (at, record) in open {
+        if is_so(record)? {
+            return Ok(Some(*at));
         }
     }
     Ok(None)
 }
 
-fn is_of_one_owner(records: &Bound<'_, PyList>) -> PyResult<bool> {
+fn are_of_one_owner(open: &[(usize, &Bound<'_, PyTuple>)]) -> PyResult<bool> {
     let mut owner = None;
-    for at in 0..records.len() {
-        let this = hold_of(&record_at(records, at)?)?.get().owner();
+    for (_, record) in open {
+        let this = hold_of(record)?.get().owner();
         if *owner.get_or_insert(this) != this {
             return Ok(false);
         }
@@ -89,10 +117,26 @@ fn is_held(record: &Bound<'_, PyTuple>) -> PyResult<bool> {
     Ok(matches!(hold_of(record)?.get().look(), Look::Held { .. }))
 }
 
+fn began_at(record: &Bound<'_, PyTuple>, here: &Bound<'_, PyTuple>, caller: i64) -> PyResult<bool> {
+    place_of(record)?.map_or(Ok(false), |begun| places::is_same(&begun, here, taker_of(record)?, caller))
+}
+
+fn of_statement(record: &Bound<'_, PyTuple>, statements: Statements) -> PyResult<bool> {
+    place_of(record)?.map_or(Ok(false), |begun| statements.began(&begun))
+}
+
 fn record_at<'py>(records: &Bound<'py, PyList>, at: usize) -> PyResult<Bound<'py, PyTuple>> {
     Ok(records.get_item(at)?.cast_into()?)
 }
 
+fn taker_of(record: &Bound<'_, PyTuple>) -> PyResult<i64> {
+    record.get_item(0)?.extract()
+}
+
 fn hold_of<'py>(record: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, Held>> {
     Ok(record.get_item(1)?.cast_into()?)
+}
+
+fn place_of<'py>(record: &Bound<'py, PyTuple>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    record.get_item(2)?.extract().map_err(Into::into)
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Coroutine, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, TypeVar
@@ -16,6 +17,7 @@ from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
 from redlatch.locks import (
     FOR_EVER,
     RENEWED,
+    Records,
     check_has_owner,
     count_held,
     not_acquired,
@@ -29,6 +31,7 @@ from redlatch.texts import checked as checked_text
 from redlatch.typings import Self
 
 if TYPE_CHECKING:
+    from redlatch._redlatch import _Place
     from redlatch.templates import Rename
 
 F = TypeVar("F", bound=Callable[..., Coroutine[Any, Any, Any]])
@@ -63,9 +66,9 @@ class Lock(_redlatch.Object):
     _lease: float | None
     _owner: Owner
     _numbers: Sequence[int]
-    #: The open `async with` blocks, and what was taken otherwise by owners for each acquire: `(caller's owner, hold)`.
-    _blocks: list[tuple[int, Hold]]
-    _taken: list[tuple[int, Hold]]
+    #: The open `async with` blocks, and what was taken otherwise by owners for each acquire.
+    _blocks: Records[Hold]
+    _taken: Records[Hold]
 
     def __new__(
         cls,
@@ -140,7 +143,9 @@ class Lock(_redlatch.Object):
 
     async def __aenter__(self) -> Hold:
         """Acquires as `lock()` does: the block is never entered without the lock."""
-        hold = await self._take(self._wait, UNSET, self._blocks)
+        # It is awaited where the statement is, so that frame calls.
+        place = _redlatch.place(sys._getframe().f_back)
+        hold = await self._take(self._wait, UNSET, self._blocks, place)
         if hold is None:
             raise not_acquired(self.name, self._wait, self._held_back())
         return hold
@@ -151,7 +156,7 @@ class Lock(_redlatch.Object):
         """Releases the hold that this block began with, in whichever task it ends; its errors, LockLostError too, only
         if the body succeeded.
         """
-        hold = self._ending(self._blocks)
+        hold = self._ending(self._blocks, _redlatch.place(sys._getframe().f_back))
         if hold is None:
             raise not_entered(self.name, "async with await")
         await hold.__aexit__(kind, error, at)
@@ -207,9 +212,13 @@ class Lock(_redlatch.Object):
         return decorating.decorated(self, function)
 
     async def _take(
-        self, wait: float | None, lease: Seconds | Unset | None, records: list[tuple[int, Hold]] | None
+        self,
+        wait: float | None,
+        lease: Seconds | Unset | None,
+        records: Records[Hold] | None,
+        place: _Place | None = None,
     ) -> Hold | None:
-        """Acquires, and notes the hold in `records`; None: not in time."""
+        """Acquires, and notes the hold in `records`, for a block that begins at that place; None: not in time."""
         lasting = self._lease if lease is UNSET else optional_seconds("lease", lease, RENEWED)
         mailbox, caller, owner = self._asking()
         if self._owner is EACH:
@@ -219,17 +228,17 @@ class Lock(_redlatch.Object):
         del mailbox
         hold = await beginning
         if hold is not None and records is not None:
-            _redlatch.record(records, caller.owner, hold)
+            _redlatch.record(records, caller.owner, hold, place)
         return hold
 
-    def _records(self) -> list[tuple[int, Hold]] | None:
+    def _records(self) -> Records[Hold] | None:
         """Where holds are noted that no block takes; None: their owner finds them by itself."""
         return self._taken if self._owner is EACH else None
 
-    def _ending(self, records: list[tuple[int, Hold]]) -> Hold | None:
+    def _ending(self, records: Records[Hold], place: _Place | None = None) -> Hold | None:
         """Takes out of `records` the hold that ends here."""
         anywhere = not (self._owner is EACH and self._is_shared())
-        return _redlatch.ending(records, asker(here().event_loop).owner, anywhere)
+        return _redlatch.ending(records, asker(here().event_loop).owner, anywhere, place)
 
     async def _asked(self, ask: asks.Ask[T]) -> T:
         """Asks what has an answer at once, whoever holds the lock."""

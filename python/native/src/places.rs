@@ -1,0 +1,58 @@
+//! Where blocks begin: the frame that calls `__enter__`, as `(its identity, its code)`. The frame of a `with` statement calls `__exit__` as
+//! well, on whichever thread its generator goes on by then; so it tells its own block from all others. Frames are told by their identity and
+//! are not kept: a frame that has ended is not to keep its variables, and no frame is to keep its lock. Another frame may have the same
+//! identity later, but hardly the same code as well: what begins a block and lives on is seldom what another call ends one with.
+
+use std::sync::OnceLock;
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+
+/// Of `code.co_flags`: generators, coroutines, coroutines made of generators, asynchronous generators.
+const GOES_ON_ELSEWHERE: u32 = 0x20 | 0x80 | 0x100 | 0x200;
+
+/// The place that a frame is; `None`: no Python code calls.
+#[pyfunction]
+pub fn place<'py>(frame: Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    if frame.is_none() {
+        return Ok(None);
+    }
+    let (py, code) = (frame.py(), frame.getattr(intern!(frame.py(), "f_code"))?);
+    (frame.as_ptr() as usize, code).into_pyobject(py).map(Some)
+}
+
+/// Whether a block that `taker` began at `begun` is what `caller` ends at `here`. Only a frame that can be suspended goes on for another
+/// caller; of compiled code the nearest frame calls, which may be that of an event loop.
+pub fn is_same(begun: &Bound<'_, PyTuple>, here: &Bound<'_, PyTuple>, taker: i64, caller: i64) -> PyResult<bool> {
+    let is_same = begun.get_item(0)?.eq(here.get_item(0)?)? && begun.get_item(1)?.is(&here.get_item(1)?);
+    Ok(is_same && (taker == caller || flags(here)? & GOES_ON_ELSEWHERE != 0))
+}
+
+/// How `with` statements are known. Asking it may run Python code, so that comes before anything that must not be interrupted.
+#[derive(Clone, Copy)]
+pub struct Statements {
+    /// What the code of each of them has, and no other code; `None`: this Python does not tell.
+    opcode: Option<u8>,
+}
+
+impl Statements {
+    pub fn new(py: Python<'_>) -> Self {
+        static OPCODE: OnceLock<Option<u8>> = OnceLock::new();
+        let find = || py.import("opcode")?.getattr("opmap")?.get_item("WITH_EXCEPT_START")?.extract();
+        let opcode = *OPCODE.get_or_init(|| find().ok());
+        Statements { opcode }
+    }
+
+    /// Whether the code of that place has a `with` statement: then one began the block, and ends it.
+    pub fn began(self, place: &Bound<'_, PyTuple>) -> PyResult<bool> {
+        let Some(opcode) = self.opcode else { return Ok(false) };
+        let code = place.get_item(1)?.getattr(intern!(place.py(), "co_code"))?.cast_into::<PyBytes>()?;
+        // Every instruction is one byte, and one more for its argument.
+        Ok(code.as_bytes().iter().step_by(2).any(|byte| *byte == opcode))
+    }
+}
+
+fn flags(place: &Bound<'_, PyTuple>) -> PyResult<u32> {
+    place.get_item(1)?.getattr(intern!(place.py(), "co_flags"))?.extract()
+}

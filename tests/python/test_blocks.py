@@ -1,0 +1,248 @@
+"""The end of a `with` block ends the hold that the block began with: whichever thread it comes from, lost or not, and
+whatever other blocks of the same lock object are open. Of threads; `test_aio_blocks.py` has the same of tasks."""
+
+from __future__ import annotations
+
+import gc
+import queue
+import weakref
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from typing import Any, Callable
+
+import pytest
+
+import redlatch
+from redlatch import EACH, Client, Hold, Lock
+from table_of_blocks import EXCLUSIVE, KINDS, Case, cases, held, owners, rows
+from view import View
+
+
+class Block:
+    """A block that begins on one thread; `end` gives the error of its end."""
+
+    hold: Hold
+
+    def begin(self, lock: Lock) -> None: ...
+
+    def end(self) -> None: ...
+
+
+class Generator(Block):
+    """The `with` statement of a generator, as of a dependency of FastAPI."""
+
+    def begin(self, lock: Lock) -> None:
+        self._steps = self._body(lock)
+        self.hold = next(self._steps)
+
+    def end(self) -> None:
+        next(self._steps, None)
+
+    def _body(self, lock: Lock) -> Iterator[Hold]:
+        with lock as hold:
+            yield hold
+
+
+class Manager(Block):
+    """The `with` statement of a context manager that a stack ends."""
+
+    def begin(self, lock: Lock) -> None:
+        self._stack = ExitStack()
+        self.hold = self._stack.enter_context(self._body(lock))
+
+    def end(self) -> None:
+        self._stack.close()
+
+    @contextmanager
+    def _body(self, lock: Lock) -> Iterator[Hold]:
+        with lock as hold:
+            yield hold
+
+
+class Stack(Block):
+    """No statement: a stack begins and ends it."""
+
+    def begin(self, lock: Lock) -> None:
+        self._stack = ExitStack()
+        self.hold = self._stack.enter_context(lock)
+
+    def end(self) -> None:
+        self._stack.close()
+
+
+class Thread:
+    """Does what it is told, also while a `with` statement of its own is open."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(1)
+        self._inside: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] | None = None
+
+    def do(self, call: Callable[[], Any]) -> Any:
+        if self._inside is None:
+            return self._pool.submit(call).result(20)
+        done: Future[Any] = Future()
+        self._inside.put((done, call))
+        return done.result(20)
+
+    def enter(self, lock: Lock) -> tuple[Hold, Future[None]]:
+        """Enters the `with` statement of a plain function. Gives its hold and its end."""
+        entered: Future[Hold] = Future()
+        inside: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
+        ended = self._pool.submit(self._body, lock, entered, inside)
+        self._inside = inside
+        return entered.result(20), ended
+
+    def leave(self) -> None:
+        """Ends that statement."""
+        assert self._inside is not None
+        self._inside.put(None)
+        self._inside = None
+
+    def close(self) -> None:
+        self._pool.shutdown()
+
+    @staticmethod
+    def _body(lock: Lock, entered: Future[Hold], inside: queue.SimpleQueue[Any]) -> None:
+        with lock as hold:
+            entered.set_result(hold)
+            while (task := inside.get()) is not None:
+                done, call = task
+                done.set_result(call())
+
+
+class Function(Block):
+    """The `with` statement of a plain function, which a thread runs from its beginning to its end."""
+
+    def __init__(self, thread: Thread) -> None:
+        self._thread = thread
+
+    def begin(self, lock: Lock) -> None:
+        self.hold, self._ended = self._thread.enter(lock)
+
+    def end(self) -> None:
+        self._thread.leave()
+        self._ended.result(20)
+
+
+WAYS: dict[str, Callable[[], Block]] = {"generator": Generator, "manager": Manager, "stack": Stack}
+
+
+@pytest.fixture
+def threads() -> Iterator[list[Thread]]:
+    threads = [Thread(), Thread()]
+    yield threads
+    for thread in threads:
+        thread.close()
+
+
+def raised(call: Callable[[], object]) -> type[BaseException] | None:
+    try:
+        call()
+    except redlatch.RedlatchError as error:
+        return type(error)
+    return None
+
+
+@pytest.mark.parametrize(("kind", "way", "elsewhere"), rows(["function", *WAYS]))
+def test_a_block_ends_the_hold_that_it_began_with(
+    client: Client, stranger: Client, view: View, threads: list[Thread], name: str, kind: str, way: str, elsewhere: bool
+) -> None:
+    lock, names = KINDS[kind](client, name)
+    theirs, _ = KINDS[kind](stranger, name)
+    row = Row(client, view, lock, names, theirs)
+    here, there = threads
+    for case in cases(kind, way):
+        row.check(case, kind, way, here, there if elsewhere else here)
+
+
+class Row:
+    """One row of the table, carried out."""
+
+    def __init__(self, client: Client, view: View, lock: Any, names: list[str], theirs: Any) -> None:
+        self._client, self._view, self._lock, self._names, self._theirs = client, view, lock, names, theirs
+
+    def check(self, case: Case, kind: str, way: str, here: Thread, there: Thread) -> None:
+        block: Block = Function(here) if way == "function" else WAYS[way]()
+        other = WAYS[case.other]() if case.other is not None else None
+        others_thread = there if case.there else here
+        other_is_lost = case.other_is_lost and kind in EXCLUSIVE
+        if other is not None and case.before:
+            others_thread.do(lambda: other.begin(self._lock))
+            if other_is_lost:
+                self._lose(other.hold)
+        self._begin(block, way, here)
+        if case.lost:
+            self._lose(block.hold)
+        if other is not None and not case.before:
+            others_thread.do(lambda: other.begin(self._lock))
+
+        told = raised(lambda: self._end(block, way, there))
+        if way == "stack" and kind == "read" and here is not there and not case.lost:
+            # Readers may be many, and nothing says which of them a stack means.
+            assert told is redlatch.NotHeldError, case
+            block.hold.ensure()
+            block.hold.release()
+        else:
+            assert told is (redlatch.LockLostError if case.lost else None), case
+        assert block.hold.remaining == 0, case
+        if other is None:
+            assert self._held() == {}, case
+            return
+        if not other_is_lost:
+            other.hold.ensure()
+        assert self._held() == owners(*([] if other_is_lost else [other.hold])), case
+        told = raised(lambda: others_thread.do(other.end))
+        assert told is (redlatch.LockLostError if other_is_lost else None), case
+        assert self._held() == {}, case
+
+    def _begin(self, block: Block, way: str, thread: Thread) -> None:
+        if way == "function":
+            block.begin(self._lock)
+        else:
+            thread.do(lambda: block.begin(self._lock))
+
+    def _end(self, block: Block, way: str, thread: Thread) -> None:
+        if way == "function":
+            block.end()
+        else:
+            thread.do(block.end)
+
+    def _lose(self, hold: Hold) -> None:
+        self._theirs.force_unlock()
+        assert hold.wait_lost(20)
+
+    def _held(self) -> dict[str, int]:
+        return held(self._view, self._names, self._client.id)
+
+
+class Large:
+    """What a frame has."""
+
+
+def test_a_block_keeps_no_frame_that_has_ended(client: Client, name: str) -> None:
+    lock = client.lock(name)
+
+    def begin() -> weakref.ref[Large]:
+        large = Large()
+        lock.__enter__()
+        return weakref.ref(large)
+
+    kept = begin()
+    gc.collect()
+    assert kept() is None
+    lock.__exit__(None, None, None)
+    assert not lock.is_locked()
+
+
+def test_a_block_ends_its_own_hold_although_many_others_were_released_by_themselves(client: Client, name: str) -> None:
+    readers = client.get_read_write_lock(name, owner=EACH).read_lock
+    blocks = [Generator() for _ in range(40)]
+    for block in blocks:
+        block.begin(readers)
+        block.hold.release()
+    with readers as last:
+        for block in blocks:
+            assert raised(block.end) is redlatch.NotHeldError
+        last.ensure()
+    assert not readers.is_locked()
