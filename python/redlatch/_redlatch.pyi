@@ -3,13 +3,14 @@
 from asyncio import AbstractEventLoop, Future
 from collections.abc import Callable
 from contextvars import Context
-from types import CodeType, FrameType, TracebackType
+from types import FrameType, TracebackType
 from typing import Any, TypeVar, final
 
 from typing_extensions import Self, disjoint_base
 
 from redlatch import hold
 from redlatch.owners import Caller
+from redlatch.typings import Place
 
 __all__ = [
     "Client",
@@ -48,9 +49,6 @@ _Outcome = tuple[int, int, list[int], tuple[str, str | None] | None]
 # What the core has said: (logger, level, message, (lock, owner, reason), (file, line), seconds since 1970).
 _Record = tuple[str, int, str, tuple[str | None, str | None, str | None], tuple[str, int], float]
 
-# A frame, by its identity and its code.
-_Place = tuple[int, CodeType]
-
 _T = TypeVar("_T")
 _H = TypeVar("_H", bound=Held)
 
@@ -63,10 +61,10 @@ def leave(clients: list[Client], daemons: set[int]) -> None: ...
 def group(majority: bool, locks: list[Object]) -> Client | _Outcome: ...
 def owner_begins(owner: int) -> None: ...
 def owner_ends(owner: int) -> None: ...
-def place(frame: FrameType | None) -> _Place | None: ...
-def record(records: list[Any], taker: int, hold: Held, place: _Place | None = None) -> None: ...
+def place(frame: FrameType | None) -> Place | None: ...
+def record(records: list[Any], taker: int, hold: Held, place: Place | None = None) -> None: ...
 def ending(
-    records: list[tuple[int, _H, _Place | None]], taker: int, anywhere: bool, place: _Place | None = None
+    records: list[tuple[int, _H, Place | None]], taker: int, anywhere: bool, place: Place | None = None
 ) -> _H | None: ...
 def forget_released(records: list[Any]) -> None: ...
 def count_held(records: list[Any]) -> int: ...

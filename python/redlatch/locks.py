@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Callable, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Final, Optional, TypeVar
 
 import redlatch
 from redlatch import _redlatch, asks
@@ -16,10 +16,9 @@ from redlatch.hold import Hold
 from redlatch.owners import EACH, Owner
 from redlatch.owners import checked as checked_owner
 from redlatch.texts import checked as checked_text
-from redlatch.typings import Self
+from redlatch.typings import Place, Self
 
 if TYPE_CHECKING:
-    from redlatch._redlatch import _Place
     from redlatch.templates import Rename
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -27,7 +26,7 @@ H = TypeVar("H", bound=_redlatch.Held)
 T = TypeVar("T")
 
 #: Of each hold the caller's owner, and where its block begins.
-Records = list[tuple[int, H, "_Place | None"]]
+Records = list[tuple[int, H, Optional[Place]]]
 
 FOR_EVER: Final = "None waits for ever, 0 tries once"
 HELD_BACK: Final = (

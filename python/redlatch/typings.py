@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,3 +12,6 @@ elif sys.version_info >= (3, 11):
     from typing import Self
 else:
     Self = Any
+
+#: A frame, by its identity and its code.
+Place = tuple[int, CodeType]

@@ -151,7 +151,7 @@ impl Scene<'_> {
             && !LOSES_PERMITS.contains(&self.cell.operation.name)
             && matches!(self.cell.trouble.strike, Strike::LostReply | Strike::HeldUp { .. } | Strike::Cancelled(_) | Strike::Nothing);
         let is_right = (0..=permits).contains(&inspected.number) && (!is_settled || inspected.number == permits);
-        (!is_right).then(|| format!("there are {} of {permits} permits", inspected.number))
+        (!is_right).then(|| format!("there are {} of {permits} permits; {}", inspected.number, self.a.told()))
     }
 
     /// (d): after the last client is gone and a lease has passed there is nothing of ours but what may be without an end.

@@ -28,10 +28,9 @@ from redlatch.locks import (
 from redlatch.owners import EACH, Caller, Owner
 from redlatch.owners import checked as checked_owner
 from redlatch.texts import checked as checked_text
-from redlatch.typings import Self
+from redlatch.typings import Place, Self
 
 if TYPE_CHECKING:
-    from redlatch._redlatch import _Place
     from redlatch.templates import Rename
 
 F = TypeVar("F", bound=Callable[..., Coroutine[Any, Any, Any]])
@@ -216,7 +215,7 @@ class Lock(_redlatch.Object):
         wait: float | None,
         lease: Seconds | Unset | None,
         records: Records[Hold] | None,
-        place: _Place | None = None,
+        place: Place | None = None,
     ) -> Hold | None:
         """Acquires, and notes the hold in `records`, for a block that begins at that place; None: not in time."""
         lasting = self._lease if lease is UNSET else optional_seconds("lease", lease, RENEWED)
@@ -235,7 +234,7 @@ class Lock(_redlatch.Object):
         """Where holds are noted that no block takes; None: their owner finds them by itself."""
         return self._taken if self._owner is EACH else None
 
-    def _ending(self, records: Records[Hold], place: _Place | None = None) -> Hold | None:
+    def _ending(self, records: Records[Hold], place: Place | None = None) -> Hold | None:
         """Takes out of `records` the hold that ends here."""
         anywhere = not (self._owner is EACH and self._is_shared())
         return _redlatch.ending(records, asker(here().event_loop).owner, anywhere, place)
