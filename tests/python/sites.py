@@ -84,7 +84,7 @@ class Site:
     def keys_left(self) -> int:
         """How many locks stay held: a server gives back what a request took just after it has answered."""
         try:
-            until_true(lambda: not self.keys(), "locks that are given back", within=5)
+            until_true(lambda: not self.keys(), "locks that are given back", within=20)
         except AssertionError:
             return len(self.keys())
         return 0
