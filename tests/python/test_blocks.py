@@ -13,8 +13,10 @@ from typing import Any, Callable
 
 import pytest
 
+import program
 import redlatch
 from redlatch import EACH, Client, Hold, Lock
+from servers import Server
 from table_of_blocks import EXCLUSIVE, KINDS, Case, cases, held, owners, rows
 from view import View
 
@@ -246,3 +248,27 @@ def test_a_block_ends_its_own_hold_although_many_others_were_released_by_themsel
             assert raised(block.end) is redlatch.NotHeldError
         last.ensure()
     assert not readers.is_locked()
+
+
+FIRST_ENDS = """
+import sys, threading, redlatch
+readers = redlatch.connect(sys.argv[1]).get_read_write_lock(sys.argv[2], owner=redlatch.EACH).read_lock
+inside = threading.Barrier(8)
+
+def job():
+    with readers:
+        inside.wait(20)
+
+threads = [threading.Thread(target=job) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(readers.hold_count())
+"""
+
+
+def test_the_first_ends_of_many_threads_do_not_wait_for_each_other(server: Server, name: str) -> None:
+    for _ in range(5):
+        ended = program.run(FIRST_ENDS, server.url, name)
+        assert (ended.stdout, ended.stderr) == ("0\n", "")

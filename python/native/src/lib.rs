@@ -49,11 +49,12 @@ mod _redlatch {
     #[pymodule_export]
     use crate::places::place;
     #[pymodule_export]
-    use crate::records::{count_held, ending, forget_released, record};
+    use crate::records::{count_held, ending, forget_released, has_of, record};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::log::begin();
+        crate::places::learn(module.py())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

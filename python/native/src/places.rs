@@ -3,7 +3,7 @@
 //! are not kept: a frame that has ended is not to keep its variables, and no frame is to keep its lock. Another frame may have the same
 //! identity later, but hardly the same code as well: what begins a block and lives on is seldom what another call ends one with.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -29,28 +29,25 @@ pub fn is_same(begun: &Bound<'_, PyTuple>, here: &Bound<'_, PyTuple>, taker: i64
     Ok(is_same && (taker == caller || flags(here)? & GOES_ON_ELSEWHERE != 0))
 }
 
-/// How `with` statements are known. Asking it may run Python code, so that comes before anything that must not be interrupted.
-#[derive(Clone, Copy)]
-pub struct Statements {
-    /// What the code of each of them has, and no other code; `None`: this Python does not tell.
-    opcode: Option<u8>,
+/// What the code of every `with` statement has, and no other code: one instruction, by its number in this Python.
+static STATEMENT: AtomicU16 = AtomicU16::new(UNKNOWN);
+
+/// More than any instruction has: this Python does not tell, and no block counts as a statement's.
+const UNKNOWN: u16 = u16::MAX;
+
+/// Learns how `with` statements are known, when the module is imported: later it would run Python code, and signal handlers with it,
+/// between the end of a block and its release.
+pub fn learn(py: Python<'_>) -> PyResult<()> {
+    let number = py.import("opcode")?.getattr("opmap")?.call_method1("get", ("WITH_EXCEPT_START", UNKNOWN))?;
+    STATEMENT.store(number.extract()?, Relaxed);
+    Ok(())
 }
 
-impl Statements {
-    pub fn new(py: Python<'_>) -> Self {
-        static OPCODE: OnceLock<Option<u8>> = OnceLock::new();
-        let find = || py.import("opcode")?.getattr("opmap")?.get_item("WITH_EXCEPT_START")?.extract();
-        let opcode = *OPCODE.get_or_init(|| find().ok());
-        Statements { opcode }
-    }
-
-    /// Whether the code of that place has a `with` statement: then one began the block, and ends it.
-    pub fn began(self, place: &Bound<'_, PyTuple>) -> PyResult<bool> {
-        let Some(opcode) = self.opcode else { return Ok(false) };
-        let code = place.get_item(1)?.getattr(intern!(place.py(), "co_code"))?.cast_into::<PyBytes>()?;
-        // Every instruction is one byte, and one more for its argument.
-        Ok(code.as_bytes().iter().step_by(2).any(|byte| *byte == opcode))
-    }
+/// Whether the code of that place has a `with` statement: then one began the block, and ends it.
+pub fn is_statement(place: &Bound<'_, PyTuple>) -> PyResult<bool> {
+    let code = place.get_item(1)?.getattr(intern!(place.py(), "co_code"))?.cast_into::<PyBytes>()?;
+    // Every instruction is one byte, and one more for its argument.
+    Ok(code.as_bytes().iter().step_by(2).any(|byte| u16::from(*byte) == STATEMENT.load(Relaxed)))
 }
 
 fn flags(place: &Bound<'_, PyTuple>) -> PyResult<u32> {

@@ -1,13 +1,13 @@
 //! The holds that were taken through one lock object and have not ended, as `(taker, hold, place)`, the latest last: blocks with the place at
 //! which they began, others with None. An end comes from any thread or task: these rules say which hold it ends. All of this runs under the
-//! GIL and runs no Python code between its first look and its last, so two ends never find the same one.
+//! GIL and runs no Python code, so two ends never find the same one.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use redlatch::Look;
 
 use crate::held::Held;
-use crate::places::{self, Statements};
+use crate::places;
 
 /// As many records are kept without a look at which of them have been released by their holds.
 const FEW: usize = 16;
@@ -33,7 +33,6 @@ pub fn ending<'py>(
     anywhere: bool,
     place: Option<&Bound<'py, PyTuple>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let statements = Statements::new(records.py());
     let all: Vec<_> = (0..records.len()).rev().map(|at| record_at(records, at).map(|record| (at, record))).collect::<PyResult<_>>()?;
     if let Some(here) = place {
         for (at, record) in &all {
@@ -44,7 +43,7 @@ pub fn ending<'py>(
     }
     let mut open = Vec::with_capacity(all.len());
     for (at, record) in &all {
-        if !of_statement(record, statements)? {
+        if !of_statement(record)? {
             open.push((*at, record));
         }
     }
@@ -62,13 +61,23 @@ pub fn ending<'py>(
     found.map(|at| take(records, at)).transpose()
 }
 
+/// Whether `taker` has taken any.
+#[pyfunction]
+pub fn has_of(records: &Bound<'_, PyList>, taker: i64) -> PyResult<bool> {
+    for at in 0..records.len() {
+        if taker_of(&record_at(records, at)?)? == taker {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Forgets what was released by its hold: no end is to come for it, but for that of a `with` statement.
 #[pyfunction]
 pub fn forget_released(records: &Bound<'_, PyList>) -> PyResult<()> {
-    let statements = Statements::new(records.py());
     for at in (0..records.len()).rev() {
         let record = record_at(records, at)?;
-        if matches!(hold_of(&record)?.get().look(), Look::Gone) && !of_statement(&record, statements)? {
+        if matches!(hold_of(&record)?.get().look(), Look::Gone) && !of_statement(&record)? {
             records.del_item(at)?;
         }
     }
@@ -121,8 +130,8 @@ fn began_at(record: &Bound<'_, PyTuple>, here: &Bound<'_, PyTuple>, caller: i64)
     place_of(record)?.map_or(Ok(false), |begun| places::is_same(&begun, here, taker_of(record)?, caller))
 }
 
-fn of_statement(record: &Bound<'_, PyTuple>, statements: Statements) -> PyResult<bool> {
-    place_of(record)?.map_or(Ok(false), |begun| statements.began(&begun))
+fn of_statement(record: &Bound<'_, PyTuple>) -> PyResult<bool> {
+    place_of(record)?.map_or(Ok(false), |begun| places::is_statement(&begun))
 }
 
 fn record_at<'py>(records: &Bound<'py, PyList>, at: usize) -> PyResult<Bound<'py, PyTuple>> {
