@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from redlatch import _redlatch, self_waits
+from redlatch import _redlatch, greenlets, self_waits
 from redlatch.errors import UnsupportedError
 from redlatch.hold import Hold
 from redlatch.owners import Caller, caller_in, this_thread
@@ -31,7 +31,9 @@ class Blocking(_redlatch.Lock):
         self_waits.warn(self, caller)
 
     def _shares_thread(self) -> UnsupportedError:
-        """The error of an acquire whose owner would be a thread that an event loop runs in."""
+        """The error of an acquire whose owner would be a thread that an event loop or greenlets run in."""
+        if greenlets.has_own_owner() is False:
+            return greenlets.share_thread(self.name)
         return UnsupportedError(
             f"`{self.name}`: an event loop runs in this thread, and all its tasks would be one owner; "
             "use client.lock(…), or await a lock of redlatch.aio",
@@ -39,7 +41,9 @@ class Blocking(_redlatch.Lock):
         )
 
     def _stops_loop(self) -> UnsupportedError:
-        """The error of an acquire that would have to wait in a thread that an event loop runs in."""
+        """The error of an acquire that would have to wait in a thread that an event loop or greenlets run in."""
+        if greenlets.has_own_owner() is not None:
+            return greenlets.stand_still(self.name)
         return UnsupportedError(
             f"`{self.name}` is taken, and a wait for it here would stop the event loop of this thread; await a lock of "
             "redlatch.aio, or call client.lock(…) in another thread",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from redlatch import _redlatch, lazy, losses
+from redlatch import _redlatch, greenlets, lazy, losses
 from redlatch.durations import Seconds, optional_seconds
 from redlatch.errors import ArgumentTypeError, UnsupportedError
 from redlatch.held import Held
@@ -30,6 +30,12 @@ class Hold(Held, _redlatch.Hold):
             )
         if lazy.is_lazy(callback):
             raise UnsupportedError(f"{callback!r} would not run when it is called; give a plain function", self.name)
+        if greenlets.are_threads():
+            raise UnsupportedError(
+                f"on_lost of `{self.name}`: gevent has greenlets take the place of threads, and the callbacks need a "
+                "thread; ask `hold.lost`, or have a gevent.threadpool.ThreadPool wait: pool.apply(hold.wait_lost)",
+                self.name,
+            )
         self._refuse_in_a_fork()
         losses.watch(self, callback)
 
@@ -41,7 +47,10 @@ class Hold(Held, _redlatch.Hold):
         Raises NotHeldError in a forked child of the process that acquired it.
         """
         self._refuse_in_a_fork()
-        outcome = self._wait(optional_seconds("wait", wait, "None waits as long as it is held"))
+        within = optional_seconds("wait", wait, "None waits as long as it is held")
+        if within != 0 and greenlets.has_own_owner() is not None:
+            raise greenlets.stand_still(self.name)
+        outcome = self._wait(within)
         return self._loss(outcome) is not None
 
     def __repr__(self) -> str:

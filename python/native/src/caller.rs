@@ -7,8 +7,10 @@ use pyo3::types::PyDict;
 /// The thread that asks, or where an event loop runs in it the task.
 pub struct Caller<'py> {
     pub object: Bound<'py, PyAny>,
-    /// An event loop runs in this thread: it stands still while a call waits here.
+    /// Tasks or greenlets take turns in this thread: all of them stand still while a call waits here.
     pub is_in_loop: bool,
+    /// It is an owner that nothing else in its thread is.
+    pub is_alone: bool,
 }
 
 impl<'py> Caller<'py> {
@@ -17,11 +19,13 @@ impl<'py> Caller<'py> {
         match running_loop(lock)? {
             Some(event_loop) => {
                 let object = lock.getattr(intern!(lock.py(), "_caller_in"))?.call1((event_loop,))?;
-                Ok(Caller { object, is_in_loop: true })
+                Ok(Caller { object, is_in_loop: true, is_alone: false })
             }
             None => {
+                let hub = hub(lock)?;
                 let this_thread = lock.getattr(intern!(lock.py(), "_this_thread"))?;
-                Ok(Caller { object: this_thread.getattr(intern!(lock.py(), "caller"))?, is_in_loop: false })
+                let object = this_thread.getattr(intern!(lock.py(), "caller"))?;
+                Ok(Caller { object, is_in_loop: hub.is_some(), is_alone: hub.unwrap_or(true) })
             }
         }
     }
@@ -35,6 +39,16 @@ impl<'py> Caller<'py> {
     pub fn another(&self) -> PyResult<i64> {
         self.object.call_method0(intern!(self.object.py(), "another"))?.extract()
     }
+}
+
+/// Whether each greenlet of this thread is an owner of its own; `None`: gevent runs none here.
+fn hub(lock: &Bound<'_, PyAny>) -> PyResult<Option<bool>> {
+    let py = lock.py();
+    let modules = lock.getattr(intern!(py, "_modules"))?.cast_into::<PyDict>()?;
+    if !modules.contains(intern!(py, "gevent._hub_local"))? {
+        return Ok(None);
+    }
+    py.import("redlatch.greenlets")?.call_method0("has_own_owner")?.extract()
 }
 
 /// The event loop of asyncio that runs in this thread.

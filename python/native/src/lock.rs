@@ -148,7 +148,7 @@ impl Lock {
         let owner = match self.owner {
             Owner::Given(owner) => owner,
             Owner::Each => caller.another()?,
-            Owner::Thread if caller.is_in_loop => return Err(PyErr::from_value(slf.call_method0("_shares_thread")?)),
+            Owner::Thread if !caller.is_alone => return Err(PyErr::from_value(slf.call_method0("_shares_thread")?)),
             Owner::Thread => taker,
         };
         let class = slf.getattr(intern!(py, "_hold"))?;

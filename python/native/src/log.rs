@@ -154,6 +154,10 @@ impl Said {
     fn drain(&self, at_most: usize) -> Vec<Record> {
         let mut state = self.state();
         state.delivering = false;
+        // Where greenlets take the place of threads, it runs before its start returns.
+        if state.thread == Phase::Starting {
+            state.thread = Phase::Running;
+        }
         self.changed.notify_all();
         while state.records.is_empty() && state.thread != Phase::Stopped {
             state = self.changed.wait(state).expect("nothing panics while it is held");
