@@ -17,8 +17,8 @@ use crate::target::{Begun, Target, Tried};
 use crate::waiter::{Busy, Met};
 use crate::word::AN_ANSWER;
 
-/// On the caller's thread; `None`: the waiter will be answered.
-pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
+/// On the caller's thread, for no longer than `inside`; `None`: the waiter will be answered.
+pub fn start(waiting: Waiting, inside: Duration) -> Option<Result<Answer>> {
     let waiting = stand_in_line(waiting)?;
     let (target, now) = (waiting.target.clone(), Instant::now());
     let live = &target.live;
@@ -30,7 +30,14 @@ pub fn start(waiting: Waiting) -> Option<Result<Answer>> {
         Ok(call) => call,
         Err(error) => return waiting.refuse(error),
     };
-    let limits = Limits { response: target.tries(waiting.patience.deadline()).response(now), window: WINDOW };
+    let tries = target.tries(waiting.patience.deadline());
+    let response = tries.response(now);
+    if inside < response && tries.give_up <= now + inside {
+        // No second try may follow, so the only one has all the time, which the caller's thread has not.
+        beside_others(waiting, turn, call, now);
+        return None;
+    }
+    let limits = Limits { response: response.min(inside), window: WINDOW };
     match live.link.run_direct(&call, limits) {
         None => beside_others(waiting, turn, call, now),
         Some(Outcome::Reply(reply)) => match target.acquired(&call, reply, waiting.watched, now) {

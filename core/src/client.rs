@@ -106,6 +106,18 @@ impl Client {
     /// Carries out a request in one round trip on the caller's thread if that is possible. `None`: it waits, or the way was busy; then
     /// `done` is called once, on the I/O thread: it may only hand over, never block or run a user's code.
     pub fn start(&self, ticket: u64, request: Request, done: impl FnOnce(Result<Answer>) + Send + 'static) -> Option<Result<Answer>> {
+        self.start_within(Duration::MAX, ticket, request, done)
+    }
+
+    /// As [`Client::start`], and an acquire keeps the caller's thread for no longer than about `inside`, for callers that are to react to an
+    /// interrupt. A first try that is not answered by then goes on on the I/O thread.
+    pub fn start_within(
+        &self,
+        inside: Duration,
+        ticket: u64,
+        request: Request,
+        done: impl FnOnce(Result<Answer>) + Send + 'static,
+    ) -> Option<Result<Answer>> {
         let (live, _present) = match self.ready(&request) {
             Ok(ready) => ready,
             Err(error) => return Some(Err(error)),
@@ -114,7 +126,8 @@ impl Client {
             group.submit(live, ticket, request, Box::new(done));
             return None;
         }
-        operate::start(live, ticket, request, self.plainly(done)).map(|result| result.map_err(|error| error.without(&self.config.prefix)))
+        let answer = operate::start(live, inside, ticket, request, self.plainly(done))?;
+        Some(answer.map_err(|error| error.without(&self.config.prefix)))
     }
 
     /// Carries out a request on the I/O thread; `done` as in [`Client::start`].

@@ -15,14 +15,14 @@ use crate::script::Call;
 use crate::settle::WINDOW;
 use crate::target::{Releasing, Target};
 
-/// On the caller's thread; `None`: `done` will be called.
-pub fn start(live: &Arc<Live>, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
+/// On the caller's thread, an acquire for no longer than `inside`; `None`: `done` will be called.
+pub fn start(live: &Arc<Live>, inside: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
     let target = match Target::new(live, &request) {
         Ok(target) => target,
         Err(error) => return Some(Err(error)),
     };
     match request.op {
-        Op::Acquire => acquire::start(Waiting::new(target, ticket, &request, done)),
+        Op::Acquire => acquire::start(Waiting::new(target, ticket, &request, done), inside),
         Op::Release if target.row.0.held => release(target, ticket, request.hold, done),
         Op::Extend if !target.row.0.held => ask(target, ticket, Op::Extend, done),
         Op::ForceRelease | Op::Extend | Op::Ping | Op::Keys | Op::Watch | Op::Expiry | Op::Deletion => {

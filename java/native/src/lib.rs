@@ -16,6 +16,7 @@ mod request;
 mod rows;
 
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use jni::errors::{Result, ThrowRuntimeExAndDefault};
 use jni::objects::{JByteArray, JClass, JLongArray, JObjectArray, JString};
@@ -110,7 +111,8 @@ pub extern "system" fn Java_io_redlatch_Native_id<'a>(mut env: EnvUnowned<'a>, _
     .resolve::<ThrowRuntimeExAndDefault>()
 }
 
-/// Tries one bounded round trip on this thread. True: finished, and the row is filled in. False: it comes out of `drain`.
+/// Tries one bounded round trip on this thread, an acquire for `inside` ms at most unless that is 0. True: finished, and the row is filled in.
+/// False: it comes out of `drain`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_redlatch_Native_start<'a>(
     mut env: EnvUnowned<'a>,
@@ -126,6 +128,7 @@ pub extern "system" fn Java_io_redlatch_Native_start<'a>(
     hold: jlong,
     timeout: jlong,
     retry_for: jlong,
+    inside: jlong,
     arguments: JLongArray<'a>,
     given: JByteArray<'a>,
     numbers: JLongArray<'a>,
@@ -135,7 +138,10 @@ pub extern "system" fn Java_io_redlatch_Native_start<'a>(
         let fields = request::Fields { operation, owner, wait, lease, hold, timeout, retry_for };
         let prepared = request::read(env, client, fields, &kind, &name, Some((&arguments, &given)))?;
         let outcome = match prepared {
-            Ok((client, request)) => client.start(ticket as u64, request, move |outcome| FINISHED.push(ticket as u64, outcome)),
+            Ok((client, request)) => {
+                let inside = u64::try_from(inside).ok().filter(|ms| *ms > 0).map_or(Duration::MAX, Duration::from_millis);
+                client.start_within(inside, ticket as u64, request, move |outcome| FINISHED.push(ticket as u64, outcome))
+            }
             Err(error) => Some(Err(error)),
         };
         let Some(outcome) = outcome else { return Ok(false) };

@@ -1,6 +1,8 @@
 package io.redlatch;
 
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
@@ -16,10 +18,18 @@ final class Completions {
     private static final long NOBODY = 0;
     /** The ticket of what is to be logged. */
     private static final long WARNING = -1;
+    /** Without memory or threads an answer cannot be handed over; it is tried again after so long. */
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     private static final ConcurrentHashMap<Long, Consumer<Answer>> EXPECTED = new ConcurrentHashMap<>();
 
     private static volatile boolean running;
     private static volatile int clients;
+
+    private final long[] numbers = new long[BATCH * Answer.NUMBERS];
+    private final String[] texts = new String[BATCH * Answer.TEXTS];
+    /** How many rows were fetched, and which of them is to be handed over next. */
+    private int rows;
+    private int row;
 
     private Completions() {}
 
@@ -34,11 +44,24 @@ final class Completions {
         wakeToEnd();
     }
 
-    /** From now on the answer of {@code ticket} goes to {@code handOver}, which must neither block nor run users' code. */
+    /** Whether a client is open. */
+    static boolean hasClients() {
+        return clients > 0;
+    }
+
+    /**
+     * From now on the answer of {@code ticket} goes to {@code handOver}, which must neither block nor run users' code. If it throws for want
+     * of memory, it is called again.
+     */
     static void expect(long ticket, Consumer<Answer> handOver) {
         EXPECTED.put(ticket, handOver);
         if (!running) { // a client that is closed answers as well
-            ensureRunning();
+            try {
+                ensureRunning();
+            } catch (Throwable e) {
+                EXPECTED.remove(ticket);
+                throw e;
+            }
         }
     }
 
@@ -54,37 +77,59 @@ final class Completions {
         }
     }
 
+    /** @throws OutOfMemoryError if the system has no thread; the next request tries again */
     private static synchronized void ensureRunning() {
         if (!running) {
+            OwnThreads.make("redlatch-completions", new Completions()::run).start();
             running = true;
-            Thread thread = new Thread(Completions::run, "redlatch-completions");
-            thread.setDaemon(true);
-            thread.setContextClassLoader(null); // it outlives the application that happened to start it
-            thread.start();
         }
     }
 
-    private static void run() {
-        long[] numbers = new long[BATCH * Answer.NUMBERS];
-        String[] texts = new String[BATCH * Answer.TEXTS];
-        while (isWanted()) {
-            int rows = Native.drain(numbers, texts);
-            for (int row = 0; row < rows; row++) {
-                long ticket = numbers[row * Answer.NUMBERS];
-                if (ticket == WARNING) {
-                    String warning = Answer.read(numbers, texts, row).message();
-                    Core.Callbacks.POOL.execute(() -> Log.warn(warning)); // where a log goes may block
-                    continue;
-                }
-                Consumer<Answer> handOver = EXPECTED.remove(ticket);
-                if (handOver != null) { // nobody's: its start failed at the border, and its caller knows
-                    handOver.accept(Answer.read(numbers, texts, row));
-                }
+    private void run() {
+        while (row < rows || isWanted()) {
+            try {
+                step();
+            } catch (OutOfMemoryError e) { // of memory or of threads: there will be some again
+                LockSupport.parkNanos(PAUSE_NANOS);
+            } catch (Throwable e) {
+                row++; // a defect in this library, which must not keep the others' answers from them
+                report(e);
             }
         }
     }
 
-    /** Who begins to expect something just now sees that nobody runs, or is seen here. */
+    /** Hands one answer over, or fetches more. */
+    private void step() {
+        if (row == rows) {
+            row = 0;
+            rows = 0;
+            rows = Native.drain(numbers, texts);
+            return;
+        }
+        long ticket = numbers[row * Answer.NUMBERS];
+        if (ticket == WARNING) {
+            String warning = Answer.read(numbers, texts, row).message();
+            Callbacks.THREADS.execute(() -> Log.warn(warning), Completions.class.getClassLoader()); // where a log goes may block
+        } else {
+            Consumer<Answer> handOver = EXPECTED.get(ticket);
+            if (handOver != null) { // nobody's: its start failed at the border, and its caller knows
+                handOver.accept(Answer.read(numbers, texts, row));
+                EXPECTED.remove(ticket);
+            }
+        }
+        row++;
+    }
+
+    private static void report(Throwable error) {
+        try {
+            Callbacks.THREADS.execute(() -> Log.warn("an answer of a server could not be handed over: " + error + "; report this"),
+                    Completions.class.getClassLoader());
+        } catch (Throwable e) {
+            // The next answer matters more.
+        }
+    }
+
+    /** A thread that begins to expect something just now sees that this one has ended, or is seen here. */
     private static synchronized boolean isWanted() {
         if (clients > 0) {
             return true;

@@ -1,16 +1,16 @@
 package io.redlatch;
 
-import java.lang.ref.Cleaner;
+import java.lang.ref.PhantomReference;
 import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
@@ -18,19 +18,28 @@ import java.util.function.Predicate;
 /** One client of the native core: what the {@code org.redisson} classes are built on. Safe for use by many threads. */
 public final class Core {
     private static final AtomicLong TICKETS = new AtomicLong();
+    /** How long a thread that can be interrupted may be inside the native library, in ms: no interrupt reaches it there. */
+    private static final long INSIDE_MS = 250;
+    /** As long as its call may take. */
+    private static final long AS_LONG_AS_IT_TAKES = 0;
+    /** How often a caller that gives up looks for the end of its request, which takes moments if the server answers. */
+    private static final int LOOKS = 25;
 
     private final long client;
     private final String id;
     private final Executor executor;
+    /** The context class loader of the application: that of the thread that made the client. */
+    private final ClassLoader loader;
     /** Those that somebody has asked for, until they end: they are watched once, however often they are asked for. */
     private final ConcurrentHashMap<Long, Hold> holds = new ConcurrentHashMap<>();
 
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    private Core(long client, Executor executor) {
+    private Core(long client, Executor executor, ClassLoader loader) {
         this.client = client;
         this.id = Native.id(client);
         this.executor = executor;
+        this.loader = loader;
     }
 
     /**
@@ -45,8 +54,15 @@ public final class Core {
         NativeLibrary.load();
         List<String> flat = new ArrayList<>();
         options.forEach((name, value) -> Collections.addAll(flat, name, value));
-        Core core = new Core(Native.connect(url, flat.toArray(new String[0])), executor);
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        Core core = new Core(Native.connect(url, flat.toArray(new String[0])), executor, loader);
         Completions.opened();
+        try {
+            Callbacks.THREADS.open();
+        } catch (Throwable e) { // the system has no thread for it
+            core.close(false);
+            throw e;
+        }
         return core;
     }
 
@@ -61,8 +77,8 @@ public final class Core {
         NativeLibrary.load();
         long[] numbers = Arrays.stream(clients).mapToLong(core -> core.client).toArray();
         long client = Native.group(majority, numbers, kinds, names);
-        Core group = new Core(client, clients[0].executor);
-        Unreferenced.CLEANER.register(group, () -> Native.close(client, false));
+        Core group = new Core(client, clients[0].executor, clients[0].loader);
+        Groups.add(group);
         return group;
     }
 
@@ -82,8 +98,12 @@ public final class Core {
 
     /** Runs a request on the calling thread. Interrupts do not end it; the thread's flag is set again afterwards. */
     public Answer run(Request request) {
+        Waiting waiting = start(request, AS_LONG_AS_IT_TAKES);
         try {
-            return start(request).await();
+            return waiting.await();
+        } catch (Throwable e) { // of the JVM, for want of memory
+            abandon(request, waiting);
+            throw e;
         } finally {
             Reference.reachabilityFence(this);
         }
@@ -92,24 +112,39 @@ public final class Core {
     /**
      * Runs an acquire on the calling thread.
      *
-     * @throws InterruptedException if the thread is interrupted before or while it waits; then nothing is held
+     * @throws InterruptedException if the thread is interrupted before or while it waits; then nothing is held. A server that does not
+     *         answer is not waited for: what it may grant later is given back at once
      */
     public Answer runInterruptibly(Request acquire) throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException("interrupted before the lock was asked for");
         }
-        Waiting waiting = start(acquire);
+        Waiting waiting = start(acquire, INSIDE_MS);
         try {
             return waiting.awaitInterruptibly();
-        } catch (InterruptedException e) {
-            Native.cancel(client, waiting.ticket);
-            Request undo = acquire.undo(waiting.await());
-            if (undo != null) {
-                run(undo);
-            }
+        } catch (Throwable e) {
+            abandon(acquire, waiting);
             throw e;
         } finally {
             Reference.reachabilityFence(this);
+        }
+    }
+
+    /** Has a request end whose caller goes, and takes back what it brings. Returns when that is done, or when the server is silent. */
+    private void abandon(Request request, Waiting waiting) {
+        Waiting settled = new Waiting(TICKETS.incrementAndGet());
+        waiting.then(answer -> undo(request, answer, settled));
+        Native.cancel(client, waiting.ticket);
+        settled.awaitAtMost(LOOKS);
+    }
+
+    private void undo(Request request, Answer answer, Waiting settled) {
+        Request undo = request.undo(answer);
+        if (undo == null) {
+            settled.complete(answer);
+        } else {
+            Completions.expect(settled.ticket, settled::complete);
+            submit(settled.ticket, undo);
         }
     }
 
@@ -139,9 +174,8 @@ public final class Core {
             Waiting end = new Waiting(TICKETS.incrementAndGet());
             Completions.expect(end.ticket, end::complete);
             submit(end.ticket, Request.watch(kind, name, owner, number));
-            Hold fresh = new Hold(shown, found.item(0), () -> look(kind, name, owner, number), end, this::callBack);
-            fresh.whenEnded(() -> holds.remove(number));
-            return fresh;
+            return new Hold(shown, found.item(0), () -> look(kind, name, owner, number), end, this::callBackFirst,
+                    () -> holds.remove(number));
         });
         if (hold.hasEnded()) { // perhaps before it was put there
             holds.remove(number);
@@ -176,10 +210,12 @@ public final class Core {
         Native.close(client, release);
         if (closed.compareAndSet(false, true)) {
             Completions.closed();
+            Callbacks.THREADS.closed();
         }
     }
 
-    private Waiting start(Request request) {
+    /** @param inside how long the thread may be inside the native library, in ms; 0: as long as its call may take */
+    private Waiting start(Request request, long inside) {
         Waiting waiting = new Waiting(TICKETS.incrementAndGet());
         Completions.expect(waiting.ticket, waiting::complete);
         if (VirtualThreads.isCurrent()) { // a native frame would pin the carrier for the whole round trip
@@ -187,7 +223,7 @@ public final class Core {
         } else {
             long[] numbers = new long[Answer.NUMBERS];
             String[] texts = new String[Answer.TEXTS];
-            if (tryNow(waiting.ticket, request, numbers, texts)) {
+            if (tryNow(waiting.ticket, request, inside, numbers, texts)) {
                 Completions.forget(waiting.ticket);
                 waiting.complete(Answer.read(numbers, texts, 0));
             }
@@ -197,24 +233,39 @@ public final class Core {
 
     /** Runs what may run users' code, never on this thread. */
     private void callBack(Runnable work) {
-        if (executor == null) {
-            Callbacks.POOL.execute(work);
-            return;
-        }
-        Callbacks.POOL.execute(() -> { // not from here: it may run the work at once, or block because it is full
-            try {
-                executor.execute(work);
-            } catch (RejectedExecutionException e) {
-                work.run(); // it was shut down before the client
-            }
-        });
+        Callbacks.THREADS.execute(forUsers(work), loader);
     }
 
-    private boolean tryNow(long ticket, Request r, long[] numbers, String[] texts) {
+    /** As {@link #callBack}, before other work. */
+    private void callBackFirst(Runnable work) {
+        Callbacks.THREADS.executeFirst(forUsers(work), loader);
+    }
+
+    /** On the executor of the client, if it has one and that takes the work. */
+    private Runnable forUsers(Runnable work) {
+        if (executor == null) {
+            return work;
+        }
+        AtomicBoolean begun = new AtomicBoolean();
+        Runnable once = () -> {
+            if (begun.compareAndSet(false, true)) {
+                work.run();
+            }
+        };
+        return () -> { // on a thread of ours: the executor may run the work at once, or block because it is full
+            try {
+                executor.execute(once);
+            } catch (Throwable e) {
+                once.run(); // it was shut down before the client, or has no threads
+            }
+        };
+    }
+
+    private boolean tryNow(long ticket, Request r, long inside, long[] numbers, String[] texts) {
         try {
             return Native.start(client, ticket, r.operation, r.kind, r.name, r.owner, r.wait, r.lease, r.hold, r.timeout, r.retryFor,
-                    r.arguments, r.given, numbers, texts);
-        } catch (RuntimeException | Error e) {
+                    inside, r.arguments, r.given, numbers, texts);
+        } catch (Throwable e) {
             Completions.forget(ticket);
             throw e;
         }
@@ -224,22 +275,35 @@ public final class Core {
         try {
             Native.submit(client, ticket, r.operation, r.kind, r.name, r.owner, r.wait, r.lease, r.hold, r.timeout, r.retryFor,
                     r.arguments, r.given);
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             Completions.forget(ticket);
             throw e;
         }
     }
 
-    /** Sees to the groups that nobody uses any more; it starts with the first group. */
-    private static final class Unreferenced {
-        static final Cleaner CLEANER = Cleaner.create();
+    /**
+     * The groups, of which the native library forgets those that nobody refers to any more whenever another one is made. No thread waits for
+     * them: it would keep this library's class loader.
+     */
+    private static final class Groups {
+        private static final ReferenceQueue<Core> UNREFERENCED = new ReferenceQueue<>();
+        private static final Set<Reference<Core>> ALL = ConcurrentHashMap.newKeySet();
+
+        static void add(Core group) {
+            ALL.add(new Group(group));
+            for (Reference<? extends Core> gone = UNREFERENCED.poll(); gone != null; gone = UNREFERENCED.poll()) {
+                ALL.remove(gone);
+                Native.close(((Group) gone).client, false);
+            }
+        }
     }
 
-    /** Where the continuations of futures run, and logs are written; it starts with the first of them. */
-    static final class Callbacks {
-        // A pool of our own and not the common one: that has a single worker on two CPUs or none at all, and an application's long
-        // tasks would hold up locks. Fork/join, because a continuation that waits on a future then gets a spare thread beside it.
-        static final ForkJoinPool POOL = new ForkJoinPool(Math.max(2, Runtime.getRuntime().availableProcessors()),
-                ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, true);
+    private static final class Group extends PhantomReference<Core> {
+        final long client;
+
+        Group(Core group) {
+            super(group, Groups.UNREFERENCED);
+            this.client = group.client;
+        }
     }
 }

@@ -29,18 +29,20 @@ public final class Hold {
      * @param look gives what is known of the hold now
      * @param end how it ended, once it has
      * @param callBacks where users' code may run
+     * @param ended is run there once it has ended
      */
-    Hold(String lock, long token, Supplier<Answer> look, Waiting end, Executor callBacks) {
+    Hold(String lock, long token, Supplier<Answer> look, Waiting end, Executor callBacks, Runnable ended) {
         this.lock = lock;
         this.token = token;
         this.look = look;
         this.end = end;
         this.callBacks = callBacks;
-        end.thenAcceptAsync(answer -> {
+        end.then(answer -> callBacks.execute(() -> {
+            ended.run();
             if (answer.status() == Answer.LOST) {
                 lost.complete(LockLostException.of(answer));
             }
-        }, callBacks);
+        }));
     }
 
     /** Whether it ended before it was released. */
@@ -97,10 +99,6 @@ public final class Hold {
     /** Calls {@code listener} when this is lost, or soon if it is already, on another thread. */
     public void onLost(Consumer<? super LockLostException> listener) {
         lost.thenAcceptAsync(loss -> UserCode.run(() -> listener.accept(loss)), callBacks);
-    }
-
-    void whenEnded(Runnable work) {
-        end.thenRunAsync(work, callBacks);
     }
 
     boolean hasEnded() {

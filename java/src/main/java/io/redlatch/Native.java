@@ -29,9 +29,12 @@ final class Native {
     /** The client's uuid, or null after {@code close}. */
     static native String id(long client);
 
-    /** Tries one bounded round trip on this thread. True: the first row is filled in. False: it comes out of {@code drain}. */
+    /**
+     * Tries one bounded round trip on this thread, an acquire for {@code inside} at most unless that is 0. True: the first row is filled in.
+     * False: it comes out of {@code drain}.
+     */
     static native boolean start(long client, long ticket, int operation, String kind, byte[] name, long owner, long wait,
-            long lease, long hold, long timeout, long retryFor, long[] arguments, byte[] given, long[] numbers, String[] texts);
+            long lease, long hold, long timeout, long retryFor, long inside, long[] arguments, byte[] given, long[] numbers, String[] texts);
 
     /** Hands a request over without any waiting; it comes out of {@code drain}. */
     static native void submit(long client, long ticket, int operation, String kind, byte[] name, long owner, long wait,
@@ -46,6 +49,6 @@ final class Native {
     /** Asks for a request to be given up; it still comes out of {@code drain}. */
     static native void cancel(long client, long ticket);
 
-    /** Waits for finished requests, fills in as many rows as there are and fit, and returns their count. */
+    /** Waits for finished requests, fills in as many rows as there are and fit, and returns their count. After an error all are still there. */
     static native int drain(long[] numbers, String[] texts);
 }

@@ -60,13 +60,18 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
         return future;
     }
 
-    /** False: somebody else completed it before. */
+    /** False: it was completed before, or the caller cannot be given what the answer brings. */
     private boolean settle(Answer answer, Function<Answer, V> decode) {
         answered = true;
+        V value;
         try {
-            return complete(decode.apply(answer));
+            value = decode.apply(answer);
         } catch (RuntimeException e) {
             return completeExceptionally(Failures.bare(e));
+        } catch (Error e) { // of the JVM, for want of memory
+            completeExceptionally(e);
+            return false;
         }
+        return complete(value);
     }
 }
