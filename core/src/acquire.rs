@@ -32,8 +32,9 @@ pub fn start(waiting: Waiting, inside: Duration) -> Option<Result<Answer>> {
     };
     let tries = target.tries(waiting.patience.deadline());
     let response = tries.response(now);
-    if inside < response && tries.give_up <= now + inside {
-        // No second try may follow, so the only one has all the time, which the caller's thread has not.
+    // A try that ends early costs its connection and a second one, which a caller may not allow: it is for a server that hangs, not for one
+    // that is far away.
+    if inside < response && (tries.give_up <= now + inside || !live.link.is_likely_within(&call, inside)) {
         beside_others(waiting, turn, call, now);
         return None;
     }

@@ -17,6 +17,7 @@ mod exhausted;
 mod full;
 mod goers;
 mod holders;
+mod hurried;
 mod late_copies;
 mod load;
 mod losses;

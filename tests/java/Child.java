@@ -42,8 +42,7 @@ final class Child {
 
     /** Runs a main class to its end and gives what it printed. */
     String run(Class<?> main, String... arguments) throws Exception {
-        command.addAll(List.of("-cp", classPath, main.getName()));
-        command.addAll(Arrays.asList(arguments));
+        command(main, arguments);
         File output = File.createTempFile("redlatch-child", null);
         Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output).start();
         boolean ended = process.waitFor(PATIENCE_S, TimeUnit.SECONDS);
@@ -51,6 +50,13 @@ final class Child {
         String text = Files.readString(output.toPath());
         output.delete();
         return text + (ended ? "ended by itself" : "did not end");
+    }
+
+    /** The command by which a main class runs. */
+    List<String> command(Class<?> main, String... arguments) {
+        command.addAll(List.of("-cp", classPath, main.getName()));
+        command.addAll(Arrays.asList(arguments));
+        return command;
     }
 
     private static String location(Class<?> type) {

@@ -100,7 +100,12 @@ final class TestServer implements AutoCloseable {
 
     /** How many connections listen to the lock's channel. */
     long listeners(String lock) throws IOException {
-        return (Long) ((List<?>) call("PUBSUB", "NUMSUB", "redisson_lock__channel:{" + lock + "}")).get(1);
+        return listenersOf("redisson_lock__channel:{" + lock + "}");
+    }
+
+    /** How many connections listen to a channel. */
+    long listenersOf(String channel) throws IOException {
+        return (Long) ((List<?>) call("PUBSUB", "NUMSUB", channel)).get(1);
     }
 
     @Override

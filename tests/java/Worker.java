@@ -45,6 +45,11 @@ final class Worker<T> {
         thread.interrupt();
     }
 
+    /** Waits until the thread is parked: then it is inside no native method. */
+    void awaitParked() throws Exception {
+        Wait.until("the thread is parked", () -> thread.getState() == Thread.State.WAITING);
+    }
+
     /** Waits until the thread is parked, with a subscription to what it waits for. */
     void awaitWaiting(TestServer server, String lock) throws Exception {
         Wait.until("a thread waits for " + lock, () -> thread.getState() == Thread.State.WAITING && server.listeners(lock) == 1);

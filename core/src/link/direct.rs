@@ -1,6 +1,6 @@
 //! Up to four blocking connections, each driven by the thread that calls: the quickest way for one that waits anyway.
 
-use std::sync::atomic::{AtomicUsize, Ordering::AcqRel};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::AcqRel, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -20,6 +20,8 @@ const MOST: usize = 4;
 const FRESH: Duration = Duration::from_secs(1);
 /// How long that may take; a call that gets none goes over the mux instead.
 const SIGN: Duration = Duration::from_millis(500);
+/// An answer is likely to come within so many times as long as the last one took.
+const LIKELY: u32 = 4;
 
 pub struct Direct {
     server: Arc<Server>,
@@ -27,6 +29,8 @@ pub struct Direct {
     life: Arc<Life>,
     idle: Mutex<Vec<Pooled>>,
     open: AtomicUsize,
+    /// How long the last answer took, in microseconds.
+    took: AtomicU64,
 }
 
 struct Pooled {
@@ -48,7 +52,7 @@ impl Pooled {
 
 impl Direct {
     pub fn new(server: Arc<Server>, clock: Arc<Clock>, life: Arc<Life>) -> Self {
-        Direct { server, clock, life, idle: Mutex::default(), open: AtomicUsize::new(0) }
+        Direct { server, clock, life, idle: Mutex::default(), open: AtomicUsize::default(), took: AtomicU64::default() }
     }
 
     /// `None`: all connections are in use.
@@ -85,6 +89,11 @@ impl Direct {
                 Some(Ok(outcome))
             }
         }
+    }
+
+    /// Whether a connection is idle, and the server so near that its answer is likely to come within `inside`.
+    pub fn is_likely_within(&self, inside: Duration) -> bool {
+        !self.idle().is_empty() && LIKELY * Duration::from_micros(self.took.load(Relaxed)) <= inside
     }
 
     /// Whether nothing listens there, and never did as far as this client knows.
@@ -144,6 +153,7 @@ impl Direct {
             let copy = || Sent { connection: pooled.connection, over: sent + limits.window + self.clock.error() };
             match pooled.con.recv_response().and_then(|value| value.extract_error()) {
                 Ok(value) => {
+                    self.took.store(sent.elapsed().as_micros() as u64, Relaxed);
                     let understood = self.server.understood(value, &self.clock, sent);
                     return understood.map(Ok).ok_or_else(|| Outcome::Unknown { error: self.server.nonsense(), copy: copy() });
                 }

@@ -136,6 +136,14 @@ impl Link {
         }
     }
 
+    /// Whether [`Link::run_direct`] is likely to bring an answer within `inside`, on a connection that is open.
+    pub fn is_likely_within(&self, call: &Call, inside: Duration) -> bool {
+        match &self.way {
+            Way::One(node) => node.is_likely_within(inside),
+            Way::Many(topology) => topology.is_likely_within(call, inside),
+        }
+    }
+
     /// On the I/O thread. `earlier`: copies of it that may be on their way; none of them runs after this one is sent.
     pub async fn run(&self, call: &Call, limits: Limits, earlier: &[Sent]) -> Outcome {
         match &self.way {

@@ -78,6 +78,11 @@ impl Node {
         if call.confirmed && self.confirms() { None } else { self.direct.run(call, limits) }
     }
 
+    /// Whether [`Node::run_direct`] is likely to bring an answer within `inside`.
+    pub fn is_likely_within(&self, inside: Duration) -> bool {
+        self.direct.is_likely_within(inside)
+    }
+
     /// On the I/O thread; `earlier`: copies that must not run after this one.
     pub async fn run(&self, call: &Call, limits: Limits, earlier: &[Sent], how: How) -> Result<Outcome, Elsewhere> {
         match &self.confirming {

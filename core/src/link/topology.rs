@@ -85,6 +85,12 @@ impl Topology {
         }
     }
 
+    /// Whether [`Topology::run_direct`] is likely to bring an answer within `inside`.
+    pub fn is_likely_within(&self, call: &Call, inside: Duration) -> bool {
+        let node = || self.slot_of(call).ok().and_then(|slot| self.trusted(slot));
+        self.knows_what_belongs_together() && node().is_some_and(|node| node.is_likely_within(inside))
+    }
+
     pub async fn run(self: &Arc<Self>, call: &Call, limits: Limits, earlier: &[Sent], told: bool) -> Outcome {
         let outcome = self.send(call, limits, earlier, told).await;
         if matches!(outcome, Outcome::Unsent(_) | Outcome::Unknown { .. }) {

@@ -15,7 +15,7 @@ mod packed;
 mod request;
 mod rows;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use jni::errors::{Result, ThrowRuntimeExAndDefault};
@@ -25,6 +25,8 @@ use jni::{Env, EnvUnowned, jni_str};
 use redlatch::Completions;
 
 static FINISHED: LazyLock<Arc<Completions>> = LazyLock::new(Completions::new);
+/// The finished requests that are on their way to Java. They stay here until all are written, which may fail for want of the JVM's memory.
+static FETCHED: Mutex<Vec<(u64, redlatch::Result<redlatch::Answer>)>> = Mutex::new(Vec::new());
 
 /// Readies a client for a URL and `option, value, …`, and gives its number. Sends nothing.
 #[unsafe(no_mangle)]
@@ -145,7 +147,7 @@ pub extern "system" fn Java_io_redlatch_Native_start<'a>(
             Err(error) => Some(Err(error)),
         };
         let Some(outcome) = outcome else { return Ok(false) };
-        rows::write(env, 0, ticket, outcome, &numbers, &texts)?;
+        rows::write(env, 0, ticket, &outcome, &numbers, &texts)?;
         Ok(true)
     })
     .resolve::<ThrowRuntimeExAndDefault>()
@@ -200,7 +202,7 @@ pub extern "system" fn Java_io_redlatch_Native_look<'a>(
         let fields = request::Fields { operation: redlatch::Op::Watch as jint, owner, wait: 0, lease: 0, hold, timeout: 0, retry_for: -1 };
         let seen = request::read(env, client, fields, &kind, &name, None)?.and_then(|(client, request)| look(&client, request));
         let (hold, token, outcome) = seen.unwrap_or_else(|error| (hold, 0, Err(error)));
-        rows::write(env, 0, hold, outcome, &numbers, &texts)?;
+        rows::write(env, 0, hold, &outcome, &numbers, &texts)?;
         numbers.set_region(env, rows::ITEMS, &[token])
     })
     .resolve::<ThrowRuntimeExAndDefault>()
@@ -230,7 +232,8 @@ pub extern "system" fn Java_io_redlatch_Native_cancel<'a>(mut env: EnvUnowned<'a
     .resolve::<ThrowRuntimeExAndDefault>()
 }
 
-/// Waits for finished requests, writes as many rows as there are and fit, and gives their count.
+/// Waits for finished requests, writes as many rows as there are and fit, and gives their count. After an error the next call writes the same
+/// ones.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_redlatch_Native_drain<'a>(
     mut env: EnvUnowned<'a>,
@@ -240,11 +243,15 @@ pub extern "system" fn Java_io_redlatch_Native_drain<'a>(
 ) -> jint {
     env.with_env(|env| -> Result<jint> {
         let room = numbers.len(env)? / rows::NUMBERS;
-        let finished = FINISHED.drain(room);
-        let count = finished.len() as jint;
-        for (row, (ticket, outcome)) in finished.into_iter().enumerate() {
-            rows::write(env, row, ticket as jlong, outcome, &numbers, &texts)?;
+        let mut fetched = FETCHED.lock().unwrap_or_else(PoisonError::into_inner);
+        if fetched.is_empty() {
+            *fetched = FINISHED.drain(room);
         }
+        for (row, (ticket, outcome)) in fetched.iter().enumerate() {
+            rows::write(env, row, *ticket as jlong, outcome, &numbers, &texts)?;
+        }
+        let count = fetched.len() as jint;
+        fetched.clear();
         Ok(count)
     })
     .resolve::<ThrowRuntimeExAndDefault>()

@@ -23,7 +23,7 @@ pub fn write(
     env: &mut Env,
     row: usize,
     ticket: i64,
-    outcome: Result<Answer>,
+    outcome: &Result<Answer>,
     numbers: &JLongArray,
     texts: &JObjectArray<JString>,
 ) -> jni::errors::Result<()> {
@@ -41,13 +41,13 @@ pub fn write(
             [ticket, status, answer.number, item(0), item(1)]
         }
         Err(error) => {
-            let word = match &error {
+            let word = match error {
                 Error::Refused { code, .. } => code.as_str(),
                 other => other.code(),
             };
             put(env, texts, row * TEXTS, &error.to_string())?;
             put(env, texts, row * TEXTS + 1, word)?;
-            let reason = match &error {
+            let reason = match error {
                 Error::Lost(loss) => loss.reason as i64,
                 _ => 0,
             };

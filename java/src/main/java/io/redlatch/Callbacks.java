@@ -9,37 +9,40 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * The threads {@code redlatch-callbacks-…}, on which users' code runs: continuations of futures, listeners, logs.
  *
- * <p>A few threads do the work of many short tasks. When tasks block, more threads are started, so that no task waits for another one to
- * end. The news that a lock is lost overtakes all other tasks. One thread is kept as long as there are clients; the others end soon.
+ * <p>A few threads do the work of many short tasks. A task that runs for long is taken to block, and another thread comes in its place, so
+ * that no task waits for another one to end. The news that a lock is lost overtakes all other tasks. One thread is kept as long as there are
+ * clients; the others end soon.
  */
 final class Callbacks {
     static final Callbacks THREADS = new Callbacks();
 
-    /** So many tasks run at the same time as long as they end soon. */
+    /** So many tasks that may be short run at the same time; as many as those that block, if these are more. */
     private static final int FEW = Math.max(2, Runtime.getRuntime().availableProcessors());
-    /** If fewer tasks have ended for so long than run, while others wait, the running ones block: twice as many may run. */
-    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    /** A task that runs for longer is taken to block. */
+    private static final long SHORT_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(3);
+    /** How often a thread asks the system for another one, each time after {@link #SHORT_NANOS}, before it does without. */
+    private static final int TRIES = 100;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition more = lock.newCondition();
     private final ArrayDeque<Task> tasks = new ArrayDeque<>();
     private final ArrayDeque<Task> urgent = new ArrayDeque<>();
+    /** The tasks that run and may be short, in the order of their beginning. */
+    private final ArrayDeque<Task> young = new ArrayDeque<>();
     private long names;
     private int threads;
-    /** Threads without a task. */
+    /** Threads without a task. While tasks wait there is one at least, which sees to it that they begin. */
     private int idle;
-    private int allowed = FEW;
-    /** How many tasks have ended since the last look, and when the next one is due. */
-    private int ended;
-    private long look;
+    /** How often the system had no thread when one was needed, since it last had one. */
+    private int refusals;
 
     private Callbacks() {}
 
     /**
      * Runs {@code work} soon on one of the threads, with that context class loader.
      *
-     * @throws OutOfMemoryError if there is no thread and the system gives none; {@code work} will not run then
+     * @throws OutOfMemoryError if no thread is free and the system gives none; {@code work} will not run then
      */
     void execute(Runnable work, ClassLoader loader) {
         add(tasks, new Task(work, loader));
@@ -75,30 +78,13 @@ final class Callbacks {
     private void add(ArrayDeque<Task> queue, Task task) {
         lock.lock();
         try {
-            if (threads == 0) {
+            if (idle == 0) {
                 startOne();
             }
-            if (tasks.isEmpty()) {
-                ended = 0;
-                look = System.nanoTime() + LOOK_NANOS;
-            }
             queue.addLast(task);
-            callHelp();
+            more.signal();
         } finally {
             lock.unlock();
-        }
-    }
-
-    /** Has a thread without a task look at what waits. */
-    private void callHelp() {
-        if (idle > 0) {
-            more.signal();
-            return;
-        }
-        try {
-            startOne();
-        } catch (Throwable e) {
-            // The other threads come to it as soon as they can.
         }
     }
 
@@ -112,6 +98,7 @@ final class Callbacks {
     private static final class Task {
         final Runnable work;
         final ClassLoader loader;
+        long begun;
 
         Task(Runnable work, ClassLoader loader) {
             this.work = work;
@@ -121,6 +108,7 @@ final class Callbacks {
         void run() {
             Thread thread = Thread.currentThread();
             try {
+                Thread.interrupted(); // meant for a task that has ended
                 thread.setContextClassLoader(loader);
                 UserCode.run(work);
             } catch (Throwable e) {
@@ -132,7 +120,8 @@ final class Callbacks {
     }
 
     private final class Worker implements Runnable {
-        private boolean isIdle = true;
+        /** Null: this thread is idle. */
+        private Task running;
 
         @Override
         public void run() {
@@ -144,7 +133,7 @@ final class Callbacks {
                     }
                     task.run();
                 } catch (Throwable e) { // of the JVM, for want of memory
-                    LockSupport.parkNanos(LOOK_NANOS);
+                    LockSupport.parkNanos(SHORT_NANOS);
                 }
             }
         }
@@ -153,25 +142,19 @@ final class Callbacks {
         private Task next() {
             lock.lock();
             try {
-                if (!isIdle) {
-                    isIdle = true;
+                if (running != null) {
+                    young.removeFirstOccurrence(running);
+                    running = null;
                     idle++;
-                    ended++;
                 }
                 long end = System.nanoTime() + KEPT_NANOS;
                 while (true) {
-                    Task task = take();
-                    if (task != null) {
-                        isIdle = false;
-                        idle--;
-                        if (!urgent.isEmpty() || !tasks.isEmpty()) {
-                            callHelp();
-                        }
-                        return task;
+                    if (begin(System.nanoTime())) {
+                        return running;
                     }
                     long now = System.nanoTime();
-                    if (!tasks.isEmpty()) {
-                        sleep(look - now);
+                    if (!urgent.isEmpty() || !tasks.isEmpty()) {
+                        sleep(refusals > 0 || young.isEmpty() ? SHORT_NANOS : young.peekFirst().begun + SHORT_NANOS - now);
                     } else if (threads == 1 && Completions.hasClients()) {
                         more.awaitUninterruptibly();
                     } else if (end > now && Completions.hasClients()) {
@@ -187,27 +170,55 @@ final class Callbacks {
             }
         }
 
-        /** Null: nothing is to be done, or the others do it. */
-        private Task take() {
-            if (!urgent.isEmpty()) {
-                return urgent.pollFirst();
+        /** False: nothing is to be done, or it has to wait. */
+        private boolean begin(long now) {
+            ArrayDeque<Task> queue = urgent.isEmpty() ? tasks : urgent;
+            if (queue.isEmpty() || queue == tasks && !mayBegin(now)) {
+                return false;
             }
-            int busy = threads - idle;
-            if (tasks.isEmpty()) {
-                allowed = FEW;
-            } else if (busy >= allowed && System.nanoTime() >= look) {
-                allowed = ended < busy ? 2 * busy : allowed;
-                ended = 0;
-                look = System.nanoTime() + LOOK_NANOS;
+            if (urgent.size() + tasks.size() > 1 && !hasAnother()) {
+                return false;
             }
-            return busy < allowed ? tasks.pollFirst() : null;
+            Task task = queue.peekFirst();
+            task.begun = now;
+            young.addLast(task);
+            queue.pollFirst();
+            running = task;
+            idle--;
+            if (!urgent.isEmpty() || !tasks.isEmpty()) {
+                more.signal();
+            }
+            return true;
+        }
+
+        private boolean mayBegin(long now) {
+            while (!young.isEmpty() && now - young.peekFirst().begun >= SHORT_NANOS) {
+                young.pollFirst();
+            }
+            int blocked = threads - idle - young.size();
+            return young.size() < Math.max(FEW, blocked);
+        }
+
+        /** Whether another thread sees to the tasks that still wait, which this one's task might keep waiting for ever. */
+        private boolean hasAnother() {
+            if (idle > 1) {
+                return true;
+            }
+            try {
+                startOne();
+                refusals = 0;
+                return true;
+            } catch (Throwable e) {
+                refusals++;
+                return refusals % TRIES == 0;
+            }
         }
 
         private void sleep(long nanos) {
             try {
                 more.awaitNanos(nanos);
             } catch (InterruptedException e) {
-                // An interrupt was meant for a task that has ended.
+                // Meant for a task that has ended.
             }
         }
     }

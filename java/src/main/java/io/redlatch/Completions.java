@@ -10,7 +10,7 @@ import java.util.function.Consumer;
  *
  * <p>The thread is Java's own and sits in {@link Native#drain}, so that no native thread ever attaches to the JVM. It lives as long as
  * there are open clients or requests whose answers are still to come: a thread that stayed would keep the class loader of an
- * application that was taken out of its server.
+ * application that was taken out of its server. No error ends it before: every thread that waits for an answer depends on it.
  */
 final class Completions {
     private static final int BATCH = 256;
@@ -18,11 +18,15 @@ final class Completions {
     private static final long NOBODY = 0;
     /** The ticket of what is to be logged. */
     private static final long WARNING = -1;
-    /** Without memory or threads an answer cannot be handed over; it is tried again after so long. */
+    /** An answer that cannot be handed over, for want of memory or of threads, is tried again after so long. */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    /** How often an answer is tried that meets any other error, which is a defect: the answers behind it wait meanwhile. */
+    private static final int TRIES = 100;
     private static final ConcurrentHashMap<Long, Consumer<Answer>> EXPECTED = new ConcurrentHashMap<>();
+    /** What was fetched outlives a thread that ends all the same: the next one goes on with it. */
+    private static final Completions FETCHED = new Completions();
 
-    private static volatile boolean running;
+    private static volatile Thread thread;
     private static volatile int clients;
 
     private final long[] numbers = new long[BATCH * Answer.NUMBERS];
@@ -30,6 +34,8 @@ final class Completions {
     /** How many rows were fetched, and which of them is to be handed over next. */
     private int rows;
     private int row;
+    /** How often that row was tried in vain. */
+    private int failures;
 
     private Completions() {}
 
@@ -50,12 +56,14 @@ final class Completions {
     }
 
     /**
-     * From now on the answer of {@code ticket} goes to {@code handOver}, which must neither block nor run users' code. If it throws for want
-     * of memory, it is called again.
+     * From now on the answer of {@code ticket} goes to {@code handOver}, which must neither block nor run users' code. It is called again if it
+     * throws.
+     *
+     * @throws OutOfMemoryError if the system has no thread for the answers; then nothing is expected
      */
     static void expect(long ticket, Consumer<Answer> handOver) {
         EXPECTED.put(ticket, handOver);
-        if (!running) { // a client that is closed answers as well
+        if (!isRunning()) { // a client that is closed answers as well
             try {
                 ensureRunning();
             } catch (Throwable e) {
@@ -72,28 +80,37 @@ final class Completions {
     }
 
     private static void wakeToEnd() {
-        if (clients == 0 && running) {
+        if (clients == 0 && isRunning()) {
             Native.submit(NOBODY, NOBODY, Request.PING, "plain", new byte[0], 0, 0, 0, 0, 0, -1, new long[0], null);
         }
     }
 
-    /** @throws OutOfMemoryError if the system has no thread; the next request tries again */
+    private static boolean isRunning() {
+        Thread now = thread;
+        return now != null && now.isAlive();
+    }
+
     private static synchronized void ensureRunning() {
-        if (!running) {
-            OwnThreads.make("redlatch-completions", new Completions()::run).start();
-            running = true;
+        if (!isRunning()) {
+            Thread next = OwnThreads.make("redlatch-completions", FETCHED::run);
+            next.start();
+            thread = next;
         }
     }
 
     private void run() {
-        while (row < rows || isWanted()) {
+        while (true) {
             try {
+                if (!isWanted()) {
+                    return;
+                }
                 step();
-            } catch (OutOfMemoryError e) { // of memory or of threads: there will be some again
-                LockSupport.parkNanos(PAUSE_NANOS);
             } catch (Throwable e) {
-                row++; // a defect in this library, which must not keep the others' answers from them
-                report(e);
+                try {
+                    failed(e);
+                } catch (Throwable again) {
+                    // For want of memory, most likely: the row is tried again all the same.
+                }
             }
         }
     }
@@ -108,8 +125,7 @@ final class Completions {
         }
         long ticket = numbers[row * Answer.NUMBERS];
         if (ticket == WARNING) {
-            String warning = Answer.read(numbers, texts, row).message();
-            Callbacks.THREADS.execute(() -> Log.warn(warning), Completions.class.getClassLoader()); // where a log goes may block
+            warn(Answer.read(numbers, texts, row).message());
         } else {
             Consumer<Answer> handOver = EXPECTED.get(ticket);
             if (handOver != null) { // nobody's: its start failed at the border, and its caller knows
@@ -117,14 +133,28 @@ final class Completions {
                 EXPECTED.remove(ticket);
             }
         }
+        next();
+    }
+
+    private void failed(Throwable error) {
+        Thread.interrupted(); // nobody has a reason to; it would end the pause
+        LockSupport.parkNanos(PAUSE_NANOS);
+        if (row < rows && !(error instanceof OutOfMemoryError) && ++failures == TRIES) {
+            next();
+            warn("an answer of a server could not be handed over: " + error + "; report this");
+        }
+    }
+
+    private void next() {
+        failures = 0;
         row++;
     }
 
-    private static void report(Throwable error) {
+    /** Not on this thread: where a log goes may block. */
+    private static void warn(String warning) {
         try {
-            Callbacks.THREADS.execute(() -> Log.warn("an answer of a server could not be handed over: " + error + "; report this"),
-                    Completions.class.getClassLoader());
-        } catch (Throwable e) {
+            Callbacks.THREADS.execute(() -> Log.warn(warning), Completions.class.getClassLoader());
+        } catch (OutOfMemoryError e) {
             // The next answer matters more.
         }
     }
@@ -134,8 +164,12 @@ final class Completions {
         if (clients > 0) {
             return true;
         }
-        running = false;
-        running = !EXPECTED.isEmpty();
-        return running;
+        Thread current = thread;
+        thread = null;
+        if (FETCHED.row == FETCHED.rows && EXPECTED.isEmpty()) {
+            return false;
+        }
+        thread = current;
+        return true;
     }
 }

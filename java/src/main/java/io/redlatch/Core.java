@@ -11,8 +11,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 
 /** One client of the native core: what the {@code org.redisson} classes are built on. Safe for use by many threads. */
@@ -24,6 +26,7 @@ public final class Core {
     private static final long AS_LONG_AS_IT_TAKES = 0;
     /** How often a caller that gives up looks for the end of its request, which takes moments if the server answers. */
     private static final int LOOKS = 25;
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final long client;
     private final String id;
@@ -101,7 +104,7 @@ public final class Core {
         Waiting waiting = start(request, AS_LONG_AS_IT_TAKES);
         try {
             return waiting.await();
-        } catch (Throwable e) { // of the JVM, for want of memory
+        } catch (Throwable e) { // of the JVM
             abandon(request, waiting);
             throw e;
         } finally {
@@ -132,10 +135,12 @@ public final class Core {
 
     /** Has a request end whose caller goes, and takes back what it brings. Returns when that is done, or when the server is silent. */
     private void abandon(Request request, Waiting waiting) {
-        Waiting settled = new Waiting(TICKETS.incrementAndGet());
-        waiting.then(answer -> undo(request, answer, settled));
-        Native.cancel(client, waiting.ticket);
-        settled.awaitAtMost(LOOKS);
+        untilMemory(() -> {
+            Waiting settled = new Waiting(TICKETS.incrementAndGet());
+            waiting.then(answer -> undo(request, answer, settled));
+            Native.cancel(client, waiting.ticket);
+            settled.awaitAtMost(LOOKS);
+        });
     }
 
     private void undo(Request request, Answer answer, Waiting settled) {
@@ -148,6 +153,18 @@ public final class Core {
         }
     }
 
+    /** What leaves something held if it is not done is done as soon as the JVM has memory and threads for it. */
+    private static void untilMemory(Runnable work) {
+        while (true) {
+            try {
+                work.run();
+                return;
+            } catch (OutOfMemoryError e) {
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
+    }
+
     /**
      * Runs a request in the background.
      *
@@ -157,14 +174,25 @@ public final class Core {
      */
     public long submit(Request request, Predicate<Answer> taken) {
         long ticket = TICKETS.incrementAndGet();
-        Completions.expect(ticket, answer -> callBack(() -> {
-            Request undo = taken.test(answer) ? null : request.undo(answer);
-            if (undo != null) {
-                submit(undo, undone -> true);
-            }
-        }));
+        Completions.expect(ticket, answer -> callBack(() -> offer(request, answer, taken)));
         submit(ticket, request);
         return ticket;
+    }
+
+    private void offer(Request request, Answer answer, Predicate<Answer> taken) {
+        boolean isTaken = false;
+        try {
+            isTaken = taken.test(answer);
+        } finally {
+            if (!isTaken) {
+                untilMemory(() -> {
+                    Request undo = request.undo(answer);
+                    if (undo != null) {
+                        submit(undo, undone -> true);
+                    }
+                });
+            }
+        }
     }
 
     /** The hold that {@link #look} found; the same object for as long as it is held. */
@@ -225,7 +253,11 @@ public final class Core {
             String[] texts = new String[Answer.TEXTS];
             if (tryNow(waiting.ticket, request, inside, numbers, texts)) {
                 Completions.forget(waiting.ticket);
-                waiting.complete(Answer.read(numbers, texts, 0));
+                try {
+                    waiting.complete(Answer.read(numbers, texts, 0));
+                } catch (OutOfMemoryError e) {
+                    untilMemory(() -> waiting.complete(Answer.read(numbers, texts, 0))); // it may be a lock, of which the caller has to know
+                }
             }
         }
         return waiting;
@@ -236,9 +268,9 @@ public final class Core {
         Callbacks.THREADS.execute(forUsers(work), loader);
     }
 
-    /** As {@link #callBack}, before other work. */
+    /** As {@link #callBack}, before other work. The news of a loss does not get lost for want of memory or threads. */
     private void callBackFirst(Runnable work) {
-        Callbacks.THREADS.executeFirst(forUsers(work), loader);
+        untilMemory(() -> Callbacks.THREADS.executeFirst(forUsers(work), loader));
     }
 
     /** On the executor of the client, if it has one and that takes the work. */

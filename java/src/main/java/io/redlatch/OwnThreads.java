@@ -10,10 +10,19 @@ final class OwnThreads {
     static Thread make(String name, Runnable work) {
         // Privileged: else a thread refers to the classes of all callers for as long as it lives, and with them to their class loaders.
         return AccessController.doPrivileged((PrivilegedAction<Thread>) () -> {
-            Thread thread = new Thread(null, work, name, 0, false);
+            Thread thread = new Thread(outermost(), work, name, 0, false);
             thread.setDaemon(true);
             thread.setContextClassLoader(null);
             return thread;
         });
+    }
+
+    /** An application may end its own groups, and the threads in them. */
+    private static ThreadGroup outermost() {
+        ThreadGroup group = Thread.currentThread().getThreadGroup();
+        while (group.getParent() != null) {
+            group = group.getParent();
+        }
+        return group;
     }
 }

@@ -72,6 +72,10 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
             completeExceptionally(e);
             return false;
         }
-        return complete(value);
+        try {
+            return complete(value);
+        } catch (Error e) { // of a continuation, for want of memory: it is the caller's already
+            return !isCompletedExceptionally();
+        }
     }
 }

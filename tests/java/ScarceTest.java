@@ -1,0 +1,44 @@
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A JVM that is out of threads, or of memory, for a moment. */
+class ScarceTest extends LockTest {
+    private static final String[] SMALL = {"-XX:+UseSerialGC", "-Xmx24m", "-XX:CompressedClassSpaceSize=32m",
+            "-XX:ReservedCodeCacheSize=32m", "-Xss4m", "-Xlog:disable"};
+    /** Of address space, which leaves some for a few hundred stacks of that size. */
+    private static final int LIMIT_KB = 3_000_000;
+
+    @Test
+    void answers_that_come_while_the_system_has_no_thread_arrive_later() throws Exception {
+        assertEquals("alive", run("threads", "ulimit -v " + LIMIT_KB + " && exec \"$@\""));
+    }
+
+    @Test
+    void answers_that_come_while_the_heap_is_full_arrive_later() throws Exception {
+        assertEquals("alive", run("memory", "exec \"$@\""));
+    }
+
+    private String run(String scarce, String script) throws Exception {
+        List<String> command = new ArrayList<>(List.of("sh", "-c", script, "sh"));
+        command.addAll(new Child().option(SMALL).command(Scarce.class, server.url(), name, scarce));
+        Process child = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        try (BufferedReader output = new BufferedReader(new InputStreamReader(child.getInputStream()))) {
+            assertEquals("exhausted", output.readLine());
+            // An answer with a text each: the server refuses to look for a count in it.
+            server.call("SET", name, "no latch");
+            String channel = "redisson_countdownlatch__channel__{" + name + "}";
+            server.call("PUBLISH", channel, "0");
+            Wait.until("the answers have come", () -> server.listenersOf(channel) == 0);
+            child.getOutputStream().write('\n');
+            child.getOutputStream().flush();
+            return output.readLine();
+        } finally {
+            child.destroyForcibly().waitFor();
+        }
+    }
+}
