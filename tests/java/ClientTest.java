@@ -95,7 +95,7 @@ class ClientTest extends LockTest {
         client.shutdown();
         assertTrue(client.isShutdown() && client.isShuttingDown());
         Throwable error = assertThrows(RedissonShutdownException.class, lock::unlock);
-        assertEquals("Redisson is shutdown", error.getMessage());
+        assertEquals("this client was shut down; make another one with Redisson.create", error.getMessage());
         assertThrows(RedissonShutdownException.class, () -> client.getLock(name).lock());
         assertThrows(RedissonShutdownException.class, () -> lock.tryLock(1, SECONDS));
         assertThrows(RedissonShutdownException.class, lock::isLocked);

@@ -144,6 +144,7 @@ class ConfigTest {
                 : type == long.class ? Long.valueOf((long) value + 1)
                 : type == boolean.class ? Boolean.valueOf(!(boolean) value)
                 : type == String.class ? "another"
+                : type == Object.class ? new Object()
                 : type == URL.class ? new URL("file:/another")
                 : type == List.class ? List.of("redis://another:1")
                 : type == Set.class ? Set.of("redis://another:1")

@@ -74,7 +74,8 @@ class KindsTest extends LockTest {
 
     private void isRefusedTwice(RLock once) {
         once.lock();
-        String words = "Lock '" + name + "' is non-reentrant and is already held by thread " + Thread.currentThread().getId();
+        String words = "thread " + Thread.currentThread().getId() + " has the lock `" + name
+                + "`, which has no second hold; let it release the first one before";
         assertEquals(words, assertThrows(IllegalMonitorStateException.class, once::lock).getMessage());
         assertEquals(words, assertThrows(IllegalMonitorStateException.class, once::tryLock).getMessage());
         Throwable cause = assertThrows(ExecutionException.class, () -> once.lockAsync().get()).getCause();

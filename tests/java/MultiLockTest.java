@@ -123,7 +123,7 @@ class MultiLockTest {
 
     @Test
     void locks_that_make_no_group_are_errors_that_say_why() {
-        assertEquals("Lock objects are not defined", assertThrows(IllegalArgumentException.class, RedissonMultiLock::new).getMessage());
+        assertEquals("a multi lock of no locks; give it at least one", assertThrows(IllegalArgumentException.class, RedissonMultiLock::new).getMessage());
         IllegalArgumentException twice = assertThrows(IllegalArgumentException.class, () -> new RedissonMultiLock(locks[0], locks[0]));
         assertTrue(twice.getMessage().contains("twice"), twice.getMessage());
         RLock wrapper = (RLock) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {RLock.class}, (p, m, a) -> null);

@@ -85,7 +85,7 @@ class PermitSemaphoreTest extends LockTest {
         semaphore.trySetPermits(1);
         String id = semaphore.acquire();
         semaphore.release(id);
-        String said = "Permit with id " + id + " has already been released or doesn't exist";
+        String said = "no permit " + id + " is out: it was released, its lease has ended, or it never was";
         assertEquals(said, assertThrows(RedisException.class, () -> semaphore.release(id)).getCause().getMessage());
         assertEquals(said, assertThrows(RedisException.class, () -> semaphore.getLeaseTime(id)).getCause().getMessage());
         for (RFuture<?> failed : List.of(semaphore.releaseAsync(id), semaphore.getLeaseTimeAsync(id))) {
@@ -93,7 +93,7 @@ class PermitSemaphoreTest extends LockTest {
             assertEquals(IllegalArgumentException.class, error.getClass());
             assertEquals(said, error.getMessage());
         }
-        String several = "Permits with ids [" + id + "] have already been released or don't exist";
+        String several = "not all of the permits [" + id + "] are out: they were released, their leases have ended, or they never were";
         assertEquals(several, assertThrows(RedisException.class, () -> semaphore.release(List.of(id))).getCause().getMessage());
         assertFalse(semaphore.tryRelease("ab12"));
         assertThrows(RedisException.class, () -> semaphore.getLeaseTime("ab12"));
@@ -103,9 +103,9 @@ class PermitSemaphoreTest extends LockTest {
 
     @Test
     void arguments_that_cannot_be_used_are_refused_by_name() throws Exception {
-        assertEquals("Permits amount can't be negative", assertThrows(IllegalArgumentException.class, () -> semaphore.tryAcquire(-1)).getMessage());
-        assertEquals("permitId can't be null", assertThrows(IllegalArgumentException.class, () -> semaphore.tryRelease((String) null)).getMessage());
-        assertEquals("permitIds can't be null or empty", assertThrows(IllegalArgumentException.class, () -> semaphore.release(List.of())).getMessage());
+        assertEquals("the number of permits is -1; give 0 or more", assertThrows(IllegalArgumentException.class, () -> semaphore.tryAcquire(-1)).getMessage());
+        assertEquals("the id of a permit is null; give the one that acquire returned", assertThrows(IllegalArgumentException.class, () -> semaphore.tryRelease((String) null)).getMessage());
+        assertEquals("there are no ids of permits; give those that acquire returned", assertThrows(IllegalArgumentException.class, () -> semaphore.release(List.of())).getMessage());
         assertTrue(assertThrows(IllegalArgumentException.class, () -> semaphore.release("xyz!")).getMessage().contains("xyz!"));
         for (long lease : new long[] {0, -2}) {
             String said = assertThrows(IllegalArgumentException.class, () -> semaphore.acquire(lease, SECONDS)).getMessage();

@@ -58,7 +58,7 @@ class PermitsTest extends LockTest {
         assertTrue(semaphore.tryAcquire(0));
         assertTrue(semaphore.tryAcquireAsync(0).get());
         Throwable error = assertThrows(IllegalArgumentException.class, () -> semaphore.tryAcquire(-1));
-        assertEquals("Permits amount can't be negative", error.getMessage());
+        assertEquals("the number of permits is -1; give 0 or more", error.getMessage());
         assertFalse(semaphore.isExists());
     }
 

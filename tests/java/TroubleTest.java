@@ -163,7 +163,7 @@ class TroubleTest extends LockTest {
 
     @Test
     void a_name_that_is_null_empty_or_huge_is_refused() {
-        assertEquals("name can't be null", assertThrows(NullPointerException.class, () -> client.getLock((String) null)).getMessage());
+        assertEquals("the name of a lock is null; give a text", assertThrows(NullPointerException.class, () -> client.getLock((String) null)).getMessage());
         Throwable empty = assertThrows(IllegalArgumentException.class, client.getLock("")::lock);
         assertTrue(empty.getMessage().contains("at least one character"), empty.getMessage());
         Throwable huge = assertThrows(IllegalArgumentException.class, client.getLock("x".repeat(10 << 20))::lock);

@@ -7,15 +7,22 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.redlatch.LockLostException;
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
 /** Releasing: what is not held, what is lost, and what is taken away. */
 class UnlockTest extends LockTest {
     @Test
-    void unlock_without_holding_has_the_words_of_redisson() {
+    void unlock_without_holding_says_who_does_not_hold_what() {
         Throwable error = assertThrows(IllegalMonitorStateException.class, lock::unlock);
-        assertEquals(words(Thread.currentThread().getId()), error.getMessage());
+        assertEquals(words(client, Thread.currentThread().getId(), name), error.getMessage());
         assertNull(error.getCause());
     }
 
@@ -23,7 +30,7 @@ class UnlockTest extends LockTest {
     void unlock_by_another_thread_is_refused_and_changes_nothing() throws Exception {
         lock.lock();
         Throwable error = Worker.elsewhere(() -> assertThrows(IllegalMonitorStateException.class, lock::unlock));
-        assertTrue(error.getMessage().contains("not locked by current thread"), error.getMessage());
+        assertTrue(error.getMessage().contains("does not hold the lock `" + name + "`"), error.getMessage());
         assertEquals(1, lock.getHoldCount());
     }
 
@@ -49,6 +56,40 @@ class UnlockTest extends LockTest {
         lock.lock(50, MILLISECONDS);
         Wait.until("the lease ran out", () -> !lock.isLocked());
         assertLost();
+    }
+
+    @Test
+    void unlock_of_a_fair_lock_that_is_free_returns_as_in_redisson() throws Exception {
+        for (RLock fair : List.of(client.getFairLock(name), client.getNonReentrantFairLock(name + "-once"))) {
+            fair.unlock();
+            fair.unlockAsync().get();
+            fair.lock(50, MILLISECONDS);
+            Wait.until("the lease ran out", () -> !fair.isLocked());
+            fair.unlock();
+            fair.lock(50, MILLISECONDS);
+            Wait.until("the lease ran out", () -> !fair.isLocked());
+            fair.unlockAsync().get();
+            fair.lockAsync(7).get();
+            assertThrows(IllegalMonitorStateException.class, fair::unlock);
+            Throwable error = assertThrows(ExecutionException.class, fair.unlockAsync()::get).getCause();
+            assertInstanceOf(IllegalMonitorStateException.class, error);
+            fair.unlockAsync(7).get();
+            assertFalse(fair.isLocked());
+        }
+    }
+
+    @Test
+    void unlock_of_a_fair_lock_that_is_free_warns(@TempDir Path directory) throws Exception {
+        Path log = directory.resolve("log");
+        Child child = new Child().option("-Dorg.slf4j.simpleLogger.logFile=" + log);
+        for (String path : System.getProperty("logging.classpath").split(File.pathSeparator)) {
+            child.behind(path);
+        }
+        String output = child.run(UnlockFree.class, server.url(), name);
+        assertTrue(output.endsWith("unlocked\nended by itself"), output);
+        List<String> lines = Files.readAllLines(log);
+        assertEquals(1, lines.size(), lines.toString());
+        assertTrue(lines.get(0).contains("WARN org.redisson - thread 1 of client ") && lines.get(0).contains("`" + name + "`"), lines.get(0));
     }
 
     @Test
@@ -82,12 +123,13 @@ class UnlockTest extends LockTest {
 
     private void assertLost() {
         Throwable error = assertThrows(IllegalMonitorStateException.class, lock::unlock);
-        assertEquals(words(Thread.currentThread().getId()), error.getMessage());
+        assertEquals(words(client, Thread.currentThread().getId(), name), error.getMessage());
         Throwable cause = assertInstanceOf(LockLostException.class, error.getCause());
         assertTrue(cause.getMessage().contains("`" + name + "`"), cause.getMessage());
     }
 
-    private String words(long threadId) {
-        return "attempt to unlock lock, not locked by current thread by node id: " + client.getId() + " thread-id: " + threadId;
+    static String words(RedissonClient client, long threadId, String lock) {
+        return "thread " + threadId + " of client " + client.getId() + " does not hold the lock `" + lock
+                + "`; let the thread that acquired it release it, once, before its lease ends";
     }
 }

@@ -75,20 +75,23 @@ class Lock:
         thread_local: bool = True,
         raise_on_release_error: bool = True,
     ) -> None:
-        self._client, self._text = client_of(redis), _text(name)
-        optional_seconds("timeout", timeout, "None has it renewed")
+        self._client = client_of(redis)
+        self._text = _text(name)
+        self._held: dict[bytes, tuple[_OneAcquire, Hold]] = {}
+        # How an acquire waits that is not told otherwise.
         _wait(sleep, blocking, blocking_timeout)
-        self.redis = redis
-        self.name = name
-        self.timeout = timeout
-        self.sleep = sleep
         self.blocking = blocking
         self.blocking_timeout = blocking_timeout
-        self.thread_local = bool(thread_local)
+        self.sleep = sleep
+        # How long it lasts, and what a block does that ends without it.
+        optional_seconds("timeout", timeout, "None has it renewed")
+        self.timeout = timeout
         self.raise_on_release_error = raise_on_release_error
-        self.local = threading.local() if self.thread_local else SimpleNamespace()
-        self.local.token = None
-        self._held: dict[bytes, tuple[_OneAcquire, Hold]] = {}
+        # The rest is as it was given: programs read it.
+        self.name = name
+        self.redis = redis
+        self.thread_local = bool(thread_local)
+        self.local = _empty_local(self.thread_local)
 
     def acquire(
         self,
@@ -260,6 +263,13 @@ class _OneAcquire(Blocking):
     def last(self, hold: Hold, lease: float) -> None:
         """Has the hold last so many seconds from now on."""
         calls.answer(hold._extend(seconds("timeout", lease, "give a time that can pass")), self.name)
+
+
+def _empty_local(is_of_one_thread: bool) -> Any:
+    """Where the token will be: of each thread its own, or one of all."""
+    local = threading.local() if is_of_one_thread else SimpleNamespace()
+    local.token = None
+    return local
 
 
 def _text(name: str | bytes) -> str:

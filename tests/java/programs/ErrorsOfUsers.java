@@ -19,19 +19,19 @@ final class ErrorsOfUsers implements SmallProgram {
             return "done";
         }));
         lock.unlock();
-        show.kindOfFailure("conditions", lock::newCondition);
+        show.of("conditions", lock::newCondition);
         show.of("no locks", () -> new RedissonMultiLock());
         show.of("no name", () -> redisson.getLock((String) null).tryLock());
-        show.kindOfFailure("no server", () -> {
+        show.of("no server", () -> {
             Config config = new Config();
             config.useSingleServer().setAddress("redis://127.0.0.1:1").setRetryAttempts(0).setConnectTimeout(500).setTimeout(500);
             return org.redisson.Redisson.create(config);
         });
-        show.kindOfFailure("no configuration", () -> org.redisson.Redisson.create(new Config()));
+        show.of("no configuration", () -> org.redisson.Redisson.create(new Config()));
         show.of("no permits", () -> redisson.getSemaphore("errors-s").tryAcquire(-1));
         show.of("no id", () -> redisson.getPermitExpirableSemaphore("errors-p").tryRelease((String) null));
-        show.kindOfFailure("attempts", () -> new Config().useSingleServer().setRetryAttempts(-1));
+        show.of("attempts", () -> new Config().useSingleServer().setRetryAttempts(-1));
         show.redis("SET", "errors-type", "text");
-        show.kindOfFailure("another type", redisson.getLock("errors-type")::tryLock);
+        show.of("another type", redisson.getLock("errors-type")::tryLock);
     }
 }

@@ -28,6 +28,10 @@ final class FairTurns implements SmallProgram {
         for (CompletableFuture<Boolean> each : all) {
             show.get(each);
         }
+        show.of("unlock of what is free", () -> {
+            lock.unlock();
+            return "returned";
+        });
         show.line("order", order);
         show.line("free", lock.isLocked(), show.redis("LLEN", "redisson_lock_queue:{fair}"), lock.forceUnlock());
     }

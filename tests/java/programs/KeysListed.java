@@ -67,7 +67,7 @@ final class KeysListed implements SmallProgram {
         keys.rename("list:3", "list:3 renamed");
         show.line("renamed", keys.countExists("list:3", "list:3 renamed"), keys.renamenx("list:4", "list:5"),
                 keys.renamenx("list:4", "list:4 renamed"), show.get(keys.renamenxAsync("list:6", "list:6 renamed")));
-        show.kindOfFailure("none", () -> {
+        show.of("none", () -> {
             keys.rename("none", "some");
             return "done";
         });
@@ -76,11 +76,11 @@ final class KeysListed implements SmallProgram {
         show.line("swapped", keys.count());
         keys.swapdb(0, 5);
         show.line("swapped", keys.count() > 20);
-        show.kindOfFailure("migration", () -> {
+        show.of("migration", () -> {
             keys.migrate("list:8", "127.0.0.1", 1, 0, 100);
             return "done";
         });
-        show.kindOfFailure("migration", () -> {
+        show.of("migration", () -> {
             keys.copy("list:8", "127.0.0.1", 1, 0, 100);
             return "done";
         });

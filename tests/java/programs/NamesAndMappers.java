@@ -3,6 +3,7 @@ import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 import org.redisson.config.NameMapper;
+import org.redisson.misc.RedisURI;
 
 /** Names with braces, blanks and other letters, and a mapper for all of them. */
 final class NamesAndMappers implements SmallProgram {
@@ -24,6 +25,8 @@ final class NamesAndMappers implements SmallProgram {
                 return name.substring(5);
             }
         });
+        config.setEventLoopGroup(null);
+        show.line("schemes", RedisURI.REDIS_PROTOCOL, RedisURI.REDIS_SSL_PROTOCOL, RedisURI.VALKEY_UDS_PROTOCOL);
         RedissonClient client = Redisson.create(config);
         client.getLock("mapped").lock();
         show.line("mapped", client.getLock("mapped").getName(), show.redis("EXISTS", "shop:mapped"), redisson.getLock("mapped").isLocked());

@@ -25,16 +25,16 @@ final class ObjectsAsKeys implements SmallProgram {
     }
 
     private static void absent(RObject object, Show show) {
-        show.kindOfFailure("no rename", () -> {
+        show.of("no rename", () -> {
             object.rename("keys:else");
             return object.getName();
         });
-        show.kindOfFailure("no renamenx", () -> object.renamenx("keys:else"));
+        show.of("no renamenx", () -> object.renamenx("keys:else"));
         show.of("no copy", () -> object.copy("keys:else") + " " + object.copyAndReplace("keys:else") + " " + object.move(3));
         show.of("no dump", object::dump);
         show.of("no inside", () -> object.getIdleTime() + " " + object.getReferenceCount() + " " + object.getInternalEncoding() + " "
                 + object.sizeInMemory());
-        show.kindOfFailure("no frequency", object::getAccessFrequency);
+        show.of("no frequency", object::getAccessFrequency);
         show.of("no migration", () -> {
             object.migrate("127.0.0.1", 1, 0, 100);
             return "done";
@@ -49,8 +49,8 @@ final class ObjectsAsKeys implements SmallProgram {
                 semaphore.copyAndReplace("keys:two", 3));
         show.line("moved", redisson.getSemaphore("keys:two").move(3), redisson.getSemaphore("keys:two").move(4),
                 show.get(redisson.getSemaphore("keys:two").moveAsync(4)));
-        show.kindOfFailure("no such database", () -> semaphore.move(99));
-        show.kindOfFailure("itself", () -> semaphore.copy("keys:one"));
+        show.of("no such database", () -> semaphore.move(99));
+        show.of("itself", () -> semaphore.copy("keys:one"));
     }
 
     private static void names(RedissonClient redisson, RSemaphore semaphore, Show show) throws Exception {
@@ -67,7 +67,7 @@ final class ObjectsAsKeys implements SmallProgram {
         RSemaphore other = redisson.getSemaphore("keys:restored");
         other.restore(state);
         show.line("restored", other.availablePermits(), other.remainTimeToLive());
-        show.kindOfFailure("once more", () -> {
+        show.of("once more", () -> {
             other.restore(state, 5, TimeUnit.SECONDS);
             return "done";
         });
@@ -76,15 +76,15 @@ final class ObjectsAsKeys implements SmallProgram {
         show.line("replaced", other.availablePermits(), other.remainTimeToLive() > 2_000);
         show.get(other.restoreAndReplaceAsync(state));
         show.line("replaced", other.availablePermits(), other.remainTimeToLive());
-        show.kindOfFailure("nonsense", () -> {
+        show.of("nonsense", () -> {
             other.restoreAndReplace(new byte[] {1, 2, 3});
             return "done";
         });
-        show.kindOfFailure("unreachable", () -> {
+        show.of("unreachable", () -> {
             other.migrate("127.0.0.1", 1, 0, 100);
             return "done";
         });
-        show.kindOfFailure("unreachable", () -> {
+        show.of("unreachable", () -> {
             show.get(other.copyAsync("127.0.0.1", 1, 0, 100));
             return "done";
         });
@@ -95,10 +95,10 @@ final class ObjectsAsKeys implements SmallProgram {
                 semaphore.sizeInMemory() > 20, semaphore.getCodec().getClass().getSimpleName(), semaphore.touch());
         show.line("inside", show.get(semaphore.getIdleTimeAsync()) < 20, show.get(semaphore.getReferenceCountAsync()) > 0,
                 show.get(semaphore.getInternalEncodingAsync()), show.get(semaphore.sizeInMemoryAsync()) > 20);
-        show.kindOfFailure("frequency", semaphore::getAccessFrequency);
+        show.of("frequency", semaphore::getAccessFrequency);
         show.redis("CONFIG", "SET", "maxmemory-policy", "allkeys-lfu");
         show.line("frequency", semaphore.getAccessFrequency() >= 0, show.get(semaphore.getAccessFrequencyAsync()) >= 0);
-        show.kindOfFailure("idle", semaphore::getIdleTime);
+        show.of("idle", semaphore::getIdleTime);
         show.redis("CONFIG", "SET", "maxmemory-policy", "noeviction");
     }
 
@@ -109,7 +109,7 @@ final class ObjectsAsKeys implements SmallProgram {
         long alone = permits.sizeInMemory();
         permits.acquire();
         show.line("permits", permits.sizeInMemory() > alone, permits.getInternalEncoding(), permits.dump() != null);
-        show.kindOfFailure("copy", () -> permits.copy("keys:other permits"));
-        show.kindOfFailure("copy", () -> permits.copyAndReplaceAsync("keys:other permits", 3));
+        show.of("copy", () -> permits.copy("keys:other permits"));
+        show.of("copy", () -> permits.copyAndReplaceAsync("keys:other permits", 3));
     }
 }

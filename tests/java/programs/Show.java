@@ -29,10 +29,10 @@ final class Show {
         for (Object value : values) {
             line.append(' ').append(value);
         }
-        System.out.println(line.toString().replace(id, "<id>").replaceAll("(thread-id:|by thread) \\d+", "$1 <number>"));
+        System.out.println(line.toString().replace(id, "<id>"));
     }
 
-    /** What a call gives, or what it throws. */
+    /** What a call gives, or the class of what it throws: the words are each library's own. */
     void of(String what, Callable<?> call) {
         try {
             line(what, call.call());
@@ -43,16 +43,7 @@ final class Show {
 
     void failure(String what, Throwable e) {
         Throwable error = e instanceof ExecutionException || e instanceof CompletionException ? e.getCause() : e;
-        line(what, error.getClass().getName(), error.getMessage());
-    }
-
-    /** The class only: the words are each library's own. */
-    void kindOfFailure(String what, Callable<?> call) {
-        try {
-            line(what, call.call());
-        } catch (Throwable e) {
-            line(what, (e instanceof ExecutionException ? e.getCause() : e).getClass().getName());
-        }
+        line(what, error.getClass().getName());
     }
 
     /** Whether it ends by being interrupted: at some moments Redisson wraps that. */

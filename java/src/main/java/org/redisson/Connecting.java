@@ -38,7 +38,7 @@ final class Connecting {
         if (!answer.done()) {
             core.close(false);
             RuntimeException cause = Failures.of(answer, "", core.id(), RedissonBaseLock.currentThread());
-            throw new RedisConnectionException("Unable to connect to Redis server: " + Shown.url(address), cause);
+            throw new RedisConnectionException(Shown.url(address) + " could not be asked for a sign of life: " + cause.getMessage(), cause);
         }
     }
 }

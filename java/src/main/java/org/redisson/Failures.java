@@ -26,13 +26,14 @@ final class Failures {
     static RuntimeException of(Answer answer, String rawName, String id, long threadId) {
         switch (answer.status()) {
             case Answer.NOT_HELD:
-                return notLocked(id, threadId);
+                return withoutHold(rawName, id, threadId);
             case Answer.LOST:
-                RuntimeException lost = notLocked(id, threadId);
+                RuntimeException lost = withoutHold(rawName, id, threadId);
                 lost.initCause(LockLostException.of(answer));
                 return lost;
             case Answer.ALREADY_HELD:
-                return new IllegalMonitorStateException("Lock '" + rawName + "' is non-reentrant and is already held by thread " + threadId);
+                return new IllegalMonitorStateException(
+                        "thread " + threadId + " has the lock `" + shown(rawName) + "`, which has no second hold; let it release the first one before");
             case Answer.UNAVAILABLE:
                 return new RedisConnectionException(answer.message());
             case Answer.TIMED_OUT:
@@ -46,7 +47,7 @@ final class Failures {
             case Answer.UNSUPPORTED:
                 return new UnsupportedOperationException(answer.message());
             case Answer.CLOSED:
-                return new RedissonShutdownException("Redisson is shutdown");
+                return new RedissonShutdownException("this client was shut down; make another one with Redisson.create");
             case Answer.CANCELLED:
                 return new CancellationException(answer.message());
             default:
@@ -59,9 +60,14 @@ final class Failures {
         return error.getCause() instanceof NoSyncedSlavesException ? (RuntimeException) error.getCause() : error;
     }
 
+    /** As Redisson's synchronous methods tell what fails their asynchronous ones. */
+    static RedisException wrapped(String what, RuntimeException cause) {
+        return new RedisException(what + " failed: " + cause.getMessage(), cause);
+    }
+
     private static RuntimeException notSynced(String message) {
-        return new RedisException("Unexpected exception while processing command", new NoSyncedSlavesException("None of slaves were synced. "
-                + "Try to increase slavesSyncTimeout setting or set checkLockSyncedSlaves = false. (" + message + ")"));
+        return wrapped("the acquire", new NoSyncedSlavesException(
+                message + "; or set a longer slavesSyncTimeout, or checkLockSyncedSlaves to false, which takes the risk"));
     }
 
     /** There is no hold to know anything about. */
@@ -69,9 +75,17 @@ final class Failures {
         return new IllegalMonitorStateException("`" + name + "` is not held by " + id + ":" + threadId + "; acquire it first");
     }
 
-    private static RuntimeException notLocked(String id, long threadId) {
-        return new IllegalMonitorStateException(
-                "attempt to unlock lock, not locked by current thread by node id: " + id + " thread-id: " + threadId);
+    /** What a thread is told that lets go of what it has not, or has no more. */
+    private static RuntimeException withoutHold(String rawName, String id, long threadId) {
+        return new IllegalMonitorStateException("thread " + threadId + " of client " + id + " does not hold the lock `" + shown(rawName) + "`; let the thread that acquired it release it, "
+                + "once, before its lease ends");
+    }
+
+    /** Of a lock of several values the group and the values. */
+    private static String shown(String rawName) {
+        int end = rawName.indexOf(0);
+        String values = rawName.substring(end + 1).replace("\0", ", ").replace("\1", "");
+        return end < 0 ? rawName : rawName.substring(0, end) + ": " + values;
     }
 
     private static RedisException refused(String word, String message) {

@@ -47,6 +47,6 @@ final class Places {
     }
 
     private String rawName(String name) {
-        return mapper.map(Objects.requireNonNull(name, "name can't be null"));
+        return mapper.map(Objects.requireNonNull(name, "the name of a lock is null; give a text"));
     }
 }

@@ -1,8 +1,60 @@
 package org.redisson;
 
-/** The reentrant lock that whoever has waited longest gets next. */
+import io.redlatch.Answer;
+import io.redlatch.Log;
+import java.util.concurrent.CompletableFuture;
+import org.redisson.api.RFuture;
+
+/**
+ * The reentrant lock that whoever has waited longest gets next.
+ *
+ * <p>A release of what is free, because the lease has ended or nobody took it, returns, as in Redisson, and a warning tells of it. Of what
+ * another owner has it throws, as a release of all other locks does.
+ */
 public class RedissonFairLock extends RedissonLock {
     RedissonFairLock(Place place) {
-        super(place, "fair");
+        this(place, "fair");
+    }
+
+    /** @param kind the core's name of the kind */
+    RedissonFairLock(Place place, String kind) {
+        super(place, kind);
+    }
+
+    @Override
+    public void unlock() {
+        long threadId = currentThread();
+        Answer answer = core.run(release(threadId));
+        if (isWithoutHold(answer) && !isLocked()) {
+            warn(threadId, answer);
+        } else {
+            checked(answer, threadId);
+        }
+    }
+
+    @Override
+    public RFuture<Void> unlockAsync(long threadId) {
+        RFuture<Answer> released = RedissonFuture.submit(core, release(threadId), answer -> answer);
+        return RedissonFuture.of(released.toCompletableFuture().thenCompose(answer -> {
+            if (!isWithoutHold(answer)) {
+                checked(answer, threadId);
+                return CompletableFuture.<Void>completedFuture(null);
+            }
+            return isLockedAsync().thenAccept(isLocked -> {
+                if (isLocked) {
+                    checked(answer, threadId);
+                } else {
+                    warn(threadId, answer);
+                }
+            });
+        }));
+    }
+
+    private static boolean isWithoutHold(Answer answer) {
+        return answer.status() == Answer.NOT_HELD || answer.status() == Answer.LOST;
+    }
+
+    private void warn(long threadId, Answer answer) {
+        Log.warn(Failures.of(answer, getName(), core.id(), threadId).getMessage() + " (it is free, and of a fair lock that is no exception)");
     }
 }

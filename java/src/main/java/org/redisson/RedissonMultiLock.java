@@ -26,7 +26,7 @@ public class RedissonMultiLock extends RedissonLock {
 
     private static Place together(boolean majority, RLock... locks) {
         if (locks.length == 0) {
-            throw new IllegalArgumentException("Lock objects are not defined");
+            throw new IllegalArgumentException("a multi lock of no locks; give it at least one");
         }
         RedissonBaseLock[] ours = Arrays.stream(locks).map(RedissonMultiLock::ours).toArray(RedissonBaseLock[]::new);
         Core[] clients = Arrays.stream(ours).map(lock -> lock.core).toArray(Core[]::new);

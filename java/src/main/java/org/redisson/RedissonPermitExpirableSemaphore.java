@@ -306,14 +306,14 @@ public class RedissonPermitExpirableSemaphore extends RedissonExpirable implemen
 
     private static List<String> one(String permitId) {
         if (permitId == null) {
-            throw new IllegalArgumentException("permitId can't be null");
+            throw new IllegalArgumentException("the id of a permit is null; give the one that acquire returned");
         }
         return Collections.singletonList(permitId);
     }
 
     private static long[] some(List<String> permitsIds) {
         if (permitsIds == null || permitsIds.isEmpty()) {
-            throw new IllegalArgumentException("permitIds can't be null or empty");
+            throw new IllegalArgumentException("there are no ids of permits; give those that acquire returned");
         }
         return PermitIds.toNumbers(permitsIds);
     }
@@ -334,15 +334,14 @@ public class RedissonPermitExpirableSemaphore extends RedissonExpirable implemen
     }
 
     private static IllegalArgumentException missing(String permitId) {
-        return new IllegalArgumentException("Permit with id " + permitId + " has already been released or doesn't exist");
+        return new IllegalArgumentException("no permit " + permitId + " is out: it was released, its lease has ended, or it never was");
     }
 
     private static IllegalArgumentException missing(List<String> permitsIds) {
-        return new IllegalArgumentException("Permits with ids " + permitsIds + " have already been released or don't exist");
+        return new IllegalArgumentException("not all of the permits " + permitsIds + " are out: they were released, their leases have ended, or they never were");
     }
 
-    /** As Redisson's synchronous methods tell what fails their asynchronous ones. */
     private static RedisException gone(IllegalArgumentException missing) {
-        return new RedisException("Unexpected exception while processing command", missing);
+        return Failures.wrapped("the call", missing);
     }
 }

@@ -187,7 +187,7 @@ public class RedissonSemaphore extends RedissonExpirable implements RSemaphore {
     /** False: none at all, which are always there. */
     static boolean some(int permits) {
         if (permits < 0) {
-            throw new IllegalArgumentException("Permits amount can't be negative");
+            throw new IllegalArgumentException("the number of permits is " + permits + "; give 0 or more");
         }
         return permits > 0;
     }

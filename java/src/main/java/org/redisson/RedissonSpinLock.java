@@ -13,7 +13,7 @@ public final class RedissonSpinLock extends RedissonLock {
 
     RedissonSpinLock(Place place, LockOptions.BackOff backOff) {
         super(place, "spin");
-        this.backOff = Objects.requireNonNull(backOff, "backOff can't be null");
+        this.backOff = Objects.requireNonNull(backOff, "backOff is null; give one, as LockOptions.defaults()");
     }
 
     @Override

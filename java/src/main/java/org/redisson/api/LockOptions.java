@@ -92,7 +92,7 @@ public class LockOptions {
 
     private static long positive(String setting, long value) {
         if (value <= 0) {
-            throw new IllegalArgumentException(setting + " should be positive");
+            throw new IllegalArgumentException(setting + " is " + value + "; give 1 or more");
         }
         return value;
     }

@@ -67,7 +67,7 @@ public abstract class BaseConfig<T extends BaseConfig<T>> extends MovedSettings<
 
     /** The delays between attempts; {@link EqualJitterDelay} from 1 to 2 seconds by default. */
     public T setRetryDelay(DelayStrategy retryDelay) {
-        kept.put("retryDelay", Objects.requireNonNull(retryDelay, "retryDelay can't be null"));
+        kept.put("retryDelay", Objects.requireNonNull(retryDelay, "retryDelay is null; give one, as new ConstantDelay(…)"));
         return self();
     }
 

@@ -72,7 +72,7 @@ abstract class ClientSettings<T extends Config> extends RuntimeSettings<T> {
 
     /** What names are on the server; as they are by default. It goes before that of the server's configuration. */
     public T setNameMapper(NameMapper nameMapper) {
-        kept.put("nameMapper", Objects.requireNonNull(nameMapper, "nameMapper can't be null"));
+        kept.put("nameMapper", Objects.requireNonNull(nameMapper, "nameMapper is null; give one, as NameMapper.direct()"));
         return self();
     }
 

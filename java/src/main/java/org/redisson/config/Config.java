@@ -77,7 +77,7 @@ public class Config extends ClientSettings<Config> implements Options.Extended {
             servers = made.get();
         }
         if (!mode.isInstance(servers)) {
-            throw new IllegalStateException(servers.mode() + " config already used!");
+            throw new IllegalStateException("this configuration is of " + servers.mode() + " servers already; make another Config for other ones");
         }
         return mode.cast(servers);
     }

@@ -67,7 +67,7 @@ abstract class MovedSettings<T extends BaseConfig<T>> extends MovedTlsSettings<T
      */
     @Deprecated
     public T setNameMapper(NameMapper nameMapper) {
-        kept.put("nameMapper", Objects.requireNonNull(nameMapper, "nameMapper can't be null"));
+        kept.put("nameMapper", Objects.requireNonNull(nameMapper, "nameMapper is null; give one, as NameMapper.direct()"));
         return self();
     }
 

@@ -48,6 +48,20 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return kept.get("nettyExecutor", null);
     }
 
+    /**
+     * Without meaning here: there is no Netty, so that any object is taken where Redisson wants a group of Netty's event loops; default null.
+     * Sources compile as they are; classes that were compiled with Redisson and call this have to be compiled anew.
+     */
+    public T setEventLoopGroup(Object eventLoopGroup) {
+        kept.idle("eventLoopGroup", eventLoopGroup);
+        return self();
+    }
+
+    /** What was set. */
+    public Object getEventLoopGroup() {
+        return kept.get("eventLoopGroup", null);
+    }
+
     /** Without meaning here: there is one I/O thread, and it is native; default {@code NIO}. */
     public T setTransportMode(TransportMode transportMode) {
         kept.idle("transportMode", transportMode);

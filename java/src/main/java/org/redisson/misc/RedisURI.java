@@ -8,6 +8,19 @@ import java.util.Objects;
 
 /** Where a server is: {@code redis://[user:password@]host:port}, or a Unix socket. */
 public final class RedisURI {
+    /** What an address begins with. */
+    public static final String REDIS_PROTOCOL = "redis://";
+    /** The same with TLS. */
+    public static final String REDIS_SSL_PROTOCOL = "rediss://";
+    /** The same of a Unix socket. */
+    public static final String REDIS_UDS_PROTOCOL = "redis+uds://";
+    /** Another word for {@link #REDIS_PROTOCOL}. */
+    public static final String VALKEY_PROTOCOL = "valkey://";
+    /** Another word for {@link #REDIS_SSL_PROTOCOL}. */
+    public static final String VALKEY_SSL_PROTOCOL = "valkeys://";
+    /** Another word for {@link #REDIS_UDS_PROTOCOL}. */
+    public static final String VALKEY_UDS_PROTOCOL = "valkey+uds://";
+
     private final String scheme;
     private final String host;
     private final int port;

@@ -15,7 +15,7 @@ public final class CommonParams implements CommonOptions {
     private DelayStrategy retryDelay;
 
     CommonParams(String name) {
-        this.name = Objects.requireNonNull(name, "name can't be null");
+        this.name = Objects.requireNonNull(name, "the name of a lock is null; give a text");
     }
 
     @Override
@@ -45,7 +45,7 @@ public final class CommonParams implements CommonOptions {
 
     @Override
     public CommonOptions retryDelay(DelayStrategy retryDelay) {
-        this.retryDelay = Objects.requireNonNull(retryDelay, "retryDelay can't be null");
+        this.retryDelay = Objects.requireNonNull(retryDelay, "retryDelay is null; give one, as new ConstantDelay(…)");
         return this;
     }
 
