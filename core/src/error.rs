@@ -72,6 +72,9 @@ pub enum Error {
     /// The same hold is released once more.
     #[error("`{}` was released already by this hold; release each hold once", shown(lock))]
     Released { lock: String },
+    /// A forked child's copy of a hold is asked for something.
+    #[error("`{}` is held by the process that forked this one; acquire it here as well", shown(lock))]
+    Inherited { lock: String },
     /// The hold ended before it was released.
     #[error("{0}; what it guarded may have been done twice")]
     Lost(Box<Loss>),
@@ -91,7 +94,7 @@ pub enum Error {
     #[error("`{}` was confirmed by {confirmed} of {expected} {because}", shown(lock))]
     NotSynced { lock: String, confirmed: u32, expected: u32, because: String },
     /// The server said no.
-    #[error("the server refused {what}: {code} {message}")]
+    #[error("the server refused {what}: {code} {}", remedied(code, message))]
     Refused { what: String, code: String, message: String },
     /// A bad URL, option, name or number.
     #[error("{0}")]
@@ -116,6 +119,18 @@ pub(crate) fn without<'a>(prefix: &str, name: &'a str) -> &'a str {
 fn check(cause: &str) -> &'static str {
     let why = cause.split(NO_ANSWER).next().unwrap_or_default();
     if why.contains("; ") { "" } else { "; check that it runs and that the address is right" }
+}
+
+/// What the server says, and what is to be done where it does not say that itself.
+fn remedied(code: &str, message: &str) -> String {
+    let remedy = match code {
+        "NOAUTH" => "give the password: redis://:password@host, or redis://user:password@host",
+        "WRONGPASS" => "check the user and the password",
+        "OOM" => "give the server more memory, or delete what is not needed any more",
+        "READONLY" => "name the master, or have it found: redis+sentinel://, redis+replicated://, redis+cluster://",
+        _ => return message.to_owned(),
+    };
+    format!("{}; {remedy}", message.trim_end_matches('.'))
 }
 
 /// Codes by which a server says that it runs nothing just then.
@@ -167,6 +182,7 @@ impl Error {
         match self {
             Error::NotHeld { lock, owner } => Error::NotHeld { lock: plain(lock), owner },
             Error::Released { lock } => Error::Released { lock: plain(lock) },
+            Error::Inherited { lock } => Error::Inherited { lock: plain(lock) },
             Error::Lost(loss) => Error::Lost(Box::new(Loss { lock: plain(loss.lock), ..*loss })),
             Error::AlreadyHeld { lock, owner } => Error::AlreadyHeld { lock: plain(lock), owner },
             Error::NotSynced { lock, confirmed, expected, because } => Error::NotSynced { lock: plain(lock), confirmed, expected, because },
@@ -178,7 +194,7 @@ impl Error {
     /// The stable name, for logs and bindings.
     pub fn code(&self) -> &'static str {
         match self {
-            Error::NotHeld { .. } | Error::Released { .. } | Error::NoPermit { .. } => "not_held",
+            Error::NotHeld { .. } | Error::Released { .. } | Error::Inherited { .. } | Error::NoPermit { .. } => "not_held",
             Error::Lost(_) => "lost",
             Error::AlreadyHeld { .. } => "already_held",
             Error::NotAcquired { .. } => "not_acquired",
@@ -195,7 +211,7 @@ impl Error {
     /// The stable number that crosses a language border. 0 is done, 1 not now, 2 pending.
     pub fn number(&self) -> i32 {
         match self {
-            Error::NotHeld { .. } | Error::Released { .. } | Error::NoPermit { .. } => 10,
+            Error::NotHeld { .. } | Error::Released { .. } | Error::Inherited { .. } | Error::NoPermit { .. } => 10,
             Error::Lost(_) => 11,
             Error::NotAcquired { .. } => 12,
             Error::Unavailable { timeout: false, .. } => 13,

@@ -96,7 +96,11 @@ impl Servers {
             }
             _ => return Err(format!("has the scheme `{scheme}`")),
         };
-        Ok((servers, words.next()))
+        let database = words.next();
+        match words.next() {
+            Some(_) => Err("has more behind its hosts than that takes".into()),
+            None => Ok((servers, database)),
+        }
     }
 }
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import Any, overload
+from typing import Any, NoReturn, overload
 
-from redlatch import _redlatch, calls, leaving
+from redlatch import calls, leaving
 from redlatch.durations import Seconds
 from redlatch.groups import FasterMultiLock, MultiLock, RedLock, one_group
 from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
@@ -25,7 +25,7 @@ class Client:
     Make it with `redlatch.connect`. As a context manager it is closed at the end of the block.
     """
 
-    def __init__(self, native: _redlatch.Client) -> None:
+    def __init__(self, native: object = None) -> None:
         self._native = leaving.opened(native)
 
     def __del__(self) -> None:
@@ -242,6 +242,9 @@ class Client:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise leaving.not_pickled()
 
     def __repr__(self) -> str:
         return f"<redlatch.Client {self.id} of {self._native.server}{', closed' if self.closed else ''}>"

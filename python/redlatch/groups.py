@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -102,7 +103,10 @@ def grouped(majority: bool, members: Sequence[Any], of: type) -> _redlatch.Clien
     """What stands for several locks as one: all of them, or a majority."""
     for lock in members:
         if not isinstance(lock, of):
-            raise ArgumentTypeError(f"a lock of several locks has {lock!r} among them; give it what `get_lock` returns")
+            raise ArgumentTypeError(
+                f"a lock of several locks has {reprlib.repr(lock)} among them; "
+                "give it what `lock` or `get_lock` returns, each an argument of its own"
+            )
     return calls.client(_redlatch.group(majority, list(members)))
 
 

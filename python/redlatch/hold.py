@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from redlatch import _redlatch, greenlets, lazy, losses
 from redlatch.durations import Seconds, optional_seconds
-from redlatch.errors import ArgumentTypeError, UnsupportedError
+from redlatch.errors import UnsupportedError
 from redlatch.held import Held
 from redlatch.losses import OnLost
 
@@ -24,10 +24,7 @@ class Hold(Held, _redlatch.Hold):
 
         Raises NotHeldError in a forked child of the process that acquired it, UnsupportedError for coroutine functions.
         """
-        if not callable(callback):
-            raise ArgumentTypeError(
-                f"on_lost of `{self.name}` is {callback!r}; give a function of hold and error", self.name
-            )
+        losses.check_callback(self.name, callback)
         if lazy.is_lazy(callback):
             raise UnsupportedError(f"{callback!r} would not run when it is called; give a plain function", self.name)
         if greenlets.are_threads():

@@ -20,8 +20,7 @@ def opened(native: object) -> _redlatch.Client:
     """A client to be closed at the end."""
     if not isinstance(native, _redlatch.Client):
         raise ArgumentTypeError(
-            f"a client is made by `redlatch.connect(url)`, or by `redlatch.aio.connect(url)`; "
-            f"its class takes no {type(native).__name__}"
+            "a client is made by `redlatch.connect(url)`, or by `redlatch.aio.connect(url)`, and not by its class"
         )
     _end_idle()
     key = id(native)
@@ -29,6 +28,14 @@ def opened(native: object) -> _redlatch.Client:
     _uses[key] = _uses.get(key, 0) + 1
     logs.look()
     return native
+
+
+def not_pickled() -> TypeError:
+    """The error of a client that is to be sent to another process."""
+    return TypeError(
+        "a client of redlatch cannot be pickled; make one in each process, for example as a variable of a module, "
+        "which is made anew where that module is imported"
+    )
 
 
 def dropped(native: _redlatch.Client) -> None:

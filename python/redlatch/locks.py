@@ -14,6 +14,7 @@ from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
 from redlatch.errors import ConfigError, NotAcquiredError, NotHeldError, UnsupportedError
 from redlatch.hold import Hold
 from redlatch.owners import EACH, Owner
+from redlatch.owners import caller as this_caller
 from redlatch.owners import checked as checked_owner
 from redlatch.texts import checked as checked_text
 from redlatch.typings import Place, Self
@@ -200,7 +201,7 @@ class Lock(Blocking):
         return ask.answer(self._ask(ask.op), self.name)
 
     def _not_acquired(self, waited: float | None) -> NotAcquiredError:
-        return not_acquired(self.name, waited, self._held_back())
+        return not_acquired(self, waited)
 
     def _is_shared(self) -> bool:
         """Whether several owners hold it at once."""
@@ -220,10 +221,16 @@ class Lock(Blocking):
         return f"<redlatch.{type(self).__name__} {self.name!r} of {self._client!r}>"
 
 
-def not_acquired(name: str, waited: float | None, held_back: bool) -> NotAcquiredError:
-    """The error of an acquire whose wait has ended; `held_back`: its server is in quarantine."""
-    why = HELD_BACK if held_back else "another owner holds it; wait longer or try later"
-    return NotAcquiredError(f"`{name}` was not acquired within {waited} s: {why}", name)
+def not_acquired(lock: _redlatch.Object, waited: float | None) -> NotAcquiredError:
+    """The error of an acquire whose wait has ended, in the thread or task that waited."""
+    why = "another owner holds it; wait longer or try later"
+    if lock._held_back():
+        why = HELD_BACK
+    else:
+        caller = this_caller()
+        if any(caller.took(owner) for owner in lock._owners()):
+            why = f"this {caller.kind} asks for what its own hold keeps; release that first, or pass it on"
+    return NotAcquiredError(f"`{lock.name}` was not acquired within {waited} s: {why}", lock.name)
 
 
 def not_entered(name: str, block: str) -> NotHeldError:
@@ -238,8 +245,8 @@ def not_entered(name: str, block: str) -> NotHeldError:
 def not_taken(name: str, block: str) -> NotHeldError:
     """The error of a release of a lock object through which nothing was taken that it could mean."""
     return NotHeldError(
-        f"`{name}` is not held through this lock object by this thread or task; release it by the object that took it, "
-        f"or the hold itself: `hold.release()`, `{block} lock.lock() as hold`",
+        f"`{name}` is not held through this lock object by this thread or task: it was released already, or another "
+        f"object took it; release each acquire once, or its hold: `hold.release()`, `{block} lock.lock() as hold`",
         name,
     )
 
@@ -261,6 +268,8 @@ def count_held(lock: Any) -> int:
 
 def rlock_wait(blocking: bool, timeout: float | Unset, wait: float | None) -> float | None:
     """How long `acquire(blocking, timeout)` waits, without `timeout` for `wait`; its errors are those of RLock."""
+    if blocking not in (True, False):
+        raise TypeError(f"blocking is {blocking!r}, it must be True or False; how long it waits is timeout=5")
     if timeout is UNSET:
         return wait if blocking else 0.0
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):

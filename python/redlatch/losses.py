@@ -9,7 +9,7 @@ import threading
 from typing import TYPE_CHECKING, Callable
 
 from redlatch import _redlatch
-from redlatch.errors import LockLostError
+from redlatch.errors import ArgumentTypeError, LockLostError
 
 if TYPE_CHECKING:
     from redlatch.hold import Hold
@@ -77,6 +77,26 @@ def _complain() -> None:
 
 _losses = Losses()
 _inherited: list[Losses] = []
+
+
+def check_callback(name: str, callback: Callable[..., object]) -> None:
+    """Refuses what could not be called when the lock called `name` is lost."""
+    if not callable(callback):
+        raise ArgumentTypeError(f"on_lost of `{name}` is {callback!r}; give a function of hold and error", name)
+    import inspect
+
+    try:
+        signature = inspect.signature(callback)
+    except ValueError:
+        return  # it is native code, which does not say what it takes
+    try:
+        signature.bind(None, None)
+    except TypeError:
+        raise ArgumentTypeError(
+            f"on_lost of `{name}` is {callback!r}, which does not take a hold and an error; "
+            "give a function that does: `lambda hold, error: …`",
+            name,
+        ) from None
 
 
 def watch(hold: Hold, callback: OnLost) -> None:

@@ -179,8 +179,10 @@ def checked_ttl(ttl: Seconds | None) -> int:
 
 def not_there(name: str, permits: int, wait: Seconds | None, are_set: bool, held_back: bool) -> NotAcquiredError:
     """The error of an acquire whose wait has ended; `held_back`: its server is in quarantine."""
-    never = "" if are_set else " and were never set; call try_set_permits first"
-    why = f": {HELD_BACK}" if held_back else never
+    less = ", or ask for fewer" if permits > 1 else " or try later"
+    why = f"; wait longer{less}" if are_set else " and were never set; call try_set_permits first"
+    if held_back:
+        why = f": {HELD_BACK}"
     return NotAcquiredError(f"{permits} permits of `{name}` were not there within {wait} s{why}", name)
 
 

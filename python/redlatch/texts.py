@@ -25,7 +25,8 @@ def shown(what: str, value: object) -> str:
 def checked(what: str, value: str) -> str:
     """`value`, which a ConfigError calls `what` if it cannot be used."""
     if not isinstance(value, str):
-        raise ArgumentTypeError(f"{what} is {shown(what, value)}, it must be a str; decode bytes first")
+        remedy = "; decode it first" if isinstance(value, bytes) else ""
+        raise ArgumentTypeError(f"{what} is {shown(what, value)}, it must be a str{remedy}")
     why = _not_utf8(value)
     if why is not None:
         raise ConfigError(f"{what} is {shown(what, value)}, which has no UTF-8 form ({why}); use other characters")

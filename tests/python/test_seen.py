@@ -277,8 +277,8 @@ WRONG: list[Callable[[Any], object]] = [
     lambda _: redlatch.connect("redis://h", quarantine=1),  # type: ignore[arg-type]
     lambda _: redlatch.connect(config=5),  # type: ignore[arg-type]
     lambda _: aio.connect(5),  # type: ignore[arg-type]
-    lambda _: redlatch.Client("redis://h"),  # type: ignore[arg-type]
-    lambda _: aio.Client("redis://h"),  # type: ignore[arg-type]
+    lambda _: redlatch.Client("redis://h"),
+    lambda _: aio.Client("redis://h"),
 ]
 
 

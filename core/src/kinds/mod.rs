@@ -222,7 +222,7 @@ pub(crate) fn at_least(least: i64, what: &str, request: &Request) -> Result<()> 
         Some(number) if *number >= least => Ok(()),
         number => {
             let given = number.copied().unwrap_or_default();
-            Err(Error::config(format!("the {what} of `{}` are {given}, they must be {least} or more", request.name)))
+            Err(Error::config(format!("the {what} of `{}` must be {least} or more, not {given}", request.name)))
         }
     }
 }

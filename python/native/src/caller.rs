@@ -16,13 +16,14 @@ pub struct Caller<'py> {
 impl<'py> Caller<'py> {
     /// `lock` is a Python object that knows how to find it.
     pub fn of(lock: &Bound<'py, PyAny>) -> PyResult<Self> {
-        match running_loop(lock)? {
+        let modules = lock.getattr(intern!(lock.py(), "_modules"))?.cast_into::<PyDict>()?;
+        match running_loop(&modules)? {
             Some(event_loop) => {
                 let object = lock.getattr(intern!(lock.py(), "_caller_in"))?.call1((event_loop,))?;
                 Ok(Caller { object, is_in_loop: true, is_alone: false })
             }
             None => {
-                let hub = hub(lock)?;
+                let hub = hub(&modules)?;
                 let this_thread = lock.getattr(intern!(lock.py(), "_this_thread"))?;
                 let object = this_thread.getattr(intern!(lock.py(), "caller"))?;
                 Ok(Caller { object, is_in_loop: hub.is_some(), is_alone: hub.unwrap_or(true) })
@@ -42,9 +43,8 @@ impl<'py> Caller<'py> {
 }
 
 /// Whether each greenlet of this thread is an owner of its own; `None`: gevent runs none here.
-fn hub(lock: &Bound<'_, PyAny>) -> PyResult<Option<bool>> {
-    let py = lock.py();
-    let modules = lock.getattr(intern!(py, "_modules"))?.cast_into::<PyDict>()?;
+fn hub(modules: &Bound<'_, PyDict>) -> PyResult<Option<bool>> {
+    let py = modules.py();
     if !modules.contains(intern!(py, "gevent._hub_local"))? {
         return Ok(None);
     }
@@ -52,9 +52,8 @@ fn hub(lock: &Bound<'_, PyAny>) -> PyResult<Option<bool>> {
 }
 
 /// The event loop of asyncio that runs in this thread.
-fn running_loop<'py>(lock: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let py = lock.py();
-    let modules = lock.getattr(intern!(py, "_modules"))?.cast_into::<PyDict>()?;
+fn running_loop<'py>(modules: &Bound<'py, PyDict>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = modules.py();
     // No loop runs before asyncio is imported.
     let Some(events) = modules.get_item(intern!(py, "asyncio.events"))? else { return Ok(None) };
     // Another thread may be importing it just now.

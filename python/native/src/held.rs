@@ -159,8 +159,7 @@ impl Held {
 
     fn request(&self, op: Op) -> redlatch::Result<Request> {
         if self.process != std::process::id() {
-            let owner = "this process but by the one that forked it".to_owned();
-            return Err(Error::NotHeld { lock: self.named.name.clone(), owner });
+            return Err(Error::Inherited { lock: self.named.name.clone() });
         }
         Ok(Request { hold: self.number, ..self.named.request(op, self.owner) })
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import Any, overload
+from typing import Any, NoReturn, overload
 
 from redlatch import _redlatch, calls, leaving
 from redlatch.aio.groups import FasterMultiLock, MultiLock, RedLock
@@ -27,7 +27,7 @@ class AsyncClient:
     Make it with `redlatch.aio.connect`. As an async context manager it is closed at the end of the block.
     """
 
-    def __init__(self, native: _redlatch.Client) -> None:
+    def __init__(self, native: object = None) -> None:
         self._native = leaving.opened(native)
 
     def __del__(self) -> None:
@@ -248,6 +248,9 @@ class AsyncClient:
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
         await self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise leaving.not_pickled()
 
     def __repr__(self) -> str:
         return f"<redlatch.aio.AsyncClient {self.id} of {self._native.server}{', closed' if self.closed else ''}>"

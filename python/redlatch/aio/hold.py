@@ -7,10 +7,10 @@ from collections.abc import Coroutine
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Union
 
-from redlatch import calls, lazy
+from redlatch import calls, lazy, losses
 from redlatch.aio.loops import here, run
 from redlatch.durations import Seconds, optional_seconds
-from redlatch.errors import ArgumentTypeError, LockLostError, RedlatchError, UnsupportedError, note
+from redlatch.errors import LockLostError, RedlatchError, UnsupportedError, note
 from redlatch.held import Held
 from redlatch.typings import Self
 
@@ -61,10 +61,7 @@ class Hold(Held):
 
         Raises NotHeldError in a forked child of the process that acquired it, UnsupportedError for generators.
         """
-        if not callable(callback):
-            raise ArgumentTypeError(
-                f"on_lost of `{self.name}` is {callback!r}; give a function of hold and error", self.name
-            )
+        losses.check_callback(self.name, callback)
         if lazy.is_lazy(callback) and not lazy.is_coroutine_function(callback):
             raise UnsupportedError(f"{callback!r} would not run when it is called; give a plain function", self.name)
         self._refuse_in_a_fork()

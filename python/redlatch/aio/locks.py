@@ -106,7 +106,7 @@ class Lock(_redlatch.Object):
         waited = self._wait if wait is UNSET else optional_seconds("wait", wait, FOR_EVER)
         hold = await self._take(waited, lease, self._records())
         if hold is None:
-            raise not_acquired(self.name, waited, self._held_back())
+            raise not_acquired(self, waited)
         return hold
 
     async def try_lock(self, *, wait: Seconds | None = 0, lease: Seconds | Unset | None = UNSET) -> Hold | None:
@@ -146,7 +146,7 @@ class Lock(_redlatch.Object):
         place = _redlatch.place(sys._getframe().f_back)
         hold = await self._take(self._wait, UNSET, self._blocks, place)
         if hold is None:
-            raise not_acquired(self.name, self._wait, self._held_back())
+            raise not_acquired(self, self._wait)
         return hold
 
     async def __aexit__(
