@@ -131,3 +131,42 @@ def test_an_interpreter_that_ends_leaves_the_others_their_log(server: Server, na
     assert ended.stderr == ""
     losses = [f"{name}:before", f"{name}:after"]
     assert ended.stdout.splitlines() == (losses if first == "loses" else losses[1:])
+
+DAEMON = """
+import sys, threading
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+import redlatch
+
+WORK = '''
+import atexit, redlatch
+with redlatch.connect(%r).lock(%r):
+    pass
+atexit._run_exitfuncs()
+'''
+try:
+    interpreter = interpreters.create("legacy")
+except TypeError:
+    interpreter = interpreters.create(isolated=False)
+assert interpreters.run_string(interpreter, WORK % (sys.argv[1], sys.argv[2])) is None
+interpreters.destroy(interpreter)
+
+client = redlatch.connect(sys.argv[1])
+hold = client.lock(sys.argv[2]).lock()
+
+def wait():
+    begins.set()
+    hold.wait_lost()
+    client.lock(sys.argv[2]).lock()
+
+begins = threading.Event()
+threading.Thread(target=wait, daemon=True).start()
+assert begins.wait(20)
+"""
+
+
+def test_daemon_threads_do_not_disturb_the_end_after_that_of_another_interpreter(server: Server, name: str) -> None:
+    ended = run(DAEMON, server.url, name)
+    assert (ended.returncode, ended.stderr) == (0, "")
