@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Final, Optional, TypeVar
 
 import redlatch
-from redlatch import _redlatch, asks
+from redlatch import _redlatch, asks, misses
 from redlatch.blocking import Blocking
 from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
 from redlatch.errors import ConfigError, NotAcquiredError, NotHeldError, UnsupportedError
@@ -68,6 +68,8 @@ class Lock(Blocking):
     #: The open `with` blocks, and what was taken otherwise by owners for each acquire.
     _blocks: Records[Hold]
     _taken: Records[Hold]
+    #: What `misses` calls this object by; None: no acquire through it got nothing yet.
+    _missed: int | None = None
 
     def __new__(
         cls,
@@ -179,11 +181,13 @@ class Lock(Blocking):
         taken: list[Hold] = []
         try:
             self._take(wait, lasting, taken)
+            note_taken(self, len(taken) > 0)
             return taken[0] if taken else None
         except BaseException:
             # Ctrl-C may come between the acquire and the return of this function.
             if taken:
                 taken[0].__exit__(BaseException, None, None)
+            note_taken(self, False)
             raise
 
     def _names(self) -> tuple[str, ...]:
@@ -217,6 +221,10 @@ class Lock(Blocking):
     def _not_taken(self) -> NotHeldError:
         return not_taken(self.name, "with")
 
+    def _release_of_nothing(self) -> NotHeldError | None:
+        """The error of a release by a caller whose latest acquire got nothing; None: it got something."""
+        return release_of_nothing(self)
+
     def __repr__(self) -> str:
         return f"<redlatch.{type(self).__name__} {self.name!r} of {self._client!r}>"
 
@@ -248,6 +256,23 @@ def not_taken(name: str, block: str) -> NotHeldError:
         f"`{name}` is not held through this lock object by this thread or task: it was released already, or another "
         f"object took it; release each acquire once, or its hold: `hold.release()`, `{block} lock.lock() as hold`",
         name,
+    )
+
+
+def note_taken(lock: Any, got: bool) -> None:
+    """Notes whether the caller's latest acquire through a lock object got something."""
+    if lock._owner is EACH and not (got and lock._missed is None):
+        misses.forget(lock) if got else misses.note(lock)
+
+
+def release_of_nothing(lock: Any) -> NotHeldError | None:
+    """The error of a release by a caller whose latest acquire through the lock object got nothing."""
+    if not misses.answered(lock):
+        return None
+    return NotHeldError(
+        f"`{lock.name}`: the latest acquire of this thread or task got nothing, so its release would end the hold of "
+        "another one; release only what an acquire gave: `if hold := lock.try_lock(): …`",
+        lock.name,
     )
 
 

@@ -166,6 +166,40 @@ async def test_a_task_of_its_own_acquires_and_this_one_releases(aio_client: Asyn
     assert view("EXISTS", name) == 0
 
 
+async def test_a_release_after_an_acquire_that_got_nothing_releases_nothing(aio_client: AsyncClient, name: str) -> None:
+    lock = aio_client.lock(name, wait=0)
+    hold: aio.Hold = await elsewhere(lock.lock())
+    for miss in (lock.try_lock(), lock.acquire(timeout=0.01), missed(lock.lock()), cancelled(lock.lock(wait=None))):
+        assert await miss is None
+        with pytest.raises(redlatch.NotHeldError, match="got nothing"):
+            await lock.release()
+        hold.ensure()
+    # The next one may mean what another task took.
+    await lock.release()
+    assert not await lock.is_locked()
+
+
+async def missed(acquire: Coroutine[Any, Any, aio.Hold]) -> None:
+    with pytest.raises(redlatch.NotAcquiredError):
+        await acquire
+
+
+async def cancelled(acquire: Coroutine[Any, Any, aio.Hold]) -> None:
+    this = asyncio.current_task()
+    assert this is not None
+    asyncio.get_running_loop().call_later(0.01, this.cancel)
+    with pytest.raises(asyncio.CancelledError):
+        await acquire
+
+
+async def test_an_acquire_that_got_nothing_keeps_no_other_task_from_an_end(aio_client: AsyncClient, name: str) -> None:
+    lock = aio_client.lock(name)
+    await elsewhere(lock.lock())
+    assert await elsewhere(lock.try_lock()) is None
+    await elsewhere(lock.release())
+    assert not await lock.is_locked()
+
+
 async def test_a_decorated_call_inside_itself_is_an_error_at_once(aio_client: AsyncClient, name: str) -> None:
     @aio_client.lock(name + ":{number}")
     async def outer(number: int, inner: int) -> None:

@@ -7,10 +7,12 @@ import gc
 import subprocess
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from typing import Any, Callable
 
 import pytest
@@ -298,6 +300,23 @@ def told_of(name: str) -> Iterator[list[str]]:
         told += [str(w.message) for w in caught if w.category is ResourceWarning and f"`{name}`" in str(w.message)]
 
 
+class Inside:
+    """Counts how many callers are inside at once."""
+
+    def __init__(self) -> None:
+        self._mutex = threading.Lock()
+        self._now = self.most = 0
+
+    def __enter__(self) -> None:
+        with self._mutex:
+            self._now += 1
+            self.most = max(self.most, self._now)
+
+    def __exit__(self, *_: object) -> None:
+        with self._mutex:
+            self._now -= 1
+
+
 def in_a_thread(call: Callable[[], object]) -> None:
     thread = threading.Thread(target=call)
     thread.start()
@@ -338,3 +357,100 @@ def test_a_hold_that_anything_can_still_release_is_kept(server: Any, name: str) 
         lock.release()
         client.get_lock(f"{name}:given", owner=7).release()
         client.get_lock(f"{name}:own").release()
+
+
+def test_a_thread_whose_acquire_got_nothing_ends_no_hold_of_another(client: Client, name: str) -> None:
+    lock = client.lock(name)
+    inside = Inside()
+    told: list[tuple[bool, bool]] = []
+
+    def job(_: int) -> None:
+        for _ in range(20):
+            got = None
+            try:
+                got = lock.acquire(timeout=0.005)
+                if got:
+                    with inside:
+                        time.sleep(0.01)
+            finally:
+                try:
+                    lock.release()
+                    told.append((got is not None, True))
+                except redlatch.NotHeldError:
+                    told.append((got is not None, False))
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(job, range(6)))
+    assert (inside.most, {got == released for got, released in told}) == (1, {True})
+    assert {got for got, _ in told} == {True, False}
+    assert not lock.is_locked()
+
+
+def lock_in_vain(lock: redlatch.Lock) -> None:
+    with pytest.raises(redlatch.NotAcquiredError):
+        lock.lock(wait=0)
+
+
+MISSES: dict[str, Callable[[redlatch.Lock], object]] = {
+    "acquire": lambda lock: lock.acquire(False),
+    "acquire with a time-out": lambda lock: lock.acquire(timeout=0.01),
+    "try_lock": lambda lock: lock.try_lock(),
+    "lock": lock_in_vain,
+}
+
+
+@pytest.mark.parametrize("miss", MISSES)
+def test_a_release_after_an_acquire_that_got_nothing_releases_nothing(
+    client: Client, thread: ThreadPoolExecutor, name: str, miss: str
+) -> None:
+    lock = client.lock(name)
+    hold = thread.submit(lock.lock).result()
+    MISSES[miss](lock)
+    with pytest.raises(redlatch.NotHeldError, match="got nothing"):
+        lock.release()
+    hold.ensure()
+    # The next one may mean what another thread took.
+    lock.release()
+    assert not lock.is_locked()
+
+
+def test_an_acquire_that_got_nothing_keeps_no_other_request_on_its_thread_from_an_end(
+    client: Client, thread: ThreadPoolExecutor, name: str
+) -> None:
+    lock = client.lock(name)
+    thread.submit(lock.lock).result()
+    # So do `asyncio.to_thread` and the thread pools of Starlette and asgiref call.
+    assert copy_context().run(lock.try_lock) is None
+    copy_context().run(lock.release)
+    assert not lock.is_locked()
+
+
+def test_an_acquire_that_got_something_makes_up_for_one_that_did_not(
+    client: Client, thread: ThreadPoolExecutor, name: str
+) -> None:
+    lock = client.lock(name)
+    with client.lock(name):
+        assert lock.try_lock() is None
+    lock.lock().release()
+    thread.submit(lock.lock).result()
+    lock.release()
+    assert not lock.is_locked()
+
+
+def test_an_acquire_that_got_nothing_takes_no_report_of_a_loss_from_another_thread(
+    client: Client, thread: ThreadPoolExecutor, name: str
+) -> None:
+    lock = client.lock(name)
+    lost = thread.submit(lock.lock).result()
+    client.lock(name).force_unlock()
+    assert lost.wait_lost(20)
+    with ThreadPoolExecutor(1) as other:
+        later = other.submit(lock.lock).result()
+        assert lock.try_lock() is None
+        with pytest.raises(redlatch.NotHeldError, match="got nothing"):
+            lock.release()
+        with pytest.raises(redlatch.LockLostError):
+            thread.submit(lock.release).result()
+        later.ensure()
+        other.submit(lock.release).result()
+    assert not lock.is_locked()

@@ -71,6 +71,12 @@ impl Lock {
         }
         let taken = taken(slf)?;
         records::forget_released(&taken)?;
+        if !slf.getattr(intern!(slf.py(), "_missed"))?.is_none() && !records::has_of(&taken, Caller::of(slf)?.owner()?)? {
+            let error = slf.call_method0("_release_of_nothing")?;
+            if !error.is_none() {
+                return Err(PyErr::from_value(error));
+            }
+        }
         match slf.get().ending(slf, &taken, false)? {
             Some(hold) => released(&hold, None),
             None => Err(PyErr::from_value(slf.call_method0("_not_taken")?)),

@@ -23,6 +23,8 @@ from redlatch.locks import (
     not_acquired,
     not_entered,
     not_taken,
+    note_taken,
+    release_of_nothing,
     rlock_wait,
 )
 from redlatch.owners import EACH, Caller, Owner
@@ -68,6 +70,8 @@ class Lock(_redlatch.Object):
     #: The open `async with` blocks, and what was taken otherwise by owners for each acquire.
     _blocks: Records[Hold]
     _taken: Records[Hold]
+    #: What `misses` calls this object by; None: no acquire through it got nothing yet.
+    _missed: int | None = None
 
     def __new__(
         cls,
@@ -104,7 +108,7 @@ class Lock(_redlatch.Object):
         not say so during the wait.
         """
         waited = self._wait if wait is UNSET else optional_seconds("wait", wait, FOR_EVER)
-        hold = await self._take(waited, lease, self._records())
+        hold = await self._acquire(waited, lease)
         if hold is None:
             raise not_acquired(self, waited)
         return hold
@@ -114,7 +118,7 @@ class Lock(_redlatch.Object):
 
         Raises UnavailableError when the server did not say during the wait that the lock is taken.
         """
-        return await self._take(optional_seconds("wait", wait, FOR_EVER), lease, self._records())
+        return await self._acquire(optional_seconds("wait", wait, FOR_EVER), lease)
 
     async def unlock(self) -> None:
         """Releases the owner's latest hold. Raises NotHeldError if there is none, LockLostError if it was lost.
@@ -125,6 +129,10 @@ class Lock(_redlatch.Object):
         """
         if self._owner is EACH:
             _redlatch.forget_released(self._taken)
+            if self._missed is not None and not _redlatch.has_of(self._taken, asker(here().event_loop).owner):
+                error = release_of_nothing(self)
+                if error is not None:
+                    raise error
             hold = self._ending(self._taken)
             if hold is None:
                 raise not_taken(self.name, "async with await")
@@ -190,7 +198,7 @@ class Lock(_redlatch.Object):
         `timeout` is in seconds, -1 waits for ever; left out, it waits as `get_lock` was told to. Raises ValueError,
         OverflowError and TypeError as RLock does.
         """
-        return await self._take(rlock_wait(blocking, timeout, self._wait), UNSET, self._records())
+        return await self._acquire(rlock_wait(blocking, timeout, self._wait), UNSET)
 
     async def locked(self) -> bool:
         """Is `is_locked`, under the name that `threading.RLock` has for it."""
@@ -209,6 +217,18 @@ class Lock(_redlatch.Object):
         from redlatch.aio import decorating
 
         return decorating.decorated(self, function)
+
+    async def _acquire(self, wait: float | None, lease: Seconds | Unset | None) -> Hold | None:
+        """Acquires for no block; None: not in time."""
+        if self._owner is not EACH:
+            # Its owner finds it by itself.
+            return await self._take(wait, lease, None)
+        hold = None
+        try:
+            hold = await self._take(wait, lease, self._taken)
+            return hold
+        finally:
+            note_taken(self, hold is not None)
 
     async def _take(
         self,
@@ -229,10 +249,6 @@ class Lock(_redlatch.Object):
         if hold is not None and records is not None:
             _redlatch.record(records, caller.owner, hold, place)
         return hold
-
-    def _records(self) -> Records[Hold] | None:
-        """Where holds are noted that no block takes; None: their owner finds them by itself."""
-        return self._taken if self._owner is EACH else None
 
     def _ending(self, records: Records[Hold], place: Place | None = None) -> Hold | None:
         """Takes out of `records` the hold that ends here."""
