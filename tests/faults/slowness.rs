@@ -63,6 +63,8 @@ fn a_wait_for_several_locks_ends_in_time_though_nothing_can_be_given_back() {
     std::thread::scope(|scope| {
         let waits = scope.spawn(|| both.try_acquire().map(|guard| guard.is_some()));
         eventually("the first one to be held", || server.view().exists("first").then_some(()));
+        // From then on it has the server's word that the second one is taken.
+        eventually("a listener for the second one", || (server.view().listeners(&channel("second")) == 1).then_some(()));
         proxy.stall(Direction::ToServer);
         assert_eq!(waits.join().expect("no panic").ok(), Some(false));
     });

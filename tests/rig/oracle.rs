@@ -163,12 +163,15 @@ fn a_belief_of_another_process_is_seen_until_that_process_is_gone() {
     let violation = violated(&server, Statement::Belief);
     assert!(violation.text.contains("kind plain") && violation.name == "n", "{violation}");
     drop(holder);
+    let mut view = server.view();
+    eventually("its end", || (!view.exists("n")).then_some(()));
+    // It was seen until the rig heard of the end of the process.
+    server.watch().take_violations();
 
     let mut killed = start();
     assert_eq!(killed.ask("acquire m 60000"), "ok");
     drop(killed);
     change(&server, &["PEXPIRE", "m", "1000"]);
-    let mut view = server.view();
     eventually("its end", || (!view.exists("m")).then_some(()));
     assert!(server.watch().violations().is_empty(), "{:?}", server.watch().violations());
 }
