@@ -146,7 +146,11 @@ def connected(
     options = [(name, str(optional_seconds(name, time, remedy))) for name, time in times.items() if time is not None]
     options += [(name, checked(name, text)) for name, text in texts.items() if text is not None]
     named = None if url is None else checked("url", url)
-    return calls.client(_redlatch.connect(named, None if config is None else path("config", config), options))
+    native = calls.client(_redlatch.connect(named, None if config is None else path("config", config), options))
+    # The core knows only what differs from the defaults.
+    if tls is not None and not native.server.startswith("rediss"):
+        raise ConfigError(f"{native.server} goes without TLS, so no redlatch.Tls applies; write rediss://")
+    return native
 
 
 def switch(name: str, on: bool | None) -> str | None:

@@ -176,3 +176,15 @@ def test_permits_that_are_not_there_in_time_say_what_to_do(client: Client, view:
     semaphore = client.get_semaphore(name, permits=1)
     text = told(redlatch.NotAcquiredError, lambda: semaphore.acquire(2, wait=0.05))
     assert text == f"2 permits of `{name}` were not there within 0.05 s; wait longer, or ask for fewer"
+
+
+def test_a_client_that_is_to_use_tls_never_goes_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    for connect in (redlatch.connect, aio.connect):
+        for url in ("redis://h", "redis+cluster://h", "redis+sentinel://h/mymaster", "unix:///h.sock"):
+            text = told(redlatch.ConfigError, partial(connect, url, tls=redlatch.Tls()))
+            assert "goes without TLS" in text
+            assert "write rediss://" in text
+        monkeypatch.setenv("REDLATCH_URL", "redis://of.the.environment")
+        assert "redis://of.the.environment:6379" in told(redlatch.ConfigError, partial(connect, tls=redlatch.Tls()))
+        for url in ("rediss://h", "rediss+cluster://h", "rediss+sentinel://h/mymaster"):
+            connect(url, tls=redlatch.Tls())
