@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 
+import loops
 import redlatch
 from eventually import until_true
+from loops import Loop
 from redlatch import EACH, Client, aio
 from redlatch.aio import AsyncClient
 from servers import Server
@@ -241,6 +243,58 @@ async def test_a_hold_of_a_task_that_is_gone_is_renewed_no_more(server: Server, 
             await asyncio.sleep(0)
         gc.collect()
         told = [w for w in caught if w.category is ResourceWarning and f"`{name}`" in str(w.message)]
+    assert len(told) == 1
+    await asyncio.to_thread(until_true, lambda: view("EXISTS", name) == 0, "the end of its lease")
+    await client.close()
+
+
+@pytest.mark.parametrize("begin", ["lock", "hold"])
+def test_a_block_that_goes_after_its_loop_was_closed_gives_back_what_it_took(
+    every_loop: Loop, server: Server, view: View, name: str, begin: str
+) -> None:
+    client = aio.connect(server.url)
+    lock = client.lock(name, wait=20)
+    entered = False
+
+    async def work() -> None:
+        nonlocal entered
+        async with lock if begin == "lock" else await lock.lock():
+            entered = True
+            await asyncio.get_running_loop().create_future()
+
+    async def until_entered() -> None:
+        while not entered:
+            await asyncio.sleep(0.001)
+
+    loop = every_loop()
+    # As it says of itself: a task that is destroyed while it waits.
+    loop.set_exception_handler(lambda _, told: None)
+    task = loop.create_task(work())
+    loop.run_until_complete(until_entered())
+    loop.close()
+    assert view("EXISTS", name) == 1
+    del task
+    gc.collect()
+    until_true(lambda: view("EXISTS", name) == 0, "a lock that is given back")
+    loops.run(client.close())
+
+
+async def test_a_reader_of_a_task_that_is_gone_is_renewed_no_more(server: Server, view: View, name: str) -> None:
+    client = aio.connect(server.url, watchdog=1)
+    readers = client.get_read_write_lock(name, owner=EACH).read_lock
+
+    async def takes() -> None:
+        await readers.lock()
+
+    await elsewhere(takes())
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(10):
+            await asyncio.sleep(0)
+        gc.collect()
+        async with readers:
+            pass
+    told = [w for w in caught if w.category is ResourceWarning and f"`{name}`" in str(w.message)]
     assert len(told) == 1
     await asyncio.to_thread(until_true, lambda: view("EXISTS", name) == 0, "the end of its lease")
     await client.close()

@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
 from typing import Any, Callable
 
@@ -338,6 +338,40 @@ def test_a_hold_whose_objects_are_gone_is_renewed_no_more(server: Any, view: Vie
             client.lock(name).lock()
         assert len(told) == 1
         until_true(lambda: view("EXISTS", name) == 0, "the end of its lease")
+
+
+TAKES: dict[str, Callable[[redlatch.Lock], object]] = {
+    "lock": lambda readers: readers.lock(),
+    "a stack": lambda readers: ExitStack().enter_context(readers),
+}
+
+
+@pytest.mark.parametrize("take", TAKES)
+def test_a_reader_of_a_thread_that_is_gone_is_renewed_no_more(server: Any, view: View, name: str, take: str) -> None:
+    with redlatch.connect(server.url, watchdog=1) as client:
+        readers = client.get_read_write_lock(name, owner=EACH).read_lock
+        in_a_thread(lambda: TAKES[take](readers) and None)
+        with told_of(name) as told, readers:
+            pass
+        assert len(told) == 1
+        until_true(lambda: view("EXISTS", name) == 0, "the end of its lease")
+
+
+def test_a_reader_whose_generator_lives_is_kept_when_its_thread_is_gone(server: Any, name: str) -> None:
+    def reading(readers: redlatch.Lock) -> Iterator[Hold]:
+        with readers as hold:
+            yield hold
+
+    with redlatch.connect(server.url, watchdog=1) as client:
+        readers = client.get_read_write_lock(name, owner=EACH).read_lock
+        generator = reading(readers)
+        in_a_thread(lambda: next(generator) and None)
+        with told_of(name) as told, readers:
+            pass
+        assert told == []
+        assert readers.hold_count() == 1
+        next(generator, None)
+        assert not readers.is_locked()
 
 
 @pytest.mark.skipif(sys.implementation.name != "cpython", reason="objects go when their last name goes")

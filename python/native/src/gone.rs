@@ -39,6 +39,11 @@ pub fn owner_ends(py: Python<'_>, owner: i64) {
     left.into_iter().flatten().for_each(|dropped| dropped.abandon(py));
 }
 
+/// Whether the thread or task of that owner lives.
+pub fn lives(owner: i64) -> bool {
+    living().contains_key(&owner)
+}
+
 impl Dropped {
     /// Keeps it for its owner, or has its renewal end if there is no owner any more.
     pub fn settle(self, py: Python<'_>) {

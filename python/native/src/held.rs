@@ -101,6 +101,15 @@ impl Held {
         Mailbox::submit(mailbox, &self.named.client, request, Meaning::Outcome)
     }
 
+    /// Has it released, soon: nothing can wait for that here. If it does not work, the client knows the hold and it ends with its lease.
+    fn _leave(&self) {
+        self.settled.store(true, Relaxed);
+        if let Ok(request) = self.request(Op::Release) {
+            let client = &self.named.client;
+            client.submit(client.ticket(), request, drop);
+        }
+    }
+
     /// Releases it.
     fn _end(slf: &Bound<'_, Self>, mailbox: &Bound<'_, Mailbox>) -> PyResult<Py<Pending>> {
         let this = slf.get();

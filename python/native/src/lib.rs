@@ -49,7 +49,7 @@ mod _redlatch {
     #[pymodule_export]
     use crate::places::place;
     #[pymodule_export]
-    use crate::records::{count_held, ending, forget_released, has_of, record};
+    use crate::records::{count_held, ending, forget_gone, forget_released, has_of, record};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -149,6 +149,10 @@ impl Lock {
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         // Looking these up may run Python code, so that comes before the acquire.
         let (py, named) = (slf.py(), named(slf));
+        if !self.ends_anywhere {
+            records::forget_gone(&blocks(slf)?)?;
+            records::forget_gone(&taken(slf)?)?;
+        }
         let caller = Caller::of(slf)?;
         let taker = caller.owner()?;
         let owner = match self.owner {

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use redlatch::Look;
 
+use crate::gone;
 use crate::held::Held;
 use crate::places;
 
@@ -81,6 +82,23 @@ pub fn forget_released(records: &Bound<'_, PyList>) -> PyResult<()> {
             records.del_item(at)?;
         }
     }
+    Ok(())
+}
+
+/// Forgets what no end can mean any more, where none comes from another thread or task: its taker is gone, and no `with` statement began it.
+/// A hold that a program keeps for itself stays.
+#[pyfunction]
+pub fn forget_gone(records: &Bound<'_, PyList>) -> PyResult<()> {
+    let mut gone = Vec::new();
+    for at in (0..records.len()).rev() {
+        let record = record_at(records, at)?;
+        if !gone::lives(taker_of(&record)?) && !of_statement(&record)? {
+            records.del_item(at)?;
+            gone.push(record);
+        }
+    }
+    // The end of a hold warns of it, which runs Python code.
+    drop(gone);
     Ok(())
 }
 

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Union
 
 from redlatch import calls, lazy, losses
-from redlatch.aio.loops import here, run
+from redlatch.aio.loops import here, run, runs_here
 from redlatch.durations import Seconds, optional_seconds
 from redlatch.errors import LockLostError, RedlatchError, UnsupportedError, note
 from redlatch.held import Held
@@ -45,6 +45,9 @@ class Hold(Held):
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
         """Releases. Its errors are raised only if the body succeeded; of the body's own error they become a note."""
+        if not runs_here():
+            # Its loop was closed, and its coroutine goes now: nothing waits for the release.
+            return self._leave()
         try:
             await self.release()
         except RedlatchError as failure:

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, TypeVar
 
 import redlatch
-from redlatch import _redlatch, asks, self_waits
+from redlatch import _redlatch, asks, owners, self_waits
 from redlatch.aio.asking import asked
 from redlatch.aio.hold import Hold
 from redlatch.aio.loops import here
@@ -128,8 +128,9 @@ class Lock(_redlatch.Object):
         it is a reader's.
         """
         if self._owner is EACH:
+            here()
             _redlatch.forget_released(self._taken)
-            if self._missed is not None and not _redlatch.has_of(self._taken, asker(here().event_loop).owner):
+            if self._missed is not None and not _redlatch.has_of(self._taken, owners.caller().owner):
                 error = release_of_nothing(self)
                 if error is not None:
                     raise error
@@ -242,6 +243,9 @@ class Lock(_redlatch.Object):
         mailbox, caller, owner = self._asking()
         if self._owner is EACH:
             owner = caller.another()
+            if self._is_shared():
+                _redlatch.forget_gone(self._blocks)
+                _redlatch.forget_gone(self._taken)
         beginning = self._begin(mailbox, Hold, caller, owner, wait, lasting)
         # Only the loop keeps it alive, and no task that waits.
         del mailbox
@@ -253,7 +257,7 @@ class Lock(_redlatch.Object):
     def _ending(self, records: Records[Hold], place: Place | None = None) -> Hold | None:
         """Takes out of `records` the hold that ends here."""
         anywhere = not (self._owner is EACH and self._is_shared())
-        return _redlatch.ending(records, asker(here().event_loop).owner, anywhere, place)
+        return _redlatch.ending(records, owners.caller().owner, anywhere, place)
 
     async def _asked(self, ask: asks.Ask[T]) -> T:
         """Asks what has an answer at once, whoever holds the lock."""

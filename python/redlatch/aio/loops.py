@@ -24,6 +24,11 @@ class Thing(Protocol):
 _mailboxes: dict[int, weakref.ref[Mailbox]] = {}
 
 
+def runs_here() -> bool:
+    """Whether a loop runs in this thread."""
+    return asyncio._get_running_loop() is not None
+
+
 def here() -> Mailbox:
     """The mailbox of the loop that runs in this thread."""
     try:
