@@ -32,7 +32,7 @@ pub(crate) enum Verify {
 }
 
 impl Tls {
-    /// Sets `tls_ca`, `tls_cert`, `tls_key` (PEM files) or `tls_verify`.
+    /// Sets `tls_ca`, `tls_cert`, `tls_key` (PEM files, or what is in them) or `tls_verify`.
     pub fn set(&mut self, option: &str, value: &str) -> Result<()> {
         self.unusable.retain(|(replaced, _)| *replaced != option);
         match option {
@@ -90,7 +90,11 @@ fn certificates(option: &str, path: &str) -> Result<Vec<u8>> {
     }
 }
 
+/// The text of a file, unless `path` is that text: a program that has a key in its memory need not write it to a disk.
 fn read(option: &str, path: &str) -> Result<Vec<u8>> {
+    if path.starts_with("-----BEGIN ") {
+        return Ok(path.as_bytes().to_vec());
+    }
     std::fs::read(path)
         .map_err(|error| Error::config(format!("the file `{}` of {option} cannot be read: {error}", shown::value(option, path))))
 }

@@ -60,6 +60,10 @@ fn a_server_may_ask_for_the_certificate_of_a_client() {
     let (ca, mine) = (authority.cert(), authority.issue("DNS:a-client"));
     let shown = client("localhost", &server, &[("tls_ca", &ca), ("tls_cert", &mine.cert), ("tls_key", &mine.key)]);
     shown.lock("n").blocking().acquire().expect("free").release().expect("held");
+    let text = |file: &str| std::fs::read_to_string(file).expect("it is there");
+    let options = [("tls_ca", &*text(&ca)), ("tls_cert", &*text(&mine.cert)), ("tls_key", &*text(&mine.key))];
+    let from_memory = client("localhost", &server, &options);
+    from_memory.lock("n").blocking().acquire().expect("free").release().expect("held");
     assert_says(&client("localhost", &server, &[("tls_ca", &ca)]), &["tls_cert", "tls_key"]);
 }
 

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -194,6 +195,22 @@ class ConfigFileTest {
         assertEquals("org.redisson.codec.JsonJacksonCodec", config.getCodec().toString());
         assertEquals(7000, config.getLockWatchdogTimeout());
         assertTrue(config.isSingleConfig());
+    }
+
+    @Test
+    void a_class_that_is_not_what_is_wanted_does_not_run() {
+        Throwable error = assertThrows(IllegalArgumentException.class, () -> Config.fromYAML("nameMapper: !<ConfigFileTest$Spoiler> {}"));
+        assertTrue(error.getMessage().contains("must be a org.redisson.config.NameMapper"), error.getMessage());
+        assertEquals(0, SPOILED.get());
+    }
+
+    private static final AtomicInteger SPOILED = new AtomicInteger();
+
+    /** What anything on the class path may do as soon as it is initialised. */
+    static final class Spoiler {
+        static {
+            SPOILED.incrementAndGet();
+        }
     }
 
     @Test

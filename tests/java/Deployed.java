@@ -5,6 +5,9 @@ import org.redisson.config.Config;
 
 /** An application in a class loader of its own. */
 public final class Deployed {
+    /** It stays here: an application need not let go of its locks before it is taken out. */
+    private static RLock together;
+
     private Deployed() {}
 
     /** Starts, locks, and ends as it should. */
@@ -16,6 +19,9 @@ public final class Deployed {
         lock.lock();
         lock.unlock();
         lock.lockAsync(1).thenCompose(nothing -> lock.unlockAsync(1)).toCompletableFuture().get();
+        together = client.getMultiLock(client.getLock("one"), client.getLock("two"));
+        together.lock();
+        together.unlock();
         client.shutdown();
         try {
             lock.lockAsync(1).toCompletableFuture().get();

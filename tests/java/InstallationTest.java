@@ -111,6 +111,14 @@ class InstallationTest {
     }
 
     @Test
+    void redisson_in_front_on_the_class_path_is_told_to_those_who_ask_for_more_than_it_has() throws Exception {
+        String jar = Loaded.redissonsJar() + File.pathSeparator + Child.jar();
+        Path classes = Paths.get(LockOnce.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        String output = new Child(jar, classes).run(HoldOfNothing.class);
+        assertTrue(output.contains("io.redlatch.ClassPathConflictException") && output.contains("remove the other"), output);
+    }
+
+    @Test
     void two_class_loaders_of_one_jvm_have_a_library_each() throws Exception {
         try (URLClassLoader one = loader(); URLClassLoader other = loader()) {
             Class<?> first = deploy(one);
@@ -133,6 +141,21 @@ class InstallationTest {
             return gone.stream().allMatch(each -> each.get() == null);
         });
         assertTrue(Thread.getAllStackTraces().size() > 0, "the JVM lives");
+    }
+
+    @Test
+    void two_class_loaders_of_one_jvm_share_the_file_that_is_named() throws Exception {
+        Path file = directory.resolve(System.mapLibraryName("given"));
+        try (JarFile jar = new JarFile(Child.jar())) {
+            JarEntry entry = jar.stream().filter(each -> each.getName().matches("META-INF/native/.*[.](so|dylib|dll)")).findFirst().orElseThrow();
+            Files.write(file, jar.getInputStream(entry).readAllBytes());
+        }
+        System.setProperty("redlatch.native.path", file.toString());
+        try (URLClassLoader one = loader(); URLClassLoader other = loader()) {
+            assertNotSame(deploy(one), deploy(other));
+        } finally {
+            System.clearProperty("redlatch.native.path");
+        }
     }
 
     private static URLClassLoader loader() throws Exception {

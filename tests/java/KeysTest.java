@@ -1,3 +1,4 @@
+import static java.util.concurrent.TimeUnit.DAYS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -5,10 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.Collectors;
@@ -52,6 +56,25 @@ class KeysTest {
     @AfterEach
     void disconnect() {
         client.shutdown();
+    }
+
+    @Test
+    @SuppressWarnings("deprecation")
+    void times_of_any_length_are_a_hundred_years_at_most() throws Exception {
+        set("a");
+        List<Callable<Object>> calls = List.of(() -> keys.expire(Duration.ofSeconds(Long.MAX_VALUE), "a"),
+                () -> keys.expireAsync(Duration.ofSeconds(Long.MAX_VALUE), "a").get(), () -> keys.expire("a", Long.MAX_VALUE, DAYS),
+                () -> keys.expireAsync("a", Long.MAX_VALUE, DAYS).get(), () -> keys.expireAt("a", Long.MAX_VALUE),
+                () -> keys.expireAtAsync("a", Long.MAX_VALUE).get(), () -> keys.expireAt(Instant.MAX, "a"),
+                () -> keys.expireAtAsync(Instant.MAX, "a").get());
+        for (Callable<Object> call : calls) {
+            assertTrue(keys.clearExpire("a") || keys.remainTimeToLive("a") == -1);
+            call.call();
+            long days = keys.remainTimeToLive("a") / DAYS.toMillis(1);
+            assertTrue(days > 36_000 && days <= 36_500, days + " days");
+        }
+        assertTrue(keys.expire("a", -Long.MAX_VALUE, DAYS));
+        assertEquals(0, keys.countExists("a"));
     }
 
     @Test

@@ -7,9 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.redlatch.Lease;
 import io.redlatch.LockLostException;
 import io.redlatch.LostReason;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.redisson.api.RLock;
 
 /** Holds that end with a block. */
 @SuppressWarnings("try") // that a block does not name its lease is what it is for
@@ -20,6 +22,17 @@ class LeaseTest extends LockTest {
             assertTrue(lock.isHeldByCurrentThread() && lock.remainTimeToLive() > 20_000);
             assertFalse(lease.hold().isLost());
         }
+        assertFalse(lock.isLocked());
+    }
+
+    @Test
+    void a_lock_of_another_library_is_refused_before_it_is_acquired() {
+        RLock wrapped = (RLock) Proxy.newProxyInstance(RLock.class.getClassLoader(), new Class<?>[] {RLock.class},
+                (proxy, method, inputs) -> method.invoke(lock, inputs));
+        assertThrows(IllegalArgumentException.class, () -> Lease.lock(wrapped));
+        assertThrows(IllegalArgumentException.class, () -> Lease.lock(wrapped, Duration.ofSeconds(9)));
+        assertThrows(IllegalArgumentException.class, () -> Lease.tryLock(wrapped, Duration.ZERO));
+        assertThrows(IllegalArgumentException.class, () -> Lease.tryLock(wrapped, Duration.ZERO, Duration.ofSeconds(9)));
         assertFalse(lock.isLocked());
     }
 

@@ -144,9 +144,9 @@ public final class Program {
             seen = String.valueOf(call.call());
         } catch (Throwable e) {
             Throwable error = e instanceof ExecutionException ? e.getCause() : e;
-            seen = error.getClass().getName() + (error instanceof IllegalMonitorStateException ? " " + error.getMessage() : "");
+            seen = error.getClass().getName();
         }
-        System.out.println(what + ": " + seen.replace(client.getId(), "<id>").replaceAll("thread-id: \\d+", "thread-id: <number>"));
+        System.out.println(what + ": " + seen.replace(client.getId(), "<id>"));
     }
 
     private static <V> V get(RFuture<V> future) throws Exception {

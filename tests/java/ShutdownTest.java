@@ -1,3 +1,4 @@
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -9,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.redlatch.Options;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
@@ -39,6 +41,25 @@ class ShutdownTest extends LockTest {
         assertSame(leaving, Options.releaseOnShutdown(leaving));
         leaving.shutdownAsync().toCompletableFuture().get(20, SECONDS);
         assertFalse(lock.isLocked());
+    }
+
+    @Test
+    void a_shutdown_with_a_time_returns_by_then_beside_a_server_that_hangs_and_gives_back_later() throws Exception {
+        try (TestServer mortal = TestServer.start()) {
+            RedissonClient leaving = Options.releaseOnShutdown(Redisson.create(Tried.config(mortal, 120_000, 4, 1000)));
+            RedissonClient alike = Options.releaseOnShutdown(Redisson.create(Tried.config(mortal, 120_000, 4, 1000)));
+            leaving.getLock(name).lock();
+            alike.getLock(name + "-2").lock();
+            mortal.freeze();
+            assertTimeoutPreemptively(Duration.ofSeconds(25), () -> leaving.shutdown(0, 500, MILLISECONDS));
+            assertTrue(leaving.isShutdown());
+            CompletableFuture<Void> end = alike.shutdownAsync().toCompletableFuture();
+            assertTrue(alike.isShuttingDown() && !end.isDone());
+            alike.shutdownAsync(Duration.ZERO, Duration.ofMillis(500)).toCompletableFuture().get(25, SECONDS);
+            mortal.thaw();
+            end.get(25, SECONDS);
+            Wait.until("both are given back", () -> mortal.call("EXISTS", name, name + "-2").equals(0L));
+        }
     }
 
     @Test

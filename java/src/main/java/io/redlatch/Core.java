@@ -9,7 +9,9 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -239,6 +241,43 @@ public final class Core {
         if (closed.compareAndSet(false, true)) {
             Completions.closed();
             Callbacks.THREADS.closed();
+        }
+    }
+
+    /** As {@link #close}, on a thread of its own: a server that is silent holds no caller up. */
+    public CompletableFuture<Void> closeBeside(boolean release) {
+        CompletableFuture<Void> end = new CompletableFuture<>();
+        beside(() -> {
+            try {
+                close(release);
+            } finally {
+                end.complete(null);
+            }
+        });
+        return end;
+    }
+
+    /** Complete when {@code end} is, or after {@code nanos}. No timer of the JDK: its thread would keep the application's class loader. */
+    public static CompletableFuture<Void> atMost(CompletableFuture<Void> end, long nanos) {
+        CompletableFuture<Void> result = new CompletableFuture<>();
+        CountDownLatch ended = new CountDownLatch(1);
+        end.thenRun(ended::countDown);
+        beside(() -> {
+            try {
+                ended.await(nanos, TimeUnit.NANOSECONDS);
+            } catch (InterruptedException e) {
+                // As if the time were over.
+            }
+            result.complete(null);
+        });
+        return result;
+    }
+
+    private static void beside(Runnable work) {
+        try {
+            OwnThreads.make("redlatch-close", work).start();
+        } catch (OutOfMemoryError e) { // the system has no thread for it
+            work.run();
         }
     }
 

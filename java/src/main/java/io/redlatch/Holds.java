@@ -21,6 +21,7 @@ public final class Holds {
      *
      * @throws IllegalMonitorStateException if it has none
      * @throws IllegalArgumentException if {@code lock} was not made by this library
+     * @throws ClassPathConflictException if that is because Redisson itself is on the class path as well
      */
     public static Hold of(RLock lock) {
         return of(lock, Thread.currentThread().getId());
@@ -28,10 +29,15 @@ public final class Holds {
 
     /** The latest hold that {@code threadId} has of {@code lock}; otherwise as {@link #of(RLock)}. */
     public static Hold of(RLock lock, long threadId) {
+        return source(lock).holdOf(threadId);
+    }
+
+    static Source source(RLock lock) {
         if (!(lock instanceof Source)) {
+            ClassPathConflictException.check(Holds.class); // Redisson's jar comes first, so that its classes are the ones in use
             throw new IllegalArgumentException(lock + " knows nothing of its holds; use a lock of a client of this library, unwrapped");
         }
-        return ((Source) lock).holdOf(threadId);
+        return (Source) lock;
     }
 
     /** A lock that knows its holds. Not for applications. */

@@ -29,8 +29,13 @@ public final class Lease implements AutoCloseable {
         this.hold = Holds.of(lock, owner);
     }
 
-    /** Waits for the lock as long as it takes, and has the hold renewed until it is closed. */
+    /**
+     * Waits for the lock as long as it takes, and has the hold renewed until it is closed.
+     *
+     * @throws IllegalArgumentException if {@code lock} was not made by this library; it is not acquired then
+     */
     public static Lease lock(RLock lock) {
+        Holds.source(lock);
         lock.lock();
         return new Lease(lock);
     }
@@ -38,24 +43,31 @@ public final class Lease implements AutoCloseable {
     /**
      * Waits for the lock as long as it takes, and holds it for {@code lease} at most.
      *
-     * @throws IllegalArgumentException unless {@code lease} is above zero
+     * @throws IllegalArgumentException unless {@code lease} is above zero, and {@code lock} was made by this library
      */
     public static Lease lock(RLock lock, Duration lease) {
+        Holds.source(lock);
         lock.lock(ms(lease), TimeUnit.MILLISECONDS);
         return new Lease(lock);
     }
 
-    /** Waits for the lock for {@code wait} at most; empty if it was in vain. The hold is renewed until it is closed. */
+    /**
+     * Waits for the lock for {@code wait} at most; empty if it was in vain. The hold is renewed until it is closed.
+     *
+     * @throws IllegalArgumentException if {@code lock} was not made by this library; it is not acquired then
+     */
     public static Optional<Lease> tryLock(RLock lock, Duration wait) throws InterruptedException {
+        Holds.source(lock);
         return taken(lock, lock.tryLock(Math.max(0, saturated(wait)), RENEWED, TimeUnit.MILLISECONDS));
     }
 
     /**
      * Waits for the lock for {@code wait} at most, and holds it for {@code lease} at most; empty if it was in vain.
      *
-     * @throws IllegalArgumentException unless {@code lease} is above zero
+     * @throws IllegalArgumentException unless {@code lease} is above zero, and {@code lock} was made by this library
      */
     public static Optional<Lease> tryLock(RLock lock, Duration wait, Duration lease) throws InterruptedException {
+        Holds.source(lock);
         return taken(lock, lock.tryLock(Math.max(0, saturated(wait)), ms(lease), TimeUnit.MILLISECONDS));
     }
 

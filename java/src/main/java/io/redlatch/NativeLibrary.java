@@ -40,21 +40,44 @@ final class NativeLibrary {
     private static void findAndLoad() {
         String given = System.getProperty(PATH_PROPERTY);
         if (given != null) {
-            loadFile(Paths.get(given).toAbsolutePath(), "-D" + PATH_PROPERTY + " names it: correct that or leave it out");
+            loadGiven(Paths.get(given).toAbsolutePath(), "-D" + PATH_PROPERTY + " names it: correct that or leave it out");
             return;
         }
         String remedy = "if its directory forbids programs, choose another with -Djava.io.tmpdir=<directory>; else " + REMEDY;
         try {
             loadFile(Extracted.once(fromJar(".sha256"), FILE, () -> fromJar("")), remedy);
         } catch (NativeLibraryError e) {
-            // The JVM loads a file for one class loader only, so a second web application needs a copy; a damaged file is mended too.
-            Path copy = Extracted.again(fromJar(""), FILE);
+            loadCopy(fromJar(""), remedy); // a damaged file is mended too
+        }
+    }
+
+    private static void loadGiven(Path file, String remedy) {
+        try {
+            loadFile(file, remedy);
+        } catch (NativeLibraryError e) {
+            if (!isWithAnotherLoader(e.getCause())) {
+                throw e;
+            }
             try {
-                loadFile(copy, remedy);
-            } finally {
-                copy.toFile().delete(); // it is in memory now; Windows keeps it until the JVM ends
+                loadCopy(Files.readAllBytes(file), remedy);
+            } catch (IOException unreadable) {
+                throw e;
             }
         }
+    }
+
+    /** The JVM loads a file for one class loader only, so a second web application needs a copy. */
+    private static void loadCopy(byte[] library, String remedy) {
+        Path copy = Extracted.again(library, FILE);
+        try {
+            loadFile(copy, remedy);
+        } finally {
+            copy.toFile().delete(); // it is in memory now; Windows keeps it until the JVM ends
+        }
+    }
+
+    private static boolean isWithAnotherLoader(Throwable error) {
+        return error instanceof UnsatisfiedLinkError && String.valueOf(error.getMessage()).contains("already loaded in another classloader");
     }
 
     /** The platform in the words of the jar, as in {@code linux-x86_64} and {@code linux-musl-x86_64}. */

@@ -25,12 +25,10 @@ final class Connecting {
     private static Core open(Config config, Servers servers) {
         Login login = new Login(config, servers);
         Map<String, String> options = Settings.options(config, servers, login);
-        try (Tls tls = new Tls(config, servers)) {
-            options.putAll(tls.options());
-            Core core = Core.connect(servers.url, options, config.getExecutor());
-            login.follow(core);
-            return core;
-        }
+        options.putAll(new Tls(config, servers).options());
+        Core core = Core.connect(servers.url, options, config.getExecutor());
+        login.follow(core);
+        return core;
     }
 
     private static void check(Core core, String address) {

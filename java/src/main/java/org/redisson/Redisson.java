@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.redisson.api.LockOptions;
 import org.redisson.api.RCountDownLatch;
@@ -225,18 +226,25 @@ public final class Redisson implements RedissonClient, Options.Extended, TokenLo
 
     @Override
     public void shutdown(long quietPeriod, long timeout, TimeUnit unit) {
-        shutdown();
+        CountDownLatch end = new CountDownLatch(1); // a future would have a worker of a fork/join pool run other tasks meanwhile
+        shutdownAsync().thenRun(end::countDown);
+        try {
+            end.await(timeout, unit);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        shutdown = true;
     }
 
     @Override
     public CompletionStage<Void> shutdownAsync() {
-        shutdown();
-        return CompletableFuture.completedFuture(null);
+        shuttingDown = true;
+        return core.closeBeside(releases).thenRun(() -> shutdown = true);
     }
 
     @Override
     public CompletionStage<Void> shutdownAsync(Duration quietPeriod, Duration timeout) {
-        return shutdownAsync();
+        return Core.atMost(shutdownAsync().toCompletableFuture(), Times.toNanos(timeout)).thenRun(() -> shutdown = true);
     }
 
     @Override

@@ -288,45 +288,45 @@ final class RedissonKeys implements RKeys {
     @Override
     @Deprecated
     public boolean expire(String name, long timeToLive, TimeUnit timeUnit) {
-        return RedissonObject.isOne(run(of("PEXPIRE", name, word(timeUnit.toMillis(timeToLive)))));
+        return RedissonObject.isOne(run(of("PEXPIRE", name, word(Times.toLive(timeToLive, timeUnit)))));
     }
 
     @Override
     @Deprecated
     public RFuture<Boolean> expireAsync(String name, long timeToLive, TimeUnit timeUnit) {
-        return submit(of("PEXPIRE", name, word(timeUnit.toMillis(timeToLive))), RedissonObject::isOne);
+        return submit(of("PEXPIRE", name, word(Times.toLive(timeToLive, timeUnit))), RedissonObject::isOne);
     }
 
     @Override
     @Deprecated
     public boolean expireAt(String name, long timestamp) {
-        return RedissonObject.isOne(run(of("PEXPIREAT", name, word(timestamp))));
+        return RedissonObject.isOne(run(of("PEXPIREAT", name, word(Times.at(timestamp)))));
     }
 
     @Override
     @Deprecated
     public RFuture<Boolean> expireAtAsync(String name, long timestamp) {
-        return submit(of("PEXPIREAT", name, word(timestamp)), RedissonObject::isOne);
+        return submit(of("PEXPIREAT", name, word(Times.at(timestamp))), RedissonObject::isOne);
     }
 
     @Override
     public long expire(Duration duration, String... names) {
-        return each("PEXPIRE", names, word(duration.toMillis()));
+        return each("PEXPIRE", names, word(Times.ms(duration)));
     }
 
     @Override
     public RFuture<Long> expireAsync(Duration duration, String... names) {
-        return eachAsync("PEXPIRE", names, word(duration.toMillis()));
+        return eachAsync("PEXPIRE", names, word(Times.ms(duration)));
     }
 
     @Override
     public long expireAt(Instant instant, String... names) {
-        return each("PEXPIREAT", names, word(instant.toEpochMilli()));
+        return each("PEXPIREAT", names, word(Times.at(instant)));
     }
 
     @Override
     public RFuture<Long> expireAtAsync(Instant instant, String... names) {
-        return eachAsync("PEXPIREAT", names, word(instant.toEpochMilli()));
+        return eachAsync("PEXPIREAT", names, word(Times.at(instant)));
     }
 
     @Override

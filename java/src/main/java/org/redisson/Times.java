@@ -36,6 +36,11 @@ final class Times {
         return Math.min(roundUp(time, unit), CENTURY_MS);
     }
 
+    /** The same of ms since 1970. */
+    static long at(long timestamp) {
+        return at(Instant.ofEpochMilli(timestamp));
+    }
+
     /** In ms since 1970, after that and at most a hundred years from now. */
     static long at(Instant time) {
         long now = System.currentTimeMillis();

@@ -138,13 +138,16 @@ public interface RedissonClient {
      */
     void shutdown();
 
-    /** As {@link #shutdown()}. Nothing is left to wait for, so both times are without meaning. */
+    /**
+     * As {@link #shutdown()}, and returns after {@code timeout} at the latest: beside a server that is silent the rest goes on in the background.
+     * The quiet period is without meaning.
+     */
     void shutdown(long quietPeriod, long timeout, TimeUnit unit);
 
-    /** As {@link #shutdown()}; the stage is complete when it is done. */
+    /** As {@link #shutdown()} on another thread; the stage is complete when it is done. */
     CompletionStage<Void> shutdownAsync();
 
-    /** As {@link #shutdownAsync()}. Nothing is left to wait for, so both times are without meaning. */
+    /** As {@link #shutdownAsync()}, and the stage is complete after {@code timeout} at the latest. The quiet period is without meaning. */
     CompletionStage<Void> shutdownAsync(Duration quietPeriod, Duration timeout);
 
     /** Whether {@link #shutdown} is done. */

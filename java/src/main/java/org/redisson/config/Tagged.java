@@ -64,7 +64,7 @@ final class Tagged {
         for (ClassLoader each : Arrays.asList(loader, ofThread, Config.class.getClassLoader())) {
             try {
                 if (each != null) {
-                    return Class.forName(name, true, each);
+                    return Class.forName(name, false, each); // nothing of it runs before it is known to be what is wanted
                 }
             } catch (ClassNotFoundException e) {
                 // The next one may have it.
