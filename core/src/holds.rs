@@ -129,7 +129,7 @@ impl Holds {
         if lease.is_none() && !owned.is_watched() {
             owned.renew_at = renew_at;
         }
-        owned.holds.push(Hold { number, watched: lease.is_none(), token: 0, lost: None, abandoned: false });
+        owned.holds.push(Hold { number, watched: lease.is_none(), token: 0, lost: None, abandoned: false, unasked: false });
         self.numbers.insert(number, key);
         self.tell("taken", &self.owned[key], number, Some(sent), 0);
         self.plan(key, now);

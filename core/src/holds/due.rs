@@ -76,7 +76,9 @@ impl Holds {
                     if numbers.remove(&hold.number).is_none() {
                         return true;
                     }
-                    past.add(hold.number, Gone { slot: slot.clone(), lost: *lost, outlasts, told: false });
+                    if !hold.unasked {
+                        past.add(hold.number, Gone { slot: slot.clone(), lost: *lost, outlasts, told: false });
+                    }
                     false
                 });
             }

@@ -67,3 +67,14 @@ fn a_loss_that_no_caller_can_ask_for_is_forgotten() {
     assert!(!holds.abandon(number, later));
     assert!(holds.loss_of(number, later).is_none());
 }
+
+#[test]
+fn a_hold_that_no_caller_could_ask_for_leaves_no_loss() {
+    let start = Instant::now();
+    let mut holds = Holds::new("u".into(), SECOND);
+    let number = holds.taken(&slot(), Some(SECOND), 0, start, start);
+    assert!(!holds.abandon(number, start), "it is not renewed anyway");
+    assert!(!holds.look(number, start + 2 * SECOND).is_held());
+    holds.due(start + DAY, 10, |_, _| true);
+    assert!(holds.loss_of(number, start + DAY).is_none());
+}

@@ -57,6 +57,8 @@ pub struct Hold {
     pub lost: Option<Box<Lost>>,
     /// It was lost by the end of the client: the server keeps it until its lease ends.
     pub abandoned: bool,
+    /// No caller can release it, nor ask what became of it.
+    pub unasked: bool,
 }
 
 /// How it was lost, as it was then: later answers change nothing of it.
@@ -104,10 +106,15 @@ impl Holds {
             return false;
         };
         self.expire(key, now);
-        let owned = &self.owned[key];
-        let is_renewed = owned.holds.iter().any(|hold| hold.number == number && hold.watched && hold.lost.is_none());
+        let owned = &mut self.owned[key];
+        let mut is_renewed = false;
+        for hold in owned.holds.iter_mut().filter(|hold| hold.number == number) {
+            hold.unasked = true;
+            is_renewed = hold.watched && hold.lost.is_none();
+        }
         if is_renewed {
-            self.unwatch(&owned.slot.clone(), number, now);
+            let slot = owned.slot.clone();
+            self.unwatch(&slot, number, now);
         }
         is_renewed
     }
