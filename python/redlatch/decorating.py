@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import types
 from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 from redlatch import lazy, self_waits
@@ -23,7 +22,7 @@ def decorated(lock: Lock, function: F) -> F:
 
         return twins.twin(lock)(function)
     if lazy.is_lazy(function):
-        raise _unlocked(lock.name, function)
+        raise unlocked(lock.name, function)
     from redlatch import templates  # needs `inspect`, a quarter of the time that `import redlatch` takes
 
     template = templates.of(function, lock._names())
@@ -33,9 +32,8 @@ def decorated(lock: Lock, function: F) -> F:
         used = lock if template is None else lock._renamed(template.rename(args, kwargs))
         with self_waits.one_call(used, function), used:
             result = function(*args, **kwargs)
-            if isinstance(result, types.CoroutineType):
-                result.close()
-                raise _unlocked(lock.name, function)
+            if lazy.stopped(result):
+                raise unlocked(lock.name, function)
             return result
 
     return cast("F", locked)
@@ -47,7 +45,8 @@ def check_function(name: str, function: Any) -> None:
         raise ArgumentTypeError(f"`{name}` decorates functions, not {function!r}; put it right above a def", name)
 
 
-def _unlocked(name: str, function: object) -> UnsupportedError:
+def unlocked(name: str, function: object, block: str = "with") -> UnsupportedError:
+    """The error of a function whose body runs when the lock is free again."""
     return UnsupportedError(
-        f"`{name}` cannot decorate {function!r}, whose body runs after the call; use `with` inside it", name
+        f"`{name}` cannot decorate {function!r}, whose body runs after the call; use `{block}` inside it", name
     )

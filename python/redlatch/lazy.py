@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+import contextlib
+import sys
+import types
+from typing import Any, Callable, Final
+
+_BODIES: Final = (types.CoroutineType, types.GeneratorType, types.AsyncGeneratorType)
 
 
 def is_coroutine_function(function: Callable[..., Any]) -> bool:
@@ -13,9 +18,31 @@ def is_coroutine_function(function: Callable[..., Any]) -> bool:
 
 
 def is_lazy(function: Callable[..., Any]) -> bool:
-    """Whether it is a coroutine function or a generator."""
+    """Whether it is a coroutine function or a generator, also one that `contextlib` has made a context manager of."""
     import inspect  # a quarter of the time that `import redlatch` takes, and few programs need it
 
     lazy = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
     called = type(function).__call__  # what runs for an object that is no function itself
-    return any(is_one(function) or is_one(called) for is_one in lazy)
+    return any(is_one(function) or is_one(called) for is_one in lazy) or _makes_manager(function)
+
+
+def stopped(result: object) -> bool:
+    """Whether the body of a call that returned that has yet to run, which never happens then if it has not begun."""
+    body = getattr(result, "gen", result) if type(result).__module__ == "contextlib" else result
+    if isinstance(body, (types.CoroutineType, types.GeneratorType)):
+        # Or Python would warn of it.
+        body.close()
+    return isinstance(body, _BODIES) or _runs_elsewhere(result)
+
+
+def _makes_manager(function: Callable[..., Any]) -> bool:
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_filename == contextlib.contextmanager.__code__.co_filename
+
+
+def _runs_elsewhere(result: object) -> bool:
+    """Whether it is the future of a task or of a thread that works on."""
+    # Nothing is a future of a module that no program has imported.
+    modules = sys.modules.get("concurrent.futures"), sys.modules.get("asyncio")
+    futures = [future for module in modules if (future := getattr(module, "Future", None)) is not None]
+    return any(isinstance(result, future) and not result.done() for future in futures)

@@ -168,9 +168,9 @@ class Lock(Blocking):
         A coroutine function holds the same lock as a task, by `redlatch.aio`: no loop waits for it, and calls of other
         tasks exclude each other.
 
-        Raises ConfigError for an argument that the function does not take, UnsupportedError for generators, which would
-        run when the lock is free again. A call raises ConfigError for an argument that it does not have, or that has no
-        text.
+        Raises ConfigError for an argument that the function does not take, UnsupportedError for generators and
+        context managers, which would run when the lock is free again. A call raises ConfigError for an argument that it
+        does not have, or that has no text, and UnsupportedError if what it returns has yet to run, or runs elsewhere.
         """
         from redlatch import decorating
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 import functools
 import inspect
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
 from datetime import date
 from typing import Any, Callable
 
 import pytest
 
 import redlatch
+from eventually import until_true
 from redlatch import Client
 from servers import Server
 from view import View
@@ -272,16 +276,88 @@ def test_what_would_run_after_the_release_is_not_decorated(client: Client, name:
             client.get_lock(name)(lazy)
 
 
-def test_a_function_that_hands_out_a_coroutine_does_not_run_it_unlocked(client: Client, view: View, name: str) -> None:
-    async def coroutine() -> None: ...
+@pytest.mark.parametrize("manager", [contextmanager, asynccontextmanager], ids=lambda manager: manager.__name__)
+def test_what_a_context_manager_runs_is_not_decorated(client: Client, name: str, manager: Callable[..., Any]) -> None:
+    def section() -> Iterator[None]:
+        yield
 
-    @client.get_lock(name)
+    async def async_section() -> AsyncIterator[None]:
+        yield
+
+    made = manager(section if manager is contextmanager else async_section)
+    with pytest.raises(redlatch.UnsupportedError, match=f"`{name}` cannot decorate .* runs after the call"):
+        client.lock(name)(made)
+
+
+def test_a_function_that_uses_up_a_generator_is_decorated(client: Client, name: str) -> None:
+    def numbers() -> Iterator[bool]:
+        yield client.lock(name).is_locked()
+
+    @client.lock(name)
+    @functools.wraps(numbers)
+    def listed() -> list[bool]:
+        return list(numbers())
+
+    assert listed() == [True]
+
+
+async def coroutine() -> int:
+    raise AssertionError("no body is to run here")
+
+
+def generator() -> Iterator[int]:
+    yield asyncio.run(coroutine())
+
+
+async def async_generator() -> AsyncIterator[int]:
+    yield await coroutine()
+
+
+LATER: dict[str, Callable[[], Any]] = {
+    "a coroutine": coroutine,
+    "a generator": generator,
+    "an asynchronous generator": async_generator,
+    "a context manager": contextmanager(generator),
+    "an asynchronous context manager": asynccontextmanager(async_generator),
+    "a future of a thread": concurrent.futures.Future,
+    "a future of a loop": lambda: asyncio.get_running_loop().create_future(),
+    "a task": lambda: asyncio.create_task(asyncio.sleep(0)),
+}
+
+
+@pytest.mark.parametrize("later", LATER)
+def test_a_function_that_hands_out_what_runs_later_does_not_run_it_unlocked(
+    client: Client, view: View, name: str, later: str
+) -> None:
+    @client.lock(name)
     def disguised() -> Any:
-        return coroutine()
+        return LATER[later]()
 
-    with pytest.raises(redlatch.UnsupportedError, match="whose body runs after the call"):
-        disguised()
-    assert view("EXISTS", name) == 0
+    @client.lock(name)
+    async def disguised_coroutine() -> Any:
+        return LATER[later]()
+
+    async def main() -> None:
+        for function in (disguised, disguised_coroutine):
+            with pytest.raises(redlatch.UnsupportedError, match="runs after the call"):
+                result = function()
+                if inspect.iscoroutine(result):
+                    await result
+        await asyncio.sleep(0)
+
+    asyncio.run(main())
+    until_true(lambda: view("EXISTS", name) == 0, "a lock that is given back")
+
+
+def test_a_function_that_hands_out_a_future_that_is_done_is_decorated(client: Client, name: str) -> None:
+    done: concurrent.futures.Future[int] = concurrent.futures.Future()
+    done.set_result(5)
+
+    @client.lock(name)
+    def counted() -> concurrent.futures.Future[int]:
+        return done
+
+    assert counted().result() == 5
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
 from redlatch import lazy, self_waits, templates
-from redlatch.decorating import check_function
+from redlatch.decorating import check_function, unlocked
 from redlatch.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ def decorated(lock: Lock, function: F) -> F:
         used = lock if template is None else lock._renamed(template.rename(args, kwargs))
         with self_waits.one_call(used, function):
             async with used:
-                return await function(*args, **kwargs)
+                result = await function(*args, **kwargs)
+                if lazy.stopped(result):
+                    raise unlocked(used.name, function, "async with")
+                return result
 
     return cast("F", locked)

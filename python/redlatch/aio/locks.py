@@ -213,7 +213,7 @@ class Lock(_redlatch.Object):
 
         Raises ConfigError for an argument that the function does not take, UnsupportedError for other functions and
         async generators, which would run when the lock is free again. A call raises ConfigError for an argument that
-        it does not have, or that has no text.
+        it does not have, or that has no text, and UnsupportedError if what it returns has yet to run.
         """
         from redlatch.aio import decorating
 
