@@ -103,6 +103,34 @@ def test_what_a_program_does_at_exit_can_use_its_locks(server: Server, view: Vie
     assert view("EXISTS", name) == 0
 
 
+LAST_OBJECTS = """
+import sys, redlatch
+lock = redlatch.connect(sys.argv[1]).lock(sys.argv[2])
+
+class Last:
+    def __init__(self):
+        self.hold = lock.lock()
+
+    def __del__(self):
+        for call in (self.hold.release, lock.unlock, lock.lock):
+            try:
+                call()
+            except RuntimeError as error:
+                print(error)
+
+last = Last()
+"""
+
+
+def test_an_object_that_goes_with_the_interpreter_is_told_that_its_client_is_closed(
+    server: Server, view: View, name: str
+) -> None:
+    ended = run(LAST_OBJECTS, server.url, name)
+    assert ended.stderr == ""
+    assert ["is closed; connect a new one" in line for line in ended.stdout.splitlines()] == [True] * 3
+    assert view("EXISTS", name) == 0
+
+
 STUCK = """
 import sys, threading, redlatch
 hold = redlatch.connect(sys.argv[1]).get_lock(sys.argv[2]).lock()

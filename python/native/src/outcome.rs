@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pyo3::exceptions::{PyImportError, PyRuntimeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use redlatch::{Answer, Error, Look};
@@ -40,10 +41,13 @@ pub fn from_error(error: &Error) -> Outcome {
 
 /// Raises the error that an outcome about lock `name` is, if it is one.
 pub fn raised(py: Python<'_>, outcome: Outcome, name: &str) -> PyResult<()> {
-    if outcome.3.is_some() {
-        py.import("redlatch.calls")?.call_method1("answer", (outcome, name))?;
+    let Some((message, _)) = &outcome.3 else { return Ok(()) };
+    match py.import("redlatch.calls") {
+        Ok(calls) => calls.call_method1("answer", (outcome, name)).map(drop),
+        // At its very end Python has no modules any more, and objects that go then may still release what they held.
+        Err(error) if error.is_instance_of::<PyImportError>(py) => Err(PyRuntimeError::new_err(message.clone())),
+        Err(error) => Err(error),
     }
-    Ok(())
 }
 
 /// Notes at the error of a block's body what went wrong at the block's end, from Python 3.11 on.
