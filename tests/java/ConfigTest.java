@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,6 +24,14 @@ import org.redisson.misc.RedisURI;
 
 /** A configuration: what is set is there, also in a copy, and what cannot be served is refused by name. */
 class ConfigTest {
+    /** The settings that change what a client does, or that are refused where they would have to; the others are without effect. */
+    private static final Set<String> WITH_EFFECT = Set.of("Address", "NodeAddresses", "SentinelAddresses", "MasterAddress", "MasterName",
+            "SentinelUsername", "SentinelPassword", "Database", "ShardedSubscriptionMode", "NatMap", "Timeout", "ConnectTimeout", "RetryAttempts",
+            "RetryDelay", "RetryInterval", "ClientName", "Username", "Password", "CredentialsResolver", "NameMapper", "CommandMapper",
+            "SslVerificationMode", "SslEnableEndpointIdentification", "SslTruststore", "SslTruststorePassword", "SslKeystore", "SslKeystorePassword",
+            "SslKeystoreType", "SslProtocols", "SslCiphers", "SslTrustManagerFactory", "SslKeyManagerFactory", "LockWatchdogTimeout",
+            "LazyInitialization", "Executor", "Codec", "CheckLockSyncedSlaves", "SlavesSyncTimeout", "FairLockWaitTimeout");
+
     /** Settings of which only the default can be had, and one that sets another. */
     private static final Set<String> FIXED = Set.of("setSslTrustManagerFactory", "setSslKeyManagerFactory", "setSslProtocols",
             "setSslCiphers", "setCommandMapper", "setSslEnableEndpointIdentification");
@@ -101,28 +110,34 @@ class ConfigTest {
         assertEquals("redis://b:2", org.redisson.api.NatMapper.direct().map(new RedisURI("redis://b:2")).toString());
     }
 
-    @Test
-    void a_setting_without_meaning_is_told_of_once_at_debug() throws Exception {
-        String logging = System.getProperty("logging.classpath");
-        Child child = new Child().option("-Dorg.slf4j.simpleLogger.defaultLogLevel=debug");
-        for (String path : logging.split(File.pathSeparator)) {
-            child.behind(path);
+    @ParameterizedTest
+    @ValueSource(strings = {"useSingleServer", "useClusterServers", "useSentinelServers", "useReplicatedServers", "useMasterSlaveServers"})
+    void a_client_names_the_settings_that_were_set_and_have_no_effect(String mode) throws Exception {
+        Set<String> expected = new TreeSet<>();
+        Config config = new Config();
+        for (Object settings : List.of(config, Config.class.getMethod(mode).invoke(config))) {
+            for (Method setter : settings.getClass().getMethods()) {
+                String name = setter.getName().matches("set[A-Z].*") && setter.getParameterCount() == 1 ? setter.getName().substring(3) : "";
+                if (!name.isEmpty() && !WITH_EFFECT.contains(name) && !(name.equals("NatMapper") && !mode.equals("useReplicatedServers"))) {
+                    expected.add(Character.toLowerCase(name.charAt(0)) + name.substring(1));
+                }
+            }
         }
-        String output = child.run(Idle.class);
-        assertEquals(1, output.lines().filter(line -> line.contains("DEBUG org.redisson - the setting nettyThreads")).count(), output);
-        assertTrue(!output.contains("timeout") && output.endsWith("set\nended by itself"), output);
-        assertTrue(new Child().run(Idle.class).endsWith("set\nended by itself"), "and it can be set where nothing logs");
+        String output = logged(mode, "set");
+        List<String> told = output.lines().filter(line -> line.contains("INFO org.redisson")).collect(Collectors.toList());
+        assertEquals(1, told.size(), output);
+        String names = told.get(0).replaceAll(".*settings without effect in this library: (.*); their.*", "$1");
+        assertEquals(expected, new TreeSet<>(List.of(names.split(", "))));
+        assertEquals("set\nended by itself", logged(mode, "nothing"));
+        assertEquals("set\nended by itself", new Child().run(SetAll.class, mode, "set"), "and they can be set where nothing logs");
     }
 
-    /** Sets what means nothing here, twice. */
-    static final class Idle {
-        private Idle() {}
-
-        public static void main(String... arguments) {
-            new Config().setNettyThreads(8).useSingleServer().setTimeout(100);
-            new Config().setNettyThreads(9);
-            System.out.println("set");
+    private static String logged(String... arguments) throws Exception {
+        Child child = new Child();
+        for (String path : System.getProperty("logging.classpath").split(File.pathSeparator)) {
+            child.behind(path);
         }
+        return child.run(SetAll.class, arguments);
     }
 
     private static void setAll(Object settings, Set<String> set) throws Exception {

@@ -9,6 +9,7 @@ import java.lang.module.ModuleFinder;
 import java.lang.ref.WeakReference;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
@@ -87,6 +88,22 @@ class InstallationTest {
         Path file = Files.write(directory.resolve("library.so"), library);
         String output = run(new Child().option("-Dredlatch.native.path=" + file), 1);
         assertTrue(output.contains("io.redlatch.NativeLibraryError") && output.contains(file + " cannot be loaded on linux"), output);
+    }
+
+    @Test
+    void a_system_with_an_older_c_library_is_told_which_one_it_needs() throws Exception {
+        byte[] library;
+        try (JarFile jar = new JarFile(Child.jar())) {
+            JarEntry entry = jar.stream().filter(each -> each.getName().matches("META-INF/native/linux-[^m].*[.]so")).findFirst().orElse(null);
+            assumeTrue(entry != null, "other systems have another C library");
+            library = jar.getInputStream(entry).readAllBytes();
+        }
+        String text = new String(library, StandardCharsets.ISO_8859_1);
+        assumeTrue(text.contains("GLIBC_2.34"), "it was built with another glibc");
+        // No system has that one: to the loader, every one is too old.
+        Path file = Files.write(directory.resolve("library.so"), text.replace("GLIBC_2.34", "GLIBC_9.34").getBytes(StandardCharsets.ISO_8859_1));
+        String output = run(new Child().option("-Dredlatch.native.path=" + file), 1);
+        assertTrue(output.contains("it needs glibc 9.34 or newer") && output.contains("cargo build"), output);
     }
 
     @Test

@@ -15,6 +15,15 @@ public final class Log {
         }
     }
 
+    /** What an operator may want to know, once for each client. */
+    public static void info(String message) {
+        try {
+            LoggerFactory.getLogger("org.redisson").info(message);
+        } catch (NoClassDefFoundError e) {
+            // As above.
+        }
+    }
+
     /** What will go wrong some day. */
     public static void warn(String message) {
         try {

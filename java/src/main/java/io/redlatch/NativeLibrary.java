@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Finds and loads the native library: the file that the system property {@code redlatch.native.path} names, else the one for
@@ -19,6 +21,8 @@ final class NativeLibrary {
     private static final String FILE = System.mapLibraryName("redlatch_jni");
     private static final Map<String, String> ARCHITECTURES = Map.of("amd64", "x86_64", "arm64", "aarch64");
     private static final String REMEDY = "build it with `cargo build --release -p redlatch-jni` and name it with -D" + PATH_PROPERTY + "=<file>";
+    /** What the loader says on a system whose C library is older than the one that the library was built with. */
+    private static final Pattern TOO_OLD = Pattern.compile("version [`']GLIBC_([0-9.]+)' not found");
     private static final String PLATFORM = findPlatform();
 
     private static boolean loaded;
@@ -121,8 +125,10 @@ final class NativeLibrary {
         try {
             System.load(file.toString());
         } catch (UnsatisfiedLinkError e) {
-            throw new NativeLibraryError(
-                    "the native library " + file + " cannot be loaded on " + platform() + ": " + e.getMessage() + "; " + remedy, e);
+            Matcher missing = TOO_OLD.matcher(String.valueOf(e.getMessage()));
+            String cure = !missing.find() ? remedy : "it needs glibc " + missing.group(1) + " or newer, as in Debian 12, Ubuntu 22.04 and RHEL 9, and "
+                    + "this system has an older one: run on a newer system, or on this one " + REMEDY;
+            throw new NativeLibraryError("the native library " + file + " cannot be loaded on " + platform() + ": " + e.getMessage() + "; " + cure, e);
         }
     }
 }

@@ -2,10 +2,12 @@ package org.redisson;
 
 import io.redlatch.ClassPathConflictException;
 import io.redlatch.Core;
+import io.redlatch.Log;
 import io.redlatch.Options;
 import io.redlatch.TokenLock;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
@@ -24,6 +26,7 @@ import org.redisson.api.RedissonRxClient;
 import org.redisson.api.options.CommonOptions;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.config.Config;
+import org.redisson.config.ConfigAccess;
 
 /** Makes clients, and is one. */
 public final class Redisson implements RedissonClient, Options.Extended, TokenLock.Source {
@@ -51,7 +54,8 @@ public final class Redisson implements RedissonClient, Options.Extended, TokenLo
     }
 
     /**
-     * Connects to the servers of {@code config}, of which it takes a copy.
+     * Connects to the servers of {@code config}, of which it takes a copy. One line at INFO (SLF4J, {@code org.redisson}) names the settings that
+     * were set and have no effect here.
      *
      * @throws RedisConnectionException if the server cannot be reached, does not answer, or refuses the login; its cause says
      *         which. Not thrown with {@code lazyInitialization}: then the first call connects
@@ -63,7 +67,12 @@ public final class Redisson implements RedissonClient, Options.Extended, TokenLo
     public static RedissonClient create(Config config) {
         ClassPathConflictException.check(Redisson.class);
         Config copy = new Config(config);
-        return new Redisson(Connecting.connect(copy, Servers.of(copy)), copy);
+        Servers servers = Servers.of(copy);
+        Set<String> idle = ConfigAccess.idle(copy);
+        if (!idle.isEmpty()) {
+            Log.info("settings without effect in this library: " + String.join(", ", idle) + "; their Javadoc says why, and they can be left out");
+        }
+        return new Redisson(Connecting.connect(copy, servers), copy);
     }
 
     @Override

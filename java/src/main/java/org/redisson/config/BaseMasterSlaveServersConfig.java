@@ -6,7 +6,8 @@ import org.redisson.connection.balancer.LoadBalancer;
 import org.redisson.connection.balancer.RoundRobinLoadBalancer;
 
 /**
- * What servers with replicas have in common. Every setting is kept and given back; {@code Redisson.create} refuses these modes by name.
+ * What servers with replicas have in common. Locks are the master's alone, so that all of it is without meaning here: it is kept and given back,
+ * and {@code Redisson.create} names what was set.
  *
  * @param <T> the configuration itself, for chaining
  */
@@ -17,9 +18,9 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         super(other);
     }
 
-    /** Which replica answers a read; each in turn by default. */
+    /** Without meaning here: no replica answers anything; default each in turn. */
     public T setLoadBalancer(LoadBalancer loadBalancer) {
-        kept.put("loadBalancer", loadBalancer);
+        kept.idle("loadBalancer", loadBalancer);
         return self();
     }
 
@@ -28,9 +29,9 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return kept.get("loadBalancer", new RoundRobinLoadBalancer());
     }
 
-    /** Who answers reads; {@code SLAVE} by default. */
+    /** Without meaning here: locks are read from the master alone; default {@code SLAVE}. */
     public T setReadMode(ReadMode readMode) {
-        kept.put("readMode", readMode);
+        kept.idle("readMode", readMode);
         return self();
     }
 
@@ -39,9 +40,9 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return kept.get("readMode", ReadMode.SLAVE);
     }
 
-    /** Whom to listen to; {@code MASTER} by default. */
+    /** Without meaning here: the master alone is listened to; default {@code MASTER}. */
     public T setSubscriptionMode(SubscriptionMode subscriptionMode) {
-        kept.put("subscriptionMode", subscriptionMode);
+        kept.idle("subscriptionMode", subscriptionMode);
         return self();
     }
 
@@ -50,9 +51,9 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return kept.get("subscriptionMode", SubscriptionMode.MASTER);
     }
 
-    /** The most connections to the master; 64 by default. */
+    /** Without meaning here: connections are shared and opened at need; default 64. */
     public T setMasterConnectionPoolSize(int masterConnectionPoolSize) {
-        kept.put("masterConnectionPoolSize", masterConnectionPoolSize);
+        kept.idle("masterConnectionPoolSize", masterConnectionPoolSize);
         return self();
     }
 
@@ -61,9 +62,9 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return kept.get("masterConnectionPoolSize", 64);
     }
 
-    /** The least connections to the master; 24 by default. */
+    /** Without meaning here: connections are shared and opened at need; default 24. */
     public T setMasterConnectionMinimumIdleSize(int masterConnectionMinimumIdleSize) {
-        kept.put("masterConnectionMinimumIdleSize", masterConnectionMinimumIdleSize);
+        kept.idle("masterConnectionMinimumIdleSize", masterConnectionMinimumIdleSize);
         return self();
     }
 
@@ -72,9 +73,9 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return kept.get("masterConnectionMinimumIdleSize", 24);
     }
 
-    /** The most connections to each replica; 64 by default. */
+    /** Without meaning here: no replica is connected to; default 64. */
     public T setSlaveConnectionPoolSize(int slaveConnectionPoolSize) {
-        kept.put("slaveConnectionPoolSize", slaveConnectionPoolSize);
+        kept.idle("slaveConnectionPoolSize", slaveConnectionPoolSize);
         return self();
     }
 
@@ -83,9 +84,9 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return kept.get("slaveConnectionPoolSize", 64);
     }
 
-    /** The least connections to each replica; 24 by default. */
+    /** Without meaning here: no replica is connected to; default 24. */
     public T setSlaveConnectionMinimumIdleSize(int slaveConnectionMinimumIdleSize) {
-        kept.put("slaveConnectionMinimumIdleSize", slaveConnectionMinimumIdleSize);
+        kept.idle("slaveConnectionMinimumIdleSize", slaveConnectionMinimumIdleSize);
         return self();
     }
 
@@ -94,9 +95,9 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return kept.get("slaveConnectionMinimumIdleSize", 24);
     }
 
-    /** The most connections that listen; 50 by default. */
+    /** Without meaning here: connections are shared and opened at need; default 50. */
     public T setSubscriptionConnectionPoolSize(int subscriptionConnectionPoolSize) {
-        kept.put("subscriptionConnectionPoolSize", subscriptionConnectionPoolSize);
+        kept.idle("subscriptionConnectionPoolSize", subscriptionConnectionPoolSize);
         return self();
     }
 
@@ -105,9 +106,9 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return kept.get("subscriptionConnectionPoolSize", 50);
     }
 
-    /** The least connections that listen; 1 by default. */
+    /** Without meaning here: connections are shared and opened at need; default 1. */
     public T setSubscriptionConnectionMinimumIdleSize(int subscriptionConnectionMinimumIdleSize) {
-        kept.put("subscriptionConnectionMinimumIdleSize", subscriptionConnectionMinimumIdleSize);
+        kept.idle("subscriptionConnectionMinimumIdleSize", subscriptionConnectionMinimumIdleSize);
         return self();
     }
 
@@ -116,9 +117,9 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return kept.get("subscriptionConnectionMinimumIdleSize", 1);
     }
 
-    /** When a failed replica is tried again, in ms; 3000 by default. */
+    /** Without meaning here: no replica is connected to; default 3000. */
     public T setFailedSlaveReconnectionInterval(int failedSlaveReconnectionInterval) {
-        kept.put("failedSlaveReconnectionInterval", failedSlaveReconnectionInterval);
+        kept.idle("failedSlaveReconnectionInterval", failedSlaveReconnectionInterval);
         return self();
     }
 
@@ -127,9 +128,9 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return kept.get("failedSlaveReconnectionInterval", 3000);
     }
 
-    /** When a replica has failed; by default after three minutes without a connection. */
+    /** Without meaning here: no replica is connected to; default {@link FailedConnectionDetector}. */
     public T setFailedSlaveNodeDetector(FailedNodeDetector failedSlaveNodeDetector) {
-        kept.put("failedSlaveNodeDetector", failedSlaveNodeDetector);
+        kept.idle("failedSlaveNodeDetector", failedSlaveNodeDetector);
         return self();
     }
 
@@ -139,13 +140,13 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
     }
 
     /**
-     * How long a replica must be out of reach to have failed, in ms; 180000 by default.
+     * Without meaning here: no replica is connected to; default 180000.
      *
      * @deprecated use {@link #setFailedSlaveNodeDetector}
      */
     @Deprecated
     public T setFailedSlaveCheckInterval(int failedSlaveCheckInterval) {
-        kept.put("failedSlaveCheckInterval", failedSlaveCheckInterval);
+        kept.idle("failedSlaveCheckInterval", failedSlaveCheckInterval);
         return self();
     }
 
@@ -155,9 +156,9 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return kept.get("failedSlaveCheckInterval", 180000);
     }
 
-    /** Whether the master answers while a replica loads its data; true by default. */
+    /** Without meaning here: locks are read from the master alone; default true. */
     public T setFallbackLoadingToMaster(boolean fallbackLoadingToMaster) {
-        kept.put("fallbackLoadingToMaster", fallbackLoadingToMaster);
+        kept.idle("fallbackLoadingToMaster", fallbackLoadingToMaster);
         return self();
     }
 
@@ -166,9 +167,9 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return kept.get("fallbackLoadingToMaster", true);
     }
 
-    /** How often addresses are looked up, in ms; 5000 by default. */
+    /** Without meaning here: an address is looked up for each new connection; default 5000. */
     public T setDnsMonitoringInterval(long dnsMonitoringInterval) {
-        kept.put("dnsMonitoringInterval", dnsMonitoringInterval);
+        kept.idle("dnsMonitoringInterval", dnsMonitoringInterval);
         return self();
     }
 
@@ -177,9 +178,9 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return kept.get("dnsMonitoringInterval", 5000L);
     }
 
-    /** How often a look-up must fail to be believed; 1 by default. */
+    /** Without meaning here: an address is looked up for each new connection; default 1. */
     public T setDnsMonitoringTimes(int dnsMonitoringTimes) {
-        kept.put("dnsMonitoringTimes", dnsMonitoringTimes);
+        kept.idle("dnsMonitoringTimes", dnsMonitoringTimes);
         return self();
     }
 

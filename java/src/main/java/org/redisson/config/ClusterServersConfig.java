@@ -47,9 +47,9 @@ public class ClusterServersConfig extends BaseMasterSlaveServersConfig<ClusterSe
         kept.put("nodeAddresses", nodeAddresses);
     }
 
-    /** How often the shape of the cluster is asked for, in ms; 5000 by default. */
+    /** Without meaning here: the cluster is asked for its shape when a server redirects or fails, and now and then; default 5000. */
     public ClusterServersConfig setScanInterval(int scanInterval) {
-        kept.put("scanInterval", scanInterval);
+        kept.idle("scanInterval", scanInterval);
         return this;
     }
 
@@ -58,9 +58,9 @@ public class ClusterServersConfig extends BaseMasterSlaveServersConfig<ClusterSe
         return kept.get("scanInterval", 5000);
     }
 
-    /** Whether every slot must have a master at the start; true by default. */
+    /** Without meaning here: a slot without a master is an error of the calls that need it; default true. */
     public ClusterServersConfig setCheckSlotsCoverage(boolean checkSlotsCoverage) {
-        kept.put("checkSlotsCoverage", checkSlotsCoverage);
+        kept.idle("checkSlotsCoverage", checkSlotsCoverage);
         return this;
     }
 
@@ -69,9 +69,9 @@ public class ClusterServersConfig extends BaseMasterSlaveServersConfig<ClusterSe
         return kept.get("checkSlotsCoverage", true);
     }
 
-    /** Whether replicas without a link to their master are passed over; false by default. */
+    /** Without meaning here: no replica is connected to; default false. */
     public ClusterServersConfig setCheckMasterLinkStatus(boolean checkMasterLinkStatus) {
-        kept.put("checkMasterLinkStatus", checkMasterLinkStatus);
+        kept.idle("checkMasterLinkStatus", checkMasterLinkStatus);
         return this;
     }
 

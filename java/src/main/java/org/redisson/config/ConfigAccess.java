@@ -1,6 +1,8 @@
 package org.redisson.config;
 
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** What the library does with configurations, out of the sight of its users. */
 public final class ConfigAccess {
@@ -26,6 +28,13 @@ public final class ConfigAccess {
                     "no server address is configured; call config.useSingleServer().setAddress(\"redis://host:6379\")");
         }
         return config.servers();
+    }
+
+    /** The names of the settings without effect that were set. */
+    public static Set<String> idle(Config config) {
+        Set<String> names = new TreeSet<>(config.kept.idle());
+        names.addAll(servers(config).kept.idle());
+        return names;
     }
 
     /** See {@link io.redlatch.Options#quarantine}. */

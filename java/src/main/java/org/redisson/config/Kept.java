@@ -1,31 +1,33 @@
 package org.redisson.config;
 
-import io.redlatch.Log;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.TreeSet;
 
 /** Settings by name, which need nothing but to be given back, or their default. */
 final class Kept {
-    private static final Set<String> TOLD = ConcurrentHashMap.newKeySet();
-
     private final Map<String, Object> values = new HashMap<>();
+    private final Set<String> idle = new TreeSet<>();
 
     void put(String name, Object value) {
         values.put(name, value);
     }
 
-    /** A setting without meaning here; a debug message says so once. */
+    /** A setting without effect here; {@code Redisson.create} names it. */
     void idle(String name, Object value) {
         put(name, value);
-        if (TOLD.add(name)) {
-            Log.debug("the setting " + name + " is kept, and is without meaning here");
-        }
+        idle.add(name);
+    }
+
+    /** The names of those without effect that were set. */
+    Set<String> idle() {
+        return idle;
     }
 
     void putAll(Kept other) {
         values.putAll(other.values);
+        idle.addAll(other.idle);
     }
 
     /** What was put, else {@code otherwise}. */

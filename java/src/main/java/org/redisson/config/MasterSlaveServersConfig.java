@@ -39,7 +39,7 @@ public class MasterSlaveServersConfig extends BaseMasterSlaveServersConfig<Maste
         return kept.get("masterAddress", null);
     }
 
-    /** Adds where replicas are; see {@link SingleServerConfig#setAddress}. */
+    /** Adds where replicas are, without meaning here: locks are the master's alone. */
     public MasterSlaveServersConfig addSlaveAddress(String... addresses) {
         Set<String> all = new LinkedHashSet<>(getSlaveAddresses());
         Collections.addAll(all, addresses);
@@ -52,12 +52,12 @@ public class MasterSlaveServersConfig extends BaseMasterSlaveServersConfig<Maste
         return kept.get("slaveAddresses", Set.of());
     }
 
-    /** The addresses, in place of those before. */
+    /** The addresses of replicas in place of those before, without meaning here: locks are the master's alone. */
     public void setSlaveAddresses(Set<String> slaveAddresses) {
-        kept.put("slaveAddresses", slaveAddresses);
+        kept.idle("slaveAddresses", slaveAddresses);
     }
 
-    /** Adds where one replica is. */
+    /** Adds where one replica is, without meaning here: locks are the master's alone. */
     public MasterSlaveServersConfig addSlaveAddress(String address) {
         return addSlaveAddress(new String[] {address});
     }

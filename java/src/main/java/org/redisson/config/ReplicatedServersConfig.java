@@ -46,9 +46,9 @@ public class ReplicatedServersConfig extends BaseMasterSlaveServersConfig<Replic
         kept.put("nodeAddresses", nodeAddresses);
     }
 
-    /** How often the servers are asked who is the master, in ms; 1000 by default. */
+    /** Without meaning here: the servers are asked when the master fails, and now and then; default 1000. */
     public ReplicatedServersConfig setScanInterval(int scanInterval) {
-        kept.put("scanInterval", scanInterval);
+        kept.idle("scanInterval", scanInterval);
         return this;
     }
 
@@ -68,9 +68,9 @@ public class ReplicatedServersConfig extends BaseMasterSlaveServersConfig<Replic
         return kept.get("database", 0);
     }
 
-    /** Whether the names of the servers are looked up again and again; false by default. */
+    /** Without meaning here: an address is looked up for each new connection; default false. */
     public ReplicatedServersConfig setMonitorIPChanges(boolean monitorIPChanges) {
-        kept.put("monitorIPChanges", monitorIPChanges);
+        kept.idle("monitorIPChanges", monitorIPChanges);
         return this;
     }
 
@@ -79,9 +79,9 @@ public class ReplicatedServersConfig extends BaseMasterSlaveServersConfig<Replic
         return kept.get("monitorIPChanges", false);
     }
 
-    /** Where a server is that says it is elsewhere; as it says by default. */
+    /** Without meaning here: no server says where others are; default {@link NatMapper#direct}. */
     public ReplicatedServersConfig setNatMapper(NatMapper natMapper) {
-        kept.put("natMapper", natMapper);
+        kept.idle("natMapper", natMapper);
         return this;
     }
 

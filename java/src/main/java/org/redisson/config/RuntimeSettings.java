@@ -9,8 +9,8 @@ import org.redisson.connection.ConnectionListener;
 import org.redisson.connection.SequentialDnsAddressResolverFactory;
 
 /**
- * The part of {@link Config} that is about what this library has not. It is accepted and given back; a debug message says once for each
- * setting that it is without meaning.
+ * The part of {@link Config} that is about what this library has not. It is accepted and given back, and {@code Redisson.create} names the
+ * settings without meaning that were set.
  *
  * @param <T> the configuration itself, for chaining
  */

@@ -91,9 +91,9 @@ public class SentinelServersConfig extends BaseMasterSlaveServersConfig<Sentinel
         return kept.get("database", 0);
     }
 
-    /** How often the sentinels are asked, in ms; 1000 by default. */
+    /** Without meaning here: the sentinels tell of another master by themselves; default 1000. */
     public SentinelServersConfig setScanInterval(int scanInterval) {
-        kept.put("scanInterval", scanInterval);
+        kept.idle("scanInterval", scanInterval);
         return this;
     }
 
@@ -102,9 +102,9 @@ public class SentinelServersConfig extends BaseMasterSlaveServersConfig<Sentinel
         return kept.get("scanInterval", 1000);
     }
 
-    /** Whether there must be more than one sentinel at the start; true by default. */
+    /** Without meaning here: one sentinel is enough to begin with; default true. */
     public SentinelServersConfig setCheckSentinelsList(boolean checkSentinelsList) {
-        kept.put("checkSentinelsList", checkSentinelsList);
+        kept.idle("checkSentinelsList", checkSentinelsList);
         return this;
     }
 
@@ -113,9 +113,9 @@ public class SentinelServersConfig extends BaseMasterSlaveServersConfig<Sentinel
         return kept.get("checkSentinelsList", true);
     }
 
-    /** Whether replicas that are still being filled are passed over; true by default. */
+    /** Without meaning here: no replica is connected to; default true. */
     public SentinelServersConfig setCheckSlaveStatusWithSyncing(boolean checkSlaveStatusWithSyncing) {
-        kept.put("checkSlaveStatusWithSyncing", checkSlaveStatusWithSyncing);
+        kept.idle("checkSlaveStatusWithSyncing", checkSlaveStatusWithSyncing);
         return this;
     }
 
@@ -124,9 +124,9 @@ public class SentinelServersConfig extends BaseMasterSlaveServersConfig<Sentinel
         return kept.get("checkSlaveStatusWithSyncing", true);
     }
 
-    /** Whether further sentinels are found by those that are known; true by default. */
+    /** Without meaning here: the sentinels are those that are named, so name all of them; default true. */
     public SentinelServersConfig setSentinelsDiscovery(boolean sentinelsDiscovery) {
-        kept.put("sentinelsDiscovery", sentinelsDiscovery);
+        kept.idle("sentinelsDiscovery", sentinelsDiscovery);
         return this;
     }
 
