@@ -9,7 +9,7 @@ use super::many_at_once::{all_are_held_once, pairs, run};
 use super::*;
 
 /// What no Redis says to a script, by what is wrong with it.
-const NONSENSE: [(&str, &[u8]); 13] = [
+const NONSENSE: [(&str, &[u8]); 14] = [
     ("an empty line", b"\r\n"),
     ("a line end before its line", b"\r\n:1\r\n"),
     ("a count that is no number", b"*x\r\n"),
@@ -22,6 +22,7 @@ const NONSENSE: [(&str, &[u8]); 13] = [
     ("nothing", b"$-1\r\n"),
     ("a word", b"+OK\r\n"),
     ("a list of texts", b"*1\r\n$1\r\na\r\n"),
+    ("a code that no script has", b"*2\r\n:77\r\n:-5\r\n"),
     ("no line at all", b"HTTP/1.1 400 Bad Request\r\n"),
 ];
 
@@ -36,6 +37,38 @@ fn what_many_took_over_a_connection_that_brings_nonsense_is_held_once() {
                 proxy.flow();
             },
         );
+    }
+}
+
+/// One answer too many puts all that come after it in the place of others.
+#[test]
+fn no_call_takes_the_answer_of_another_over_a_connection_that_brings_nonsense() {
+    const CALLS: i64 = 20;
+    let is_taken = |i: i64| i % 2 == 1;
+    for (wrong, bytes) in NONSENSE {
+        let server = Server::start();
+        let proxy = Proxy::start(&server);
+        let (client, other) = (connect(&server.url_at(proxy.port())), connect(&server.url()));
+        let taken = (0..CALLS).filter(|i| is_taken(*i));
+        let held: Vec<_> = taken.map(|i| other.lock(&format!("n{i}")).blocking().acquire().expect("free")).collect();
+        run(pairs(&client, CALLS as usize));
+        proxy.stall(Direction::ToClient);
+        let (sender, answers) = channel();
+        for i in 0..CALLS {
+            let acquire =
+                Request { lease: Some(LONG), wait: Some(Duration::ZERO), ..Request::new(Op::Acquire, "plain", format!("n{i}"), i) };
+            let sender = sender.clone();
+            client.submit(client.ticket(), acquire, move |answer| {
+                sender.send((i, answer.map(|answer| answer.done))).expect("the test listens")
+            });
+        }
+        proxy.say(bytes);
+        proxy.flow();
+        for _ in 0..CALLS {
+            let (i, answer) = answers.recv_timeout(PATIENCE).expect("each is answered");
+            assert_eq!(answer.as_ref().ok(), Some(&!is_taken(i)), "{wrong}: `n{i}`: {answer:?}");
+        }
+        drop(held);
     }
 }
 

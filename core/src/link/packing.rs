@@ -1,5 +1,7 @@
 //! A call as a command, and what comes back.
 
+use std::ops::RangeInclusive;
+
 use super::Reply;
 use super::sharding::Sharding;
 use crate::script::Call;
@@ -31,17 +33,23 @@ pub fn packed(call: &Call, not_after: u64, whole: bool, resent: bool, sharding: 
     cmd
 }
 
+/// The codes that scripts answer with. Another one is no answer of a script, and nothing tells what the next answer belongs to.
+const CODES: RangeInclusive<i64> = -4..=2;
+
 /// Whether a script of ours may have answered that.
 pub fn is_reply(value: &redis::Value) -> bool {
     let redis::Value::Array(items) = value else { return false };
-    matches!(items.first(), Some(redis::Value::Int(_)))
+    matches!(items.first(), Some(redis::Value::Int(code)) if CODES.contains(code))
         && items.iter().all(|item| matches!(item, redis::Value::Int(_) | redis::Value::BulkString(_)))
 }
 
 pub fn reply(value: redis::Value) -> Option<Reply> {
     let redis::Value::Array(items) = value else { return None };
     let mut items = items.into_iter();
-    let Some(redis::Value::Int(code)) = items.next() else { return None };
+    let code = match items.next() {
+        Some(redis::Value::Int(code)) if CODES.contains(&code) => code,
+        _ => return None,
+    };
     let mut reply = Reply { code, ..Reply::default() };
     for item in items {
         match item {
