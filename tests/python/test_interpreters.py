@@ -132,6 +132,7 @@ def test_an_interpreter_that_ends_leaves_the_others_their_log(server: Server, na
     losses = [f"{name}:before", f"{name}:after"]
     assert ended.stdout.splitlines() == (losses if first == "loses" else losses[1:])
 
+
 DAEMON = """
 import sys, threading
 try:
