@@ -37,7 +37,7 @@ def stand_still(name: str) -> UnsupportedError:
     """The error of a call that would have to wait in a thread where greenlets take turns."""
     return UnsupportedError(
         f"`{name}`: a wait for it here would stop all greenlets of this thread; have a gevent.threadpool.ThreadPool "
-        "wait: pool.apply(client.lock(…).lock) gives the hold",
+        "make the call: pool.apply(client.lock(…).lock), say, gives the hold",
         name,
     )
 
