@@ -67,6 +67,9 @@ def members(of: type) -> Iterator[str]:
 def api(package: ModuleType) -> Iterator[str]:
     for name in sorted(package.__all__):
         value = getattr(package, name)
+        if package is not redlatch and value is getattr(redlatch, name, None):
+            yield f"{name} = redlatch.{name}"
+            continue
         if inspect.isclass(value) and value.__name__ != name:
             yield f"{name} = {value.__name__}"
         elif inspect.isclass(value):

@@ -21,27 +21,61 @@ from redlatch.aio.permit import Permit
 from redlatch.aio.permit_semaphore import PermitExpirableSemaphore
 from redlatch.aio.permits import CountDownLatch, Semaphore
 from redlatch.aio.read_write import ReadLock, ReadWriteLock, WriteLock
+from redlatch.durations import UNSET, Seconds
+from redlatch.errors import (
+    AlreadyHeldError,
+    ClosedError,
+    ConfigError,
+    LockLostError,
+    NotAcquiredError,
+    NotHeldError,
+    NotSyncedError,
+    RedlatchError,
+    RefusedError,
+    UnavailableError,
+    UnsupportedError,
+)
+from redlatch.owners import EACH
+from redlatch.sync import Wait, WaitAof
+from redlatch.tls import Tls
 
 __all__ = [
+    "EACH",
+    "UNSET",
+    "AlreadyHeldError",
     "AsyncClient",
     "Client",
+    "ClosedError",
+    "ConfigError",
     "CountDownLatch",
     "FairLock",
     "FasterMultiLock",
     "FencedLock",
     "Hold",
     "Lock",
+    "LockLostError",
     "MultiLock",
     "NonReentrantFairLock",
     "NonReentrantLock",
+    "NotAcquiredError",
+    "NotHeldError",
+    "NotSyncedError",
     "Permit",
     "PermitExpirableSemaphore",
     "ReadLock",
     "ReadWriteLock",
     "RedLock",
+    "RedlatchError",
+    "RefusedError",
+    "Seconds",
     "Semaphore",
     "SpinLock",
+    "Tls",
     "TokenLock",
+    "UnavailableError",
+    "UnsupportedError",
+    "Wait",
+    "WaitAof",
     "WriteLock",
     "connect",
     "red_lock",
