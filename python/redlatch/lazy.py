@@ -7,7 +7,7 @@ import sys
 import types
 from typing import Any, Callable, Final
 
-_BODIES: Final = (types.CoroutineType, types.GeneratorType, types.AsyncGeneratorType)
+_BODIES: Final[tuple[type, ...]] = (types.CoroutineType, types.GeneratorType, types.AsyncGeneratorType)
 
 
 def is_coroutine_function(function: Callable[..., Any]) -> bool:

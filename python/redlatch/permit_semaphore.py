@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, TypeVar
 
 import redlatch
-from redlatch import _redlatch, asks, calls
+from redlatch import _redlatch, asks, calls, turns
 from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
 from redlatch.errors import ArgumentTypeError, ConfigError, NotHeldError
 from redlatch.hold import Hold
@@ -146,7 +146,8 @@ class PermitExpirableSemaphore(_redlatch.Object):
     def _take(
         self, thing: _redlatch.Object, permits: int, wait: Seconds | None, lease: Seconds | None
     ) -> list[Permit] | None:
-        times = optional_seconds("wait", wait, FOR_EVER), optional_seconds("lease", lease, ENDLESS)
+        waiting, lasting = optional_seconds("wait", wait, FOR_EVER), optional_seconds("lease", lease, ENDLESS)
+        within = 0 if turns.are_taken_here() else waiting
         setting = self._permits  # once: another thread may be about to forget them
         if setting is not None:
             self.try_set_permits(setting)
@@ -156,9 +157,11 @@ class PermitExpirableSemaphore(_redlatch.Object):
         owner = this_thread.owner if thing is self else next_owner()
         held = Renewed(self._client._native, self.name, owner)
         try:
-            thing._run(calls.ACQUIRE, owner, times, [permits], done)
+            thing._run(calls.ACQUIRE, owner, (within, lasting), [permits], done)
             taken = calls.answer(done[0], self.name)
             if taken is None:
+                if within != waiting:
+                    raise turns.stand_still(self.name)
                 return None
             hold = None if thing is self else Hold(held, owner, taken[0], None)
             return [Permit(self, id, hold) for id in ids(taken[1], permits)]

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 import redlatch
-from redlatch import _redlatch, asks, calls
+from redlatch import _redlatch, asks, calls, turns
 from redlatch.durations import UNSET, Seconds, Unset, optional_seconds, seconds
-from redlatch.errors import ArgumentTypeError, ConfigError, NotAcquiredError
+from redlatch.errors import ArgumentTypeError, ConfigError, NotAcquiredError, UnsupportedError
 from redlatch.locks import FOR_EVER, HELD_BACK
 from redlatch.owners import this_thread
 from redlatch.texts import checked
@@ -72,11 +72,14 @@ class Semaphore(_redlatch.Permits):
     def try_acquire(self, permits: int = 1, *, wait: Seconds | None = 0) -> bool:
         """Takes permits if they are there within `wait` (0: now), and returns whether it did."""
         count, waiting = checked_number("permits", permits), optional_seconds("wait", wait, FOR_EVER)
-        self._prepare()
+        within = waiting if self._prepare() else 0
         done: list[_redlatch._Outcome] = []
         try:
-            self._run(calls.ACQUIRE, this_thread.owner, (waiting, None), [count], done)
-            return asks.TAKE.answer(done[0], self.name)
+            self._run(calls.ACQUIRE, this_thread.owner, (within, None), [count], done)
+            taken = asks.TAKE.answer(done[0], self.name)
+            if not taken and within != waiting:
+                raise turns.stand_still(self.name)
+            return taken
         except BaseException:
             # Ctrl-C may come between the acquire and the return of this function.
             if done and done[0][0] == 0:
@@ -95,15 +98,19 @@ class Semaphore(_redlatch.Permits):
         """Deletes it and returns whether it was there."""
         return self._asked(asks.DELETE)
 
-    def _prepare(self) -> None:
-        """Sets the permits that `get_semaphore` was given, once."""
+    def _prepare(self) -> bool:
+        """Sets the permits that `get_semaphore` was given, once. Returns whether an acquire may wait here."""
         permits = self._permits  # once: another thread may be about to forget them
         if permits is not None:
             self.try_set_permits(permits)
             self._permits = None
+        return not turns.are_taken_here()
 
     def _not_entered(self) -> NotAcquiredError:
         return self._not_there(1, self._wait)
+
+    def _stands_still(self) -> UnsupportedError:
+        return turns.stand_still(self.name)
 
     def _not_there(self, permits: int, waited: Seconds | None) -> NotAcquiredError:
         return not_there(self.name, permits, waited, self._asked(asks.IS_SET), self._held_back())
@@ -142,7 +149,12 @@ class CountDownLatch(_redlatch.Object):
 
     def wait(self, wait: Seconds | None = None) -> bool:
         """Waits until the count is zero and returns True; False if `wait` seconds are over before."""
-        return self._asked(asks.TAKE, wait=optional_seconds("wait", wait, FOR_EVER))
+        waiting = optional_seconds("wait", wait, FOR_EVER)
+        within = 0 if turns.are_taken_here() else waiting
+        is_zero = self._asked(asks.TAKE, wait=within)
+        if not is_zero and within != waiting:
+            raise turns.stand_still(self.name)
+        return is_zero
 
     def delete(self) -> bool:
         """Deletes it, which opens it, and returns whether it was there."""

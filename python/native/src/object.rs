@@ -120,9 +120,12 @@ impl Permits {
     /// Takes one permit. Raises NotAcquiredError when the `wait` that `get_semaphore` was given ends.
     fn __enter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
         // What runs Python code comes before the acquire.
-        slf.call_method0(intern!(slf.py(), "_prepare"))?;
-        match slf.get().run(slf, Op::Acquire)? {
+        let may_wait: bool = slf.call_method0(intern!(slf.py(), "_prepare"))?.extract()?;
+        let this = slf.get();
+        let wait = if may_wait { this.wait } else { Some(Duration::ZERO) };
+        match this.run(slf, Op::Acquire, wait)? {
             Ok(Answer { done: true, .. }) => Ok(slf.clone()),
+            Ok(_) if wait != this.wait => Err(PyErr::from_value(slf.call_method0(intern!(slf.py(), "_stands_still"))?)),
             Ok(_) => Err(PyErr::from_value(slf.call_method0(intern!(slf.py(), "_not_entered"))?)),
             Err(error) => Err(outcome::exception(slf.py(), &error, slf.as_super().get().named.shown())),
         }
@@ -132,7 +135,7 @@ impl Permits {
     #[pyo3(signature = (kind, error, at, /))]
     fn __exit__(slf: &Bound<'_, Self>, kind: &Bound<'_, PyAny>, error: &Bound<'_, PyAny>, at: &Bound<'_, PyAny>) -> PyResult<()> {
         let _ = at;
-        match slf.get().run(slf, Op::Release)? {
+        match slf.get().run(slf, Op::Release, None)? {
             Ok(_) => Ok(()),
             Err(failure) if kind.is_none() => Err(outcome::exception(slf.py(), &failure, slf.as_super().get().named.shown())),
             Err(failure) => outcome::noted(error, &failure),
@@ -141,10 +144,10 @@ impl Permits {
 }
 
 impl Permits {
-    fn run(&self, slf: &Bound<'_, Self>, op: Op) -> PyResult<redlatch::Result<Answer>> {
+    fn run(&self, slf: &Bound<'_, Self>, op: Op, wait: Option<Duration>) -> PyResult<redlatch::Result<Answer>> {
         let (py, named) = (slf.py(), &slf.as_super().get().named);
         let owner = slf.getattr(intern!(py, "_this_thread"))?.getattr(intern!(py, "owner"))?.extract()?;
-        let request = Request { wait: self.wait, numbers: vec![1], ..named.request(op, owner) };
+        let request = Request { wait, numbers: vec![1], ..named.request(op, owner) };
         park::run(py, &named.client, request)
     }
 }
