@@ -165,9 +165,11 @@ impl Attempt<'_> {
     }
 
     pub fn released(self, result: Option<redlatch::Result<()>>) {
-        let code = match result {
+        let code = match &result {
             None => "dropped",
             Some(Ok(())) => "ok",
+            // The server's own word says whether the refusal may pass.
+            Some(Err(Error::Refused { code, .. })) => code,
             Some(Err(error)) => error.code(),
         };
         self.record(Event::Released { code: code.to_owned() });

@@ -22,7 +22,8 @@ pub fn releases(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Rele
             "ok" | "dropped" => true,
             // The lease may have ended after the holder was sure for the last time.
             "lost" => attempt.lease.is_some() || faults.iter().any(|fault| losses::may_end_hold(fault, attempt, *at, limits)),
-            "unavailable" => {
+            // A cluster is down until it has heard of all its servers.
+            "unavailable" | "CLUSTERDOWN" | "LOADING" => {
                 let fails = |fault: &Fault| fault.may_fail_calls() && fault.concerns(attempt.key);
                 faults.iter().any(|fault| fails(fault) && fault.from <= *at && hold.until <= fault.until + limits.settle)
             }
