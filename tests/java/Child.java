@@ -11,14 +11,13 @@ import org.redisson.Redisson;
 
 /** A JVM of its own, for what a running one cannot try twice. */
 final class Child {
-    private static final int PATIENCE_S = 120;
-
+    private int patience = 120;
     private final List<String> command = new ArrayList<>(List.of(Paths.get(System.getProperty("java.home"), "bin", "java").toString()));
     private String classPath;
 
     /** With the library under test and the classes of the tests. */
     Child() {
-        this(jar(), Paths.get(location(Child.class)));
+        this(jar(), classes());
     }
 
     Child(String library, Path classes) {
@@ -28,6 +27,17 @@ final class Child {
     /** Where the library under test is. */
     static String jar() {
         return location(Redisson.class);
+    }
+
+    /** How long it may take, in s. */
+    Child patience(int seconds) {
+        patience = seconds;
+        return this;
+    }
+
+    /** Where the classes of the tests are. */
+    static Path classes() {
+        return Paths.get(location(Child.class));
     }
 
     Child option(String... options) {
@@ -45,7 +55,7 @@ final class Child {
         command(main, arguments);
         File output = File.createTempFile("redlatch-child", null);
         Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output).start();
-        boolean ended = process.waitFor(PATIENCE_S, TimeUnit.SECONDS);
+        boolean ended = process.waitFor(patience, TimeUnit.SECONDS);
         process.destroyForcibly().waitFor();
         String text = Files.readString(output.toPath());
         output.delete();

@@ -130,8 +130,7 @@ class InstallationTest {
     @Test
     void redisson_in_front_on_the_class_path_is_told_to_those_who_ask_for_more_than_it_has() throws Exception {
         String jar = Loaded.redissonsJar() + File.pathSeparator + Child.jar();
-        Path classes = Paths.get(LockOnce.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-        String output = new Child(jar, classes).run(HoldOfNothing.class);
+        String output = new Child(jar, Child.classes()).run(HoldOfNothing.class);
         assertTrue(output.contains("io.redlatch.ClassPathConflictException") && output.contains("remove the other"), output);
     }
 

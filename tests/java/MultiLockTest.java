@@ -16,6 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.redisson.RedissonMultiLock;
 import org.redisson.RedissonRedLock;
+import org.redisson.RedissonShutdownException;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
@@ -128,5 +129,7 @@ class MultiLockTest {
         assertTrue(twice.getMessage().contains("twice"), twice.getMessage());
         RLock wrapper = (RLock) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {RLock.class}, (p, m, a) -> null);
         assertThrows(IllegalArgumentException.class, () -> new RedissonMultiLock(wrapper));
+        clients[0].shutdown();
+        assertThrows(RedissonShutdownException.class, () -> new RedissonMultiLock(locks));
     }
 }

@@ -237,11 +237,17 @@ public final class Core {
      * @param release whether what it holds is given back first, as far as the server answers; else it expires
      */
     public void close(boolean release) {
+        boolean isFirst = closed.compareAndSet(false, true);
         Native.close(client, release);
-        if (closed.compareAndSet(false, true)) {
+        if (isFirst) {
             Completions.closed();
             Callbacks.THREADS.closed();
         }
+    }
+
+    /** Whether {@link #close} was called. */
+    public boolean isClosed() {
+        return closed.get();
     }
 
     /** As {@link #close}, on a thread of its own: a server that is silent holds no caller up. */

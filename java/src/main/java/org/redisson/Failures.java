@@ -47,12 +47,16 @@ final class Failures {
             case Answer.UNSUPPORTED:
                 return new UnsupportedOperationException(answer.message());
             case Answer.CLOSED:
-                return new RedissonShutdownException("this client was shut down; make another one with Redisson.create");
+                return shutDown();
             case Answer.CANCELLED:
                 return new CancellationException(answer.message());
             default:
                 return new RedisException(answer.message());
         }
+    }
+
+    static RedissonShutdownException shutDown() {
+        return new RedissonShutdownException("this client was shut down; make another one with Redisson.create");
     }
 
     /** As a future tells it: without what only Redisson's synchronous methods put around it. */

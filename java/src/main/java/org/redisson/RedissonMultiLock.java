@@ -14,6 +14,7 @@ public class RedissonMultiLock extends RedissonLock {
     /**
      * @param locks locks of this library's clients
      * @throws IllegalArgumentException if there is none, one of them twice, or one that is not of this library
+     * @throws RedissonShutdownException if the client of one was shut down
      */
     public RedissonMultiLock(RLock... locks) {
         this(false, locks);
@@ -30,6 +31,9 @@ public class RedissonMultiLock extends RedissonLock {
         }
         RedissonBaseLock[] ours = Arrays.stream(locks).map(RedissonMultiLock::ours).toArray(RedissonBaseLock[]::new);
         Core[] clients = Arrays.stream(ours).map(lock -> lock.core).toArray(Core[]::new);
+        if (Arrays.stream(clients).anyMatch(Core::isClosed)) {
+            throw Failures.shutDown();
+        }
         String[] kinds = Arrays.stream(ours).map(lock -> lock.kind).toArray(String[]::new);
         byte[][] names = Arrays.stream(ours).map(lock -> lock.key).toArray(byte[][]::new);
         Core core = Core.group(majority, clients, kinds, names);
