@@ -11,6 +11,9 @@ import org.redisson.Redisson;
 
 /** A JVM of its own, for what a running one cannot try twice. */
 final class Child {
+    /** The first Java that warns of native libraries unless it is told that they are meant. */
+    private static final int WARNS = 24;
+
     private int patience = 120;
     private final List<String> command = new ArrayList<>(List.of(Paths.get(System.getProperty("java.home"), "bin", "java").toString()));
     private String classPath;
@@ -22,6 +25,9 @@ final class Child {
 
     Child(String library, Path classes) {
         classPath = library + File.pathSeparator + classes;
+        if (Runtime.version().feature() >= WARNS) {
+            option("--enable-native-access=ALL-UNNAMED");
+        }
     }
 
     /** Where the library under test is. */
