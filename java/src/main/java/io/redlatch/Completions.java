@@ -128,7 +128,7 @@ final class Completions {
             warn(Answer.read(numbers, texts, row).message());
         } else {
             Consumer<Answer> handOver = EXPECTED.get(ticket);
-            if (handOver != null) { // nobody's: its start failed at the border, and its caller knows
+            if (handOver != null) { // else its start failed at the border, and its caller knows
                 handOver.accept(Answer.read(numbers, texts, row));
                 EXPECTED.remove(ticket);
             }
@@ -137,7 +137,7 @@ final class Completions {
     }
 
     private void failed(Throwable error) {
-        Thread.interrupted(); // nobody has a reason to; it would end the pause
+        Thread.interrupted(); // an interrupt has no meaning here, and would end the pause
         LockSupport.parkNanos(PAUSE_NANOS);
         if (row < rows && !(error instanceof OutOfMemoryError) && ++failures == TRIES) {
             next();

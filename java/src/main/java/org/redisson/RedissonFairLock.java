@@ -6,9 +6,9 @@ import java.util.concurrent.CompletableFuture;
 import org.redisson.api.RFuture;
 
 /**
- * The reentrant lock that whoever has waited longest gets next.
+ * The reentrant lock that goes to the longest waiting waiter.
  *
- * <p>A release of what is free, because the lease has ended or nobody took it, returns, as in Redisson, and a warning tells of it. Of what
+ * <p>A release of what is free, because the lease has ended or no owner took it, returns, as in Redisson, and a warning tells of it. Of what
  * another owner has it throws, as a release of all other locks does.
  */
 public class RedissonFairLock extends RedissonLock {
