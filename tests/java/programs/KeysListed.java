@@ -73,7 +73,7 @@ final class KeysListed implements SmallProgram {
         });
         show.line("moved", keys.move("list:7", 5), keys.move("list:7", 5), keys.countExists("list:7"));
         keys.swapdb(0, 5);
-        show.line("swapped", keys.count());
+        show.line("swapped", keys.countExists("list:7", "list:8"));
         keys.swapdb(0, 5);
         show.line("swapped", keys.count() > 20);
         show.of("migration", () -> {
