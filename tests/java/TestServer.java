@@ -53,7 +53,18 @@ final class TestServer implements AutoCloseable {
 
     void stop() {
         process.destroyForcibly();
-        process.onExit().join();
+        boolean interrupted = false;
+        // Not onExit(): while the JVM ends, its threads may be gone.
+        while (process.isAlive()) {
+            try {
+                process.waitFor();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** The process stands still: connections stay open and nothing is answered, until {@link #thaw}. */
