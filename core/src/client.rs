@@ -196,8 +196,11 @@ impl Client {
     /// How a hold was lost, also where its release was told of that: [`Client::look`] calls that one gone. Nothing is asked of the server.
     pub fn loss_of(&self, hold: u64) -> Option<Loss> {
         if self.group.is_some() {
-            let Look::Lost(loss) = self.look(hold) else { return None };
-            return Some(loss);
+            return match self.look(hold) {
+                Look::Lost(loss) => Some(loss),
+                Look::Held { .. } => None,
+                Look::Gone => self.live().ok()?.groups().loss_of(hold),
+            };
         }
         self.live().ok()?.holds(|holds| holds.loss_of(hold, Instant::now()))
     }

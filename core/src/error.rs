@@ -70,7 +70,10 @@ pub enum Error {
     #[error("`{}` is not held by {owner}, which released it already or never acquired it; release each acquire once", shown(lock))]
     NotHeld { lock: String, owner: String },
     /// The same hold is released once more.
-    #[error("`{}` was released already by this hold; release each hold once", shown(lock))]
+    #[error(
+        "`{}` was released already by this hold, or that release went unanswered and it ends with its lease; release each hold once",
+        shown(lock)
+    )]
     Released { lock: String },
     /// A forked child's copy of a hold is asked for something.
     #[error("`{}` is held by the process that forked this one; acquire it here as well", shown(lock))]
@@ -183,7 +186,6 @@ impl Error {
             Error::NotHeld { lock, owner } => Error::NotHeld { lock: plain(lock), owner },
             Error::Released { lock } => Error::Released { lock: plain(lock) },
             Error::Inherited { lock } => Error::Inherited { lock: plain(lock) },
-            Error::Lost(loss) => Error::Lost(Box::new(Loss { lock: plain(loss.lock), ..*loss })),
             Error::AlreadyHeld { lock, owner } => Error::AlreadyHeld { lock: plain(lock), owner },
             Error::NotSynced { lock, confirmed, expected, because } => Error::NotSynced { lock: plain(lock), confirmed, expected, because },
             Error::Refused { what, code, message } => Error::Refused { what: what.replacen(&format!("`{prefix}"), "`", 1), code, message },

@@ -193,10 +193,22 @@ impl Group {
         let released = {
             let mut groups = live.groups();
             let number = if request.hold == 0 { groups.latest(&self.of(request.owner)) } else { Some(request.hold) };
-            number.and_then(|number| groups.remove(number))
+            number.and_then(|number| Some((number, groups.remove(number)?)))
         };
-        let (held, left) = released.ok_or_else(|| self.not_held(request.owner))?;
-        held.release().await.map(|()| Answer::done(left as i64))
+        let Some((number, (held, left))) = released else { return Err(self.gone(live, request)) };
+        let released = held.release().await;
+        if let Err(Error::Lost(loss)) = &released {
+            live.groups().tell_loss(number, loss);
+        }
+        released.map(|()| Answer::done(left as i64))
+    }
+
+    /// Why there is nothing to release.
+    fn gone(&self, live: &Live, request: &Request) -> Error {
+        match self.not_held(request.owner) {
+            Error::NotHeld { lock, .. } if live.groups().gave(request.hold) => Error::Released { lock },
+            error => error,
+        }
     }
 
     fn held(&self, live: &Live, request: &Request) -> Result<Arc<Held>> {

@@ -33,6 +33,8 @@ pub use release::Releasing;
 
 /// Leases up to this may be over when the answer comes: who asks for one gets one.
 const SHORT: Duration = Duration::from_millis(10);
+/// Of so many semaphores without permits a client warns at most.
+const MOST_UNSET: usize = 1000;
 static PING: Script = script!("ping");
 
 #[derive(Clone)]
@@ -145,7 +147,7 @@ impl Target {
     }
 
     fn call(&self, op: Op, cx: &Cx) -> Result<Call> {
-        let none = || Error::Unsupported(format!("the kind {} of `{}` has no {op:?}", self.slot.kind, self.slot.name));
+        let none = || Error::Unsupported(format!("the kind {} of `{}` has no {op:?}", self.slot.kind, self.plain_name()));
         self.row.1.call(op, cx).ok_or_else(none)
     }
 
@@ -211,14 +213,18 @@ impl Target {
 
     /// Says what came of an acquire.
     pub fn say(&self, came: &impl std::fmt::Debug) {
-        let lock = || without(&self.live.config.prefix, &self.slot.name);
-        tracing::debug!(target: "redlatch::acquire", lock = lock(), owner = &*self.owner, "`{}` for {}: {came:?}", lock(), self.owner);
+        let owner = &*self.owner;
+        tracing::debug!(target: "redlatch::acquire", lock = self.plain_name(), owner, "`{}` for {owner}: {came:?}", self.plain_name());
     }
 
     /// Warns of a semaphore whose permits were never set, once for each client.
     fn warn_unset(&self) {
-        let lock = without(&self.live.config.prefix, &self.slot.name);
-        if self.live.unset.lock().expect("nothing panics while it is held").insert(self.slot.name.clone()) {
+        let lock = self.plain_name();
+        let is_new = {
+            let mut unset = self.live.unset.lock().expect("nothing panics while it is held");
+            unset.len() < MOST_UNSET && unset.insert(self.slot.name.clone())
+        };
+        if is_new {
             tracing::warn!(
                 target: "redlatch::semaphore",
                 lock,
@@ -280,8 +286,13 @@ impl Target {
         timeout_at(late.into(), self.live.gates.enter(&self.slot)).await.map_err(|_| self.in_the_way())
     }
 
+    /// The lock's name as the program gave it, without the client's prefix.
+    fn plain_name(&self) -> &str {
+        without(&self.live.config.prefix, &self.slot.name)
+    }
+
     fn in_the_way(&self) -> Error {
-        let cause = format!("has not answered an earlier call for `{}`", self.slot.name);
+        let cause = format!("has not answered an earlier call for `{}`", self.plain_name());
         Error::Unavailable { server: self.live.config.server(), cause, timeout: true }
     }
 }

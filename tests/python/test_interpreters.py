@@ -171,3 +171,40 @@ assert begins.wait(20)
 def test_daemon_threads_do_not_disturb_the_end_after_that_of_another_interpreter(server: Server, name: str) -> None:
     ended = run(DAEMON, server.url, name)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+FULL = """
+import os, sys
+try:
+    import _interpreters as interpreters
+    create = lambda: interpreters.create("legacy")
+except ImportError:
+    import _xxsubinterpreters as interpreters
+    create = lambda: interpreters.create(isolated=False)
+
+WORK = '''
+import os, sys, time
+sys.path[:0] = %r
+os.dup2(os.open("/dev/full", os.O_WRONLY), 2)
+import redlatch
+client, operator = redlatch.connect(%r, watchdog=1), redlatch.connect(%r)
+kept = client.lock(%r + ":kept").lock()
+for at in range(3):
+    hold = client.get_lock(%r + ":" + str(at)).lock()
+    operator.get_lock(hold.name).force_unlock()
+    assert hold.wait_lost(20)
+until = time.monotonic() + 2
+while time.monotonic() < until:
+    assert kept.remaining > 0
+    time.sleep(0.05)
+kept.release()
+print("kept", flush=True)
+os._exit(0)
+'''
+interpreters.run_string(create(), WORK % (sys.path, sys.argv[1], sys.argv[1], sys.argv[2], sys.argv[2]))
+"""
+
+
+def test_a_stderr_that_takes_nothing_ends_no_lock_of_another_interpreter(server: Server, name: str) -> None:
+    ended = run(FULL, server.url, name)
+    assert ended.stdout == "kept\n", ended.stdout + ended.stderr

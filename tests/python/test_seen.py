@@ -390,3 +390,29 @@ def test_a_red_lock_keeps_its_clients_beside_many_of_other_options(server: Serve
         with redlatch.red_lock([server.url], name, wait=0):
             assert lock.hold_count() == 2
     assert not lock.is_locked()
+
+
+def test_a_loss_names_the_lock_as_the_program_does_although_the_name_begins_as_the_prefix(
+    server: Server, view: View, name: str
+) -> None:
+    with redlatch.connect(server.url, prefix="app:") as client:
+        hold = client.get_lock("app:" + name).lock()
+        view("DEL", "app:app:" + name)
+        assert hold.wait_lost(20)
+        with pytest.raises(redlatch.LockLostError, match=f"`app:{name}` is lost"):
+            hold.release()
+
+
+def test_a_loss_of_several_locks_stays_known_after_the_release_that_was_told_of_it(
+    client: Client, view: View, name: str
+) -> None:
+    lock = client.get_multi_lock(client.get_lock(name + ":a"), client.get_lock(name + ":b"))
+    hold = lock.lock()
+    view("DEL", name + ":a")
+    assert hold.wait_lost(20)
+    with pytest.raises(redlatch.LockLostError):
+        lock.unlock()
+    assert hold.lost
+    assert hold.lost_reason is not None
+    with pytest.raises(redlatch.NotHeldError, match="already"):
+        hold.release()

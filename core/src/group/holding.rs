@@ -1,12 +1,15 @@
 //! The groups that a client's process holds: any number of objects stand for the same group.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
 use super::held::Held;
 use super::silence::Silence;
+use crate::error::Loss;
+
+const MOST_LOSSES: usize = 10_000;
 
 #[derive(Default)]
 pub struct Holding {
@@ -14,6 +17,8 @@ pub struct Holding {
     held: HashMap<u64, (Of, Arc<Held>)>,
     /// The holds of each owner, the latest last.
     numbers: HashMap<Of, Vec<u64>>,
+    /// Losses that a release was told of: its caller may ask for them later. Of the youngest holds, up to [`MOST_LOSSES`].
+    losses: BTreeMap<u64, Loss>,
     /// What ends an acquire or a watch early, and whether it is an acquire.
     running: HashMap<u64, (oneshot::Sender<()>, bool)>,
     /// The client is: nothing is acquired any more.
@@ -57,6 +62,24 @@ impl Holding {
             self.numbers.remove(&of);
         }
         Some((held, left))
+    }
+
+    /// A release was told how its hold was lost.
+    pub fn tell_loss(&mut self, number: u64, loss: &Loss) {
+        self.losses.insert(number, loss.clone());
+        if self.losses.len() > MOST_LOSSES {
+            self.losses.pop_first();
+        }
+    }
+
+    /// How a hold was lost, whose release was told of that.
+    pub fn loss_of(&self, number: u64) -> Option<Loss> {
+        self.losses.get(&number).cloned()
+    }
+
+    /// Whether a hold has or had that number.
+    pub fn gave(&self, number: u64) -> bool {
+        (1..=self.last).contains(&number)
     }
 
     /// What is told, by its sender's end, that the request is to end.

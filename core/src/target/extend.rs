@@ -15,7 +15,7 @@ impl Target {
         let tries = self.tries(None);
         let turn = self.turn(tries).await?;
         self.ensure(number)?;
-        let none = || Error::Unsupported(format!("`{}` has no lease that could be changed", self.slot.name));
+        let none = || Error::Unsupported(format!("`{}` has no lease that could be changed", self.plain_name()));
         let exact = self.live.holds(|holds| holds.extending(&self.slot, self.lease));
         let mut call = self.row.1.renew(&self.live.uuid, self.lease.as_millis() as u64, exact).ok_or_else(none)?;
         self.row.1.renew_also(&mut call, &self.live.uuid, &self.slot.name, self.slot.owner);

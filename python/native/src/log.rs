@@ -2,9 +2,10 @@
 //! a Python thread empties (`redlatch/logs.py`). That thread starts with the first message, so that a program without one has none.
 
 use std::collections::VecDeque;
-use std::fmt::{Debug, Write};
+use std::fmt::{Debug, Write as _};
+use std::io::{Write as _, stderr};
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pyo3::prelude::*;
@@ -54,6 +55,8 @@ enum Phase {
     None,
     Starting,
     Running,
+    /// There is none, and what was said goes to stderr.
+    Writing,
     /// The program ends.
     Stopped,
 }
@@ -136,10 +139,22 @@ impl Said {
             return self.phase(Phase::Running);
         }
         // No interpreter can log them, mostly since the one that uses redlatch is not the main one: so they go where Python's last resort is.
+        self.phase(Phase::Writing);
+        while let Some(record) = self.written() {
+            // The lock is free meanwhile: a stderr that is full holds up no other thread. One that is gone ends nothing.
+            let _ = writeln!(stderr(), "{}", record.2);
+        }
+    }
+
+    /// What is to be written next; `None`: nothing, until the next message begins anew.
+    fn written(&self) -> Option<Record> {
         let mut state = self.state();
-        state.records.drain(..).for_each(|record| eprintln!("{}", record.2));
-        drop(state);
-        self.phase(Phase::None);
+        let record = state.records.pop_front();
+        if record.is_none() && state.thread == Phase::Writing {
+            state.thread = Phase::None;
+            self.changed.notify_all();
+        }
+        record
     }
 
     fn phase(&self, phase: Phase) {
@@ -160,7 +175,7 @@ impl Said {
         }
         self.changed.notify_all();
         while state.records.is_empty() && state.thread != Phase::Stopped {
-            state = self.changed.wait(state).expect("nothing panics while it is held");
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         let count = state.records.len().min(at_most);
         let mut records: Vec<Record> = state.records.drain(..count).collect();
@@ -181,14 +196,16 @@ impl Said {
     fn stop(&self) {
         let state = self.state();
         // A thread that starts is not to look for an interpreter that is gone.
-        let mut state = self.changed.wait_while(state, |state| state.thread == Phase::Starting).expect("nothing panics while it is held");
+        let starts = |state: &mut State| state.thread == Phase::Starting;
+        let mut state = self.changed.wait_while(state, starts).unwrap_or_else(PoisonError::into_inner);
         state.thread = Phase::Stopped;
         drop(state);
         self.changed.notify_all();
     }
 
+    /// Whatever befalls a log, it ends no lock.
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("nothing panics while it is held")
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
