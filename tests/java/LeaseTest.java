@@ -7,8 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.redlatch.Lease;
 import io.redlatch.LockLostException;
 import io.redlatch.LostReason;
+import io.redlatch.TokenLock;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RLock;
@@ -16,6 +21,9 @@ import org.redisson.api.RLock;
 /** Holds that end with a block. */
 @SuppressWarnings("try") // that a block does not name its lease is what it is for
 class LeaseTest extends LockTest {
+    /** An owner that is no thread of this JVM. */
+    private static final long OTHER = 1_000_000_007;
+
     @Test
     void the_end_of_a_block_gives_the_lock_back() throws Exception {
         try (Lease lease = Lease.lock(lock)) {
@@ -83,9 +91,72 @@ class LeaseTest extends LockTest {
     }
 
     @Test
+    void the_close_of_a_lease_that_ran_out_names_the_loss_for_every_kind_of_lock() throws Exception {
+        Map<String, RLock> kinds = kinds();
+        List<String> outcomes = new ArrayList<>();
+        List<String> expected = new ArrayList<>();
+        for (Map.Entry<String, RLock> kind : kinds.entrySet()) {
+            RLock lost = kind.getValue();
+            for (boolean isTakenMeanwhile : new boolean[] {false, true}) {
+                Lease lease = Lease.lock(lost, Duration.ofMillis(50));
+                Wait.until("the lease ran out", () -> lease.hold().isLost() && !lost.isLocked());
+                if (isTakenMeanwhile) {
+                    lost.lockAsync(OTHER).get();
+                }
+                String row = kind.getKey() + (isTakenMeanwhile ? ", taken by another owner: " : ", free: ");
+                expected.add(row + LockLostException.class.getName());
+                outcomes.add(row + closed(lease));
+                if (isTakenMeanwhile) {
+                    lost.unlockAsync(OTHER).get();
+                }
+            }
+        }
+        assertEquals(String.join("\n", expected), String.join("\n", outcomes));
+    }
+
+    @Test
+    void the_close_of_a_lease_gives_back_every_kind_of_lock() {
+        kinds().forEach((kind, held) -> {
+            Lease lease = Lease.lock(held);
+            assertTrue(held.isLocked(), kind);
+            assertEquals("nothing", closed(lease), kind);
+            assertFalse(held.isLocked(), kind);
+        });
+    }
+
+    @Test
     void a_lease_is_above_zero() {
         assertThrows(IllegalArgumentException.class, () -> Lease.lock(lock, Duration.ZERO));
         assertThrows(IllegalArgumentException.class, () -> Lease.tryLock(lock, Duration.ZERO, Duration.ofSeconds(-1)));
         assertFalse(lock.isLocked());
+    }
+
+    /** What the close of a lease throws. */
+    private static String closed(Lease lease) {
+        try {
+            lease.close();
+            return "nothing";
+        } catch (RuntimeException e) {
+            return e.getClass().getName();
+        }
+    }
+
+    @SuppressWarnings("deprecation")
+    private Map<String, RLock> kinds() {
+        Map<String, RLock> kinds = new LinkedHashMap<>();
+        kinds.put("lock", lock);
+        kinds.put("spin", client.getSpinLock(name + "-spin"));
+        kinds.put("non-reentrant", client.getNonReentrantLock(name + "-once"));
+        kinds.put("fair", client.getFairLock(name + "-fair"));
+        kinds.put("non-reentrant fair", client.getNonReentrantFairLock(name + "-fair-once"));
+        kinds.put("fenced", client.getFencedLock(name + "-fenced"));
+        kinds.put("read", client.getReadWriteLock(name + "-read").readLock());
+        kinds.put("write", client.getReadWriteLock(name + "-write").writeLock());
+        kinds.put("multi", client.getMultiLock(client.getLock(name + "-1"), client.getLock(name + "-2")));
+        kinds.put("multi of fair", client.getMultiLock(client.getFairLock(name + "-3"), client.getFairLock(name + "-4")));
+        kinds.put("majority", client.getRedLock(client.getLock(name + "-5"), client.getLock(name + "-6"), client.getLock(name + "-7")));
+        kinds.put("values", client.getMultiLock(name + "-values", List.of("a", "b")));
+        kinds.put("token", TokenLock.of(client, name + "-token"));
+        return kinds;
     }
 }

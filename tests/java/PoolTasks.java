@@ -1,7 +1,9 @@
+import io.redlatch.Lease;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,6 +18,7 @@ public final class PoolTasks {
     private static final int SPARE_THREADS = 256;
     private static final int MORE_THAN_SPARE_THREADS = 400;
     private static final int CHILDREN = 8;
+    private static final int MORE_THAN_WORKERS = 100;
 
     private final RedissonClient client;
     private final AtomicInteger begun = new AtomicInteger();
@@ -27,7 +30,7 @@ public final class PoolTasks {
         this.client = client;
     }
 
-    /** @param arguments an address, and what to do: {@code many} or {@code children} */
+    /** @param arguments an address, and what to do: {@code many}, {@code children} or {@code closing} */
     public static void main(String... arguments) throws Exception {
         Config config = new Config();
         config.useSingleServer().setAddress(arguments[0]);
@@ -35,11 +38,15 @@ public final class PoolTasks {
         PoolTasks tasks = new PoolTasks(client);
         RLock lock = client.getLock("pool-" + arguments[1]);
         lock.lock();
-        CompletableFuture<Void> all = arguments[1].equals("many") ? tasks.many(lock) : tasks.parent(lock);
+        CompletableFuture<Void> all;
         if (arguments[1].equals("many")) {
+            all = tasks.many(lock);
             Wait.until("the pool has no spare thread left", () -> tasks.failed.get() > 0 || workers() >= SPARE_THREADS);
-        } else {
+        } else if (arguments[1].equals("children")) {
+            all = tasks.parent(lock);
             Wait.until("every task has begun", () -> tasks.begun.get() == 1 + CHILDREN);
+        } else {
+            all = tasks.closing();
         }
         lock.unlock();
         try {
@@ -77,6 +84,28 @@ public final class PoolTasks {
         });
     }
 
+    /** A task closes a lease, while its children stand in the queue of its worker and the other workers are busy with the first of them. */
+    private CompletableFuture<Void> closing() {
+        CountDownLatch closed = new CountDownLatch(1);
+        return CompletableFuture.runAsync(() -> {
+            Thread closing = Thread.currentThread();
+            Lease lease = Lease.lock(client.getLock("pool-inner"));
+            List<CompletableFuture<Void>> children = new ArrayList<>();
+            for (int i = 0; i < MORE_THAN_WORKERS; i++) {
+                children.add(CompletableFuture.runAsync(() -> {
+                    if (closed.getCount() > 0 && Thread.currentThread() == closing) {
+                        failed.incrementAndGet();
+                    } else {
+                        passed(closed);
+                    }
+                }));
+            }
+            lease.close();
+            closed.countDown();
+            children.forEach(CompletableFuture::join);
+        });
+    }
+
     private void enter(RLock lock, Runnable work) {
         begun.incrementAndGet();
         try {
@@ -88,6 +117,14 @@ public final class PoolTasks {
         } catch (RuntimeException e) {
             failed.incrementAndGet();
             throw new CompletionException(e);
+        }
+    }
+
+    private void passed(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            failed.incrementAndGet();
         }
     }
 

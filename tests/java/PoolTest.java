@@ -21,6 +21,11 @@ class PoolTest extends LockTest {
     }
 
     @Test
+    void a_worker_that_closes_a_lease_runs_no_other_task_meanwhile() throws Exception {
+        assertEquals("0 failed, 0 inside at most, free\nended by itself", run("closing"));
+    }
+
+    @Test
     void a_task_of_a_pool_without_a_spare_thread_waits_all_the_same() throws Exception {
         ForkJoinPool pool = new ForkJoinPool(1, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, false, 1, 1, 1, null, 1, MINUTES);
         lock.lock();

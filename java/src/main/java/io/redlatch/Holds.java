@@ -44,5 +44,13 @@ public final class Holds {
     public interface Source {
         /** @throws IllegalMonitorStateException if there is none */
         Hold holdOf(long threadId);
+
+        /**
+         * Releases a hold of {@code threadId} and waits for it, through interrupts. A fair lock, whose {@code unlock} returns if the lock is
+         * free, throws here as every other kind does.
+         *
+         * @throws IllegalMonitorStateException if there is none; a {@link LockLostException} is its cause if it was lost
+         */
+        void giveBack(long threadId);
     }
 }

@@ -2,7 +2,6 @@ package io.redlatch;
 
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.redisson.api.RLock;
@@ -87,11 +86,9 @@ public final class Lease implements AutoCloseable {
             return;
         }
         try {
-            lock.unlockAsync(owner).toCompletableFuture().join();
-        } catch (CompletionException e) {
-            Throwable error = e.getCause();
-            throw error.getCause() instanceof LockLostException ? (LockLostException) error.getCause()
-                    : error instanceof RuntimeException ? (RuntimeException) error : e;
+            Holds.source(lock).giveBack(owner);
+        } catch (IllegalMonitorStateException e) {
+            throw e.getCause() instanceof LockLostException ? (LockLostException) e.getCause() : e;
         }
     }
 

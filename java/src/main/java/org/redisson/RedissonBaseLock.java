@@ -141,6 +141,11 @@ public abstract class RedissonBaseLock implements RLock, Holds.Source {
     }
 
     @Override
+    public void giveBack(long threadId) {
+        checked(core.run(release(threadId)), threadId);
+    }
+
+    @Override
     public int addListener(ObjectListener listener) {
         return events.add(listener);
     }

@@ -9,7 +9,7 @@ import org.redisson.api.RFuture;
  * The reentrant lock that goes to the longest waiting waiter.
  *
  * <p>A release of what is free, because the lease has ended or no owner took it, returns, as in Redisson, and a warning tells of it. Of what
- * another owner has it throws, as a release of all other locks does.
+ * another owner has it throws, as a release of all other locks does. A {@link io.redlatch.Lease} tells of every loss.
  */
 public class RedissonFairLock extends RedissonLock {
     RedissonFairLock(Place place) {
