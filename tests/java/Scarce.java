@@ -56,6 +56,17 @@ public final class Scarce {
     }
 
     private void withoutThreads(CountDownLatch end) throws Exception {
+        List<Thread> threads = takeAllThreads(end);
+        out.write(EXHAUSTED);
+        awaitLine();
+        end.countDown();
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+
+    /** Starts threads until the system gives no more; they end after {@code end}. */
+    static List<Thread> takeAllThreads(CountDownLatch end) {
         List<Thread> threads = new ArrayList<>();
         try {
             while (true) {
@@ -71,12 +82,7 @@ public final class Scarce {
                 threads.add(thread);
             }
         } catch (OutOfMemoryError e) {
-            out.write(EXHAUSTED);
-        }
-        awaitLine();
-        end.countDown();
-        for (Thread thread : threads) {
-            thread.join();
+            return threads;
         }
     }
 
@@ -87,7 +93,7 @@ public final class Scarce {
     }
 
     /** That an answer cannot arrive is no event that could be awaited. */
-    private static void pause() {
+    static void pause() {
         LockSupport.parkNanos(PAUSE_NANOS);
     }
 

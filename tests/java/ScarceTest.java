@@ -5,6 +5,8 @@ import java.io.InputStreamReader;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A JVM that is out of threads, or of memory, for a moment. */
 class ScarceTest extends LockTest {
@@ -12,6 +14,9 @@ class ScarceTest extends LockTest {
             "-XX:ReservedCodeCacheSize=32m", "-Xss4m", "-Xlog:disable"};
     /** Of address space, which leaves some for a few hundred stacks of that size. */
     private static final int LIMIT_KB = 3_000_000;
+
+    /** What remains where no further thread fits is room enough for everything else. The JVM's own threads neither come nor go. */
+    private static final String[] HUGE_STACKS = {"-Xss64m", "-XX:-UseDynamicNumberOfCompilerThreads"};
 
     @Test
     void answers_that_come_while_the_system_has_no_thread_arrive_later() throws Exception {
@@ -21,6 +26,29 @@ class ScarceTest extends LockTest {
     @Test
     void answers_that_come_while_the_heap_is_full_arrive_later() throws Exception {
         assertEquals("alive", run("memory", "exec \"$@\""));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"continuation", "loss"})
+    void a_callback_gets_the_answer_it_waits_for_while_the_system_has_no_thread_for_the_next_callback(String next) throws Exception {
+        assertEquals("the first callback ended, the next one ran", occupied("answer", next));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"continuation", "loss"})
+    void a_callback_behind_one_that_blocks_begins_when_the_system_has_threads_again(String next) throws Exception {
+        assertEquals("the first callback ended, the next one ran", occupied("next", next));
+    }
+
+    private String occupied(String first, String next) throws Exception {
+        List<String> command = new ArrayList<>(List.of("sh", "-c", "ulimit -v " + LIMIT_KB + " && exec \"$@\"", "sh"));
+        command.addAll(new Child().option(SMALL).option(HUGE_STACKS).command(Occupied.class, server.url(), name, first, next));
+        Process child = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        try (BufferedReader output = new BufferedReader(new InputStreamReader(child.getInputStream()))) {
+            return output.readLine();
+        } finally {
+            child.destroyForcibly().waitFor();
+        }
     }
 
     private String run(String scarce, String script) throws Exception {

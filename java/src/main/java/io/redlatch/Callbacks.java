@@ -21,8 +21,6 @@ final class Callbacks {
     /** A task that runs for longer is taken to block. */
     private static final long SHORT_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(3);
-    /** How often a thread asks the system for another one, each time after {@link #SHORT_NANOS}, before it does without. */
-    private static final int TRIES = 100;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition more = lock.newCondition();
@@ -32,17 +30,19 @@ final class Callbacks {
     private final ArrayDeque<Task> young = new ArrayDeque<>();
     private long names;
     private int threads;
-    /** Threads without a task. While tasks wait there is one at least, which sees to it that they begin. */
+    /** Threads without a task. While tasks wait there is one at least, which sees to it that they begin, unless one is missing. */
     private int idle;
-    /** How often the system had no thread when one was needed, since it last had one. */
-    private int refusals;
+    /** Whether the system had no thread for tasks that wait. {@link Completions} asks it again until it has one. */
+    private volatile boolean isMissing;
 
     private Callbacks() {}
 
     /**
      * Runs {@code work} soon on one of the threads, with that context class loader.
      *
-     * @throws OutOfMemoryError if no thread is free and the system gives none; {@code work} will not run then
+     * <p>If the system has no further thread, {@code work} waits until it has one, or until one of ours has nothing to do.
+     *
+     * @throws OutOfMemoryError if none of the threads lives and the system gives none, or for want of memory; {@code work} will not run then
      */
     void execute(Runnable work, ClassLoader loader) {
         add(tasks, new Task(work, loader));
@@ -75,16 +75,67 @@ final class Callbacks {
         }
     }
 
+    /** Whether tasks wait for a thread that the system has not given yet. */
+    boolean isMissing() {
+        return isMissing;
+    }
+
+    /** Starts the thread that is missing, if the system has one now. False: it is still missing. */
+    boolean startMissing() {
+        lock.lock();
+        try {
+            if (idle == 0 && isAnyWaiting()) {
+                startOne();
+            }
+            isMissing = false;
+            return true;
+        } catch (Throwable e) { // the system has none, or the JVM no memory
+            return false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void add(ArrayDeque<Task> queue, Task task) {
         lock.lock();
         try {
-            if (idle == 0) {
-                startOne();
-            }
             queue.addLast(task);
+            try {
+                if (idle == 0) {
+                    startOrMiss();
+                }
+            } catch (Throwable e) {
+                queue.removeLast();
+                throw e;
+            }
             more.signal();
         } finally {
             lock.unlock();
+        }
+    }
+
+    private boolean isAnyWaiting() {
+        return !urgent.isEmpty() || !tasks.isEmpty();
+    }
+
+    /** Starts a thread for tasks that wait. Where the system has none, the threads there are do without it until {@link #startMissing}. */
+    private void startOrMiss() {
+        if (isMissing) {
+            return;
+        }
+        try {
+            startOne();
+        } catch (Throwable e) {
+            if (threads == 0) {
+                throw e;
+            }
+            isMissing = true;
+            try {
+                Completions.look();
+            } catch (Throwable unseen) {
+                isMissing = false;
+                throw unseen;
+            }
         }
     }
 
@@ -153,8 +204,8 @@ final class Callbacks {
                         return running;
                     }
                     long now = System.nanoTime();
-                    if (!urgent.isEmpty() || !tasks.isEmpty()) {
-                        sleep(refusals > 0 || young.isEmpty() ? SHORT_NANOS : young.peekFirst().begun + SHORT_NANOS - now);
+                    if (isAnyWaiting()) {
+                        sleep(young.peekFirst().begun + SHORT_NANOS - now);
                     } else if (threads == 1 && Completions.hasClients()) {
                         more.awaitUninterruptibly();
                     } else if (end > now && Completions.hasClients()) {
@@ -176,8 +227,8 @@ final class Callbacks {
             if (queue.isEmpty() || queue == tasks && !mayBegin(now)) {
                 return false;
             }
-            if (urgent.size() + tasks.size() > 1 && !hasAnother()) {
-                return false;
+            if (urgent.size() + tasks.size() > 1 && idle == 1) {
+                startOrMiss(); // this one's task might keep the others waiting for ever
             }
             Task task = queue.peekFirst();
             task.begun = now;
@@ -185,7 +236,7 @@ final class Callbacks {
             queue.pollFirst();
             running = task;
             idle--;
-            if (!urgent.isEmpty() || !tasks.isEmpty()) {
+            if (isAnyWaiting()) {
                 more.signal();
             }
             return true;
@@ -197,21 +248,6 @@ final class Callbacks {
             }
             int blocked = threads - idle - young.size();
             return young.size() < Math.max(FEW, blocked);
-        }
-
-        /** Whether another thread sees to the tasks that still wait, which this one's task might keep waiting for ever. */
-        private boolean hasAnother() {
-            if (idle > 1) {
-                return true;
-            }
-            try {
-                startOne();
-                refusals = 0;
-                return true;
-            } catch (Throwable e) {
-                refusals++;
-                return refusals % TRIES == 0;
-            }
         }
 
         private void sleep(long nanos) {

@@ -9,8 +9,9 @@ import java.util.function.Consumer;
  * Fetches finished requests and hands them over, on the one thread {@code redlatch-completions}.
  *
  * <p>The thread is Java's own and sits in {@link Native#drain}, so that no native thread ever attaches to the JVM. It lives as long as
- * there are open clients or requests whose answers are still to come: a thread that stayed would keep the class loader of an
- * application that was taken out of its server. No error ends it before: every thread that waits for an answer depends on it.
+ * there are open clients, requests whose answers are still to come, or users' code for which the system has no thread: a thread that stayed
+ * would keep the class loader of an application that was taken out of its server. No error ends it before: every thread that waits for an
+ * answer depends on it. So it waits for nothing else, and above all for no thread of {@link Callbacks}, whose task may wait for an answer.
  */
 final class Completions {
     private static final int BATCH = 256;
@@ -18,7 +19,7 @@ final class Completions {
     private static final long NOBODY = 0;
     /** The ticket of what is to be logged. */
     private static final long WARNING = -1;
-    /** An answer that cannot be handed over, for want of memory or of threads, is tried again after so long. */
+    /** What cannot be done, for want of memory or of threads, is tried again after so long. */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     /** How often an answer is tried that meets any other error, which is a defect: the answers behind it wait meanwhile. */
     private static final int TRIES = 100;
@@ -81,8 +82,18 @@ final class Completions {
 
     private static void wakeToEnd() {
         if (clients == 0 && isRunning()) {
-            Native.submit(NOBODY, NOBODY, Request.PING, "plain", new byte[0], 0, 0, 0, 0, 0, -1, new long[0], null);
+            wake();
         }
+    }
+
+    /** From now on {@link Callbacks} misses a thread. */
+    static void look() {
+        ensureRunning();
+        wake();
+    }
+
+    private static void wake() {
+        Native.submit(NOBODY, NOBODY, Request.PING, "plain", new byte[0], 0, 0, 0, 0, 0, -1, new long[0], null);
     }
 
     private static boolean isRunning() {
@@ -118,6 +129,10 @@ final class Completions {
     /** Hands one answer over, or fetches more. */
     private void step() {
         if (row == rows) {
+            if (Callbacks.THREADS.isMissing() && !Callbacks.THREADS.startMissing()) {
+                pause();
+                wake(); // answers are fetched meanwhile, and then this is tried again
+            }
             row = 0;
             rows = 0;
             rows = Native.drain(numbers, texts);
@@ -137,12 +152,16 @@ final class Completions {
     }
 
     private void failed(Throwable error) {
-        Thread.interrupted(); // an interrupt has no meaning here, and would end the pause
-        LockSupport.parkNanos(PAUSE_NANOS);
+        pause();
         if (row < rows && !(error instanceof OutOfMemoryError) && ++failures == TRIES) {
             next();
             warn("an answer of a server could not be handed over: " + error + "; report this");
         }
+    }
+
+    private static void pause() {
+        Thread.interrupted(); // an interrupt has no meaning here, and would end the pause
+        LockSupport.parkNanos(PAUSE_NANOS);
     }
 
     private void next() {
@@ -161,7 +180,7 @@ final class Completions {
 
     /** A thread that begins to expect something just now sees that this one has ended, or is seen here. */
     private static synchronized boolean isWanted() {
-        if (clients > 0) {
+        if (clients > 0 || Callbacks.THREADS.isMissing()) {
             return true;
         }
         Thread current = thread;
