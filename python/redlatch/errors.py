@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import ClassVar
 
 
@@ -116,7 +117,9 @@ def note(body: BaseException | None, told: RedlatchError) -> None:
     """Notes at the error of a block's body what went wrong at the block's end, from Python 3.11 on."""
     add_note = getattr(body, "add_note", None)
     if add_note is not None:
-        add_note(str(told))
+        # The program's own exception says more than that it takes no notes, as one of a frozen dataclass does not.
+        with contextlib.suppress(Exception):
+            add_note(str(told))
 
 
 def error(status: int, message: str, reason: str | None, name: str | None) -> RedlatchError:

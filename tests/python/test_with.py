@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 import pytest
 
 import redlatch
 from redlatch import Client, Hold
+from redlatch.aio import AsyncClient
 from view import View
 
 
@@ -81,3 +83,27 @@ def test_blocks_of_generators_may_end_in_any_order(client: Client, name: str) ->
 def test_a_block_that_was_never_entered_cannot_end(client: Client, name: str) -> None:
     with pytest.raises(redlatch.NotHeldError, match=f"`{name}`"):
         client.get_lock(name).__exit__(None, None, None)
+
+
+@dataclasses.dataclass(frozen=True)
+class OutOfStock(Exception):
+    """It takes no attributes, and so no notes."""
+
+    item: str
+
+
+def test_an_error_of_the_body_that_takes_no_note_of_the_loss_is_raised_as_it_is(client: Client, name: str) -> None:
+    with pytest.raises(OutOfStock), client.get_lock(name) as hold:
+        client.get_lock(name).force_unlock()
+        assert hold.wait_lost(20)
+        raise OutOfStock("a")
+
+
+async def test_an_error_of_a_tasks_body_that_takes_no_note_of_the_loss_is_raised_as_it_is(
+    aio_client: AsyncClient, name: str
+) -> None:
+    with pytest.raises(OutOfStock):
+        async with aio_client.get_lock(name) as hold:
+            await aio_client.get_lock(name).force_unlock()
+            assert await hold.wait_lost(20)
+            raise OutOfStock("a")

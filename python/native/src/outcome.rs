@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pyo3::exceptions::{PyImportError, PyRuntimeError};
+use pyo3::exceptions::{PyException, PyImportError, PyRuntimeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use redlatch::{Answer, Error, Look};
@@ -53,10 +53,14 @@ pub fn raised(py: Python<'_>, outcome: Outcome, name: &str) -> PyResult<()> {
 /// Notes at the error of a block's body what went wrong at the block's end, from Python 3.11 on.
 pub fn noted(body: &Bound<'_, PyAny>, error: &Error) -> PyResult<()> {
     let add_note = intern!(body.py(), "add_note");
-    if body.hasattr(add_note)? {
-        body.call_method1(add_note, (error.to_string(),))?;
+    if !body.hasattr(add_note)? {
+        return Ok(());
     }
-    Ok(())
+    match body.call_method1(add_note, (error.to_string(),)) {
+        // The program's own exception says more than that it takes no notes, as one of a frozen dataclass does not.
+        Err(refusal) if refusal.is_instance_of::<PyException>(body.py()) => Ok(()),
+        told => told.map(drop),
+    }
 }
 
 /// The exception that an error about lock `name` is to Python.
