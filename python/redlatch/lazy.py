@@ -5,7 +5,10 @@ from __future__ import annotations
 import contextlib
 import sys
 import types
-from typing import Any, Callable, Final
+from typing import TYPE_CHECKING, Any, Callable, Final
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeGuard
 
 _BODIES: Final[tuple[type, ...]] = (types.CoroutineType, types.GeneratorType, types.AsyncGeneratorType)
 
@@ -29,10 +32,18 @@ def is_lazy(function: Callable[..., Any]) -> bool:
 def stopped(result: object) -> bool:
     """Whether the body of a call that returned that has yet to run, which never happens then if it has not begun."""
     body = getattr(result, "gen", result) if type(result).__module__ == "contextlib" else result
-    if isinstance(body, (types.CoroutineType, types.GeneratorType)):
-        # Or Python would warn of it.
+    if _is_unbegun(body):
+        # Or Python would warn of it. One that has begun belongs to its caller, which goes on with it.
         body.close()
     return isinstance(body, _BODIES) or _runs_elsewhere(result)
+
+
+def _is_unbegun(body: object) -> TypeGuard[types.CoroutineType[Any, Any, Any] | types.GeneratorType[Any, Any, Any]]:
+    import inspect
+
+    if isinstance(body, types.CoroutineType):
+        return inspect.getcoroutinestate(body) == inspect.CORO_CREATED
+    return isinstance(body, types.GeneratorType) and inspect.getgeneratorstate(body) == inspect.GEN_CREATED
 
 
 def _makes_manager(function: Callable[..., Any]) -> bool:

@@ -349,6 +349,44 @@ def test_a_function_that_hands_out_what_runs_later_does_not_run_it_unlocked(
     until_true(lambda: view("EXISTS", name) == 0, "a lock that is given back")
 
 
+def test_a_generator_that_its_caller_has_begun_goes_on_when_a_function_hands_it_out(client: Client, name: str) -> None:
+    @client.lock(name)
+    def first(source: Iterator[int]) -> Iterator[int]:
+        next(source)
+        return source
+
+    @client.lock(name)
+    def running() -> object:
+        return generator
+
+    def calls() -> Iterator[object]:
+        with pytest.raises(redlatch.UnsupportedError, match="runs after the call"):
+            running()
+        yield "went on"
+
+    source = (number for number in range(5))
+    with pytest.raises(redlatch.UnsupportedError, match="runs after the call"):
+        first(source)
+    assert list(source) == [1, 2, 3, 4]
+    generator = calls()
+    assert next(generator) == "went on"
+
+
+def test_a_coroutine_that_its_caller_has_begun_goes_on_when_a_function_hands_it_out(client: Client, name: str) -> None:
+    @client.lock(name)
+    def handed_out() -> object:
+        return coroutine
+
+    async def work() -> str:
+        with pytest.raises(redlatch.UnsupportedError, match="runs after the call"):
+            handed_out()
+        await asyncio.sleep(0)
+        return "went on"
+
+    coroutine = work()
+    assert asyncio.run(coroutine) == "went on"
+
+
 def test_a_function_that_hands_out_a_future_that_is_done_is_decorated(client: Client, name: str) -> None:
     done: concurrent.futures.Future[int] = concurrent.futures.Future()
     done.set_result(5)
