@@ -13,7 +13,7 @@ from redlatch.blocking import Blocking
 from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
 from redlatch.errors import ConfigError, NotAcquiredError, NotHeldError, UnsupportedError
 from redlatch.hold import Hold
-from redlatch.owners import EACH, Owner
+from redlatch.owners import EACH, Caller, Owner, is_gone
 from redlatch.owners import caller as this_caller
 from redlatch.owners import checked as checked_owner
 from redlatch.texts import checked as checked_text
@@ -221,9 +221,9 @@ class Lock(Blocking):
     def _not_taken(self) -> NotHeldError:
         return not_taken(self.name, "with")
 
-    def _release_of_nothing(self) -> NotHeldError | None:
-        """The error of a release by a caller whose latest acquire got nothing; None: it got something."""
-        return release_of_nothing(self)
+    def _release_of_nothing(self, meant: tuple[int, int] | None) -> NotHeldError | None:
+        """The error of a release by a caller whose latest acquire got nothing; None: it may release."""
+        return release_of_nothing(self, meant)
 
     def __repr__(self) -> str:
         return f"<redlatch.{type(self).__name__} {self.name!r} of {self._client!r}>"
@@ -259,15 +259,20 @@ def not_taken(name: str, block: str) -> NotHeldError:
     )
 
 
-def note_taken(lock: Any, got: bool) -> None:
+def note_taken(lock: Any, got: bool, caller: Caller | None = None) -> None:
     """Notes whether the caller's latest acquire through a lock object got something."""
     if lock._owner is EACH and not (got and lock._missed is None):
-        misses.forget(lock) if got else misses.note(lock)
+        misses.forget(lock, caller) if got else misses.note(lock, caller)
 
 
-def release_of_nothing(lock: Any) -> NotHeldError | None:
-    """The error of a release by a caller whose latest acquire through the lock object got nothing."""
-    if not misses.answered(lock):
+def release_of_nothing(lock: Any, meant: tuple[int, int] | None, caller: Caller | None = None) -> NotHeldError | None:
+    """The error of a release by a caller whose latest acquire through the lock object got nothing.
+
+    `meant` is the hold of another one that the release would end, its taker and its serial number; None: there is none.
+    What was taken after the miss, by a thread or task that has ended since, may have been taken for the caller.
+    """
+    missed = misses.answered(lock, caller)
+    if missed is None or (meant is not None and meant[1] > missed and is_gone(meant[0])):
         return None
     return NotHeldError(
         f"`{lock.name}`: the latest acquire of this thread or task got nothing, so its release would end the hold of "

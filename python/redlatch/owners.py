@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from types import FrameType
 
+    from redlatch.misses import Misses
     from redlatch.self_waits import _OneCall
 
 # Numbers below are free for callers; the core says the same.
@@ -53,6 +54,8 @@ class Caller:
     """A thread or a task, as one that asks for locks. It lives as long as that does."""
 
     kind: ClassVar[str] = "thread"
+    #: What its coroutines missed, see `misses`.
+    misses: Misses | None = None
 
     def __init__(self) -> None:
         #: What it is as an owner itself.
@@ -110,6 +113,15 @@ def caller() -> Caller:
     events = sys.modules.get("asyncio.events")
     event_loop = events._get_running_loop() if events is not None else None
     return this_thread.caller if event_loop is None else caller_in(event_loop)
+
+
+def is_gone(taker: int) -> bool:
+    """Whether the thread or task that is this owner has ended."""
+    if not _redlatch.owner_lives(taker):
+        return True
+    # A task that is done lives on as an object where a program keeps it.
+    tasks = sys.modules.get("redlatch.tasks")
+    return tasks is not None and tasks.is_done(taker)
 
 
 def checked(owner: Owner) -> Owner:

@@ -38,6 +38,12 @@ class ThisTask(Caller):
 _tasks: dict[int, ThisTask] = {}
 
 
+def is_done(owner: int) -> bool:
+    """Whether that is the owner of a task that is done."""
+    tasks = [this.task() for this in list(_tasks.values()) if this.owner == owner]
+    return any(task is None or task.done() for task in tasks)
+
+
 def current(event_loop: asyncio.AbstractEventLoop) -> ThisTask | None:
     """The task that runs now in the loop of this thread; None: a callback runs."""
     task = asyncio.current_task(event_loop)

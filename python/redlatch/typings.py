@@ -13,5 +13,5 @@ elif sys.version_info >= (3, 11):
 else:
     Self = Any
 
-#: A frame, by its identity and its code.
-Place = tuple[int, CodeType]
+#: A frame, by its identity and its code, and the instruction that it is at.
+Place = tuple[int, CodeType, int]

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import pytest
 
@@ -37,9 +37,13 @@ KINDS = [
 ]
 
 
-async def elsewhere(work: Coroutine[Any, Any, Any]) -> Any:
-    """Does it in a task of its own."""
-    return await asyncio.create_task(work)
+async def elsewhere(call: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+    """Calls and awaits it in a task of its own."""
+
+    async def work() -> Any:
+        return await call()
+
+    return await asyncio.create_task(work())
 
 
 @pytest.mark.parametrize("get", KINDS)
@@ -89,10 +93,10 @@ async def test_an_end_elsewhere_finds_a_lost_hold_before_one_that_is_open(
     aio_client: AsyncClient, view: View, name: str
 ) -> None:
     lock = aio_client.lock(name)
-    lost: aio.Hold = await elsewhere(lock.lock())
+    lost: aio.Hold = await elsewhere(lock.lock)
     view("DEL", name)
     assert await lost.wait_lost(20)
-    later: aio.Hold = await elsewhere(lock.lock())
+    later: aio.Hold = await elsewhere(lock.lock)
     with pytest.raises(redlatch.LockLostError):
         await lock.release()
     later.ensure()
@@ -103,8 +107,8 @@ async def test_an_end_elsewhere_finds_a_lost_hold_before_one_that_is_open(
 @pytest.mark.parametrize("get", KINDS)
 async def test_the_only_hold_ends_from_any_task(aio_client: AsyncClient, name: str, get: str) -> None:
     lock = getattr(aio_client, get)(name, owner=EACH)
-    await elsewhere(lock.acquire())
-    await elsewhere(lock.release())
+    await elsewhere(lock.acquire)
+    await elsewhere(lock.release)
     assert not await lock.is_locked()
     with pytest.raises(redlatch.NotHeldError, match="is not held through this lock object"):
         await lock.release()
@@ -114,7 +118,7 @@ async def test_a_readers_hold_never_ends_from_another_task(aio_client: AsyncClie
     readers = aio_client.get_read_write_lock(name, owner=EACH).read_lock
     hold = await readers.lock()
     with pytest.raises(redlatch.NotHeldError, match="is not held through this lock object"):
-        await elsewhere(readers.release())
+        await elsewhere(readers.release)
     hold.ensure()
     await hold.release()
 
@@ -157,7 +161,7 @@ async def test_a_stack_that_another_task_closes_releases_what_it_took(
 ) -> None:
     stack = AsyncExitStack()
     await stack.enter_async_context(getattr(aio_client, get)(name))
-    await elsewhere(stack.aclose())
+    await elsewhere(stack.aclose)
     assert view("EXISTS", name) == 0
 
 
@@ -170,7 +174,7 @@ async def test_a_task_of_its_own_acquires_and_this_one_releases(aio_client: Asyn
 
 async def test_a_release_after_an_acquire_that_got_nothing_releases_nothing(aio_client: AsyncClient, name: str) -> None:
     lock = aio_client.lock(name, wait=0)
-    hold: aio.Hold = await elsewhere(lock.lock())
+    hold: aio.Hold = await elsewhere(lock.lock)
     for miss in (lock.try_lock(), lock.acquire(timeout=0.01), missed(lock.lock()), cancelled(lock.lock(wait=None))):
         assert await miss is None
         with pytest.raises(redlatch.NotHeldError, match="got nothing"):
@@ -196,9 +200,9 @@ async def cancelled(acquire: Coroutine[Any, Any, aio.Hold]) -> None:
 
 async def test_an_acquire_that_got_nothing_keeps_no_other_task_from_an_end(aio_client: AsyncClient, name: str) -> None:
     lock = aio_client.lock(name)
-    await elsewhere(lock.lock())
-    assert await elsewhere(lock.try_lock()) is None
-    await elsewhere(lock.release())
+    await elsewhere(lock.lock)
+    assert await elsewhere(lock.try_lock) is None
+    await elsewhere(lock.release)
     assert not await lock.is_locked()
 
 
@@ -237,7 +241,7 @@ async def test_a_hold_of_a_task_that_is_gone_is_renewed_no_more(server: Server, 
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        await elsewhere(takes())
+        await elsewhere(takes)
         # The loop itself has the task in its hands for a turn or two.
         for _ in range(10):
             await asyncio.sleep(0)
@@ -286,7 +290,7 @@ async def test_a_reader_of_a_task_that_is_gone_is_renewed_no_more(server: Server
     async def takes() -> None:
         await readers.lock()
 
-    await elsewhere(takes())
+    await elsewhere(takes)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for _ in range(10):

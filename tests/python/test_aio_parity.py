@@ -95,7 +95,7 @@ def test_the_methods_are_the_same(name: str) -> None:
 def test_the_arguments_are_the_same_and_what_asks_redis_is_a_coroutine_function(name: str) -> None:
     theirs, ours = members(getattr(redlatch, name)), members(of_aio(name))
     for member, function in ours.items():
-        if inspect.isfunction(function):
+        if inspect.isfunction(function := inspect.unwrap(function)):
             here, there = inspect.signature(function), inspect.signature(theirs[member])
             if theirs[member].__class__ is function.__class__:
                 assert plain(str(here)) == plain(str(there)), member

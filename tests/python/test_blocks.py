@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import queue
+import threading
 import weakref
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -216,6 +217,80 @@ class Row:
 
     def _held(self) -> dict[str, int]:
         return held(self._view, self._names, self._client.id)
+
+
+class OfAProgram:
+    """A context of a program's own, whose beginning has a `with` statement for something else."""
+
+    hold: Hold
+
+    def __init__(self, lock: Lock) -> None:
+        self._lock = lock
+        self._mutex = threading.Lock()
+
+    def begin(self) -> None:
+        with self._mutex:
+            self.hold = self._lock.__enter__()
+
+    def end(self) -> None:
+        self._lock.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+@pytest.mark.parametrize("other", WAYS)
+@pytest.mark.parametrize("kind", ["plain", "read"])
+def test_a_block_that_begins_beside_another_statement_ends_its_own_hold(
+    client: Client, stranger: Client, threads: list[Thread], name: str, kind: str, other: str, is_lost: bool
+) -> None:
+    lock, _ = KINDS[kind](client, name)
+    theirs, _ = KINDS[kind](stranger, name)
+    others = WAYS[other]()
+    threads[0].do(lambda: others.begin(lock))
+    if kind == "plain" or is_lost:
+        theirs.force_unlock()
+        assert others.hold.wait_lost(20)
+    block = OfAProgram(lock)
+    block.begin()
+    assert raised(block.end) is None
+    assert block.hold.remaining == 0
+    told = raised(lambda: threads[0].do(others.end))
+    assert told is (redlatch.LockLostError if kind == "plain" or is_lost else None)
+    assert not lock.is_locked()
+
+
+def release_inside(lock: Lock, mutex: threading.Lock) -> None:
+    with mutex:
+        lock.__enter__().release()
+
+
+def test_blocks_that_no_statement_ends_are_forgotten_once_their_holds_are_released(client: Client, name: str) -> None:
+    lock = client.lock(name)
+    mutex = threading.Lock()
+
+    def deeper(depth: int) -> None:
+        # Each time a frame of another identity.
+        return deeper(depth - 1) if depth else release_inside(lock, mutex)
+
+    for number in range(500):
+        deeper(number % 50)
+        assert len(lock._blocks) <= 128
+    assert not lock.is_locked()
+
+
+@pytest.mark.parametrize("many", [20, 100])
+def test_statements_of_one_frame_find_their_own_holds_although_many_were_released_meanwhile(
+    client: Client, name: str, many: int
+) -> None:
+    readers = client.get_read_write_lock(name, owner=EACH).read_lock
+    mutex = threading.Lock()
+    with readers as kept:
+        with pytest.raises(redlatch.NotHeldError, match="released already by this hold"), readers as released:
+            released.release()
+            for _ in range(many):
+                release_inside(readers, mutex)
+        kept.ensure()
+    assert kept.remaining == 0
+    assert not readers.is_locked()
 
 
 class Large:

@@ -40,6 +40,8 @@ pub fn owner_ends(py: Python<'_>, owner: i64) {
 }
 
 /// Whether the thread or task of that owner lives.
+#[pyfunction]
+#[pyo3(name = "owner_lives")]
 pub fn lives(owner: i64) -> bool {
     living().contains_key(&owner)
 }

@@ -1,6 +1,6 @@
 //! What is known of one acquire that is not released, and can be asked of it, by whatever means its owner waits.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
@@ -15,12 +15,23 @@ use crate::outcome::{self, LOST, Outcome};
 use crate::park;
 use crate::pending::{Meaning, Pending};
 
+/// The serial number of the latest hold; of none it is 1, so that Python takes none of them for false.
+static SERIALS: AtomicU64 = AtomicU64::new(1);
+
+/// The serial number of the latest hold that this process took.
+#[pyfunction]
+pub fn latest_serial() -> u64 {
+    SERIALS.load(Relaxed)
+}
+
 #[pyclass(subclass, frozen, module = "redlatch._redlatch")]
 pub struct Held {
     pub named: Arc<Named>,
     owner: i64,
     number: u64,
     token: Option<i64>,
+    /// Greater than that of every hold of this process before.
+    pub serial: u64,
     /// A forked child has a copy of this object, and a client of its own that numbers its holds anew.
     process: u32,
     /// It needs no release any more, or has other means than this object to be released.
@@ -46,7 +57,8 @@ impl Held {
     pub fn new(object: &Object, owner: i64, number: u64, token: Option<i64>) -> Self {
         // A renewed permit is given back by its id, which may be written down anywhere.
         let settled = AtomicBool::new(object.named.kind == "permit");
-        Held { named: object.named.clone(), owner, number, token, process: std::process::id(), settled, loss: OnceLock::new() }
+        let serial = SERIALS.fetch_add(1, Relaxed) + 1;
+        Held { named: object.named.clone(), owner, number, token, serial, process: std::process::id(), settled, loss: OnceLock::new() }
     }
 
     /// The lock's name.

@@ -29,9 +29,9 @@ mod _redlatch {
     #[pymodule_export]
     use crate::completions::Completions;
     #[pymodule_export]
-    use crate::gone::{owner_begins, owner_ends};
+    use crate::gone::{lives, owner_begins, owner_ends};
     #[pymodule_export]
-    use crate::held::Held;
+    use crate::held::{Held, latest_serial};
     #[pymodule_export]
     use crate::hold::Hold;
     #[pymodule_export]
@@ -49,7 +49,7 @@ mod _redlatch {
     #[pymodule_export]
     use crate::places::place;
     #[pymodule_export]
-    use crate::records::{count_held, ending, forget_gone, forget_released, has_of, record};
+    use crate::records::{count_held, ending, forget_gone, forget_released, hold_meant, record};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::PyList;
 use redlatch::{Answer, Op, Request};
 
 use crate::caller::Caller;
@@ -71,10 +71,14 @@ impl Lock {
         }
         let taken = taken(slf)?;
         records::forget_released(&taken)?;
-        if !slf.getattr(intern!(slf.py(), "_missed"))?.is_none() && !records::has_of(&taken, Caller::of(slf)?.owner()?)? {
-            let error = slf.call_method0("_release_of_nothing")?;
-            if !error.is_none() {
-                return Err(PyErr::from_value(error));
+        if !slf.getattr(intern!(slf.py(), "_missed"))?.is_none() {
+            let caller = Caller::of(slf)?.owner()?;
+            let meant = records::hold_meant(&taken, caller, slf.get().ends_anywhere)?;
+            if meant.is_none_or(|(taker, _)| taker != caller) {
+                let error = slf.call_method1("_release_of_nothing", (meant,))?;
+                if !error.is_none() {
+                    return Err(PyErr::from_value(error));
+                }
             }
         }
         match slf.get().ending(slf, &taken, false)? {
@@ -91,8 +95,8 @@ impl Lock {
     /// Acquires as `lock()` does: the block is never entered without the lock.
     fn __enter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let this = slf.get();
-        let place = place(slf)?;
-        match this.acquire(slf, this.wait, this.lease, Some((blocks(slf)?, place)))? {
+        let frame = frame(slf);
+        match this.acquire(slf, this.wait, this.lease, Some((blocks(slf)?, frame)))? {
             Some(hold) => Ok(hold),
             None => Err(PyErr::from_value(slf.call_method1("_not_acquired", (this.wait.map(|wait| wait.as_secs_f64()),))?)),
         }
@@ -139,13 +143,13 @@ impl Lock {
         }
     }
 
-    /// Acquires, and notes the hold in `records`, for a block that begins at that place.
+    /// Acquires, and notes the hold in `records`, for a block that begins in that frame.
     fn acquire<'py>(
         &self,
         slf: &Bound<'py, Self>,
         wait: Option<Duration>,
         lease: Option<Duration>,
-        records: Option<(Bound<'py, PyList>, Option<Bound<'py, PyTuple>>)>,
+        records: Option<(Bound<'py, PyList>, Option<Bound<'py, PyAny>>)>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
         // Looking these up may run Python code, so that comes before the acquire.
         let (py, named) = (slf.py(), named(slf));
@@ -153,6 +157,10 @@ impl Lock {
             records::forget_gone(&blocks(slf)?)?;
             records::forget_gone(&taken(slf)?)?;
         }
+        let place = match &records {
+            Some((_, Some(frame))) => places::place(frame)?,
+            _ => None,
+        };
         let caller = Caller::of(slf)?;
         let taker = caller.owner()?;
         let owner = match self.owner {
@@ -169,8 +177,10 @@ impl Lock {
         match park::acquire(py, &named.client, request, &waits_long)? {
             Ok(Answer { done: true, number, items, .. }) => {
                 let hold = class.call1((slf, owner, number, items.first()))?;
-                if let Some((records, place)) = records {
-                    records::record(&records, taker, &hold, place.as_ref())?;
+                if let Some((records, frame)) = records {
+                    // Greenlets that take turns are one caller, and only one of them runs.
+                    let running = if caller.is_in_loop { None } else { frame.as_ref() };
+                    records::record(&records, taker, &hold, place.as_ref(), running)?;
                 }
                 Ok(Some(hold))
             }
@@ -185,8 +195,8 @@ impl Lock {
         if self.ends_anywhere && records.len() == 1 {
             return records::take(records, 0).map(Some);
         }
-        let place = if is_block { place(slf)? } else { None };
-        records::ending(records, Caller::of(slf)?.owner()?, self.ends_anywhere, place.as_ref())
+        let frame = if is_block { frame(slf) } else { None };
+        records::ending(records, Caller::of(slf)?.owner()?, self.ends_anywhere, frame.as_ref())
     }
 }
 
@@ -198,11 +208,9 @@ fn named<'a>(lock: &'a Bound<'_, Lock>) -> &'a Named {
     &lock.as_super().get().named
 }
 
-/// The place of the frame that calls.
-fn place<'py>(lock: &Bound<'py, Lock>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-    let frame = lock.getattr(intern!(lock.py(), "_frame"))?.call0();
-    // There is none where no Python code calls.
-    frame.map_or(Ok(None), places::place)
+/// The frame that calls; there is none where no Python code does.
+fn frame<'py>(lock: &Bound<'py, Lock>) -> Option<Bound<'py, PyAny>> {
+    lock.getattr(intern!(lock.py(), "_frame")).and_then(|frame| frame.call0()).ok()
 }
 
 /// The `with lock` blocks that are open.

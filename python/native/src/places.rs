@@ -1,8 +1,9 @@
-//! Where blocks begin: the frame that calls `__enter__`, as `(its identity, its code)`. The frame of a `with` statement calls `__exit__` as
+//! Where blocks begin: the frame that calls `__enter__`, as `(its identity, its code, its instruction)`. The frame of a `with` statement calls `__exit__` as
 //! well, on whichever thread its generator goes on by then; so it tells its own block from all others. Frames are told by their identity and
 //! are not kept: a frame that has ended is not to keep its variables, and no frame is to keep its lock. Another frame may have the same
 //! identity later, but hardly the same code as well: what begins a block and lives on is seldom what another call ends one with.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
 use pyo3::intern;
@@ -10,16 +11,19 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 /// Of `code.co_flags`: generators, coroutines, coroutines made of generators, asynchronous generators.
-const GOES_ON_ELSEWHERE: u32 = 0x20 | 0x80 | 0x100 | 0x200;
+const GOES_ON_ELSEWHERE: u32 = GENERATOR | 0x80;
+
+/// Generators, coroutines made of them, asynchronous generators: what a program suspends and keeps. A coroutine is suspended with its task.
+const GENERATOR: u32 = 0x20 | 0x100 | 0x200;
 
 /// The place that a frame is; `None`: no Python code calls.
 #[pyfunction]
-pub fn place<'py>(frame: Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+pub fn place<'py>(frame: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyTuple>>> {
     if frame.is_none() {
         return Ok(None);
     }
     let (py, code) = (frame.py(), frame.getattr(intern!(frame.py(), "f_code"))?);
-    (frame.as_ptr() as usize, code).into_pyobject(py).map(Some)
+    (frame.as_ptr() as usize, code, frame.getattr(intern!(py, "f_lasti"))?).into_pyobject(py).map(Some)
 }
 
 /// Whether a block that `taker` began at `begun` is what `caller` ends at `here`. Only a frame that can be suspended goes on for another
@@ -27,6 +31,32 @@ pub fn place<'py>(frame: Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyTupl
 pub fn is_same(begun: &Bound<'_, PyTuple>, here: &Bound<'_, PyTuple>, taker: i64, caller: i64) -> PyResult<bool> {
     let is_same = begun.get_item(0)?.eq(here.get_item(0)?)? && begun.get_item(1)?.is(&here.get_item(1)?);
     Ok(is_same && (taker == caller || flags(here)? & GOES_ON_ELSEWHERE != 0))
+}
+
+/// The same for every block that begins at one instruction of one frame: of such, a statement ends one before the next begins.
+pub fn instruction(place: &Bound<'_, PyTuple>) -> PyResult<(usize, usize, i64)> {
+    Ok((place.get_item(0)?.extract()?, place.get_item(1)?.as_ptr() as usize, place.get_item(2)?.extract()?))
+}
+
+/// The places of one caller that run: that of a call, and those that it came from.
+pub struct Running(HashSet<(usize, usize)>);
+
+impl Running {
+    pub fn at(frame: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (back, code) = (intern!(frame.py(), "f_back"), intern!(frame.py(), "f_code"));
+        let mut running = HashSet::new();
+        let mut outer = frame.clone();
+        while !outer.is_none() {
+            running.insert((outer.as_ptr() as usize, outer.getattr(code)?.as_ptr() as usize));
+            outer = outer.getattr(back)?;
+        }
+        Ok(Running(running))
+    }
+
+    /// Whether the end of a block that this caller began at `begun` may be still to come from there: it runs, or is a generator's.
+    pub fn may_end(&self, begun: &Bound<'_, PyTuple>) -> PyResult<bool> {
+        Ok(flags(begun)? & GENERATOR != 0 || self.0.contains(&(begun.get_item(0)?.extract()?, begun.get_item(1)?.as_ptr() as usize)))
+    }
 }
 
 /// What the code of every `with` statement has, and no other code: one instruction, by its number in this Python.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, ClassVar, TypeVar
 import redlatch
 from redlatch import _redlatch, asks, owners, self_waits
 from redlatch.aio.asking import asked
+from redlatch.aio.callers import tell_caller
 from redlatch.aio.hold import Hold
 from redlatch.aio.loops import here
 from redlatch.aio.tasks import asker, this_task
@@ -33,6 +34,7 @@ from redlatch.texts import checked as checked_text
 from redlatch.typings import Place, Self
 
 if TYPE_CHECKING:
+    from redlatch.tasks import ThisTask
     from redlatch.templates import Rename
 
 F = TypeVar("F", bound=Callable[..., Coroutine[Any, Any, Any]])
@@ -107,18 +109,14 @@ class Lock(_redlatch.Object):
         Raises NotAcquiredError when `wait` ends and another owner holds the lock, UnavailableError when the server did
         not say so during the wait.
         """
-        waited = self._wait if wait is UNSET else optional_seconds("wait", wait, FOR_EVER)
-        hold = await self._acquire(waited, lease)
-        if hold is None:
-            raise not_acquired(self, waited)
-        return hold
+        return await self._lock(None, lease=lease, wait=wait)
 
     async def try_lock(self, *, wait: Seconds | None = 0, lease: Seconds | Unset | None = UNSET) -> Hold | None:
         """Acquires the lock if that succeeds within `wait` (0: at the first try) and returns the hold, else None.
 
         Raises UnavailableError when the server did not say during the wait that the lock is taken.
         """
-        return await self._acquire(optional_seconds("wait", wait, FOR_EVER), lease)
+        return await self._try_lock(None, wait=wait, lease=lease)
 
     async def unlock(self) -> None:
         """Releases the owner's latest hold. Raises NotHeldError if there is none, LockLostError if it was lost.
@@ -127,27 +125,11 @@ class Lock(_redlatch.Object):
         its caller took; else one that was lost, which is told and releases nothing; else the only one there is, unless
         it is a reader's.
         """
-        if self._owner is EACH:
-            here()
-            _redlatch.forget_released(self._taken)
-            if self._missed is not None and not _redlatch.has_of(self._taken, owners.caller().owner):
-                error = release_of_nothing(self)
-                if error is not None:
-                    raise error
-            hold = self._ending(self._taken)
-            if hold is None:
-                raise not_taken(self.name, "async with await")
-            await hold.release()
-        else:
-            mailbox, _, owner = self._asking()
-            ending = self._end(mailbox, owner)
-            # Only the loop keeps it alive, and no task that waits.
-            del mailbox
-            await ending
+        await self._unlock(None)
 
     async def release(self) -> None:
         """Is `unlock`, under the name that `threading.RLock` has for it. NotHeldError is a RuntimeError."""
-        await self.unlock()
+        await self._unlock(None)
 
     async def __aenter__(self) -> Hold:
         """Acquires as `lock()` does: the block is never entered without the lock."""
@@ -164,7 +146,10 @@ class Lock(_redlatch.Object):
         """Releases the hold that this block began with, in whichever task it ends; its errors, LockLostError too, only
         if the body succeeded.
         """
-        hold = self._ending(self._blocks, _redlatch.place(sys._getframe().f_back))
+        frame = sys._getframe().f_back
+        hold = _redlatch.ending(self._blocks, owners.caller().owner, self._ends_anywhere(), frame)
+        # A coroutine that waits is not to keep the frame that waits for it.
+        del frame
         if hold is None:
             raise not_entered(self.name, "async with await")
         await hold.__aexit__(kind, error, at)
@@ -199,7 +184,7 @@ class Lock(_redlatch.Object):
         `timeout` is in seconds, -1 waits for ever; left out, it waits as `get_lock` was told to. Raises ValueError,
         OverflowError and TypeError as RLock does.
         """
-        return await self._acquire(rlock_wait(blocking, timeout, self._wait), UNSET)
+        return await self._acquire(None, blocking, timeout)
 
     async def locked(self) -> bool:
         """Is `is_locked`, under the name that `threading.RLock` has for it."""
@@ -219,17 +204,68 @@ class Lock(_redlatch.Object):
 
         return decorating.decorated(self, function)
 
-    async def _acquire(self, wait: float | None, lease: Seconds | Unset | None) -> Hold | None:
-        """Acquires for no block; None: not in time."""
+    async def _lock(
+        self,
+        calling: ThisTask | None,
+        *,
+        lease: Seconds | Unset | None = UNSET,
+        wait: Seconds | Unset | None = UNSET,
+    ) -> Hold:
+        waited = self._wait if wait is UNSET else optional_seconds("wait", wait, FOR_EVER)
+        hold = await self._taken_for(waited, lease, calling)
+        if hold is None:
+            raise not_acquired(self, waited)
+        return hold
+
+    async def _try_lock(
+        self, calling: ThisTask | None, *, wait: Seconds | None = 0, lease: Seconds | Unset | None = UNSET
+    ) -> Hold | None:
+        return await self._taken_for(optional_seconds("wait", wait, FOR_EVER), lease, calling)
+
+    async def _acquire(
+        self, calling: ThisTask | None, blocking: bool = True, timeout: float | Unset = UNSET
+    ) -> Hold | None:
+        return await self._taken_for(rlock_wait(blocking, timeout, self._wait), UNSET, calling)
+
+    async def _unlock(self, calling: ThisTask | None) -> None:
+        """Releases for the task that called, None: for that which runs."""
+        if self._owner is EACH:
+            mailbox = here()
+            caller = calling or asker(mailbox.event_loop)
+            # Only the loop keeps it alive, and no task that waits.
+            del mailbox
+            _redlatch.forget_released(self._taken)
+            if self._missed is not None:
+                meant = _redlatch.hold_meant(self._taken, caller.owner, self._ends_anywhere())
+                is_own = meant is not None and meant[0] == caller.owner
+                error = None if is_own else release_of_nothing(self, meant, caller)
+                if error is not None:
+                    raise error
+            hold = _redlatch.ending(self._taken, caller.owner, self._ends_anywhere())
+            if hold is None:
+                raise not_taken(self.name, "async with await")
+            await hold.release()
+        else:
+            mailbox, _, owner = self._asking()
+            ending = self._end(mailbox, owner)
+            # Only the loop keeps it alive, and no task that waits.
+            del mailbox
+            await ending
+
+    async def _taken_for(
+        self, wait: float | None, lease: Seconds | Unset | None, calling: ThisTask | None
+    ) -> Hold | None:
+        """Acquires for no block, for the task that called, None: for that which runs. Gives None: not in time."""
         if self._owner is not EACH:
             # Its owner finds it by itself.
             return await self._take(wait, lease, None)
+        caller = calling or asker(here().event_loop)
         hold = None
         try:
-            hold = await self._take(wait, lease, self._taken)
+            hold = await self._take(wait, lease, self._taken, taker=caller)
             return hold
         finally:
-            note_taken(self, hold is not None)
+            note_taken(self, hold is not None, caller)
 
     async def _take(
         self,
@@ -237,8 +273,12 @@ class Lock(_redlatch.Object):
         lease: Seconds | Unset | None,
         records: Records[Hold] | None,
         place: Place | None = None,
+        taker: Caller | None = None,
     ) -> Hold | None:
-        """Acquires, and notes the hold in `records`, for a block that begins at that place; None: not in time."""
+        """Acquires, and notes the hold in `records`, for a block that begins at that place; None: not in time.
+
+        The hold is noted as one of `taker`, None: of the task that runs.
+        """
         lasting = self._lease if lease is UNSET else optional_seconds("lease", lease, RENEWED)
         mailbox, caller, owner = self._asking()
         if self._owner is EACH:
@@ -251,13 +291,12 @@ class Lock(_redlatch.Object):
         del mailbox
         hold = await beginning
         if hold is not None and records is not None:
-            _redlatch.record(records, caller.owner, hold, place)
+            _redlatch.record(records, (taker or caller).owner, hold, place, sys._getframe())
         return hold
 
-    def _ending(self, records: Records[Hold], place: Place | None = None) -> Hold | None:
-        """Takes out of `records` the hold that ends here."""
-        anywhere = not (self._owner is EACH and self._is_shared())
-        return _redlatch.ending(records, owners.caller().owner, anywhere, place)
+    def _ends_anywhere(self) -> bool:
+        """Whether the end of a hold may come from any task, where only one is open."""
+        return not (self._owner is EACH and self._is_shared())
 
     async def _asked(self, ask: asks.Ask[T]) -> T:
         """Asks what has an answer at once, whoever holds the lock."""
@@ -295,3 +334,10 @@ class Lock(_redlatch.Object):
 
     def __repr__(self) -> str:
         return f"<redlatch.aio.{type(self).__name__} {self.name!r} of {self._client!r}>"
+
+
+tell_caller(Lock, Lock.lock, Lock._lock)
+tell_caller(Lock, Lock.try_lock, Lock._try_lock)
+tell_caller(Lock, Lock.acquire, Lock._acquire)
+tell_caller(Lock, Lock.unlock, Lock._unlock)
+tell_caller(Lock, Lock.release, Lock._unlock)
