@@ -150,10 +150,14 @@ class Lock(Blocking):
     def acquire(self, blocking: bool = True, timeout: float | Unset = UNSET) -> Hold | None:
         """Acquires as `threading.RLock.acquire` does, and returns the hold or None.
 
-        `timeout` is in seconds, -1 waits for ever; left out, it waits as `get_lock` was told to. Raises ValueError,
+        `timeout` is in seconds, -1 waits for ever. Left out, it waits as the lock was told to by `wait`, and raises
+        NotAcquiredError when that wait ends: a program that asks for no time looks at no result. Raises ValueError,
         OverflowError and TypeError as RLock does.
         """
-        return self._acquire(rlock_wait(blocking, timeout, self._wait), UNSET)
+        hold = self._acquire(rlock_wait(blocking, timeout, self._wait), UNSET)
+        if hold is None and blocking and timeout is UNSET:
+            raise self._not_acquired(self._wait)
+        return hold
 
     def locked(self) -> bool:
         """Is `is_locked`, under the name that `threading.RLock` has for it."""

@@ -141,8 +141,10 @@ async def test_a_body_that_fails_is_told_by_a_note_that_its_permit_is_not_held(
 
 def test_acquire_waits_as_the_lock_was_told_to(client: Client, stranger: Client, name: str) -> None:
     with stranger.lock(name):
-        assert client.get_lock(name, wait=0.05).acquire() is None
-        assert client.lock(name, wait=0.05).acquire() is None
+        for lock in (client.get_lock(name, wait=0.05), client.lock(name, wait=0.05)):
+            with pytest.raises(redlatch.NotAcquiredError):
+                lock.acquire()
+            assert lock.acquire(timeout=0.05) is None
         assert client.get_lock(name, wait=60).acquire(timeout=0.05) is None
 
 
@@ -150,8 +152,10 @@ async def test_acquire_of_asyncio_waits_as_the_lock_was_told_to(
     aio_client: aio.AsyncClient, stranger: Client, name: str
 ) -> None:
     with stranger.get_lock(name, owner=5):
-        assert await aio_client.get_lock(name, wait=0.05).acquire() is None
-        assert await aio_client.lock(name, wait=0.05).acquire() is None
+        for lock in (aio_client.get_lock(name, wait=0.05), aio_client.lock(name, wait=0.05)):
+            with pytest.raises(redlatch.NotAcquiredError):
+                await lock.acquire()
+            assert await lock.acquire(timeout=0.05) is None
 
 
 @pytest.mark.parametrize("kind", ["get_semaphore", "get_permit_expirable_semaphore"])

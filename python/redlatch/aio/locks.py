@@ -181,7 +181,8 @@ class Lock(_redlatch.Object):
     async def acquire(self, blocking: bool = True, timeout: float | Unset = UNSET) -> Hold | None:
         """Acquires as `threading.RLock.acquire` does, and returns the hold or None.
 
-        `timeout` is in seconds, -1 waits for ever; left out, it waits as `get_lock` was told to. Raises ValueError,
+        `timeout` is in seconds, -1 waits for ever. Left out, it waits as the lock was told to by `wait`, and raises
+        NotAcquiredError when that wait ends: a program that asks for no time looks at no result. Raises ValueError,
         OverflowError and TypeError as RLock does.
         """
         return await self._acquire(None, blocking, timeout)
@@ -225,7 +226,10 @@ class Lock(_redlatch.Object):
     async def _acquire(
         self, calling: ThisTask | None, blocking: bool = True, timeout: float | Unset = UNSET
     ) -> Hold | None:
-        return await self._taken_for(rlock_wait(blocking, timeout, self._wait), UNSET, calling)
+        hold = await self._taken_for(rlock_wait(blocking, timeout, self._wait), UNSET, calling)
+        if hold is None and blocking and timeout is UNSET:
+            raise not_acquired(self, self._wait)
+        return hold
 
     async def _unlock(self, calling: ThisTask | None) -> None:
         """Releases for the task that called, None: for that which runs."""
