@@ -142,7 +142,7 @@ impl Config {
     ///
     /// For `rediss://`: `tls_ca` is a PEM file with the authorities to trust (else those of the system), `tls_cert` and `tls_key` are PEM
     /// files with the client's own certificate and key, where the server wants one, and `tls_verify` is what the server's certificate must
-    /// prove: `full` (the default: a trusted authority signed it, for this host), `ca` (for whatever host) or `none` (nothing; whoever is
+    /// prove: `full` (the default: a trusted authority signed it, for this host), `ca` (for whatever host) or `none` (nothing; an attacker
     /// on the way can read and change everything). The files are read at once; instead of the name of one, its text (`-----BEGIN …`) can be given.
     ///
     /// # Errors

@@ -70,7 +70,7 @@ pub struct Holds {
 pub struct Ended {
     pub number: u64,
     pub slot: Slot,
-    /// `None`: it was released, or its loss was told to whoever released it.
+    /// `None`: it was released, or its release was told of the loss.
     pub loss: Option<Loss>,
 }
 

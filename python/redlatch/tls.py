@@ -15,7 +15,7 @@ class Tls(NamedTuple):
     - `ca`: the certificates of the authorities to trust; without it those that the system trusts.
     - `cert`, `key`: this client's own certificate and its private key, for a server that asks for one.
     - `verify`: what the server's certificate must prove. `"full"`: a trusted authority has signed it for this host;
-      `"ca"`: for whatever host; `"none"`: nothing, so that whoever is on the way can read and change everything.
+      `"ca"`: for whatever host; `"none"`: nothing, so that an attacker on the way can read and change everything.
     """
 
     ca: Path | None = None

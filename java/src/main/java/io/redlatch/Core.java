@@ -359,7 +359,7 @@ public final class Core {
     }
 
     /**
-     * The groups, of which the native library forgets those that nobody refers to any more whenever another one is made. No thread waits for
+     * The groups, of which the native library forgets those that no object refers to any more whenever another one is made. No thread waits for
      * them: it would keep this library's class loader.
      */
     private static final class Groups {
