@@ -89,13 +89,33 @@ def test_an_interpreter_with_a_gil_of_its_own_works_or_is_refused_in_a_sentence(
     assert view("KEYS", f"{name}*") == []
 
 
-BESIDE = """
-import logging, queue, sys
-from logging.handlers import QueueHandler
+#: In front of a program: an interpreter that takes a lock, and ends.
+COMES_AND_GOES = """
+import sys
 try:
     import _interpreters as interpreters
 except ImportError:
     import _xxsubinterpreters as interpreters
+
+WORK = '''
+import atexit, redlatch
+with redlatch.connect(%r).lock(%r):
+    pass
+atexit._run_exitfuncs()
+'''
+
+def come_and_go():
+    try:
+        interpreter = interpreters.create("legacy")
+    except TypeError:
+        interpreter = interpreters.create(isolated=False)
+    assert interpreters.run_string(interpreter, WORK % (sys.argv[1], sys.argv[2])) is None
+    interpreters.destroy(interpreter)
+"""
+
+BESIDE = """
+import logging, queue, sys
+from logging.handlers import QueueHandler
 import redlatch
 
 told = queue.SimpleQueue()
@@ -107,27 +127,16 @@ def lose(name):
     operator.lock(name).force_unlock()
     print(told.get(timeout=20).lock)
 
-WORK = '''
-import atexit, redlatch
-with redlatch.connect(%r).lock(%r):
-    pass
-atexit._run_exitfuncs()
-'''
 if sys.argv[3] == "loses":
     lose(sys.argv[2] + ":before")
-try:
-    interpreter = interpreters.create("legacy")
-except TypeError:
-    interpreter = interpreters.create(isolated=False)
-assert interpreters.run_string(interpreter, WORK % (sys.argv[1], sys.argv[2])) is None
-interpreters.destroy(interpreter)
+come_and_go()
 lose(sys.argv[2] + ":after")
 """
 
 
 @pytest.mark.parametrize("first", ["loses", "is silent"])
 def test_an_interpreter_that_ends_leaves_the_others_their_log(server: Server, name: str, first: str) -> None:
-    ended = run(BESIDE, server.url, name, first)
+    ended = run(COMES_AND_GOES + BESIDE, server.url, name, first)
     assert ended.stderr == ""
     losses = [f"{name}:before", f"{name}:after"]
     assert ended.stdout.splitlines() == (losses if first == "loses" else losses[1:])
@@ -135,24 +144,9 @@ def test_an_interpreter_that_ends_leaves_the_others_their_log(server: Server, na
 
 DAEMON = """
 import sys, threading
-try:
-    import _interpreters as interpreters
-except ImportError:
-    import _xxsubinterpreters as interpreters
 import redlatch
 
-WORK = '''
-import atexit, redlatch
-with redlatch.connect(%r).lock(%r):
-    pass
-atexit._run_exitfuncs()
-'''
-try:
-    interpreter = interpreters.create("legacy")
-except TypeError:
-    interpreter = interpreters.create(isolated=False)
-assert interpreters.run_string(interpreter, WORK % (sys.argv[1], sys.argv[2])) is None
-interpreters.destroy(interpreter)
+come_and_go()
 
 client = redlatch.connect(sys.argv[1])
 hold = client.lock(sys.argv[2]).lock()
@@ -169,7 +163,7 @@ assert begins.wait(20)
 
 
 def test_daemon_threads_do_not_disturb_the_end_after_that_of_another_interpreter(server: Server, name: str) -> None:
-    ended = run(DAEMON, server.url, name)
+    ended = run(COMES_AND_GOES + DAEMON, server.url, name)
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
