@@ -113,7 +113,7 @@ pub enum Error {
     Cancelled,
 }
 
-/// What the program calls the object of that name on the server.
+/// The name that the program gave to the object of that name on the server.
 pub(crate) fn without<'a>(prefix: &str, name: &'a str) -> &'a str {
     name.strip_prefix(prefix).unwrap_or(name)
 }
@@ -124,7 +124,7 @@ fn check(cause: &str) -> &'static str {
     if why.contains("; ") { "" } else { "; check that it runs and that the address is right" }
 }
 
-/// What the server says, and what is to be done where it does not say that itself.
+/// The words of the server, and the remedy where the server names none.
 fn remedied(code: &str, message: &str) -> String {
     let remedy = match code {
         "NOAUTH" => "give the password: redis://:password@host, or redis://user:password@host",

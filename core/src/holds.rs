@@ -61,7 +61,7 @@ pub struct Holds {
     due: Timetable,
     ended: Vec<Ended>,
     past: Past,
-    /// What each name on the server begins with, and no name in a message.
+    /// Each name on the server begins with it, and no name in a message does.
     prefix: String,
     next: u64,
 }
@@ -139,8 +139,7 @@ impl Holds {
     /// What releasing a hold (0: the latest) takes. `Ok(None)`: there is none. `Err`: it was lost, and is forgotten by this. What is lost by
     /// the end of the client alone is released all the same.
     pub fn leaving(&mut self, slot: &Slot, number: u64, now: Instant) -> Result<Option<Leaving>, Lapsed> {
-        if let Some(Gone { lost, outlasts, .. }) = self.past.tell(number, slot) {
-            let (lost, outlasts) = (*lost, *outlasts);
+        if let Some(&Gone { lost, outlasts, .. }) = self.past.tell(number, slot) {
             return Err(Lapsed { loss: Box::new(self.loss(slot, &lost, now)), outlasts });
         }
         let Some(owned) = self.of(slot) else { return Ok(None) };

@@ -69,8 +69,10 @@ impl Holds {
                     }
                 }
             } else {
-                let (numbers, past) = (&mut self.numbers, &mut self.past);
-                let (slot, outlasts) = (&owned.slot, owned.outlasts);
+                let numbers = &mut self.numbers;
+                let past = &mut self.past;
+                let slot = &owned.slot;
+                let outlasts = owned.outlasts;
                 owned.holds.retain(|hold| {
                     let Some(lost) = hold.lost.as_deref().filter(|lost| lost.noticed + REMEMBER <= now) else { return true };
                     if numbers.remove(&hold.number).is_none() {

@@ -1,4 +1,4 @@
-//! What is known of a loss, and for how long.
+//! A holder can ask for its loss, once it is told and however late.
 
 use std::time::Duration;
 

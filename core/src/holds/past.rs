@@ -34,7 +34,7 @@ impl Past {
         self.0.get(&number)
     }
 
-    /// What no release was told of.
+    /// A loss that no release was told of.
     pub fn untold(&self, number: u64) -> Option<&Gone> {
         self.get(number).filter(|gone| !gone.told)
     }

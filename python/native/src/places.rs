@@ -1,5 +1,5 @@
-//! Where blocks begin: the frame that calls `__enter__`, as `(its identity, its code, its instruction)`. The frame of a `with` statement calls `__exit__` as
-//! well, on whichever thread its generator goes on by then; so it tells its own block from all others. Frames are told by their identity and
+//! Where blocks begin: the frame that calls `__enter__`, as `(its identity, its code, its instruction)`. The frame of a `with` statement
+//! calls `__exit__` as well, on whichever thread its generator goes on by then; so it tells its own block from all others. Frames are told by their identity and
 //! are not kept: a frame that has ended is not to keep its variables, and no frame is to keep its lock. Another frame may have the same
 //! identity later, but hardly the same code as well: what begins a block and lives on is seldom what another call ends one with.
 
@@ -22,7 +22,8 @@ pub fn place<'py>(frame: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyTup
     if frame.is_none() {
         return Ok(None);
     }
-    let (py, code) = (frame.py(), frame.getattr(intern!(frame.py(), "f_code"))?);
+    let py = frame.py();
+    let code = frame.getattr(intern!(py, "f_code"))?;
     (frame.as_ptr() as usize, code, frame.getattr(intern!(py, "f_lasti"))?).into_pyobject(py).map(Some)
 }
 
@@ -43,7 +44,8 @@ pub struct Running(HashSet<(usize, usize)>);
 
 impl Running {
     pub fn at(frame: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let (back, code) = (intern!(frame.py(), "f_back"), intern!(frame.py(), "f_code"));
+        let back = intern!(frame.py(), "f_back");
+        let code = intern!(frame.py(), "f_code");
         let mut running = HashSet::new();
         let mut outer = frame.clone();
         while !outer.is_none() {
