@@ -3,6 +3,7 @@
 use redlatch::Client;
 use redlatch_tests::secs;
 
+mod anew;
 mod bounds;
 mod cluster;
 mod confirmed;

@@ -176,7 +176,7 @@ impl View {
     }
 
     /// Makes it all of a cluster.
-    pub(crate) fn take_every_slot(&mut self) {
+    pub fn take_every_slot(&mut self) {
         self.take_slots(0..SLOTS);
         crate::eventually("a cluster of one", || self.command::<String>(&["CLUSTER", "INFO"]).contains("cluster_state:ok").then_some(()));
     }

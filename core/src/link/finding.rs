@@ -79,7 +79,12 @@ impl Topology {
     async fn slots_said_by(self: &Arc<Self>, address: &Address) -> Result<(Ranges, bool)> {
         let node = self.node(address)?;
         let said: Value = node.ask(&["CLUSTER", "SLOTS"], LIMIT).await?;
-        let nothing = || Error::Unsupported(format!("{address} has no slots yet; is it part of a cluster?"));
+        // A server that has just been started anew learns its slots a little later.
+        let nothing = || Error::Unavailable {
+            server: address.to_string(),
+            cause: "has no slots yet; see that it is part of a cluster".into(),
+            timeout: false,
+        };
         let ranges = ranges(&said, address, &self.config.nat).filter(|ranges| !ranges.is_empty()).ok_or_else(nothing)?;
         let state: String = node.ask(&["CLUSTER", "INFO"], LIMIT).await?;
         self.learn_sharding(&node).await?;
