@@ -1,6 +1,6 @@
 //! A lane's turn at a latch of its own: every count is answered exactly, whatever was lost on the way, and the end opens the latch.
 
-use redlatch::{Latch, Result};
+use redlatch::Result;
 use redlatch_tests::traffic::{LATCH_COUNT, LATCH_PATIENCE};
 
 use crate::clients::Clients;
@@ -26,10 +26,12 @@ pub async fn in_task(clients: &Clients, attempt: Attempt<'_>, plan: &Plan) {
         Result::Ok(())
     };
     let outcome = counted.await;
-    if outcome.is_err() {
-        tidy_up(&latch);
-    }
+    let leaves_it = outcome.is_err();
     attempt.ended(outcome);
+    // A latch without its count is never looked at again: its key is only to go.
+    if leaves_it {
+        let _ = latch.delete().await;
+    }
 }
 
 /// As [`in_task`], on a thread, which waits after it has counted.
@@ -44,13 +46,9 @@ pub fn on_thread(clients: &Clients, attempt: Attempt, plan: &Plan) {
         Result::Ok(())
     };
     let outcome = counted();
-    if outcome.is_err() {
-        tidy_up(&latch);
-    }
+    let leaves_it = outcome.is_err();
     attempt.ended(outcome);
-}
-
-/// A latch without its count is never looked at again: its key is only to go.
-fn tidy_up(latch: &Latch) {
-    let _ = latch.delete().blocking();
+    if leaves_it {
+        let _ = latch.delete().blocking();
+    }
 }
