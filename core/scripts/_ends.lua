@@ -3,7 +3,7 @@ local function milliseconds()
   return clock[1] * 1000 + math.floor(clock[2] / 1000)
 end
 
--- When a key ends, in ms since 1970; -1: never, -2: it is not there. Servers before 7.0 say only how long it has left.
+-- The time at which a key ends, in ms since 1970; -1: never, -2: there is no such key. Servers before 7.0 tell only how long the key has left.
 local function ends_at(key)
   local at = redis.pcall('PEXPIRETIME', key)
   if type(at) == 'number' then return at end

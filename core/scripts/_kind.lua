@@ -1,4 +1,4 @@
--- The reply of a script that finds something else at the key than what it can use: -4, and what is there.
+-- The reply of a script whose key has another kind of object: -4, and a name of that object.
 local function other_kind(key)
   local found = redis.call('TYPE', key).ok
   if found == 'string' then

@@ -1,5 +1,5 @@
--- Refuses a copy of a call that arrives too late, so that it cannot undo what its owner did since. Refuses as well what seems to come long
--- before it was sent: the server's clock was set back, and late copies would not be known for such until the client has learnt of that.
+-- Refuses a copy of a call that arrives too late: it could undo a later call of its owner. Refuses as well a copy that seems to come long before
+-- it was sent. Then the server's clock was set back, and the script cannot recognise late copies until the client has learnt the new time.
 -- not_after: server time in ms, never more than 20 s after the sending. Gives nil, or the reply {-2, server time in ms}.
 local function late(not_after)
   local clock = redis.call('TIME')

@@ -1,11 +1,11 @@
--- A call that counts, and that nothing names: its own key, `request`, is there as long as a repeat may come, and has what was answered.
+-- A call that adds or subtracts must run once only. A key of its own, `request`, keeps its answer for as long as a repeat may come.
 
--- What the request was answered before; nil: it is new.
+-- The answer that an earlier copy of the request got; nil: the request is new.
 local function answered(request)
   return tonumber(redis.call('GET', request) or nil)
 end
 
--- Before the first write of what must work on a full server: a DEL lifts the refusal for the rest of the script.
+-- Comes before the first write of a script that must work on a full server: a DEL lifts the refusal for the rest of the script.
 local function make_way(request)
   redis.call('DEL', request)
 end

@@ -1,4 +1,4 @@
--- Carries a step out. Where that is refused, because the user lacks a right, what came before it is undone, and the script ends.
+-- Carries a step out. If the server refuses it because the user lacks a right, `undo` takes back the writes before it, and the script ends.
 local function or_undo(step, undo)
   local done, said = pcall(step)
   if done then return end

@@ -1,14 +1,14 @@
--- Gives what nobody holds an end, or takes it away. The first key decides, the others go with it.
+-- Gives an object without owners an end, or takes its end away. The first key decides, the others follow.
 --
 -- Inputs
---   keys       what is to end; the last one is the request, see _once.lua
+--   keys       the keys that are to end; the last one is the request, see _once.lua
 --   ttl        ms; 0: without end
 --   when       0: always; only 1: without an end, 2: with one, 3: with an earlier one, 4: with a later one or none
 --   since      0: ms from now on; 1: since 1970
 --   keep       ms that the request is remembered
 --   not_after  see _late.lua
 -- Replies
---   {1, n}  n is 1 if that was changed, 0 if it is not there, or it was not to be
+--   {1, n}  n is 1 if the end was changed; 0 if there is no such object, or `when` forbids the change
 -- Redisson: expire, expireIfSet and the like, clearExpire
 local keys = KEYS
 local ttl, when, since, keep, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]

@@ -1,9 +1,9 @@
--- The queue of a fair lock as Redisson keeps it: a list of owners, and for each the time (ms) when it is given up. Redisson's times add
--- up along the queue, and whoever takes the lock brings all behind forward by its own share, its fairLockWaitTimeout. Ours add nothing: a waiter of
--- ours shows a sign of life every BEAT ms in `seen`, and who shows none for GRACE ms is dead, however many stand before the living one.
--- A beat that is lost, and sent again after a response time-out of 3 s, still comes in time; nobody waits 5 s for a dead one.
+-- The queue of a fair lock as Redisson keeps it: a list of owners, and for each owner the time (ms) at which the queue gives it up. Redisson's times
+-- add up along the queue: an owner that takes the lock brings all behind it forward by its own share, its fairLockWaitTimeout. Our waiters add
+-- nothing. A waiter of ours shows a sign of life every BEAT ms in `seen`; one that shows none for GRACE ms is dead, wherever it stands.
+-- A beat that is lost, and sent again after a response time-out of 3 s, still comes in time. No waiter waits 5 s for a dead one.
 local GRACE, BEAT = 4300, 800
--- So many waiters are looked at one by one without a second thought.
+-- In a queue of at most this many waiters the script looks at each.
 local SHORT = 100
 
 local function now_ms()
@@ -11,33 +11,33 @@ local function now_ms()
   return clock[1] * 1000 + math.floor(clock[2] / 1000)
 end
 
--- Takes a waiter out. One that is still in the queue where that is refused is given up at its deadline: so its sign of life goes first, and its
--- deadline last.
+-- Takes a waiter out. If the server refuses the LREM, the waiter stays in the list, and the queue gives it up at its deadline: so its sign of life
+-- goes first, and its deadline last.
 local function remove(queue, deadlines, seen, owner)
   redis.call('ZREM', seen, owner)
   redis.call('LREM', queue, 0, owner)
   redis.call('ZREM', deadlines, owner)
 end
 
--- Who asks lives, however late it is: that is not to cost its place.
+-- A waiter that asks is alive, however late it asks: it keeps its place.
 local function show(seen, owner, now)
   redis.call('ZADD', seen, 'XX', now, owner)
 end
 
--- When the head is given up; nil: there is none, or it never is.
+-- The time at which the queue gives its head up; nil: there is no head, or it has no deadline.
 local function end_of(deadlines, seen, head, now)
   if not head then return nil end
   local sign = tonumber(redis.call('ZSCORE', seen, head) or nil)
   if not sign then return tonumber(redis.call('ZSCORE', deadlines, head) or nil) end
   if sign > now then
-    -- The clock was set back since: from now on it is waited for.
+    -- The clock was set back since: the head's GRACE begins anew.
     redis.call('ZADD', seen, 'XX', now, head)
     sign = now
   end
   return sign + GRACE
 end
 
--- Takes the dead from the head of the queue. Gives the new head, and whether that is another one than before.
+-- Takes dead waiters from the head of the queue. Gives the new head, and whether it is another waiter than before.
 local function living_head(queue, deadlines, seen, now)
   local head, fresh = redis.call('LINDEX', queue, 0), false
   local over = end_of(deadlines, seen, head, now)
@@ -49,10 +49,11 @@ local function living_head(queue, deadlines, seen, now)
   return head, fresh
 end
 
--- Stands at the end of the queue, or shows a sign of life there. Those of Redisson before it will each bring it forward by a share, so they are
--- counted. Redisson leaves the sign of a waiter that it takes out, so an old sign says nothing; and none says enough after Redisson has deleted
--- a queue: so a newcomer looks at each. In a long queue the server would have no time for that: there every waiter without a new sign of life
--- counts as one of Redisson, which at worst gives a waiter that dies too much time, and a waiter that stands already keeps its first count.
+-- Puts the owner at the end of the queue, or shows its sign of life. Each waiter of Redisson before the owner will bring it forward by a share, so
+-- the script counts them. Redisson leaves the sign of a waiter that it takes out, so an old sign says nothing. After Redisson has deleted a queue
+-- the number of signs says nothing either: so a newcomer looks at each waiter. In a long queue the server has no time for that. There every waiter
+-- without a new sign of life counts as one of Redisson, which at worst gives a dying waiter too much time. A waiter that stands already keeps
+-- its first count.
 local function stand(queue, deadlines, seen, owner, now, share)
   local foreign, score = 0, redis.call('ZSCORE', deadlines, owner)
   local others = redis.call('LLEN', queue) - (score and 1 or 0)

@@ -1,14 +1,14 @@
 -- Takes the lock if it is free and the owner's turn, or one more hold of a lock that the owner has; else the owner stands in the queue.
 --
 -- Inputs
---   queue      the list of those who wait
---   deadlines  when each of them is given up
---   seen       when each of ours showed its last sign of life
+--   queue      the list of waiters
+--   deadlines  the time at which the queue gives each of them up
+--   seen       the time of the last sign of life of each of ours
 --   lease      ms that the key lives from now on; an own key keeps a longer time that it already has
 --   owner      the field, <client uuid>:<number>
 --   want       the count that the field gets: written, not added, so that a repeat changes nothing
 --   again      1: the owner may take it again while it has it; else 0
---   stands     1: it waits, so it stands in the queue and comes again; 0: it asks once
+--   stands     1: the owner waits, so it stands in the queue and asks again; 0: it asks once
 --   share      ms that a client of Redisson stands in the queue
 --   publish    PUBLISH or SPUBLISH
 --   channel    before `:` and the owner, where each waiter listens
@@ -16,7 +16,7 @@
 -- Replies
 --   {1}          held
 --   {0, ms}      not now; ask again after so many ms at the latest
---   {-1, n}      the outer holds that `want` builds on are gone; nothing was changed; n is 1 if somebody else holds the lock
+--   {-1, n}      the outer holds that `want` builds on are gone; nothing was changed; n is 1 if another owner holds the lock
 --   {-3}         the owner holds it already
 --   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the acquire of RedissonFairLock and of RedissonNonReentrantFairLock

@@ -13,7 +13,7 @@
 -- Replies
 --   {1}           done
 --   {1, 0, left}  done; the holds that are left last for so many ms more, -1: without end; never less than before
---   {-1, n}  the owner's field is not there; nothing was changed; n is 1 if somebody else holds the lock
+--   {-1, n}  the owner's field is not there; nothing was changed; n is 1 if another owner holds the lock
 -- The first write is one that a full server takes: it lifts the refusal for the rest of the script.
 -- Redisson: the unlock of RedissonFairLock, without its latch key
 local lock, queue, deadlines, seen = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -22,7 +22,7 @@ local owner, leave, lease, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[
 local refusal = late(not_after)
 if refusal then return refusal end
 
--- A key that somebody has made into something else is an error here: the owner has lost it.
+-- The key may have become another kind of object, which is an error here: then the owner has lost the lock.
 if look('HEXISTS', lock, owner) ~= 1 then return {-1, redis.call('EXISTS', lock)} end
 if tonumber(leave) > 0 then
   local ttl = redis.call('PTTL', lock)
@@ -31,7 +31,7 @@ if tonumber(leave) > 0 then
   redis.call('HSET', lock, owner, leave)
   return {1, 0, left > 0 and left or ttl}
 end
--- None at first: that lifts the refusal of a full server.
+-- This removes nothing: a full server takes the command, and lifts its refusal for the rest of the script.
 redis.call('HDEL', lock, '')
 call(publish, channel, (living_head(queue, deadlines, seen, now_ms())))
 redis.call('HDEL', lock, owner)

@@ -4,7 +4,7 @@
 --   tokens     the key that counts the tokens
 --   owner      the field whose holds are counted
 -- Replies
---   {1, ttl, count, token}  remaining ms (-1: no end, -2: nobody holds it), the owner's holds, the token given out last (0: none yet)
+--   {1, ttl, count, token}  remaining ms (-1: no end, -2: the lock is free), the owner's holds, the token given out last (0: none yet)
 --   {-4, found}             the key is something else, see _kind.lua
 -- Redisson: remainTimeToLive, isLocked, getHoldCount, getToken
 local lock, tokens = KEYS[1], KEYS[2]

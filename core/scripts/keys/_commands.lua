@@ -1,4 +1,4 @@
--- Commands out of one list: each is its number of words, and they.
+-- Cuts one list into commands: before the words of each stands their number.
 local function commands(list, from)
   local all = {}
   while from <= #list do

@@ -1,10 +1,10 @@
 -- Asks about the keys of an object, or about all keys, and changes nothing.
 --
 -- Inputs
---   keys   those that the commands are about
+--   keys   the keys that the commands name
 --   words  see _commands.lua
 -- Replies
---   {1, n, …}  n is the sum of the numbers that the commands gave; behind it the texts that they gave, none where nothing is there
+--   {1, n, …}  n is the sum of the numbers that the commands gave; behind it the texts that they gave, none for a missing key
 --   an error   the server's own
 local keys = KEYS
 local words = ARGV

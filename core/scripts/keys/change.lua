@@ -1,13 +1,13 @@
--- Changes the keys of an object, or all keys. The first command decides: where it does nothing, or fails, the others are left out. They are
--- about what belongs to the object and need not be there.
+-- Changes the keys of an object, or all keys. The first command decides: if it does nothing, or fails, the script leaves the others out. The others
+-- name companions of the object, which need not be there.
 --
 -- Inputs
---   keys       those that the commands are about; the last one is the request, see _once.lua
---   keep       ms that the request is remembered; 0: it may be carried out again, and counts then what is there
+--   keys       the keys that the commands name; the last one is the request, see _once.lua
+--   keep       ms that the request is remembered; 0: a repeat may run again, and counts the keys that it finds
 --   not_after  see _late.lua
 --   words      from the third argument on, see _commands.lua
 -- Replies
---   {1, n}    what the first command counts; 1 if it says OK, 0 if there is nothing that it could be done with
+--   {1, n}    the count of the first command; 1 if it says OK, 0 if the key is missing
 --   an error  the server's own
 local keys = KEYS
 local keep, not_after, words = ARGV[1], ARGV[2], ARGV
@@ -27,6 +27,6 @@ for i = 2, #all do
   said = redis.pcall(unpack(all[i]))
   if type(said) == 'table' and said.err and not string.find(said.err, 'no such key', 1, true) then return said end
 end
--- It is done, whether or not it can be remembered for a repeat.
+-- The change is done, even if the server refuses to remember it for a repeat.
 if keep ~= '0' then redis.pcall('SET', request, count, 'PX', keep) end
 return {1, count}

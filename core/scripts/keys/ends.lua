@@ -1,4 +1,4 @@
--- When a key ends.
+-- Tells the time at which a key ends.
 --
 -- Replies
 --   {1, at}  in ms since 1970; -1: never, -2: it is not there

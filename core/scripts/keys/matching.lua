@@ -1,4 +1,4 @@
--- Deletes those of some hundred keys, of whatever kind, that match a pattern.
+-- Looks at some hundred keys of any kind, and deletes those that match a pattern.
 --
 -- Inputs
 --   cursor     where to go on, `0` at first
@@ -13,7 +13,7 @@ local refusal = late(not_after)
 if refusal then return refusal end
 
 local found = redis.call('SCAN', cursor, 'MATCH', pattern, 'COUNT', 500)
--- Each by itself: in a cluster they are in many slots.
+-- One command for each key: in a cluster the keys are in many slots.
 local deleted = 0
 for _, key in ipairs(found[2]) do deleted = deleted + redis.call(command, key) end
 return {1, deleted, found[1]}

@@ -1,8 +1,8 @@
--- Whether there is nothing left to be counted.
+-- Tells whether the latch is open: its count is zero, or there is no key.
 --
 -- Replies
---   {1}          nothing
---   {0, -1}      something
+--   {1}          open
+--   {0, -1}      closed
 --   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the check of RedissonCountDownLatch's await
 local latch = KEYS[1]

@@ -1,15 +1,15 @@
--- Sets what is to be counted, unless something is still to be.
+-- Sets the count of a latch, unless the latch has one.
 --
 -- Inputs
 --   request    see _once.lua
---   count      how much
+--   count      the count
 --   publish    PUBLISH or SPUBLISH
 --   channel    where waiters listen
 --   keep       ms that the request is remembered
 --   not_after  see _late.lua
 -- Replies
 --   {1, 1}       set
---   {1, 0}       something is still to be counted
+--   {1, 0}       the latch has a count already
 --   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the trySetCount of RedissonCountDownLatch
 local latch, request = KEYS[1], KEYS[2]

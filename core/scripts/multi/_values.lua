@@ -1,5 +1,5 @@
--- A group is one hash. The field of a value names its owner; two more of that owner have when that ends, in server ms, and how often it
--- holds the value.
+-- A group is one hash. The field of a value names its owner. Two more fields of that owner have the end of its hold, in server ms, and the number
+-- of its holds.
 local function now()
   local clock = redis.call('TIME')
   return clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -11,7 +11,7 @@ local function is_group(group)
   return fields == 0 or type(fields) == 'number' and fields > 1 and redis.call('HEXISTS', group, 'mode') == 0
 end
 
--- Who holds a value, and until when; nil: nobody. It must bear a key that somebody has made into something else.
+-- The owner of a value, and the end of its hold; nil: the value is free. It must not fail on a key that has become another kind of object.
 local function holder_of(group, value, time)
   local holder = look('HGET', group, value)
   if type(holder) ~= 'string' then return nil end

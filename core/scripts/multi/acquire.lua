@@ -4,13 +4,13 @@
 --   lease      ms that they are held from now on; own values keep a longer time that they already have
 --   owner      <client uuid>:<number>:<these values>
 --   want       the count that each gets: written, not added, so that a repeat changes nothing
---   stem       <client uuid>:<number>:, with which every owner begins that this one would wait for in vain
+--   stem       <client uuid>:<number>:, the beginning of the owners that belong to the same caller: it would wait for itself
 --   not_after  see _late.lua
 --   values     from the sixth argument on
 -- Replies
 --   {1}          held
---   {0, ms}      others hold some of them, the longest for so many ms more
---   {-1, n}      the outer holds that `want` builds on are gone; nothing was changed; n is 1 if somebody else holds one of them
+--   {0, ms}      other owners hold some of them, the longest for ms more
+--   {-1, n}      the outer holds that `want` builds on are gone; nothing was changed; n is 1 if another owner holds one of them
 --   {-3}         the owner holds some of them together with others
 --   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the acquire of RedissonFasterMultiLock, whose owner has no values in it
@@ -34,7 +34,7 @@ end
 if tonumber(want) > 1 and mine < #values - 5 then return {-1, busy > 0 and 1 or 0} end
 if busy > 0 then return {0, busy} end
 
--- What the owner has lives on first: that shortens nothing.
+-- The owner's own values live on first: that shortens nothing.
 if mine > 0 then live(group, lease) end
 local fresh, until_then, is_new = {}, {}, redis.call('PTTL', group) == -2
 for i = 6, #values do
@@ -48,7 +48,7 @@ for i = 6, #values do
   end
 end
 for i = 6, #values do hold(group, values[i], owner, until_then[i], want) end
--- The key is only to go some time after its last value, but in the end it is.
+-- The key ends some time after its last value.
 or_undo(function() live(group, lease) end, function()
   local is_cleared = true
   for _, value in ipairs(fresh) do is_cleared = pcall(clear, group, value, owner) and is_cleared end

@@ -1,15 +1,15 @@
--- Takes the values away from the holders that the caller names: a late copy evicts nobody else.
+-- Takes the values away from the holders that the caller names: a late copy evicts no other holder.
 --
 -- Inputs
---   holder     the owners to evict, with blanks between them; empty: only tell who they are
+--   holder     the owners to evict, with blanks between them; empty: only tell the owners
 --   publish    PUBLISH or SPUBLISH
 --   channel    where waiters listen
 --   not_after  see _late.lua
 --   values     from the fifth argument on
 -- Replies
 --   {1}           evicted
---   {0, holders}  these hold some of them
---   {-1}          nobody holds any
+--   {0, holders}  these owners hold some of them
+--   {-1}          all are free
 --   {-4, found}   the key is something else, see _kind.lua
 -- Redisson: the forced unlock of RedissonFasterMultiLock
 local group = KEYS[1]

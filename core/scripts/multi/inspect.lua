@@ -1,10 +1,10 @@
 -- Looks at the values and changes nothing.
 --
 -- Inputs
---   owner      whose holds are counted
+--   owner      the owner whose holds are counted
 --   values     from the second argument on
 -- Replies
---   {1, ms, count}  how long the one that is held longest is held (-2: none is), and how often the owner holds them all
+--   {1, ms, count}  ms until the last of the values is free (-2: all are free), and how often the owner holds all of them
 --   {-4, found}     the key is something else, see _kind.lua
 -- Redisson: isLocked, isHeldByThread
 local group = KEYS[1]

@@ -9,9 +9,9 @@
 --   not_after  see _late.lua
 --   values     from the seventh argument on
 -- Replies
---   {1, n}        done; n clients heard that they are free
+--   {1, n}        done; n clients heard that the values are free
 --   {1, 0, left}  done; the holds that are left last for so many ms more; never less than before
---   {-1, n}  the owner does not hold all of them; what it still held is free; n is 1 if somebody else holds one of them
+--   {-1, n}  the owner does not hold all of them; those that it still held are free; n is 1 if another owner holds one of the values
 -- The first write is one that a full server takes: it lifts the refusal for the rest of the script.
 -- Redisson: the unlock of RedissonFasterMultiLock, without its latch key
 local group = KEYS[1]

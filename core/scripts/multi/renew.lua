@@ -1,4 +1,4 @@
--- Has the values of many holds be held on, or only looks at them.
+-- Prolongs the values of many holds, or only looks at them.
 --
 -- Inputs
 --   lease      the ms that they are held from now on at least; 0: as long as before
@@ -6,7 +6,7 @@
 --   not_after  see _late.lua
 --   holds      from the fourth argument on one for each key: the owner and its values, with blanks between them
 -- Replies
---   {1, states}  a character for each key: 1 held, 0 somebody else holds one of the values, - nobody does
+--   {1, states}  a character for each key: 1 the owner holds the values, 0 another owner holds one of them, - one of them is free
 -- Each key is read after it is written: only so does the server tell this connection of the next change.
 -- Redisson: FastMultilockTask
 local groups = KEYS

@@ -7,8 +7,8 @@
 --   not_after  see _late.lua
 -- Replies
 --   {1}          held
---   {0, ttl}     somebody else holds it for ttl ms more, -1: without end
---   {-1, n}      the hold that the owner believes to have is gone; nothing was changed; n is 1 if somebody else holds the lock
+--   {0, ttl}     another owner holds the lock for ttl ms more, -1: without end
+--   {-1, n}      the hold that the owner believes to have is gone; nothing was changed; n is 1 if another owner holds the lock
 --   {-3}         the owner holds it already
 --   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the acquire of RedissonNonReentrantLock

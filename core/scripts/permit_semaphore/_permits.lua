@@ -18,12 +18,12 @@ local function tell(available, publish, channel)
   if available > 0 then redis.call(publish, channel, available) end
 end
 
--- What has ended goes back. Nothing is written if nothing has: a full server is to refuse what takes a permit, and only that.
+-- Gives permits back whose time is over. It writes nothing if there are none: a full server must refuse calls that take a permit, and only those.
 local function reap(permits, leases, publish, channel)
   local time = now()
   local ended = redis.call('ZCOUNT', leases, 0, time)
   if ended == 0 then return end
-  -- None at first: that lifts the refusal of a full server, and shows that the user has the right to it.
+  -- This removes nothing: a full server takes the command and lifts its refusal, and it proves that the user has the right.
   redis.call('ZREMRANGEBYSCORE', leases, 1, 0)
   local available = redis.call('INCRBY', permits, ended)
   redis.call('ZREMRANGEBYSCORE', leases, 0, time)

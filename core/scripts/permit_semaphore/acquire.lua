@@ -28,7 +28,8 @@ local function put()
   if ttl > 0 then redis.call('PEXPIRE', leases, ttl) end
 end
 if redis.call('ZSCORE', leases, ids[5]) then
-  -- None at first: that lifts the refusal of a full server. Then another end: a repeat that finds the end that it writes is to write all the same.
+  -- The ZREMRANGEBYSCORE removes nothing: a full server takes it, and lifts its refusal. The first ZADD gives another end: so the script writes even if
+  -- a repeat finds the end that it would give.
   redis.call('ZREMRANGEBYSCORE', leases, 1, 0)
   if ttl > 0 then redis.call('PEXPIRE', leases, ttl) end
   redis.call('ZADD', leases, score - 1, ids[5])

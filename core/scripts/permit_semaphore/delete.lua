@@ -1,4 +1,4 @@
--- Deletes the semaphore, with what is out. Waiters are told nothing: there is nothing for them.
+-- Deletes the semaphore, with the permits that are out. It wakes no waiter: there is no permit to take.
 --
 -- Inputs
 --   request    see _once.lua

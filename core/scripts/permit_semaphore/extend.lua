@@ -9,7 +9,7 @@
 -- Replies
 --   {1}  done
 --   {0}  it is not there, or not any more
--- Whoever waits sleeps until the next permit ends: one that now ends earlier is told, which Redisson does not do.
+-- A waiter sleeps until the next permit ends. So the script publishes an end that comes earlier now, which Redisson does not do.
 -- Redisson: the updateLeaseTime of RedissonPermitExpirableSemaphore
 local permits, leases = KEYS[1], KEYS[2]
 local lease, id, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -21,7 +21,7 @@ reap(permits, leases, publish, channel)
 local before = redis.call('ZSCORE', leases, id)
 if not before then return {0} end
 local score = ending(lease)
--- None at first: that lifts the refusal of a full server.
+-- This removes nothing: a full server takes the command, and lifts its refusal for the rest of the script.
 redis.call('ZREMRANGEBYSCORE', leases, 1, 0)
 redis.call('ZADD', leases, score, id)
 if score < tonumber(before) then

@@ -1,9 +1,9 @@
--- How long a permit lasts. Changes nothing.
+-- Tells how long a permit lasts, and changes nothing.
 --
 -- Inputs
 --   id  of the permit
 -- Replies
---   {1, ms}  so long; -1: without end
+--   {1, ms}  ms that it has left; -1: without end
 --   {0}      it is not there, or not any more
 -- Redisson: the getLeaseTime of RedissonPermitExpirableSemaphore
 local leases = KEYS[1]

@@ -1,4 +1,4 @@
--- Sets how many permits there are, those that are out among them: with too many out, fewer than none are available.
+-- Sets the number of permits. Permits that are out count: with too many out the number of available permits is below zero.
 --
 -- Inputs
 --   count      how many
@@ -18,7 +18,7 @@ if refusal then return refusal end
 local there, available = look('GET', permits), tonumber(count)
 if there and not is_number(there) then return other_kind(permits) end
 if there then available = available - redis.call('ZCARD', leases) end
--- First what cannot be undone.
+-- The message comes first: it cannot be taken back.
 tell(available, publish, channel)
 if there then redis.call('INCRBY', permits, available - there) else redis.call('SET', permits, count) end
 return {1, available}

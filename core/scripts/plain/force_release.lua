@@ -1,14 +1,14 @@
--- Takes the lock away from the holder that the caller names: a late copy evicts nobody else.
+-- Takes the lock away from the holder that the caller names: a late copy evicts no other holder.
 --
 -- Inputs
---   holder     the field to evict; empty: only tell who holds it
+--   holder     the field to evict; empty: only tell the holder
 --   publish    PUBLISH or SPUBLISH
---   channel    where waiters listen; empty: nobody does
+--   channel    where waiters listen; empty: none listens
 --   not_after  see _late.lua
 -- Replies
 --   {1}          evicted
---   {0, holder}  somebody else holds it
---   {-1}         nobody holds it
+--   {0, holder}  this owner holds it
+--   {-1}         no owner holds it
 --   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the forced unlock of RedissonLock
 local lock = KEYS[1]

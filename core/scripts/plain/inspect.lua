@@ -3,7 +3,7 @@
 -- Inputs
 --   owner      the field whose holds are counted
 -- Replies
---   {1, ttl, count}  remaining ms (-1: no end, -2: nobody holds it) and the owner's holds
+--   {1, ttl, count}  remaining ms (-1: no end, -2: the lock is free) and the owner's holds
 --   {-4, found}      the key is something else, see _kind.lua
 -- Redisson: remainTimeToLive, isLocked, getHoldCount
 local lock = KEYS[1]

@@ -4,17 +4,17 @@
 --   owner       the field, <client uuid>:<number>
 --   leave       the count that stays, 0 is the end: written, not subtracted, so that a repeat changes nothing
 --   lease       ms that a lock with holds left lives at least, 0: as long as before
---   next_owner  the owner to pass on to; empty: nobody
+--   next_owner  the owner to pass on to; empty: none
 --   next_lease  ms that the lock lives from now on with that owner
 --   tokens      the key of the fencing tokens, of which the next owner gets one; empty: there are none
 --   publish     PUBLISH or SPUBLISH
---   channel     where waiters listen, empty: nobody does; an argument and not a key, so that a moving slot does not stop the call
+--   channel     where waiters listen, empty: none listens; an argument and not a key, so that a moving slot does not stop the call
 --   not_after   see _late.lua
 -- Replies
 --   {1, n}        done; n clients heard that the lock is free
 --   {1, 0, left}  done; the holds that are left last for so many ms more, -1: without end; never less than before
 --   {2}           passed on; then follows the token, if there are any
---   {-1, n}  the owner's field is not there; nothing was changed; n is 1 if somebody else holds the lock
+--   {-1, n}  the owner's field is not there; nothing was changed; n is 1 if another owner holds the lock
 -- The first write is one that a full server takes: it lifts the refusal for the rest of the script.
 -- Redisson: the unlock of RedissonLock, without its latch key; nothing passes on
 local lock = KEYS[1]
@@ -24,21 +24,21 @@ local tokens, publish, channel, not_after = ARGV[6], ARGV[7], ARGV[8], ARGV[9]
 local refusal = late(not_after)
 if refusal then return refusal end
 
--- The heir's token; nil: it cannot be drawn here, as where the slot moves, and the key of the tokens is at the other server. Then the heir is
--- to acquire for itself. A fenced lock that is held has that key: one that is not there is not to be made anew.
+-- Draws the heir's token. Gives nil if that is impossible here: the slot moves, and the key of the tokens is at the other server. Then the heir
+-- acquires for itself. A held fenced lock has that key, so the script never makes it anew.
 local function draw(tokens)
   if redis.pcall('EXISTS', tokens) ~= 1 then return nil end
   local token = redis.pcall('INCR', tokens)
   return type(token) == 'number' and token or nil
 end
 
--- The answer to a repeat: the token drawn last is the heir's. Where it cannot be read, a later repeat is to answer.
+-- The answer to a repeat: the token drawn last is the heir's. If the script cannot read it, a later repeat answers.
 local function given(tokens)
   local token = tonumber(redis.pcall('GET', tokens) or nil)
   return token and {2, token} or redis.error_reply('TRYAGAIN the key of the tokens is on its way to another server')
 end
 
--- A key that somebody has made into something else is an error here: the owner has lost it.
+-- The key may have become another kind of object, which is an error here: then the owner has lost the lock.
 if look('HEXISTS', lock, owner) ~= 1 then
   if next_owner ~= '' and look('HEXISTS', lock, next_owner) == 1 then
     -- The heir counts its lease from the sending of this copy, not of the one before.
@@ -57,14 +57,14 @@ end
 local function tell() return channel == '' and 0 or redis.call(publish, channel, '0') end
 if next_owner ~= '' then
   local time = redis.call('PTTL', lock)
-  -- None at first, see _heir.lua.
+  -- This removes nothing; see _heir.lua for why it comes first.
   redis.call('HDEL', lock, next_owner)
-  -- Before the heir is there: a repeat that finds the heir answers the token drawn last.
+  -- The token comes before the heir: a repeat that finds the heir answers the token drawn last.
   local token = tokens ~= '' and draw(tokens)
   if token or tokens == '' then
-    -- Others sleep as long as the lock had to live: they are to look again.
+    -- Waiters of other clients sleep as long as the lock had to live: this message has them look again.
     if time < 0 or tonumber(next_lease) < time then tell() end
-    -- In this order the key is there all the time: in a slot that moves, what is gone is no more to be touched.
+    -- In this order the key is there all the time: in a slot that moves, the server refuses writes to a key that is gone.
     let_in(lock, next_owner, next_lease)
     redis.call('HDEL', lock, owner)
     return {2, token or nil}

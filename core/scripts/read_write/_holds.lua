@@ -8,14 +8,14 @@ local function is_writer(field)
   return string.sub(field, -6) == ':write'
 end
 
--- How many ms a reader has left by that many holds; 0: none.
+-- The ms that the longest of a reader's holds has left; 0: none has any.
 local function longest_of(lock, owner, count)
   local longest = 0
   for number = 1, count do longest = math.max(longest, redis.call('PTTL', hold_key(lock, owner, number))) end
   return longest
 end
 
--- How many ms the reader who reads longest has left, this one not counted; 0: none has any.
+-- The ms that the longest hold of all readers but one has left; 0: none has any.
 local function longest_read(lock, but)
   local longest, fields = 0, redis.call('HGETALL', lock)
   for i = 1, #fields, 2 do
@@ -26,13 +26,13 @@ local function longest_read(lock, but)
   return longest
 end
 
--- Takes the keys of a reader's holds away once the reader's field is gone: without it they say nothing, and they end. So the call is done though
--- that is refused.
+-- Removes the keys of a reader's holds once the reader's field is gone. Without the field they mean nothing, and they end by themselves. So the call
+-- counts as done even if the server refuses the removal.
 local function tidy_up(lock, owner, from, to)
   for number = from, to do redis.pcall('DEL', hold_key(lock, owner, number)) end
 end
 
--- Takes the lock from all who have it, and tells those who wait.
+-- Takes the lock from all its holders, and tells the waiters.
 local function clear(lock, publish, channel, message)
   local fields = redis.call('HGETALL', lock)
   redis.call(publish, channel, message)

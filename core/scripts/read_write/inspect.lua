@@ -2,9 +2,9 @@
 --
 -- Inputs
 --   owner      the field whose holds are counted
---   writes     1: it is about writing; 0: about reading
+--   writes     1: looks at the write lock; 0: at the read lock
 -- Replies
---   {1, ttl, count}  remaining ms (-1: no end, -2: nobody writes, or nobody reads) and the owner's holds
+--   {1, ttl, count}  remaining ms (-1: no end, -2: this lock of the two is free) and the owner's holds
 --   {-4, found}      the key is something else, see _kind.lua
 -- Redisson: isLocked and getHoldCount of RedissonReadLock and RedissonWriteLock
 local lock = KEYS[1]

@@ -1,14 +1,14 @@
--- Takes the lock away from all readers, if the one that the caller names is among them: a late copy evicts nobody else.
+-- Takes the lock away from all readers, if the reader that the caller names is among them: a late copy evicts no other reader.
 --
 -- Inputs
---   holder     the field to find; empty: only tell who reads
+--   holder     the field to find; empty: only tell a reader
 --   publish    PUBLISH or SPUBLISH
 --   channel    where waiters listen
 --   not_after  see _late.lua
 -- Replies
 --   {1}          evicted
---   {0, holder}  this one reads
---   {-1}         nobody reads, or somebody writes
+--   {0, holder}  this owner reads
+--   {-1}         no owner reads, or one writes
 --   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the forced unlock of RedissonReadLock
 local lock = KEYS[1]

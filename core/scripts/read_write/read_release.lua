@@ -11,26 +11,26 @@
 --   {1, n}        done; n clients heard that the lock is free
 --   {1, 0, left}  done; the holds that are left last for so many ms more; never less than the longest of the owner's holds did, which is how
 --                 every reentrant lock does it: only the last release ends the time that one of the holds had asked for
---   {-1, n}       the owner's field is not there; nothing was changed; n is 1 if somebody else holds the lock
+--   {-1, n}       the owner's field is not there; nothing was changed; n is 1 if another owner holds the lock
 -- The first write is one that a full server takes: it lifts the refusal for the rest of the script.
 --
--- A reader whose hold keys have all ended is dead, as for Redisson: once no other is left the lock is free, and a writer does not wait for it.
+-- A reader whose hold keys have all ended is dead, as for Redisson. Once no living reader is left the lock is free, and a writer waits no longer.
 -- But some releases of Redisson (3.44 to 3.52) renew the lock and not the keys of their holds. Every other reader gives the lock and its key the
 -- same end. So a lock that ends later than all keys was renewed last by such a reader: then it lives for what it has left, 30 s at most. Once
 -- another reader has renewed it after that, nothing tells such a reader from a dead one, and it is taken for dead, as Redisson's own release does.
 -- Redisson: the unlock of RedissonReadLock
 local lock = KEYS[1]
 local owner, leave, lease, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
--- Two writes of one script may count from two ms.
+-- Two writes of one script may fall into different ms.
 local SAME = 100
 
 local refusal = late(not_after)
 if refusal then return refusal end
 
--- A key that somebody has made into something else is an error here: the owner has lost it.
+-- The key may have become another kind of object, which is an error here: then the owner has lost the lock.
 if look('HEXISTS', lock, owner) ~= 1 then return {-1, redis.call('EXISTS', lock)} end
 local count, ttl = tonumber(redis.call('HGET', lock, owner)), redis.call('PTTL', lock)
--- All is read before the first write: in a slot that moves, some of the keys may not be here.
+-- The script reads all keys before its first write: while the slot moves, some of them may not be here.
 local own = longest_of(lock, owner, count)
 if tonumber(leave) > 0 then
   local left = math.max(own, tonumber(lease))
@@ -46,10 +46,10 @@ end
 local is_writing = redis.call('HGET', lock, 'mode') == 'write'
 local others = is_writing and 0 or longest_read(lock, owner)
 if ttl > math.max(own, others) + SAME then others = math.max(others, math.min(30000, ttl)) end
--- A writer who also read has its own time. Beside the mode and this reader there may be others.
+-- A writer that also reads has its own time. Beside the mode and this reader there may be other readers.
 if is_writing or others > 0 and redis.call('HLEN', lock) > 2 then
   redis.call('HDEL', lock, owner)
-  -- What is refused from here on only makes the lock live longer than is needed.
+  -- A refusal from here on only makes the lock live longer than is needed.
   if not is_writing then redis.pcall('PEXPIRE', lock, others) end
   tidy_up(lock, owner, 1, count)
   return {1, 0}

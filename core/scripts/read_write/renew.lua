@@ -1,4 +1,4 @@
--- Makes the keys of many holds live on, or only looks at them. A reader's own holds live on with the lock, nobody else's do.
+-- Prolongs the keys of many holds, or only looks at them. A reader's own holds live on with the lock, those of other readers do not.
 -- Inputs and replies: see _renew.lua; an owner is named by its field.
 -- Redisson: the renewal tasks for read and for write locks
 
@@ -12,14 +12,14 @@ local function live_on(lock, owner)
     local key = hold_key(lock, owner, number)
     if give_time(key) == 0 then redis.call('SET', key, 1, 'PX', lease) end
   end
-  -- No longer than is needed for anybody; a reader does not know how long the same owner writes.
+  -- The lock ends with its longest hold. A reader does not know how long the same owner writes.
   if exact == '1' and (is_writer(owner) or redis.call('HGET', lock, 'mode') == 'read') then
     redis.call('PEXPIRE', lock, math.max(lease, longest_read(lock)))
   end
 end
 
--- A renewal of Redisson gives the lock the time of its own watchdog, though another reader's lease lasts longer. The change of the lock is
--- told to that reader, whose look gives the lock the time back that the reader's own holds have.
+-- A renewal of Redisson gives the lock the time of its own watchdog, even if another reader's lease lasts longer. The server tells that reader of
+-- the change, and the reader's look gives the lock the time of its own holds again.
 local function look_after(lock, owner)
   local left = is_writer(owner) and 0 or longest_of(lock, owner, tonumber(redis.call('HGET', lock, owner)))
   local ttl = redis.call('PTTL', lock)

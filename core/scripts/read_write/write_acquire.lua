@@ -5,12 +5,12 @@
 --   owner      the writer's field, <client uuid>:<number>:write
 --   want       the count that the field gets: written, not added, so that a repeat changes nothing
 --   reader     the same owner's field as a reader
---   forever    1: it waits until it gets it; else 0
+--   forever    1: the owner waits until it has the lock; else 0
 --   not_after  see _late.lua
 -- Replies
 --   {1}          held
---   {0, ttl}     somebody else reads or writes; the key lives for ttl ms more, -1: without end
---   {-1, n}      the outer holds that `want` builds on are gone; nothing was changed; n is 1 if somebody else holds the lock
+--   {0, ttl}     another owner reads or writes; the key lives for ttl ms more, -1: without end
+--   {-1, n}      the outer holds that `want` builds on are gone; nothing was changed; n is 1 if another owner holds the lock
 --   {-3}         the owner reads, and would wait for itself for ever
 --   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the acquire of RedissonWriteLock

@@ -1,14 +1,14 @@
--- Takes the lock away from the writer that the caller names: a late copy evicts nobody else.
+-- Takes the lock away from the writer that the caller names: a late copy evicts no other holder.
 --
 -- Inputs
---   holder     the writer's field; empty: only tell who writes
+--   holder     the writer's field; empty: only tell the writer
 --   publish    PUBLISH or SPUBLISH
 --   channel    where waiters listen
 --   not_after  see _late.lua
 -- Replies
 --   {1}          evicted
---   {0, holder}  somebody else writes
---   {-1}         nobody writes
+--   {0, holder}  this owner writes
+--   {-1}         no owner writes
 --   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: the forced unlock of RedissonWriteLock
 local lock = KEYS[1]

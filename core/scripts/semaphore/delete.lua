@@ -2,7 +2,7 @@
 --
 -- Inputs
 --   request    see _once.lua
---   message    what waiters of a latch are told; empty: nothing
+--   message    the message to the waiters of a latch; empty: there is none
 --   publish    PUBLISH or SPUBLISH
 --   channel    where waiters listen
 --   keep       ms that the request is remembered

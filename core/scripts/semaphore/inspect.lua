@@ -1,7 +1,7 @@
 -- Looks at the semaphore, or the latch, and changes nothing.
 --
 -- Replies
---   {1, n, ttl}  so many permits are available, or so much is still to be counted; ms left, -1: without end, -2: it is not there
+--   {1, n, ttl}  n permits are available, or n is the latch's count; ms left, -1: without end, -2: it is not there
 --   {-4, found}  the key is something else, see _kind.lua
 -- Redisson: availablePermits, getCount, remainTimeToLive
 local count = KEYS[1]

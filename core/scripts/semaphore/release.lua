@@ -1,4 +1,4 @@
--- Gives permits back, or adds them: nobody is asked where they come from.
+-- Gives permits back, or adds new ones: the script does not ask where they come from.
 --
 -- Inputs
 --   request    see _once.lua
@@ -12,7 +12,7 @@
 --   {1, n}       done; n are available now
 --   {0}          there is no such semaphore
 --   {-4, found}  the key is something else, see _kind.lua
--- A count below zero is told to nobody: Redisson's listeners fail with one.
+-- No message tells a count below zero: Redisson's listeners fail with one.
 -- Redisson: the release, releaseIfExists and addPermits of RedissonSemaphore
 local permits, request = KEYS[1], KEYS[2]
 local count, existing, publish, channel, keep, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]

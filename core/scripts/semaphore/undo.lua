@@ -1,4 +1,4 @@
--- Gives back what a request may have taken of which nobody knows. No copy of it can come any more.
+-- Gives back the permits of a request that may have taken them without an answer. No copy of the request can come any more.
 --
 -- Inputs
 --   request    see _once.lua
@@ -14,12 +14,12 @@ local count, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local refusal = late(not_after)
 if refusal then return refusal end
 
--- The first write is one that a full server takes. The request goes after what it stands for: else a refusal would lose the permits.
+-- A full server takes the first write. The request goes after its permits: else a refusal would lose the permits.
 if redis.call('PEXPIRE', request, redis.call('PTTL', request)) == 1 then
   -- A semaphore that was deleted is not to come back.
   local now = redis.call('EXISTS', permits) == 1 and redis.call('INCRBY', permits, count)
   or_undo(function()
-    -- A count below zero is told to nobody: Redisson's listeners fail with one.
+    -- No message tells a count below zero: Redisson's listeners fail with one.
     if now and now >= 0 then redis.call(publish, channel, now) end
     redis.call('DEL', request)
   end, function() if now then redis.call('DECRBY', permits, count) end end)

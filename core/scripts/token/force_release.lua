@@ -1,14 +1,14 @@
--- Takes the lock away from the holder that the caller names: a late copy evicts nobody else.
+-- Takes the lock away from the holder that the caller names: a late copy evicts no other holder.
 --
 -- Inputs
---   holder     the SHA-1 of the token to evict, which may be any bytes; empty: only tell whose it is
+--   holder     the SHA-1 of the token to evict, which may be any bytes; empty: only tell the holder's
 --   publish    PUBLISH or SPUBLISH
 --   channel    where waiters of this library listen
 --   not_after  see _late.lua
 -- Replies
 --   {1}          evicted
---   {0, holder}  somebody else holds it
---   {-1}         nobody holds it
+--   {0, holder}  this owner holds it
+--   {-1}         no owner holds it
 --   {-4, found}  the key is something else, see _kind.lua
 local lock = KEYS[1]
 local holder, publish, channel, not_after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]

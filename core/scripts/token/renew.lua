@@ -1,4 +1,4 @@
--- Makes the keys of many holds live on, or only looks at them. Inputs and replies: see _renew.lua; an owner is named by its token.
+-- Prolongs the keys of many holds, or only looks at them. Inputs and replies: see _renew.lua; an owner is named by its token.
 
 local function is_held(lock, token)
   return look('GET', lock) == token
