@@ -9,82 +9,43 @@
 //! # }
 //! ```
 //!
-//! Read in this order: `locks`, `lock` and `guard` (the API), `command` (what crosses a border), `client`, `contend` and `waiter` (the wait loop), `queue`,
-//! `target` (an operation until its outcome is known), `kinds` and the scripts, `slot`, `holds`, `gate`, `watchdog`, `wakes`, `link`.
+//! The folders are rooms. A room imports from itself and from those below it in this list, and a test keeps it so:
+//!
+//! - `api`: what a Rust program calls. Locks, guards, semaphores, latches, permits.
+//! - `client`: connects, hands each request to its engine, closes; groups of locks.
+//! - `redis`: everything that knows Redis. `wait` (acquire and pass on), `ops` (other operations), `kinds` and their scripts, `link` (the servers).
+//! - `engine`: what every engine shares. State machines without a socket, a clock or a runtime: `line`, `pace`, `holds`, `gate`.
+//! - `config`: one configuration, from a URL, from options or from a file.
+//! - `request`: what crosses a border of languages. Requests, answers, errors, names.
+//! - `base`: what knows nothing of locks. Clocks, tasks, one value for each process.
 #![forbid(unsafe_code)]
 
-mod acquire;
+mod api;
+mod base;
 mod client;
-mod clock;
-mod command;
-mod completions;
 mod config;
-mod contend;
-mod dice;
-pub mod document;
-mod error;
-mod events;
-mod exhausted;
-mod gate;
-mod group;
-mod guard;
-mod holds;
-mod inbox;
-pub mod kinds;
-mod lines;
-mod link;
-mod live;
-mod lock;
-mod locks;
-mod login;
-mod nat;
-mod operate;
-mod operation;
-mod owner;
-mod passing;
-mod permit;
-mod permit_id;
-mod permit_semaphore;
-mod presence;
-mod process;
-mod queue;
-mod red_lock;
-mod redisson;
-mod requests;
-mod script;
-mod semaphore;
-mod servers;
-mod settle;
-mod sharded;
-mod shown;
-mod slot;
-mod sync_policy;
-mod target;
-mod tasks;
-mod texts;
-mod tls;
-mod together;
-mod waiter;
-mod wakes;
-mod watchdog;
-mod watchers;
-mod word;
+mod engine;
+mod redis;
+mod request;
 
-pub use client::Client;
-pub use command::{Answer, LEASE_MAX, Look, NAME_MAX, OWN_OWNERS, Op, Request};
-pub use completions::Completions;
-pub use config::{Address, Config};
-pub use error::{Error, Loss, LostReason, Result};
-pub use group::{Member, Rule};
-pub use guard::{BlockingGuard, Guard};
-pub use lock::{Blocking, LockBuilder};
-pub use locks::ReadWriteLock;
-pub use operation::Operation;
-pub use permit::{Permit, RenewedPermit};
-pub use permit_id::PermitId;
-pub use permit_semaphore::PermitSemaphore;
-pub use process::PerProcess;
-pub use red_lock::RedLock;
-pub use semaphore::{Latch, Semaphore};
-pub use sync_policy::SyncPolicy;
-pub use together::{at_the_end, together};
+pub use crate::api::guard::{BlockingGuard, Guard};
+pub use crate::api::lock::{Blocking, LockBuilder};
+pub use crate::api::locks::ReadWriteLock;
+pub use crate::api::operation::Operation;
+pub use crate::api::permit::{Permit, RenewedPermit};
+pub use crate::api::permit_semaphore::PermitSemaphore;
+pub use crate::api::red_lock::RedLock;
+pub use crate::api::semaphore::{Latch, Semaphore};
+pub use crate::base::process::PerProcess;
+pub use crate::base::together::{at_the_end, together};
+pub use crate::client::Client;
+pub use crate::client::group::{Member, Rule};
+pub use crate::config::Config;
+pub use crate::config::document;
+pub use crate::config::servers::Address;
+pub use crate::config::sync_policy::SyncPolicy;
+pub use crate::redis::kinds;
+pub use crate::request::completions::Completions;
+pub use crate::request::error::{Error, Loss, LostReason, Result};
+pub use crate::request::permit_id::PermitId;
+pub use crate::request::{Answer, LEASE_MAX, Look, NAME_MAX, OWN_OWNERS, Op, Request};

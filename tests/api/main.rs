@@ -16,30 +16,60 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// What `lib.rs` names: types by `pub use`, and all that is public in a `pub mod`.
-fn exported(items: &[Item]) -> Vec<String> {
+/// The source files of the core, in order, each with its module: `api/guard`.
+fn modules() -> Vec<(String, String)> {
+    let source = root().join("core/src");
+    let mut folders = vec![source.clone()];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the crate is there").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension() == Some("rs".as_ref()) {
+                let module = path.strip_prefix(&source).expect("it is in there").with_extension("").display().to_string();
+                found.push((module.trim_end_matches("/mod").to_owned(), read(&path)));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// What `lib.rs` names: items by `pub use crate::module::{…}`, and of a module that it names all that is public.
+fn exported(modules: &[(String, String)], items: &[Item]) -> Vec<(String, String)> {
     let lib = read(&root().join("core/src/lib.rs"));
-    let statements = scan::statements(&lib);
-    let used = statements.iter().filter_map(|line| line.strip_prefix("pub use ")?.split_once("::"));
-    let names = used.flat_map(|(_, names)| names.trim_matches([';', '{', '}']).split(", ").map(str::to_owned));
-    let modules = statements.iter().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
-    names.chain(modules.flat_map(|module| items.iter().filter(move |item| item.module == module).map(|item| item.name.clone()))).collect()
+    let mut names = Vec::new();
+    for line in scan::statements(&lib) {
+        let Some((module, last)) = line.strip_prefix("pub use crate::").and_then(|path| path.trim_end_matches(';').rsplit_once("::"))
+        else {
+            continue;
+        };
+        let module = module.replace("::", "/");
+        let inside = format!("{module}/{last}");
+        if modules.iter().any(|(module, _)| *module == inside) {
+            names.extend(items.iter().filter(|item| item.module == inside).map(|item| (inside.clone(), item.name.clone())));
+        } else {
+            names.extend(last.trim_matches(['{', '}']).split(", ").map(|name| (module.clone(), name.to_owned())));
+        }
+    }
+    names
 }
 
 fn api() -> String {
-    let folder = |path: &str| std::fs::read_dir(root().join(path)).expect("the crate is there").flatten().map(|entry| entry.path());
-    let mut files: Vec<_> =
-        folder("core/src").chain(folder("core/src/kinds")).filter(|path| path.extension() == Some("rs".as_ref())).collect();
-    files.sort();
-    let module = |path: &Path| path.strip_prefix(root().join("core/src")).expect("it is in there").with_extension("").display().to_string();
-    let items: Vec<_> = files.iter().flat_map(|path| scan::items(&read(path), module(path).trim_end_matches("/mod"))).collect();
-    let mut names = exported(&items);
-    names.sort();
+    let modules = modules();
+    let items: Vec<_> = modules.iter().flat_map(|(module, text)| scan::items(text, module)).collect();
+    let mut names = exported(&modules, &items);
+    names.sort_by(|(_, one), (_, other)| one.cmp(other));
     names.dedup();
     let mut text = String::new();
-    for name in names {
-        let (parts, mut lines): (Vec<_>, Vec<_>) = items.iter().filter(|item| item.name == name).partition(|item| item.is_impl());
-        assert!(!lines.is_empty(), "lib.rs exports {name}, which the scan does not find");
+    for (module, name) in names {
+        // Another module may have a private type of the same name; what it implements for that is no part of the API either.
+        let is_declared_elsewhere = |item: &&Item| items.iter().any(|it| it.module == item.module && it.name == name && !it.is_impl());
+        let named = items.iter().filter(|item| item.name == name && (item.module == module || !is_declared_elsewhere(item)));
+        let (mut parts, mut lines): (Vec<_>, Vec<_>) = named.partition(|item| item.is_impl());
+        parts.sort_by_key(|item| item.module != module);
+        assert!(!lines.is_empty(), "lib.rs exports {name} of {module}, which the scan does not find");
         lines.extend(parts);
         lines.iter().for_each(|item| text += &format!("{}\n", item.lines.join("\n")));
         text.push('\n');

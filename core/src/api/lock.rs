@@ -1,0 +1,203 @@
+//! How a lock is acquired in Rust: a builder, asynchronous or blocking.
+
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::time::Duration;
+
+use crate::api::guard::{BlockingGuard, Guard};
+use crate::client::Client;
+use crate::client::group::{Member, Rule};
+use crate::request::error::{Error, Result};
+use crate::request::{OWN_OWNERS, Op, Request};
+
+static OWNERS: AtomicI64 = AtomicI64::new(OWN_OWNERS);
+
+/// An owner that nobody else is.
+pub(crate) fn fresh_owner() -> i64 {
+    OWNERS.fetch_add(1, Relaxed)
+}
+
+/// How a lock is to be acquired.
+#[derive(Clone)]
+pub struct LockBuilder {
+    client: Client,
+    request: Request,
+    owner: Option<i64>,
+    /// There is no such lock.
+    broken: Option<Error>,
+}
+
+impl LockBuilder {
+    pub(crate) fn new(client: &Client, kind: &'static str, name: &str) -> Self {
+        let request = Request::new(Op::Acquire, kind, name, 0);
+        LockBuilder { client: client.clone(), request: Request { wait: None, ..request }, owner: None, broken: None }
+    }
+
+    /// The lock that several of `client`'s and others' make; what they say of waiting, leases and owners does not matter.
+    pub(crate) fn group(client: &Client, rule: Rule, locks: impl IntoIterator<Item = LockBuilder>) -> Self {
+        let member = |lock: LockBuilder| match lock.broken {
+            Some(error) => Err(error),
+            None => Ok(Member { client: lock.client, kind: lock.request.kind, name: lock.request.name }),
+        };
+        let group = locks.into_iter().map(member).collect::<Result<_>>().and_then(|members| Client::group(rule, members));
+        match group {
+            Ok(group) => LockBuilder::new(&group, "plain", &group.group_name()),
+            Err(error) => LockBuilder::broken(client, error),
+        }
+    }
+
+    pub(crate) fn broken(client: &Client, error: Error) -> Self {
+        LockBuilder { broken: Some(error), ..LockBuilder::new(client, "plain", "") }
+    }
+
+    /// Waits at most this long; without it, for ever.
+    pub fn wait(mut self, wait: Duration) -> Self {
+        self.request.wait = Some(wait);
+        self
+    }
+
+    /// Holds for this long at most; without it, the hold is renewed until it is released.
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.request.lease = Some(lease);
+        self
+    }
+
+    /// Acquires for this owner, who may hold it several times. Below 2⁴⁰.
+    pub fn owner(mut self, owner: u64) -> Self {
+        self.owner = Some(i64::try_from(owner).unwrap_or(i64::MAX));
+        self
+    }
+
+    /// Tries again after these times, the last of them again and again, each up to a quarter shorter. For a lock that is asked for
+    /// now and then; the others are told of a release, and take no notice.
+    pub fn backoff(mut self, delays: &[Duration]) -> Self {
+        self.request.numbers = delays.iter().map(|delay| i64::try_from(delay.as_millis()).unwrap_or(i64::MAX).max(1)).collect();
+        self
+    }
+
+    /// Acquires.
+    ///
+    /// # Errors
+    /// `NotAcquired` when the wait ran out and the lock is taken, by the word of its server or by a hold of this client; `Unavailable` when
+    /// the server gave no such word during the wait, or the lease that it told of was over at the end and it has not answered since.
+    /// `AlreadyHeld` if the owner has a lock that is not reentrant, `NotSynced` if it was not confirmed as the client's
+    /// [`crate::SyncPolicy`] wants it; `Refused`, `Config`, `Closed`.
+    ///
+    /// # Cancellation
+    /// Dropping the future leaves nothing held.
+    pub async fn acquire(self) -> Result<Guard> {
+        let asked = self.clone();
+        self.try_acquire_for_wait().await?.ok_or_else(|| asked.not_acquired())
+    }
+
+    /// Acquires if that is possible within [`LockBuilder::wait`], or at once without it; `None` where [`LockBuilder::acquire`] has
+    /// `NotAcquired`. Other errors are the same.
+    pub async fn try_acquire(mut self) -> Result<Option<Guard>> {
+        self.request.wait.get_or_insert(Duration::ZERO);
+        self.try_acquire_for_wait().await
+    }
+
+    /// Takes the lock away from whoever holds it; true: somebody did.
+    pub async fn force_release(self) -> Result<bool> {
+        Ok(self.client.run(self.ask(Op::ForceRelease)?).await?.number == 1)
+    }
+
+    /// Whether anybody holds it.
+    pub async fn is_locked(self) -> Result<bool> {
+        Ok(self.client.run(self.ask(Op::Inspect)?).await?.number != -2)
+    }
+
+    /// How long it stays held if nobody renews or releases it; `None`: nobody holds it, or it has no end.
+    pub async fn remaining(self) -> Result<Option<Duration>> {
+        Ok(duration(self.client.run(self.ask(Op::Inspect)?).await?.number))
+    }
+
+    /// How many holds [`LockBuilder::owner`] has.
+    pub async fn hold_count(self) -> Result<u32> {
+        Ok(self.client.run(self.ask(Op::Inspect)?).await?.items.first().copied().unwrap_or_default() as u32)
+    }
+
+    /// The same operations for code without a runtime.
+    pub fn blocking(self) -> Blocking {
+        Blocking(self)
+    }
+
+    async fn try_acquire_for_wait(self) -> Result<Option<Guard>> {
+        let request = self.ask(Op::Acquire)?;
+        let answer = self.client.run(request.clone()).await?;
+        Ok(answer.done.then(|| Guard::new(self.client, request, &answer)))
+    }
+
+    fn ask(&self, op: Op) -> Result<Request> {
+        if let Some(error) = &self.broken {
+            return Err(error.clone());
+        }
+        let owner = match (self.owner, op) {
+            (Some(owner), _) if owner >= OWN_OWNERS => {
+                return Err(Error::config(format!("the owner {owner} of `{}` is too large; use a number below 2^40", self.request.name)));
+            }
+            (Some(owner), _) => owner,
+            (None, _) => fresh_owner(),
+        };
+        Ok(Request { op, owner, ..self.request.clone() })
+    }
+
+    fn not_acquired(&self) -> Error {
+        not_acquired(&self.client, &self.request, "another owner holds it; wait longer or try later")
+    }
+}
+
+/// [`LockBuilder`] without a runtime.
+pub struct Blocking(LockBuilder);
+
+impl Blocking {
+    /// As [`LockBuilder::acquire`].
+    pub fn acquire(self) -> Result<BlockingGuard> {
+        let asked = self.0.clone();
+        self.within_wait()?.ok_or_else(|| asked.not_acquired())
+    }
+
+    /// As [`LockBuilder::try_acquire`].
+    pub fn try_acquire(mut self) -> Result<Option<BlockingGuard>> {
+        self.0.request.wait.get_or_insert(Duration::ZERO);
+        self.within_wait()
+    }
+
+    /// As [`LockBuilder::force_release`].
+    pub fn force_release(self) -> Result<bool> {
+        Ok(self.0.client.run_blocking(self.0.ask(Op::ForceRelease)?)?.number == 1)
+    }
+
+    /// As [`LockBuilder::is_locked`].
+    pub fn is_locked(self) -> Result<bool> {
+        Ok(self.0.client.run_blocking(self.0.ask(Op::Inspect)?)?.number != -2)
+    }
+
+    /// As [`LockBuilder::remaining`].
+    pub fn remaining(self) -> Result<Option<Duration>> {
+        Ok(duration(self.0.client.run_blocking(self.0.ask(Op::Inspect)?)?.number))
+    }
+
+    /// As [`LockBuilder::hold_count`].
+    pub fn hold_count(self) -> Result<u32> {
+        Ok(self.0.client.run_blocking(self.0.ask(Op::Inspect)?)?.items[0] as u32)
+    }
+
+    fn within_wait(self) -> Result<Option<BlockingGuard>> {
+        let request = self.0.ask(Op::Acquire)?;
+        let answer = self.0.client.run_blocking(request.clone())?;
+        Ok(answer.done.then(|| BlockingGuard(Guard::new(self.0.client, request, &answer))))
+    }
+}
+
+/// The error of an acquire whose wait has ended; `because`: why, unless its server is in quarantine.
+pub(crate) fn not_acquired(client: &Client, request: &Request, because: &'static str) -> Error {
+    let because = match client.is_held_back(&request.name) {
+        true => "its server may have lost locks, and grants none until their holders must have noticed (the option quarantine); try later",
+        false => because,
+    };
+    Error::NotAcquired { lock: request.name.clone(), waited: request.wait.unwrap_or(Duration::MAX), because }
+}
+
+fn duration(ms: i64) -> Option<Duration> {
+    u64::try_from(ms).ok().map(Duration::from_millis)
+}

@@ -1,0 +1,9 @@
+//! What knows nothing of locks: clocks, tasks, batches, and one value for each process.
+
+pub mod clock;
+pub mod exhausted;
+pub mod jitter;
+pub mod presence;
+pub mod process;
+pub mod tasks;
+pub mod together;

@@ -1,0 +1,286 @@
+//! One lock of several: all of them, or a majority. Its members may belong to different servers; it has no key of its own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use crate::api::guard::Guard;
+use crate::base::clock::Instant;
+use crate::base::jitter::dice;
+use crate::base::tasks::{self, boxed};
+use crate::client::Client;
+use crate::redis::Live;
+use crate::redis::dispatch;
+use crate::redis::kinds::multi::shown;
+use crate::redis::wait::lines::Done;
+use crate::request::error::{Error, Result};
+use crate::request::owner::OwnerField;
+use crate::request::{Answer, Op, Request};
+
+mod all;
+mod held;
+mod holding;
+mod majority;
+mod silence;
+
+use held::Held;
+use holding::Of;
+
+pub use holding::Holding;
+pub use silence::Silence;
+
+/// Between two rounds of attempts: up to so much, at random, so that those who are in each other's way do not go on in step.
+const PAUSE: Duration = Duration::from_millis(50);
+/// So long whoever did not get enough waits until what it got is given back; that goes on all the same.
+const GIVING_BACK: Duration = Duration::from_millis(200);
+
+/// How many members make a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Held while every member is.
+    All,
+    /// Held while more than half of them are: members on servers that fail independently.
+    Majority,
+}
+
+/// One lock of a group.
+#[derive(Clone)]
+pub struct Member {
+    pub client: Client,
+    /// Its name in `kinds::ALL`.
+    pub kind: &'static str,
+    pub name: String,
+}
+
+pub struct Group {
+    rule: Rule,
+    members: Vec<Member>,
+    /// What tells it from other groups.
+    identity: Arc<str>,
+}
+
+impl Group {
+    /// Members are taken in one order everywhere, so that two groups do not each wait for what the other has.
+    pub fn new(rule: Rule, mut members: Vec<Member>) -> Result<Group> {
+        let key = |member: &Member| (member.client.server(), member.name.clone(), member.kind);
+        members.sort_by_key(key);
+        if members.is_empty() {
+            return Err(Error::config("a lock of several locks has none; give it at least one"));
+        }
+        match members.windows(2).find(|pair| key(&pair[0]) == key(&pair[1])) {
+            Some(twice) => {
+                Err(Error::config(format!("`{}` on {} is there twice; give each lock once", twice[0].name, twice[0].client.server())))
+            }
+            None => {
+                let identity = format!("{rule:?} {:?}", members.iter().map(key).collect::<Vec<_>>()).into();
+                Ok(Group { rule, members, identity })
+            }
+        }
+    }
+
+    pub fn first(&self) -> &Client {
+        &self.members[0].client
+    }
+
+    /// How many members may be missing.
+    fn spare(&self) -> usize {
+        match self.rule {
+            Rule::All => 0,
+            Rule::Majority => (self.members.len() - 1) / 2,
+        }
+    }
+
+    pub fn submit(self: &Arc<Self>, live: &Arc<Live>, ticket: u64, request: Request, done: Done) {
+        let (group, own, lasts) = (self.clone(), live.clone(), request.op == Op::Watch);
+        let cancelled = live.groups().begin(ticket, request.op == Op::Acquire);
+        let run = async move {
+            let result = group.run(&own, &request, cancelled).await;
+            own.groups().end(ticket);
+            result
+        };
+        // A hold may outlast this client by those of its parts that are other clients'.
+        match lasts {
+            true => dispatch::spawn_apart(live, ticket, done, run),
+            false => dispatch::spawn(live, ticket, done, run),
+        }
+    }
+
+    pub fn of(&self, owner: i64) -> Of {
+        (self.identity.clone(), owner)
+    }
+
+    async fn run(&self, live: &Live, request: &Request, mut cancelled: oneshot::Receiver<()>) -> Result<Answer> {
+        match request.op {
+            Op::Acquire => tokio::select! {
+                biased;
+                acquired = self.acquire(live, request) => acquired,
+                _ = &mut cancelled => Err(Error::Cancelled),
+            },
+            Op::Watch => tokio::select! {
+                biased;
+                over = self.watch(live, request.hold) => over,
+                _ = &mut cancelled => Err(Error::Cancelled),
+            },
+            Op::Release => self.release(live, request).await,
+            Op::Extend => self.held(live, request)?.extend(request.lease).await,
+            Op::Inspect => self.inspect(request).await,
+            Op::ForceRelease | Op::Ping => {
+                let answers = self.everywhere(request).await;
+                let number = answers.iter().flatten().map(|answer| answer.number).max().unwrap_or_default();
+                answers.into_iter().collect::<Result<Vec<_>>>().map(|_| Answer::done(number))
+            }
+            Op::Expiry | Op::Deletion => {
+                Err(Error::Unsupported(format!("`{}` has no key of its own to listen to; listen to its locks", self.name())))
+            }
+            op => Err(Error::Unsupported(format!("`{}` is several locks, which have no {op:?}", self.name()))),
+        }
+    }
+
+    /// What the last round ended with is how the wait ends: "not now" where enough members answered, else their error.
+    async fn acquire(&self, live: &Live, request: &Request) -> Result<Answer> {
+        let begun = Instant::now();
+        let end = request.wait.map(|wait| begun + wait);
+        let mut failing = None;
+        loop {
+            let taken = match self.rule {
+                Rule::All => self.take_all(request, begun, end, &mut failing).await,
+                Rule::Majority => self.take_majority(request).await,
+            };
+            let left = end.map_or(PAUSE, |end| end.saturating_duration_since(Instant::now()));
+            match taken {
+                Ok(Some(held)) => {
+                    let number = live.groups().add(self.of(request.owner), held);
+                    return Ok(Answer::done(number as i64));
+                }
+                Ok(None) if left.is_zero() => return Ok(Answer::not_now()),
+                Ok(None) => failing = None,
+                Err(error) if !error.is_transient() || request.wait == Some(Duration::ZERO) => return Err(error),
+                Err(error) if left.is_zero() => return Err(error.during(request.wait)),
+                // A majority may come back as long as it is waited for; of all, each has as long as a lock of its own would have.
+                Err(error) if failing.is_some_and(|since| since + self.retry_for(live, request) <= Instant::now()) => return Err(error),
+                Err(_) => {}
+            }
+            sleep(PAUSE.mul_f64(dice()).min(left)).await;
+        }
+    }
+
+    fn retry_for(&self, live: &Live, request: &Request) -> Duration {
+        request.retry_for.unwrap_or(live.config.retry_for)
+    }
+
+    /// Whether a member's server grants nothing new just now.
+    pub fn is_held_back(&self) -> bool {
+        self.members.iter().any(|member| member.client.is_held_back(&member.name))
+    }
+
+    /// The owners that hold one of its locks now.
+    pub fn owners(&self) -> Vec<i64> {
+        self.members.iter().flat_map(|member| member.client.owners(&member.name)).collect()
+    }
+
+    async fn watch(&self, live: &Live, number: u64) -> Result<Answer> {
+        let held = live.groups().get(number);
+        match held {
+            Some(held) => held.end().await,
+            None => Ok(Answer::not_now()),
+        }
+    }
+
+    async fn release(&self, live: &Live, request: &Request) -> Result<Answer> {
+        let released = {
+            let mut groups = live.groups();
+            let number = if request.hold == 0 { groups.latest(&self.of(request.owner)) } else { Some(request.hold) };
+            number.and_then(|number| Some((number, groups.remove(number)?)))
+        };
+        let Some((number, (held, left))) = released else { return Err(self.gone(live, request)) };
+        let released = held.release().await;
+        if let Err(Error::Lost(loss)) = &released {
+            live.groups().tell_loss(number, loss);
+        }
+        released.map(|()| Answer::done(left as i64))
+    }
+
+    /// Why there is nothing to release.
+    fn gone(&self, live: &Live, request: &Request) -> Error {
+        match self.not_held(request.owner) {
+            Error::NotHeld { lock, .. } if live.groups().gave(request.hold) => Error::Released { lock },
+            error => error,
+        }
+    }
+
+    fn held(&self, live: &Live, request: &Request) -> Result<Arc<Held>> {
+        live.groups().get(request.hold).ok_or_else(|| self.not_held(request.owner))
+    }
+
+    /// Locked as long as enough members are; an owner has as many holds as it has of enough members.
+    async fn inspect(&self, request: &Request) -> Result<Answer> {
+        let mut seen = Vec::new();
+        for answer in self.everywhere(request).await {
+            match answer {
+                Ok(Answer { number, items, .. }) => seen.push((if number == -1 { i64::MAX } else { number }, items[0])),
+                Err(error) if self.rule == Rule::All => return Err(error),
+                Err(_) => seen.push((-2, 0)),
+            }
+        }
+        let (mut times, mut counts): (Vec<_>, Vec<_>) = seen.into_iter().unzip();
+        times.sort_unstable();
+        counts.sort_unstable();
+        let (time, count) = (times[self.spare()], counts[self.spare()]);
+        Ok(Answer { done: true, number: if time == i64::MAX { -1 } else { time }, items: vec![count], ..Answer::default() })
+    }
+
+    /// The same request to every member.
+    async fn everywhere(&self, request: &Request) -> Vec<Result<Answer>> {
+        let mut asked = JoinSet::new();
+        for (i, member) in self.members.iter().enumerate() {
+            let (client, request) = (member.client.clone(), member.request(request));
+            asked.spawn(boxed(async move { (i, client.run(request).await) }));
+        }
+        let mut answers = asked.join_all().await;
+        answers.sort_by_key(|(i, _)| *i);
+        answers.into_iter().map(|(_, answer)| answer).collect()
+    }
+
+    /// The names of its first members.
+    pub fn name(&self) -> String {
+        let names: Vec<_> = self.members.iter().take(3).map(|member| shown(&member.name)).collect();
+        let more = self.members.len() - names.len();
+        if more == 0 { names.join(", ") } else { format!("{} and {more} more", names.join(", ")) }
+    }
+
+    fn not_held(&self, owner: i64) -> Error {
+        Error::NotHeld { lock: self.name(), owner: OwnerField(&self.first().id(), owner).to_string() }
+    }
+}
+
+impl Member {
+    /// A request to the group, made to this member.
+    fn request(&self, request: &Request) -> Request {
+        Request { kind: self.kind, name: self.name.clone(), numbers: Vec::new(), ..request.clone() }
+    }
+
+    /// Tries for at most `wait`; `lease` as in [`Request::lease`].
+    async fn take(&self, request: &Request, wait: Duration, lease: Option<Duration>) -> Result<Option<Guard>> {
+        let request = Request { op: Op::Acquire, wait: Some(wait), lease, ..self.request(request) };
+        let answer = self.client.run(request.clone()).await?;
+        Ok(answer.done.then(|| Guard::new(self.client.clone(), request, &answer)))
+    }
+}
+
+/// Gives back what is not enough, which may take much longer than its owner is willing to wait.
+async fn give_back(released: impl Future<Output = Result<()>> + Send + 'static) {
+    let _ = timeout(GIVING_BACK, tasks::spawn(released)).await;
+}
+
+/// Releases side by side; the first error.
+async fn release(guards: Vec<Guard>) -> Result<()> {
+    let mut released: JoinSet<_> = guards.into_iter().map(|guard| boxed(guard.release())).collect();
+    let mut result = Ok(());
+    while let Some(one) = released.join_next().await {
+        result = result.and(one.unwrap_or(Ok(())));
+    }
+    result
+}

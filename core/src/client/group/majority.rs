@@ -1,0 +1,108 @@
+//! More than half of several locks, on servers that fail independently: asked all at once, each for a short time only, and what is
+//! missing asked for again while the group is held.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use super::{Group, Held, Member, give_back, release};
+use crate::api::guard::Guard;
+use crate::base::tasks::{self, boxed};
+use crate::request::Request;
+use crate::request::error::Result;
+
+/// How long one member may take to answer: a hundredth of the lease, within these.
+const SHORTEST: Duration = Duration::from_millis(50);
+const LONGEST: Duration = Duration::from_millis(500);
+
+type Asked = JoinSet<(usize, Result<Option<Guard>>)>;
+
+impl Group {
+    /// One round: enough members, or nothing. Errors only when so many members fail that there cannot be enough.
+    pub(super) async fn take_majority(&self, request: &Request) -> Result<Option<Arc<Held>>> {
+        let (need, mut asked) = (self.members.len() - self.spare(), Asked::new());
+        let (mut first, mut later): (Vec<_>, Vec<_>) = (0..self.members.len()).partition(|i| !self.members[*i].is_silent());
+        if first.len() < need {
+            first.append(&mut later);
+        }
+        first.into_iter().for_each(|i| ask(&self.members, &mut asked, i, request));
+        later.iter().for_each(|i| self.members[*i].look_after(limit(&self.members[*i], request)));
+        let mut parts: Vec<Option<Guard>> = self.members.iter().map(|_| None).collect();
+        let (mut held, mut busy, mut failed, mut failure) = (0, 0, 0, None);
+        while let Some(Ok((i, taken))) = asked.join_next().await {
+            match taken {
+                Ok(Some(guard)) => {
+                    parts[i] = Some(guard);
+                    held += 1;
+                }
+                Ok(None) => busy += 1,
+                Err(error) => {
+                    failure = Some(error);
+                    failed += 1;
+                }
+            }
+            if held == need {
+                let held = Arc::new(Held::new(parts, self.spare()));
+                if !held.look().is_held() {
+                    give_back(async move { held.release().await }).await;
+                    return Ok(None);
+                }
+                tasks::spawn(keep(self.members.clone(), request.clone(), held.clone(), asked));
+                return Ok(Some(held));
+            }
+            let open = held + asked.len();
+            if open >= need {
+                continue;
+            }
+            if later.is_empty() || open + busy >= need {
+                break;
+            }
+            // Too few answer: the silent ones are needed.
+            later.drain(..).for_each(|i| ask(&self.members, &mut asked, i, request));
+        }
+        // Those still asked give back what they take.
+        drop(asked);
+        give_back(release(parts.into_iter().flatten().collect())).await;
+        failure.filter(|_| failed > self.spare()).map_or(Ok(None), Err)
+    }
+}
+
+fn ask(members: &[Member], asked: &mut Asked, i: usize, request: &Request) {
+    let member = members[i].clone();
+    let limit = limit(&member, request);
+    let request = Request { response_timeout: Some(limit), retry_for: Some(limit), ..request.clone() };
+    asked.spawn(boxed(async move {
+        let taken = member.take(&request, Duration::ZERO, request.lease).await;
+        member.client.silence().inspect(|silence| silence.heard(&taken));
+        (i, taken)
+    }));
+}
+
+/// How long a member may take to answer.
+fn limit(member: &Member, request: &Request) -> Duration {
+    let lease = request.lease.unwrap_or(member.client.watchdog());
+    request.response_timeout.unwrap_or((lease / 100).clamp(SHORTEST, LONGEST))
+}
+
+/// Until the group is released: takes in what comes late, and asks again for what is missing, unless the hold has an end anyway.
+async fn keep(members: Vec<Member>, request: Request, held: Arc<Held>, mut asked: Asked) {
+    let between = request.lease.unwrap_or(members[0].client.watchdog()) / 3;
+    loop {
+        tokio::select! {
+            () = held.left() => return,
+            Some(came) = asked.join_next(), if !asked.is_empty() => {
+                if let Ok((i, Ok(Some(part)))) = came {
+                    held.add(i, part);
+                }
+            }
+            () = sleep(between), if request.lease.is_none() && asked.is_empty() => {
+                if !held.look().is_held() {
+                    return;
+                }
+                held.missing().into_iter().for_each(|i| ask(&members, &mut asked, i, &request));
+            }
+        }
+    }
+}

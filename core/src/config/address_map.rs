@@ -1,0 +1,73 @@
+//! Where servers are reached that say they are elsewhere: behind a translation of addresses (NAT), in containers, through tunnels.
+
+use crate::request::error::{Error, Result};
+use crate::request::shown;
+
+/// What is told, and what is meant; either both with a port, or both without.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Nat(Vec<(Place, Place)>);
+
+type Place = (String, Option<u16>);
+
+impl Nat {
+    /// `10.0.0.1:7000=host:17000,10.0.0.2=other`.
+    pub fn read(value: &str) -> Result<Self> {
+        let bad = |pair: &str| {
+            Error::config(format!(
+                "the nat `{}` is no pair of places; write told=meant, as in 10.0.0.1:7000=host:17000 or 10.0.0.1=host",
+                shown::value("nat", pair)
+            ))
+        };
+        let mut nat = Nat::default();
+        for pair in value.split(',').filter(|pair| !pair.trim().is_empty()) {
+            let (told, meant) = pair.split_once('=').ok_or_else(|| bad(pair))?;
+            let (told, meant) = (place(told.trim()).ok_or_else(|| bad(pair))?, place(meant.trim()).ok_or_else(|| bad(pair))?);
+            if told.1.is_some() != meant.1.is_some() {
+                return Err(bad(pair));
+            }
+            nat.0.push((told, meant));
+        }
+        Ok(nat)
+    }
+
+    /// Where a server is reached that is said to be there; what names its port goes first.
+    pub fn meant<'a>(&'a self, host: &'a str, port: u16) -> (&'a str, u16) {
+        let by = |wanted: Option<u16>| self.0.iter().find(|((told, at), _)| told == host && *at == wanted).map(|(_, meant)| meant);
+        by(Some(port)).or_else(|| by(None)).map_or((host, port), |(host, at)| (host, at.unwrap_or(port)))
+    }
+}
+
+/// `host`, `host:port`, `[ip6]:port` or an address of the sixth version by itself.
+fn place(text: &str) -> Option<Place> {
+    let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((host, "")) => (host, None),
+        Some((host, rest)) => (host, Some(rest.strip_prefix(':')?)),
+        None if text.matches(':').count() == 1 => text.split_once(':').map(|(host, port)| (host, Some(port)))?,
+        None => (text, None),
+    };
+    let port = port.map(|port| port.parse().ok().filter(|port| *port != 0)).map_or(Some(None), |port| port.map(Some))?;
+    (!host.is_empty() && !host.contains(['/', '@', ' ', '[', ']'])).then(|| (host.to_owned(), port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_names_a_port_goes_before_what_names_a_host() {
+        let nat = Nat::read("a:1=b:2, a=c,[::1]:5=d:6,::2=::3").expect("pairs");
+        for (told, meant) in
+            [(("a", 1), ("b", 2)), (("a", 9), ("c", 9)), (("::1", 5), ("d", 6)), (("::2", 7), ("::3", 7)), (("b", 2), ("b", 2))]
+        {
+            assert_eq!(nat.meant(told.0, told.1), meant);
+        }
+    }
+
+    #[test]
+    fn what_is_no_pair_is_refused() {
+        for value in ["a", "a:1=b", "a=b:1", "=b", "a:0=b:1", "a:x=b:1", "[::1=b", "a:1=redis://b:1"] {
+            let said = Nat::read(value).expect_err("it is none").to_string();
+            assert!(said.contains(value) && said.contains("told=meant"), "{said}");
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! One configuration for every language: a URL, options by name, and the environment.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::config::address_map::Nat;
+use crate::config::login::Login;
+use crate::config::servers::{Servers, decode};
+use crate::config::sharded::Sharded;
+use crate::config::sync_policy::SyncPolicy;
+use crate::config::tls::Tls;
+use crate::request::NAME_MAX;
+use crate::request::error::{Error, Result};
+use crate::request::shown;
+
+pub mod address_map;
+pub mod document;
+pub mod login;
+pub mod redisson;
+pub mod servers;
+pub mod sharded;
+pub mod sync_policy;
+pub mod tls;
+
+/// Everything a client needs to know. Set fields by [`Config::set`]; connecting takes a copy.
+#[derive(Clone)]
+#[cfg_attr(test, derive(PartialEq))]
+pub struct Config {
+    pub(crate) servers: Servers,
+    /// What sentinels want to be told, if it is not what the servers are.
+    pub(crate) sentinel_username: Option<String>,
+    pub(crate) sentinel_password: Option<String>,
+    pub(crate) username: Option<String>,
+    pub(crate) password: Option<String>,
+    /// What a client was told instead while it runs.
+    pub(crate) login: Arc<Login>,
+    pub(crate) database: i64,
+    pub(crate) client_name: Option<String>,
+    pub(crate) prefix: String,
+    /// How long one call may stay unanswered.
+    pub(crate) response_timeout: Duration,
+    /// How long an operation is tried again while the server cannot be reached or does not answer.
+    pub(crate) retry_for: Duration,
+    /// A server that was never reached is tried again as well.
+    pub(crate) retries_absent: bool,
+    pub(crate) connect_timeout: Duration,
+    /// For how long Redisson's clients stand in the queue of a fair lock.
+    pub(crate) fair_wait: Duration,
+    /// The lease of holds without one of their own; they are renewed every third of it.
+    pub(crate) watchdog: Duration,
+    pub(crate) sync: SyncPolicy,
+    /// A server that may have lost locks grants none for one lease.
+    pub(crate) quarantine: bool,
+    pub(crate) sharded: Sharded,
+    pub(crate) nat: Nat,
+    pub(crate) tls: Tls,
+}
+
+const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, fair_wait, watchdog, sync, quarantine, \
+                       sentinel_username, sentinel_password, sharded, nat, tls_ca, tls_cert, tls_key, tls_verify";
+
+impl Config {
+    /// From a URL: `redis://[user:password@]host[:port][/database][?option=value…]`, `rediss://…` with TLS, `unix:///path[?db=n]`;
+    /// also Redisson's spellings `valkey://`, `valkeys://`, `redis+uds://`, `valkey+uds://`. Several servers, with commas between them:
+    /// `redis+cluster://…` (some of a cluster), `redis+sentinel://…/master[/database]` (sentinels), `redis+replicated://…[/database]` (a
+    /// master and replicas); `rediss+…` with TLS. Options are those of [`Config::set`]. What a user or a password has of `/`, `?` and `#` is
+    /// written as `%2F`, `%3F` and `%23`. A user alone (`redis://user@host`) is no login, see [`Config::check`]; a password alone
+    /// (`redis://:password@host`) is that of the server's default user. An error never shows a password.
+    pub fn from_url(text: &str) -> Result<Self> {
+        let bad = |why: &str| {
+            let shown = shown::url(text);
+            Error::config(format!(
+                "the URL `{shown}` {why}; write redis://host:6379, rediss://host:6379, unix:///path/to/socket, \
+                 redis+cluster://host1,host2, redis+sentinel://host1,host2/mymaster or redis+replicated://host1,host2"
+            ))
+        };
+        let (first, hosts) = servers::split(text).map_err(|_| bad("has no `://`"))?;
+        let url = url::Url::parse(&first).map_err(|e| bad(&format!("cannot be read: {e}")))?;
+        // Part of a password that is written as it is: it would be taken for hosts, and those are shown.
+        if url.fragment().is_some() {
+            return Err(bad("has a `#`, which is %23 in a password, a path or an option"));
+        }
+        let has_host = url.host_str().is_some_and(|host| !host.is_empty());
+        if url.path().contains('@') && (has_host || !Servers::is_socket(url.scheme())) {
+            return Err(bad("has an `@` behind a `/`; in a password they are %40 and %2F"));
+        }
+        let (servers, database) = Servers::from_url(url.scheme(), &hosts, url.path()).map_err(|why| bad(&why))?;
+        let mut config = Config {
+            servers,
+            sentinel_username: None,
+            sentinel_password: None,
+            username: Some(decode(url.username())).filter(|name| !name.is_empty()),
+            password: url.password().map(decode),
+            login: Arc::default(),
+            database: 0,
+            client_name: None,
+            prefix: String::new(),
+            response_timeout: Duration::from_secs(3),
+            retry_for: Duration::from_secs(3),
+            retries_absent: false,
+            connect_timeout: Duration::from_secs(10),
+            fair_wait: Duration::from_secs(300),
+            watchdog: Duration::from_secs(30),
+            sync: SyncPolicy::None,
+            quarantine: false,
+            sharded: Sharded::Auto,
+            nat: Nat::default(),
+            tls: Tls::default(),
+        };
+        let options = database.iter().map(|database| ("database".into(), database.as_str().into())).chain(url.query_pairs());
+        // Where a password has a `?` as it is, what seems to be an option is the rest of it.
+        let is_clear = !url.query().unwrap_or_default().contains('@');
+        let unclear = || bad("has an option that cannot be used, or a password with a `?` in it, which is %3F there");
+        for (option, value) in options {
+            config.set(&option, &value).map_err(|error| if is_clear { error } else { unclear() })?;
+        }
+        // The password of a user in the URL may be an option that is set later.
+        config.check_together()?;
+        Ok(config)
+    }
+
+    /// From `REDLATCH_URL`, else `REDIS_URL`, else `redis://localhost:6379`.
+    pub fn from_env() -> Result<Self> {
+        let set = |name| std::env::var(name).ok().filter(|url| !url.is_empty());
+        match set("REDLATCH_URL").or_else(|| set("REDIS_URL")) {
+            Some(url) => Config::from_url(&url),
+            None => Config::from_url("redis://localhost:6379"),
+        }
+    }
+
+    /// Sets one option. Times are seconds (`30`, `0.5`).
+    ///
+    /// `fair_wait` is Redisson's `fairLockWaitTimeout`, which is to be the same for all that share a fair lock: by it our waiters reckon how
+    /// those clients count on. How long a dead waiter of ours is waited for does not depend on it.
+    ///
+    /// `sync` is a [`SyncPolicy`] as text: `none` (the default), `wait(replicas=1,within=1.0)`, `wait_aof(replicas=1,within=1.0,local=1)` or
+    /// `connected(replicas=1,within=1.0)`, where what is left out is as here.
+    ///
+    /// `quarantine` (`true` or `false`, the default) has a server that may have lost locks grant no new ones until those who held them have
+    /// noticed: for the longest lease that this client has asked for, at least the watchdog's. That is so when it has started within that
+    /// time, when somebody else answers in its place, and when it takes over from another one that does not show that nothing was lost.
+    /// Waiters wait on; renewals, releases and further holds go on. It helps as far as all who share a lock have it set.
+    ///
+    /// `sharded` is how a cluster is told to wake waiters, as Redisson's `shardedSubscriptionMode`: `auto` (the default: by the channels of
+    /// slots wherever the servers have them), `on`, `off`, or `both` ways at once, for fleets of which not all decide alike.
+    ///
+    /// `nat` is where servers are reached that a cluster or sentinels say are elsewhere: `10.0.0.1:7000=host:17000,10.0.0.2=other`, by host
+    /// and port or by host alone.
+    ///
+    /// For `rediss://`: `tls_ca` is a PEM file with the authorities to trust (else those of the system), `tls_cert` and `tls_key` are PEM
+    /// files with the client's own certificate and key, where the server wants one, and `tls_verify` is what the server's certificate must
+    /// prove: `full` (the default: a trusted authority signed it, for this host), `ca` (for whatever host) or `none` (nothing; an attacker
+    /// on the way can read and change everything). The files are read at once; instead of the name of one, its text (`-----BEGIN …`) can be given.
+    ///
+    /// # Errors
+    /// `Error::Config` for an option that does not exist, and for a value that it cannot take.
+    pub fn set(&mut self, option: &str, value: &str) -> Result<&mut Self> {
+        if value.len() > NAME_MAX {
+            let (start, len) = (shown::value(option, value), value.len());
+            return Err(Error::config(format!("the {option} `{start}` has {len} bytes, the most is {NAME_MAX}; use a shorter one")));
+        }
+        match option {
+            "username" => self.username = Some(value.to_owned()).filter(|name| !name.is_empty()),
+            "password" => self.password = Some(value.to_owned()).filter(|word| !word.is_empty()),
+            "database" | "db" => {
+                self.database = value.parse().ok().filter(|n| (0..=1_000_000).contains(n)).ok_or_else(|| {
+                    Error::config(format!("the database `{}` is not a number from 0; leave it out for 0", shown::value(option, value)))
+                })?;
+            }
+            "client_name" => {
+                if value.chars().any(|c| !c.is_ascii_graphic()) {
+                    return Err(Error::config(format!(
+                        "the client_name `{}` has a space or a special character; Redis takes neither",
+                        shown::value(option, value)
+                    )));
+                }
+                self.client_name = Some(value.to_owned()).filter(|name| !name.is_empty());
+            }
+            "sentinel_username" => self.sentinel_username = Some(value.to_owned()).filter(|name| !name.is_empty()),
+            "sentinel_password" => self.sentinel_password = Some(value.to_owned()).filter(|word| !word.is_empty()),
+            "prefix" => self.prefix = value.to_owned(),
+            "response_timeout" => self.response_timeout = seconds(option, value, 0.001)?,
+            "retry_for" => self.retry_for = seconds(option, value, 0.0)?,
+            "connect_timeout" => self.connect_timeout = seconds(option, value, 0.001)?,
+            "fair_wait" => self.fair_wait = seconds(option, value, 0.0)?,
+            "watchdog" => self.watchdog = seconds(option, value, 0.1)?,
+            "sync" => self.sync = SyncPolicy::read(value)?,
+            "quarantine" => self.quarantine = switch(option, value)?,
+            "nat" => self.nat = Nat::read(value)?,
+            "sharded" => self.sharded = Sharded::read(value)?,
+            "tls_ca" | "tls_cert" | "tls_key" | "tls_verify" => self.tls.set(option, value)?,
+            _ => return Err(Error::config(format!("the option `{}` does not exist; there are {OPTIONS}", shown::value("", option)))),
+        }
+        Ok(self)
+    }
+
+    /// Sets what has to have a lock before an acquire returns.
+    ///
+    /// # Errors
+    /// `Error::Config` for a policy that confirms nothing, or leaves no time for it.
+    pub fn sync(&mut self, policy: SyncPolicy) -> Result<&mut Self> {
+        self.sync = policy.checked()?;
+        Ok(self)
+    }
+
+    /// Has calls to an address where nothing has ever listened be tried again for `retry_for`, as those to a server that was reached before. A
+    /// program that is started before its server wants that; without it each call says at once that nothing listens there.
+    pub fn retry_absent(&mut self) -> &mut Self {
+        self.retries_absent = true;
+        self
+    }
+
+    /// Whether the options go together.
+    ///
+    /// # Errors
+    /// `Error::Config` for TLS options on an address without TLS, for a certificate without its key, for a sync policy that may take
+    /// longer than the watchdog's leases last, and for a user without a password.
+    pub fn check(&self) -> Result<()> {
+        login::check("the user", self.username.as_deref(), self.password.as_deref())?;
+        login::check("the user of the sentinels", self.sentinel_username.as_deref(), self.sentinel_password.as_deref())?;
+        self.check_together()
+    }
+
+    fn check_together(&self) -> Result<()> {
+        if self.sync.within() >= self.watchdog && !matches!(self.sync, SyncPolicy::Connected { .. }) {
+            let (sync, watchdog) = (self.sync, self.watchdog);
+            return Err(Error::config(format!(
+                "the sync `{sync}` takes as long as a lease of the watchdog, {watchdog:?}; give it less time"
+            )));
+        }
+        let is_cluster = matches!(self.servers, Servers::Cluster(_));
+        if is_cluster && self.database != 0 {
+            return Err(Error::config(format!("the database is {}, and a cluster has only 0; leave it out", self.database)));
+        }
+        if !is_cluster && self.sharded != Sharded::Auto {
+            return Err(Error::config(format!(
+                "{} is no cluster, so that no channel has a slot; leave the option sharded out",
+                self.servers
+            )));
+        }
+        self.tls.check(self.servers.is_tls(), &self.servers)
+    }
+
+    /// The address or the addresses, without user and password.
+    pub fn server(&self) -> String {
+        self.servers.to_string()
+    }
+}
+
+fn switch(option: &str, value: &str) -> Result<bool> {
+    value.parse().map_err(|_| Error::config(format!("the {option} `{}` is neither true nor false", shown::value(option, value))))
+}
+
+/// The longest time that an option takes: a year.
+pub(crate) const LONGEST: Duration = Duration::from_secs(31_536_000);
+
+pub(crate) fn seconds(option: &str, value: &str, least: f64) -> Result<Duration> {
+    let most = LONGEST.as_secs();
+    let shown = shown::value(option, value);
+    let bad = || Error::config(format!("the {option} `{shown}` is not a number of seconds from {least} to {most}"));
+    let number: f64 = value.parse().map_err(|_| bad())?;
+    if !(least..=LONGEST.as_secs_f64()).contains(&number) {
+        return Err(bad());
+    }
+    Ok(Duration::from_secs_f64(number))
+}
+
+#[cfg(test)]
+mod fuzz {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::Config;
+
+    const TOKENS: [&str; 40] = [
+        "redis",
+        "rediss",
+        "unix",
+        "valkey",
+        "+cluster",
+        "+sentinel",
+        "+replicated",
+        "+uds",
+        "://",
+        ":",
+        "/",
+        "//",
+        "?",
+        "#",
+        "@",
+        "[",
+        "]",
+        "::1",
+        ",",
+        "%",
+        "%2F",
+        "%zz",
+        "h",
+        "é",
+        "6379",
+        "0",
+        "99999",
+        "&",
+        "=",
+        "watchdog",
+        "password",
+        "sync",
+        "nat",
+        "wait(",
+        ")",
+        " ",
+        "\n",
+        "\0",
+        "..",
+        "1",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn whatever_a_url_is_made_of_it_is_read_or_refused(tokens in proptest::collection::vec(select(&TOKENS[..]), 0..16)) {
+            let text = tokens.concat();
+            match Config::from_url(&text) {
+                Ok(config) => prop_assert!(!config.server().is_empty()),
+                Err(error) => prop_assert!(error.code() == "config" && error.to_string().len() < 1000, "{:?}: {}", text, error),
+            }
+        }
+
+        #[test]
+        fn whatever_an_option_is_set_to_it_is_taken_or_refused(
+            option in select(&["database", "client_name", "prefix", "response_timeout", "fair_wait", "sync", "quarantine", "sharded", "nat", "tls_verify"][..]),
+            tokens in proptest::collection::vec(select(&TOKENS[..]), 0..8),
+        ) {
+            let mut config = Config::from_url("redis://h").expect("a good URL");
+            let set = config.set(option, &tokens.concat()).map(drop);
+            prop_assert!(set.err().is_none_or(|error| error.code() == "config"));
+        }
+    }
+}

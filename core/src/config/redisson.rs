@@ -1,0 +1,111 @@
+//! A configuration as Redisson's files have it, YAML or JSON: the settings that mean something here become a [`Config`].
+
+mod delays;
+mod section;
+mod servers;
+mod tls;
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::config::Config;
+use crate::config::document::{self, Value};
+use crate::config::sync_policy::SyncPolicy;
+use crate::request::error::{Error, Result};
+use crate::request::shown;
+
+use section::Section;
+use servers::Mode;
+
+impl Config {
+    /// From a configuration of Redisson, YAML or JSON: one of `singleServerConfig`, `clusterServersConfig`, `sentinelServersConfig`,
+    /// `replicatedServersConfig` and `masterSlaveServersConfig`, and what goes for all of them. First, anywhere in the text, `${NAME}` and
+    /// `${NAME:-default}` become the variable of the environment, else the default. Its defaults are Redisson's: retries go on for as long
+    /// as its delays add up to, and in every mode but that of a single server connected replicas are waited for.
+    ///
+    /// Settings about what is not here (threads, pools, codecs, reading from replicas) and names that are not known are passed over, and
+    /// named in one debug message. Key stores must be PEM files.
+    ///
+    /// # Errors
+    /// `Error::Config` for what cannot be read, a value that a setting cannot take, and a class where one decides about names, addresses,
+    /// credentials or trust: those are the JVM's. [`Config::check`] tells of key stores that cannot be used and were not replaced.
+    pub fn from_redisson(text: &str) -> Result<Self> {
+        let root = document::read(text, |name| std::env::var(name).ok())?;
+        let Value::Map(entries) = &root.value else {
+            return Err(Error::config(
+                "the configuration has no names and values; write `singleServerConfig: {address: \"redis://host:6379\"}`",
+            ));
+        };
+        let top = Section::new("", entries);
+        let mode = Mode::of(&top)?;
+        let config = read(&top, &mode)?;
+        let idle = [top.unused(), mode.section.unused()].concat();
+        if !idle.is_empty() {
+            tracing::debug!(target: "redlatch::config", "passed over in the configuration, as they mean nothing here: {}", idle.join(", "));
+        }
+        Ok(config)
+    }
+
+    /// As [`Config::from_redisson`], of a file in UTF-8.
+    ///
+    /// # Errors
+    /// As there, and `Error::Config` for a file that cannot be read.
+    pub fn from_redisson_file(path: impl AsRef<Path>) -> Result<Self> {
+        let (path, shown) = (path.as_ref(), shown::value("config", &path.as_ref().display().to_string()));
+        let text =
+            std::fs::read_to_string(path).map_err(|error| Error::config(format!("the configuration `{shown}` cannot be read: {error}")))?;
+        Config::from_redisson(&text).map_err(|error| match error {
+            Error::Config(why) => Error::config(format!("in `{shown}`: {why}")),
+            other => other,
+        })
+    }
+}
+
+fn read(top: &Section, mode: &Mode) -> Result<Config> {
+    let server = &mode.section;
+    let mut config = mode.config()?;
+    // What had its place among the servers' settings before all of them shared it.
+    for (name, remedy) in [
+        ("nameMapper", "leave it out, and name what is put before every name with the option prefix"),
+        ("credentialsResolver", "leave it out, set username and password, and where they change call set_credentials of the client"),
+        ("commandMapper", "scripts name their commands; leave it out"),
+    ] {
+        top.no_class_of_its_own(name, remedy)?;
+        server.no_class_of_its_own(name, remedy)?;
+    }
+    for option in ["username", "password"] {
+        let said = if option == "username" { &config.username } else { &config.password };
+        if let (None, Some(value)) = (said, either(top, server, option)?) {
+            config.set(option, &value)?;
+        }
+    }
+    for name in ["sslTrustManagerFactory", "sslKeyManagerFactory", "sslProtocols", "sslCiphers"] {
+        top.not_here(name, "TLS is decided here, with the protocols and ciphers that are safe; leave it out")?;
+        server.not_here(name, "TLS is decided here, with the protocols and ciphers that are safe; leave it out")?;
+    }
+    if mode.is_tls() {
+        tls::read(&mut config, top, server)?;
+    }
+    if let Some(name) = server.text("clientName")? {
+        config.set("client_name", &name)?;
+    }
+    config.response_timeout = server.millis("timeout", 3000, 1)?;
+    config.connect_timeout = server.millis("connectTimeout", 10_000, 1)?;
+    config.retry_for = delays::retry_for(server)?;
+    config.fair_wait = top.millis("fairLockWaitTimeout", 300_000, 0)?;
+    config.watchdog = top.millis("lockWatchdogTimeout", 30_000, 100)?;
+    let (within, checked) = (top.millis("slavesSyncTimeout", 1000, 0)?, top.truth("checkLockSyncedSlaves", true)?);
+    if !mode.is_single() && within > Duration::ZERO {
+        config.sync(SyncPolicy::Connected { replicas: checked.into(), within })?;
+    }
+    Ok(config)
+}
+
+/// That of all servers goes before that of these.
+fn either(top: &Section, server: &Section, name: &str) -> Result<Option<String>> {
+    let (first, second) = (top.text(name)?, server.text(name)?);
+    Ok(first.or(second))
+}
+
+#[cfg(test)]
+mod tests;

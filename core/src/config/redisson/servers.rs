@@ -1,0 +1,125 @@
+//! Where the servers are, in each of Redisson's modes.
+
+use super::section::Section;
+use crate::config::Config;
+use crate::request::error::{Error, Result};
+use crate::request::shown;
+
+/// Each mode, what follows the scheme in a URL of it, and the setting with its addresses.
+const MODES: [(&str, &str, &str); 5] = [
+    ("singleServerConfig", "", "address"),
+    ("clusterServersConfig", "+cluster", "nodeAddresses"),
+    ("sentinelServersConfig", "+sentinel", "sentinelAddresses"),
+    ("replicatedServersConfig", "+replicated", "nodeAddresses"),
+    // Locks are the master's; its replicas are read by nobody here.
+    ("masterSlaveServersConfig", "", "masterAddress"),
+];
+
+pub struct Mode<'a> {
+    pub section: Section<'a>,
+    name: &'static str,
+    plus: &'static str,
+    /// Never none.
+    addresses: Vec<String>,
+}
+
+impl<'a> Mode<'a> {
+    /// The one that is there.
+    pub fn of(top: &Section<'a>) -> Result<Self> {
+        let mut found: Option<Mode> = None;
+        for (name, plus, setting) in MODES {
+            let Some(section) = top.within(name)? else { continue };
+            if let Some(other) = found {
+                return Err(Error::config(format!("the configuration has both {} and {name}; leave one of them out", other.name)));
+            }
+            let addresses = section.texts(setting)?;
+            if addresses.is_empty() {
+                return Err(Error::config(format!("{name}.{setting} is missing; write one such as \"redis://host:6379\"")));
+            }
+            found = Some(Mode { section, name, plus, addresses });
+        }
+        found.ok_or_else(|| {
+            Error::config("the configuration names no servers; write `singleServerConfig: {address: \"redis://host:6379\"}`")
+        })
+    }
+
+    pub fn is_single(&self) -> bool {
+        self.name == "singleServerConfig"
+    }
+
+    pub fn is_tls(&self) -> bool {
+        ["rediss://", "valkeys://"].iter().any(|scheme| self.addresses[0].starts_with(scheme))
+    }
+
+    /// Who is there, and who one is to them where the addresses say it.
+    pub fn config(&self) -> Result<Config> {
+        let mut path = String::new();
+        if self.plus == "+sentinel" {
+            let missing = || Error::config(format!("{}masterName is missing; write what the sentinels call it", self.section.path));
+            path = format!("/{}", self.section.text("masterName")?.ok_or_else(missing)?);
+        }
+        let mut config = Config::from_url(&format!("{}{path}", self.joined()?))?;
+        let database = self.section.number("database", 0)?;
+        if database != 0 {
+            config.set("database", &database.to_string())?;
+        }
+        for (option, name) in [("sentinel_username", "sentinelUsername"), ("sentinel_password", "sentinelPassword")] {
+            if let Some(value) = self.section.text(name)? {
+                config.set(option, &value)?;
+            }
+        }
+        config.set("nat", &self.nat()?)?;
+        if let Some(word) = self.section.word("shardedSubscriptionMode", &["AUTO", "ON", "OFF"])?.filter(|_| self.plus == "+cluster") {
+            config.set("sharded", &word.to_lowercase())?;
+        }
+        Ok(config)
+    }
+
+    /// The mappers that Redisson has are lists, and so is what went before them.
+    fn nat(&self) -> Result<String> {
+        let mapper = match self.section.class("natMapper").map(|class| class.rsplit('.').next().unwrap_or(class)) {
+            Some("HostPortNatMapper") => self.section.within("natMapper")?.map(|mapper| (mapper, "hostsPortMap")),
+            Some("HostNatMapper") => self.section.within("natMapper")?.map(|mapper| (mapper, "hostsMap")),
+            _ => None,
+        };
+        let (list, places) = match &mapper {
+            Some((mapper, name)) => (mapper, *name),
+            None => {
+                let remedy = "use a HostPortNatMapper or a HostNatMapper, which are lists";
+                self.section.no_class_of_its_own("natMapper", remedy)?;
+                (&self.section, "natMap")
+            }
+        };
+        let Some(map) = list.within(places)? else { return Ok(String::new()) };
+        let pairs = map.names().map(|told| Ok(format!("{told}={}", map.text(told)?.unwrap_or_default())));
+        Ok(pairs.collect::<Result<Vec<_>>>()?.join(","))
+    }
+
+    /// `redis://a:1` and `redis://b:2` are `redis+mode://a:1,b:2`; a login is that of the first.
+    fn joined(&self) -> Result<String> {
+        if self.plus.is_empty() {
+            return Ok(self.addresses[0].clone());
+        }
+        let bad = |address: &str| {
+            let shown = shown::url(address);
+            Error::config(format!(
+                "the address `{shown}` has no scheme, or another one than the first; write redis://host:6379, or rediss:// for all"
+            ))
+        };
+        let (scheme, first) = self.addresses[0].split_once("://").ok_or_else(|| bad(&self.addresses[0]))?;
+        let mut url = format!("{scheme}{}://{}", self.plus, first.trim_end_matches('/'));
+        for address in &self.addresses[1..] {
+            let place = address.strip_prefix(scheme).and_then(|rest| rest.strip_prefix("://")).ok_or_else(|| bad(address))?;
+            let host = place.rsplit('@').next().unwrap_or_default().trim_end_matches('/');
+            if place.trim_end_matches('/').contains(['/', '?', '#']) {
+                let shown = shown::url(address);
+                return Err(Error::config(format!(
+                    "the address `{shown}` has more than a host and a port; options are settings of their own"
+                )));
+            }
+            url.push(',');
+            url.push_str(host);
+        }
+        Ok(url)
+    }
+}

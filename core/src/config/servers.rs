@@ -1,0 +1,166 @@
+//! Where the servers are, and who of them answers for what.
+
+use std::fmt::{Display, Formatter};
+
+use crate::config::address_map::Nat;
+use crate::request::error::{Error, Result};
+
+/// Where one server is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Address {
+    Tcp { host: String, port: u16, tls: bool },
+    Unix(String),
+}
+
+/// Which servers there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Servers {
+    One(Address),
+    /// Some of a cluster, of whom the others are learnt.
+    Cluster(Vec<Address>),
+    /// Those who know where a master is, and what it is called.
+    Sentinel {
+        sentinels: Vec<Address>,
+        master: String,
+    },
+    /// A master and its replicas, who say themselves which they are.
+    Replicated(Vec<Address>),
+}
+
+impl Address {
+    /// What this server calls by that host and port; without a host, itself.
+    pub(crate) fn near(&self, host: &str, port: u16, nat: &Nat) -> Option<Address> {
+        let Address::Tcp { host: own, tls, .. } = self else { return None };
+        let (host, port) = if host.is_empty() || host == "?" { (&**own, port) } else { nat.meant(host, port) };
+        Some(Address::Tcp { host: host.to_owned(), port, tls: *tls })
+    }
+
+    /// As its URL has it behind the scheme.
+    pub(crate) fn place(&self) -> String {
+        self.to_string().split("://").skip(1).collect()
+    }
+
+    pub(crate) fn is_tls(&self) -> bool {
+        matches!(self, Address::Tcp { tls: true, .. })
+    }
+}
+
+impl Servers {
+    /// Those that a program names.
+    pub fn named(&self) -> &[Address] {
+        match self {
+            Servers::One(address) => std::slice::from_ref(address),
+            Servers::Cluster(addresses) | Servers::Replicated(addresses) => addresses,
+            Servers::Sentinel { sentinels, .. } => sentinels,
+        }
+    }
+
+    pub fn is_tls(&self) -> bool {
+        self.named().iter().any(Address::is_tls)
+    }
+
+    /// Whether a URL of that scheme names a socket by its path.
+    pub fn is_socket(scheme: &str) -> bool {
+        matches!(scheme.rsplit('+').next(), Some("unix" | "uds"))
+    }
+
+    /// Out of the scheme of a URL, its hosts, and what is behind them; gives the database too, if one is named.
+    ///
+    /// # Errors
+    /// `Err(why)`: what is wrong with them.
+    pub fn from_url(scheme: &str, hosts: &[&str], path: &str) -> std::result::Result<(Self, Option<String>), String> {
+        let (base, mode) = scheme.split_once('+').unwrap_or((scheme, ""));
+        let tls = match base {
+            "redis" | "valkey" => false,
+            "rediss" | "valkeys" => true,
+            "unix" if mode.is_empty() => false,
+            _ => return Err(format!("has the scheme `{scheme}`")),
+        };
+        let port = if mode == "sentinel" { 26379 } else { 6379 };
+        let addresses = || hosts.iter().map(|host| address(host, port, tls)).collect::<std::result::Result<Vec<_>, _>>();
+        let mut words = path.split('/').filter(|word| !word.is_empty()).map(decode);
+        let servers = match (base, mode) {
+            ("unix", _) | (_, "unix" | "uds") if !tls => {
+                let path = decode(path);
+                return if path.is_empty() { Err("names no socket".into()) } else { Ok((Servers::One(Address::Unix(path)), None)) };
+            }
+            (_, "") => match &addresses()?[..] {
+                [one] => Servers::One(one.clone()),
+                _ => return Err("names several servers; say which they are: redis+cluster, redis+sentinel or redis+replicated".into()),
+            },
+            (_, "cluster") => Servers::Cluster(addresses()?),
+            (_, "replicated") => Servers::Replicated(addresses()?),
+            (_, "sentinel") => {
+                let master = words.next().ok_or("names no master; write redis+sentinel://host1,host2/mymaster")?;
+                Servers::Sentinel { sentinels: addresses()?, master }
+            }
+            _ => return Err(format!("has the scheme `{scheme}`")),
+        };
+        let database = words.next();
+        match words.next() {
+            Some(_) => Err("has more behind its hosts than that takes".into()),
+            None => Ok((servers, database)),
+        }
+    }
+}
+
+/// `host`, `host:port` or `[ip6]:port`, escaped as in a URL.
+fn address(text: &str, port: u16, tls: bool) -> std::result::Result<Address, String> {
+    let url = url::Url::parse(&format!("redis://{text}")).map_err(|error| format!("cannot be read: {error}"))?;
+    let host = match url.host() {
+        Some(url::Host::Ipv6(ip)) => ip.to_string(),
+        Some(host) if !host.to_string().is_empty() => decode(&host.to_string()),
+        _ => return Err("names no host".into()),
+    };
+    // Options, or part of a password, between the hosts.
+    if host.contains(|c: char| "&=?#@/\\;".contains(c) || c.is_whitespace() || c.is_control()) {
+        return Err("names a host with a character that no host has".into());
+    }
+    match url.port() {
+        Some(0) => Err("has port 0".into()),
+        given => Ok(Address::Tcp { host, port: given.unwrap_or(port), tls }),
+    }
+}
+
+pub(crate) fn decode(text: &str) -> String {
+    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+/// Out of a URL: it with its first host alone, and all its hosts.
+pub(crate) fn split(text: &str) -> Result<(String, Vec<&str>)> {
+    let bad = || Error::config("the URL has no `://` in it; write redis://host:6379");
+    let (scheme, rest) = text.split_once("://").ok_or_else(bad)?;
+    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let (user, hosts) = authority.rsplit_once('@').map_or(("", authority), |(user, hosts)| (user, hosts));
+    let hosts: Vec<&str> = hosts.split(',').collect();
+    let user = if authority.contains('@') { format!("{user}@") } else { String::new() };
+    Ok((format!("{scheme}://{user}{}{path}", hosts[0]), hosts))
+}
+
+impl Display for Address {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Address::Tcp { host, port, tls } if host.contains(':') => write!(f, "{}://[{host}]:{port}", scheme(*tls)),
+            Address::Tcp { host, port, tls } => write!(f, "{}://{host}:{port}", scheme(*tls)),
+            Address::Unix(path) => write!(f, "unix://{path}"),
+        }
+    }
+}
+
+impl Display for Servers {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let (mode, master) = match self {
+            Servers::One(address) => return address.fmt(f),
+            Servers::Cluster(_) => ("cluster", ""),
+            Servers::Replicated(_) => ("replicated", ""),
+            Servers::Sentinel { master, .. } => ("sentinel", &**master),
+        };
+        let hosts: Vec<String> = self.named().iter().map(Address::place).collect();
+        let slash = if master.is_empty() { "" } else { "/" };
+        write!(f, "{}+{mode}://{}{slash}{master}", scheme(self.is_tls()), hosts.join(","))
+    }
+}
+
+fn scheme(tls: bool) -> &'static str {
+    if tls { "rediss" } else { "redis" }
+}

@@ -1,0 +1,128 @@
+//! What has to have a lock, besides the memory of its server, before an acquire returns.
+
+use std::fmt::{Display, Formatter};
+use std::time::Duration;
+
+use crate::config::seconds;
+use crate::request::error::{Error, Result};
+use crate::request::shown;
+
+/// The most replicas that can be asked for.
+const MOST: u32 = 1000;
+const FORMS: &str = "write none, wait(replicas=1,within=1.0), wait_aof(replicas=1,within=1.0,local=1) or connected(replicas=1,within=1.0)";
+
+/// What has to confirm what an acquire took before it counts, and within how long. What is not confirmed in time is given back, and the
+/// acquire fails with [`Error::NotSynced`]. Releases and renewals wait for nobody.
+///
+/// It makes it less likely that a lock is lost with its server, and cannot rule it out: a replica that never heard of the lock may take
+/// over all the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SyncPolicy {
+    /// Nobody: what the server has not passed on when it fails is lost.
+    #[default]
+    None,
+    /// So many replicas have it (`WAIT`).
+    Wait { replicas: u32, within: Duration },
+    /// So many replicas have it on disk, and with `local` the server itself (`WAITAOF`: Redis 7.2 and Valkey, with `appendonly yes`).
+    WaitAof { local: bool, replicas: u32, within: Duration },
+    /// Every replica that is connected and in step is waited for, and so many must have it, or all if there are fewer. Where there is
+    /// none, and where the server knows no `WAIT`, nobody. This is what Redisson does.
+    Connected { replicas: u32, within: Duration },
+}
+
+impl SyncPolicy {
+    /// From its text: a name, and in brackets what is to differ from one replica within 1 s.
+    pub(crate) fn read(text: &str) -> Result<Self> {
+        let bad = |why: &str| Error::config(format!("the sync `{}` {why}; {FORMS}", shown::value("sync", text)));
+        let (name, settings) = match text.split_once('(') {
+            Some((name, rest)) => (name, rest.strip_suffix(')').ok_or_else(|| bad("has no `)` at its end"))?),
+            None => (text, ""),
+        };
+        let (mut replicas, mut within, mut local) = (1, Duration::from_secs(1), true);
+        for setting in settings.split(',').map(str::trim).filter(|setting| !setting.is_empty()) {
+            match setting.split_once('=') {
+                Some(("replicas", value)) => replicas = value.parse().map_err(|_| bad("has replicas that are no number"))?,
+                Some(("within", value)) => within = seconds("within", value, 0.001).map_err(|error| bad(&format!("says: {error}")))?,
+                Some(("local", "0" | "1")) if name == "wait_aof" => local = setting.ends_with('1'),
+                _ => return Err(bad(&format!("has `{setting}`"))),
+            }
+        }
+        match name {
+            "none" if settings.is_empty() => Ok(SyncPolicy::None),
+            "wait" => SyncPolicy::Wait { replicas, within }.checked(),
+            "wait_aof" => SyncPolicy::WaitAof { local, replicas, within }.checked(),
+            "connected" => SyncPolicy::Connected { replicas, within }.checked(),
+            _ => Err(bad("is not known")),
+        }
+    }
+
+    /// Refuses numbers that confirm nothing, or never.
+    pub(crate) fn checked(self) -> Result<Self> {
+        let least = match self {
+            SyncPolicy::None => return Ok(self),
+            SyncPolicy::Wait { .. } | SyncPolicy::WaitAof { local: false, .. } => 1,
+            SyncPolicy::WaitAof { .. } | SyncPolicy::Connected { .. } => 0,
+        };
+        if !(least..=MOST).contains(&self.replicas()) {
+            return Err(Error::config(format!("the sync `{self}` needs from {least} to {MOST} replicas; {FORMS}")));
+        }
+        if self.within() < Duration::from_millis(1) {
+            return Err(Error::config(format!("the sync `{self}` leaves no time, which is at least 1 ms; {FORMS}")));
+        }
+        Ok(self)
+    }
+
+    /// How long a confirmation may take.
+    pub(crate) fn within(&self) -> Duration {
+        match *self {
+            SyncPolicy::None => Duration::ZERO,
+            SyncPolicy::Wait { within, .. } | SyncPolicy::WaitAof { within, .. } | SyncPolicy::Connected { within, .. } => within,
+        }
+    }
+
+    fn replicas(&self) -> u32 {
+        match *self {
+            SyncPolicy::None => 0,
+            SyncPolicy::Wait { replicas, .. } | SyncPolicy::WaitAof { replicas, .. } | SyncPolicy::Connected { replicas, .. } => replicas,
+        }
+    }
+}
+
+impl Display for SyncPolicy {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let name = match self {
+            SyncPolicy::None => return f.write_str("none"),
+            SyncPolicy::Wait { .. } => "wait",
+            SyncPolicy::WaitAof { .. } => "wait_aof",
+            SyncPolicy::Connected { .. } => "connected",
+        };
+        write!(f, "{name}(replicas={},within={}", self.replicas(), self.within().as_secs_f64())?;
+        match self {
+            SyncPolicy::WaitAof { local, .. } => write!(f, ",local={})", u8::from(*local)),
+            _ => f.write_str(")"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_read_and_written_again() {
+        let (second, local) = (Duration::from_secs(1), false);
+        for (text, policy) in [
+            ("none", SyncPolicy::None),
+            ("wait", SyncPolicy::Wait { replicas: 1, within: second }),
+            ("wait()", SyncPolicy::Wait { replicas: 1, within: second }),
+            ("wait(replicas=2, within=0.25)", SyncPolicy::Wait { replicas: 2, within: second / 4 }),
+            ("wait_aof(local=0)", SyncPolicy::WaitAof { local, replicas: 1, within: second }),
+            ("wait_aof(replicas=0)", SyncPolicy::WaitAof { local: true, replicas: 0, within: second }),
+            ("connected(replicas=0)", SyncPolicy::Connected { replicas: 0, within: second }),
+        ] {
+            assert_eq!(SyncPolicy::read(text).expect(text), policy);
+            assert_eq!(SyncPolicy::read(&policy.to_string()).expect(text), policy);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! One owner of one lock.
+
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::{Arc, LazyLock};
+
+use foldhash::fast::RandomState;
+
+use crate::redis::kinds;
+
+/// Of a lock of a kind, the owner of that number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slot {
+    mark: u64,
+    pub kind: &'static str,
+    pub name: Arc<str>,
+    pub owner: i64,
+}
+
+static STATE: LazyLock<RandomState> = LazyLock::new(RandomState::default);
+
+impl Slot {
+    pub fn new(kind: &'static str, name: Arc<str>, owner: i64) -> Self {
+        let mark = STATE.hash_one((kind, &name, owner));
+        Slot { mark, kind, name, owner }
+    }
+
+    /// What the server calls that whose change may be the loss of a hold.
+    pub fn names(&self) -> impl Iterator<Item = Arc<str>> {
+        let shared = kinds::find(self.kind).and_then(|row| row.1.shared_key(&self.name));
+        std::iter::once(self.name.clone()).chain(shared.map(Arc::from))
+    }
+
+    /// Hardly ever that of another slot.
+    pub fn mark(&self) -> u64 {
+        self.mark
+    }
+}
+
+impl Hash for Slot {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.mark);
+    }
+}

@@ -1,0 +1,207 @@
+//! One changing call at a time for each owner of a lock: a repeat, a renewal and a release never cross.
+
+use std::collections::hash_map::{Entry, HashMap};
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use foldhash::fast::RandomState;
+use tokio::sync::{Notify, oneshot};
+
+use crate::engine::claim::Slot;
+
+#[derive(Default)]
+pub struct Gates {
+    inside: Mutex<Inside>,
+    /// Told whenever nobody may be inside any more.
+    left: Notify,
+}
+
+#[derive(Default)]
+struct Inside {
+    /// A slot with somebody inside has an entry, and so has one that is queued for: those who queue for their turn.
+    taken: HashMap<Slot, VecDeque<oneshot::Sender<Turn>>, RandomState>,
+    /// The marks of the slots that a round is inside of.
+    round: HashSet<u64, RandomState>,
+    /// Slots that are queued for until a round is over.
+    awaited: Vec<Slot>,
+}
+
+/// The right to send; dropping it passes it on.
+pub struct Turn {
+    gates: Arc<Gates>,
+    pub slot: Slot,
+    /// Somebody else has it now.
+    passed: bool,
+}
+
+/// The turns of very many slots at once; dropping it passes them all on. Slots that are answered for by different calls are in rounds of
+/// their own, so that none waits for the slowest of those.
+pub struct Round {
+    gates: Arc<Gates>,
+    marks: Vec<u64>,
+}
+
+/// Lets slots into rounds while no other call can come in.
+pub struct Entrance<'a>(&'a mut Inside);
+
+impl Entrance<'_> {
+    /// False: another call is inside, or another round.
+    pub fn lets_in(&mut self, round: &mut Round, slot: &Slot) -> bool {
+        let enters = !self.0.taken.contains_key(slot) && self.0.round.insert(slot.mark());
+        if enters {
+            round.marks.push(slot.mark());
+        }
+        enters
+    }
+}
+
+impl Gates {
+    pub fn try_enter(self: &Arc<Self>, slot: &Slot) -> Option<Turn> {
+        let mut inside = self.inside();
+        let is_free = !inside.round.contains(&slot.mark()) && !inside.taken.contains_key(slot);
+        is_free.then(|| self.turn(&mut inside, slot))
+    }
+
+    /// A round that no slot is in yet.
+    pub fn round(self: &Arc<Self>) -> Round {
+        Round { gates: self.clone(), marks: Vec::new() }
+    }
+
+    /// Has `gather` let slots into rounds; it may drop none of them meanwhile.
+    pub fn open<T>(&self, gather: impl FnOnce(&mut Entrance) -> T) -> T {
+        gather(&mut Entrance(&mut self.inside()))
+    }
+
+    /// Returns once nobody is inside anywhere. For one caller at a time.
+    pub async fn idle(&self) {
+        while !self.is_idle() {
+            self.left.notified().await;
+        }
+    }
+
+    /// Waits for the turn. Dropping the future leaves the queue.
+    pub async fn enter(self: &Arc<Self>, slot: &Slot) -> Turn {
+        loop {
+            let turn = {
+                let mut inside = self.inside();
+                if inside.round.contains(&slot.mark()) && !inside.taken.contains_key(slot) {
+                    inside.awaited.push(slot.clone());
+                    inside.taken.insert(slot.clone(), VecDeque::new());
+                }
+                let Some(queue) = inside.taken.get_mut(slot) else { return self.turn(&mut inside, slot) };
+                let (sender, turn) = oneshot::channel();
+                queue.push_back(sender);
+                turn
+            };
+            if let Ok(turn) = turn.await {
+                return turn;
+            }
+        }
+    }
+
+    fn turn(self: &Arc<Self>, inside: &mut Inside, slot: &Slot) -> Turn {
+        inside.taken.insert(slot.clone(), VecDeque::new());
+        Turn::new(self, slot)
+    }
+
+    pub fn is_idle(&self) -> bool {
+        let inside = self.inside();
+        inside.taken.is_empty() && inside.round.is_empty()
+    }
+
+    fn inside(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().expect("nothing panics while it is held")
+    }
+}
+
+impl Turn {
+    fn new(gates: &Arc<Gates>, slot: &Slot) -> Self {
+        Turn { gates: gates.clone(), slot: slot.clone(), passed: false }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        while !self.passed {
+            let next = {
+                let mut inside = self.gates.inside();
+                let Entry::Occupied(mut queue) = inside.taken.entry(self.slot.clone()) else { return };
+                match queue.get_mut().pop_front() {
+                    Some(next) => next,
+                    None => {
+                        queue.remove();
+                        self.gates.left.notify_one();
+                        return;
+                    }
+                }
+            };
+            match next.send(Turn::new(&self.gates, &self.slot)) {
+                Ok(()) => self.passed = true,
+                // It went away meanwhile: this very turn is still ours to pass on.
+                Err(mut turn) => turn.passed = true,
+            }
+        }
+    }
+}
+
+impl Drop for Round {
+    fn drop(&mut self) {
+        let over: Vec<Slot> = {
+            let mut inside = self.gates.inside();
+            let Inside { round, awaited, .. } = &mut *inside;
+            for mark in &self.marks {
+                round.remove(mark);
+            }
+            awaited.extract_if(.., |slot| !round.contains(&slot.mark())).collect()
+        };
+        for slot in over {
+            drop(Turn::new(&self.gates, &slot));
+        }
+        self.gates.left.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+
+    fn poll<T>(future: &mut std::pin::Pin<Box<impl Future<Output = T>>>) -> Poll<T> {
+        future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn nobody_is_inside_together_with_a_round() {
+        let gates = Arc::new(Gates::default());
+        let [one, two, three] = [1, 2, 3].map(|owner| Slot::new("plain", "n".into(), owner));
+        let turn = gates.try_enter(&one).expect("nobody is inside");
+        let (mut round, mut other) = (gates.round(), gates.round());
+        let let_in = gates.open(|entrance| [&one, &two, &two].map(|slot| entrance.lets_in(&mut round, slot)));
+        assert_eq!(let_in, [false, true, false]);
+        assert!(gates.try_enter(&two).is_none() && gates.try_enter(&three).is_some());
+        let mut waiting = [(); 3].map(|()| Box::pin(gates.enter(&two)));
+        assert!(waiting.iter_mut().all(|turn| poll(turn).is_pending()));
+        assert!(!gates.open(|entrance| entrance.lets_in(&mut other, &two)), "a call queues");
+        let [gone, mut first, mut second] = waiting;
+        drop((gone, round));
+        let Poll::Ready(first) = poll(&mut first) else { panic!("the round is over") };
+        assert!(poll(&mut second).is_pending(), "one at a time");
+        drop(first);
+        assert!(poll(&mut second).is_ready());
+        drop((turn, second));
+        assert!(gates.is_idle());
+    }
+    #[test]
+    fn a_round_that_is_over_lets_its_slots_go_while_another_lasts() {
+        let gates = Arc::new(Gates::default());
+        let [one, two] = [1, 2].map(|owner| Slot::new("plain", "n".into(), owner));
+        let (mut quick, mut slow) = (gates.round(), gates.round());
+        assert!(gates.open(|entrance| entrance.lets_in(&mut quick, &one) && entrance.lets_in(&mut slow, &two)));
+        drop(quick);
+        assert!(gates.try_enter(&one).is_some() && gates.try_enter(&two).is_none());
+        drop(slow);
+        assert!(gates.try_enter(&two).is_some() && gates.is_idle());
+    }
+}

@@ -1,0 +1,80 @@
+//! A holder can ask for its loss, once it is told and however late.
+
+use std::time::Duration;
+
+use super::Holds;
+use crate::base::clock::Instant;
+use crate::engine::claim::Slot;
+use crate::request::Look;
+use crate::request::error::LostReason;
+
+const SECOND: Duration = Duration::from_secs(1);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+fn slot() -> Slot {
+    Slot::new("plain", "n".into(), 1)
+}
+
+/// A hold whose lease has ended, in a client whose watchdog has looked at it a day later.
+fn lost_for_a_day() -> (Holds, u64, Instant) {
+    let start = Instant::now();
+    let mut holds = Holds::new("u".into(), SECOND);
+    let number = holds.taken(&slot(), Some(SECOND), 0, start, start);
+    assert!(!holds.look(number, start + 2 * SECOND).is_held());
+    let later = start + DAY;
+    holds.due(later, 10, |_, _| true);
+    (holds, number, later)
+}
+
+#[test]
+fn a_loss_is_known_however_late_its_holder_asks() {
+    let (mut holds, number, later) = lost_for_a_day();
+    let Look::Lost(loss) = holds.look(number, later) else { panic!("the loss is forgotten") };
+    assert_eq!((&*loss.lock, loss.reason), ("n", LostReason::Expired));
+    assert_eq!(holds.loss_of(number, later).expect("it was lost").reason, LostReason::Expired);
+}
+
+#[test]
+fn a_late_release_is_told_of_the_loss_once_and_the_loss_stays_known() {
+    let (mut holds, number, later) = lost_for_a_day();
+    let lapsed = holds.leaving(&slot(), number, later).expect_err("it was lost");
+    assert_eq!(lapsed.loss.reason, LostReason::Expired);
+    assert!(matches!(holds.leaving(&slot(), number, later), Ok(None)), "it was told before");
+    assert!(matches!(holds.look(number, later), Look::Gone), "it was told before");
+    assert_eq!(holds.loss_of(number, later).expect("it was lost").reason, LostReason::Expired);
+}
+
+#[test]
+fn another_owner_is_not_told_of_a_loss() {
+    let (mut holds, number, later) = lost_for_a_day();
+    let other = Slot::new("plain", "n".into(), 2);
+    assert!(matches!(holds.leaving(&other, number, later), Ok(None)));
+    assert!(holds.leaving(&slot(), number, later).is_err());
+}
+
+#[test]
+fn a_released_hold_was_never_lost() {
+    let start = Instant::now();
+    let mut holds = Holds::new("u".into(), SECOND);
+    let number = holds.taken(&slot(), Some(SECOND), 0, start, start);
+    holds.released(&slot(), number, true, start);
+    assert!(holds.loss_of(number, start + DAY).is_none());
+}
+
+#[test]
+fn a_loss_that_no_caller_can_ask_for_is_forgotten() {
+    let (mut holds, number, later) = lost_for_a_day();
+    assert!(!holds.abandon(number, later));
+    assert!(holds.loss_of(number, later).is_none());
+}
+
+#[test]
+fn a_hold_that_no_caller_could_ask_for_leaves_no_loss() {
+    let start = Instant::now();
+    let mut holds = Holds::new("u".into(), SECOND);
+    let number = holds.taken(&slot(), Some(SECOND), 0, start, start);
+    assert!(!holds.abandon(number, start), "it is not renewed anyway");
+    assert!(!holds.look(number, start + 2 * SECOND).is_held());
+    holds.due(start + DAY, 10, |_, _| true);
+    assert!(holds.loss_of(number, start + DAY).is_none());
+}

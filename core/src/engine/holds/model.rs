@@ -1,0 +1,180 @@
+//! Random histories of three owners against a server that keeps one time for each, as the scripts do: an acquire and a renewal raise it, a
+//! release that leaves holds says how long it is, and somebody else may change it. Calls take time there and back.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::{Holds, believed};
+use crate::base::clock::Instant;
+use crate::engine::claim::Slot;
+use crate::request::Look;
+use crate::request::error::LostReason;
+
+const WATCHDOG: Duration = Duration::from_secs(3);
+const LEASE: Duration = Duration::from_millis(700);
+
+/// A hold as the reference knows it.
+#[derive(Clone, Copy, PartialEq)]
+struct Noted {
+    number: u64,
+    owner: usize,
+    watched: bool,
+}
+
+fn slot(owner: usize) -> Slot {
+    Slot::new("plain", "n".into(), owner as i64)
+}
+
+/// What the server keeps of an owner, and what the owner may believe after the answers so far.
+#[derive(Clone, Copy)]
+struct Kept {
+    until: Instant,
+    believed: Instant,
+    /// Somebody else has shortened it, and no answer has told of that.
+    cut: bool,
+}
+
+/// The ways of a call to the server and back.
+#[derive(Clone, Copy)]
+struct Trip {
+    sent: Instant,
+    done: Instant,
+    answered: Instant,
+}
+
+impl Trip {
+    fn new(sent: Instant, pick: u8) -> Self {
+        let done = sent + Duration::from_millis(u64::from(pick % 16));
+        Trip { sent, done, answered: done + Duration::from_millis(u64::from(pick % 7)) }
+    }
+}
+
+fn play(history: &[(u8, u8)]) {
+    let mut now = Instant::now();
+    let mut holds = Holds::new("u".into(), WATCHDOG);
+    let mut noted = Vec::<Noted>::new();
+    let mut kept = [Kept { until: now, believed: now, cut: false }; 3];
+    let (mut begun, mut ended) = (0, Vec::new());
+    for &(action, pick) in history {
+        let owner = usize::from(pick) % 3;
+        let count = noted.iter().filter(|hold| hold.owner == owner).count();
+        let trip = Trip::new(now, pick);
+        match action % 9 {
+            0 | 1 => {
+                let lease = (action % 2 == 0).then_some(LEASE);
+                let time = lease.unwrap_or(WATCHDOG);
+                let until = trip.sent + believed(time);
+                now = trip.answered;
+                let own = &mut kept[owner];
+                own.until = if own.until > trip.done { own.until.max(trip.done + time) } else { trip.done + time };
+                // A hold whose time was over before the answer came is none to build on.
+                let is_more = noted.iter().any(|hold| hold.owner == owner) && own.believed > now;
+                if is_more {
+                    own.believed = own.believed.max(until);
+                } else {
+                    noted.retain(|hold| hold.owner != owner);
+                    (own.believed, own.cut) = (until, false);
+                }
+                let _ = holds.count(&slot(owner), now);
+                let number = holds.taken(&slot(owner), lease, 0, trip.sent, now);
+                noted.push(Noted { number, owner, watched: lease.is_none() });
+                begun += 1;
+            }
+            2 | 3 => {
+                // The latest, or the first.
+                let latest = action % 9 == 2;
+                let its = |hold: &Noted| hold.owner == owner;
+                let at = if latest { noted.iter().rposition(its) } else { noted.iter().position(its) };
+                let number = at.filter(|_| !latest).map_or(0, |at| noted[at].number);
+                match (holds.leaving(&slot(owner), number, now), at) {
+                    (Ok(Some(leaving)), Some(at)) => {
+                        assert_eq!((leaving.number, leaving.leave as usize), (noted[at].number, count - 1));
+                        noted.remove(at);
+                        let is_watched = noted.iter().any(|hold| hold.owner == owner && hold.watched);
+                        assert_eq!(leaving.lease > Duration::ZERO, is_watched);
+                        now = trip.answered;
+                        holds.forget(&slot(owner), leaving.number, now);
+                        if leaving.leave > 0 {
+                            let left = kept[owner].until.saturating_duration_since(trip.done).max(leaving.lease);
+                            let believed = trip.sent + believed(left);
+                            holds.left(&slot(owner), left, leaving.lease, trip.sent, now);
+                            kept[owner] = Kept { until: trip.done + left, believed, cut: false };
+                        } else {
+                            kept[owner].until = now;
+                        }
+                    }
+                    (Ok(None) | Err(_), None) => {}
+                    (found, at) => panic!("{:?} for {at:?}", found.map(|leaving| leaving.map(|leaving| leaving.number))),
+                }
+            }
+            4 => {
+                holds.lost(&slot(owner), LostReason::Deleted, now);
+                noted.retain(|hold| hold.owner != owner);
+            }
+            5 => holds.suspect(None, now),
+            6 => {
+                let own = &mut kept[owner];
+                own.until = own.until.min(now + Duration::from_millis(u64::from(pick) * 8));
+                own.cut = true;
+            }
+            _ => now += Duration::from_millis(u64::from(pick) * 4),
+        }
+        noted.retain(|hold| kept[hold.owner].believed > now);
+        let mut asked = Vec::new();
+        holds.due(now, 100, |slot, ask| {
+            asked.push((slot.owner as usize, ask));
+            true
+        });
+        let trip = Trip::new(now, pick / 3);
+        for (owner, ask) in asked {
+            assert!(noted.iter().any(|hold| hold.owner == owner), "asked about what is not held");
+            // No answer comes.
+            if pick % 5 == 0 {
+                continue;
+            }
+            now = trip.answered;
+            let own = &mut kept[owner];
+            if own.until <= trip.done {
+                // The key has gone.
+                holds.answered(&[ask], "-", 0, true, trip.sent, now);
+                noted.retain(|hold| hold.owner != owner);
+                continue;
+            }
+            if ask.lease > Duration::ZERO {
+                assert!(noted.iter().any(|hold| hold.owner == owner && hold.watched), "renewed what nobody watches");
+                // The server gives what it was asked for, which may be more than the watchdog's time.
+                own.until = own.until.max(trip.done + ask.lease);
+                own.believed = own.believed.max(trip.sent + believed(WATCHDOG));
+            }
+            holds.answered(&[ask], "1", 0, true, trip.sent, now);
+        }
+        for hold in &noted {
+            holds.look(hold.number, now);
+        }
+        noted.retain(|hold| kept[hold.owner].believed > now);
+        for hold in &noted {
+            let own = kept[hold.owner];
+            let Look::Held { remaining } = holds.look(hold.number, now) else { panic!("it is held") };
+            assert_eq!(now + remaining, own.believed);
+            assert!(own.cut || own.believed <= own.until, "it is believed in for {:?} too long", own.believed - own.until);
+            assert!(holds.sleep().expect("a live hold is looked at") <= own.believed);
+            assert_eq!(holds.count(&slot(hold.owner), now) as usize, noted.iter().filter(|other| other.owner == hold.owner).count());
+        }
+        ended.extend(holds.take_ended().into_iter().filter(|ended| ended.loss.is_some()).map(|ended| ended.number));
+    }
+    let told = ended.len();
+    ended.sort_unstable();
+    ended.dedup();
+    assert_eq!(ended.len(), told, "a loss was told twice");
+    assert!(told + noted.len() <= begun);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 5000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_held_is_known_and_renewed_and_nothing_else_and_for_no_longer_than_the_server_keeps_it(history in prop::collection::vec(any::<(u8, u8)>(), 1..120)) {
+        play(&history);
+    }
+}

@@ -1,0 +1,72 @@
+//! The newest token that an owner has had is known as long as the server may keep a field of that owner.
+
+use std::time::Duration;
+
+use super::Holds;
+use crate::base::clock::Instant;
+use crate::engine::claim::Slot;
+
+const WATCHDOG: Duration = Duration::from_secs(1);
+const SECOND: Duration = Duration::from_secs(1);
+/// A hundredth of it is longer than the watchdog's time.
+const LONG: Duration = Duration::from_secs(1000);
+
+fn slot() -> Slot {
+    Slot::new("fenced", "n".into(), 1)
+}
+
+fn take(holds: &mut Holds, lease: Duration, token: i64, now: Instant) -> u64 {
+    let number = holds.taken(&slot(), Some(lease), 0, now, now);
+    holds.fence(number, token, lease);
+    number
+}
+
+/// The watchdog looks at what is due.
+fn pass_to(holds: &mut Holds, now: Instant) {
+    holds.due(now, 10, |_, _| true);
+}
+
+#[test]
+fn a_token_of_an_inner_hold_is_known_after_that_hold_was_let_go() {
+    let now = Instant::now();
+    let mut holds = Holds::new("u".into(), WATCHDOG);
+    let [_, inner] = [3, 5].map(|token| take(&mut holds, LONG, token, now));
+    holds.forget(&slot(), inner, now);
+    assert_eq!(holds.known(&slot()), 5);
+}
+
+#[test]
+fn a_token_of_a_lost_hold_is_known_until_its_lease_is_over_by_the_servers_clock() {
+    let start = Instant::now();
+    let mut holds = Holds::new("u".into(), WATCHDOG);
+    let hold = take(&mut holds, LONG, 3, start);
+    let lost = start + LONG - 10 * SECOND;
+    assert!(!holds.look(hold, lost).is_held());
+    holds.forget(&slot(), hold, lost);
+    for seconds in 0..10 {
+        pass_to(&mut holds, lost + seconds * SECOND);
+        assert_eq!(holds.known(&slot()), 3, "{} s before the end of the lease", 10 - seconds);
+    }
+}
+
+#[test]
+fn a_token_of_a_hold_whose_release_was_never_settled_is_known_until_its_lease_is_over() {
+    let start = Instant::now();
+    let mut holds = Holds::new("u".into(), WATCHDOG);
+    let hold = take(&mut holds, LONG, 3, start);
+    holds.forget(&slot(), hold, start + SECOND);
+    pass_to(&mut holds, start + LONG);
+    assert_eq!(holds.known(&slot()), 3);
+    pass_to(&mut holds, start + 2 * LONG);
+    assert_eq!((holds.known(&slot()), holds.sleep()), (0, None), "it is remembered for ever");
+}
+
+#[test]
+fn nothing_is_remembered_of_an_owner_whose_last_hold_was_released() {
+    let now = Instant::now();
+    let mut holds = Holds::new("u".into(), WATCHDOG);
+    let hold = take(&mut holds, LONG, 3, now);
+    holds.released(&slot(), hold, true, now);
+    pass_to(&mut holds, now);
+    assert_eq!((holds.known(&slot()), holds.sleep()), (0, None));
+}

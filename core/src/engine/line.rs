@@ -1,0 +1,407 @@
+//! The waiters of one client for one lock: the head contends for it, and a release passes the hold on to it. Where there may be several, as
+//! permits, one behind the head that wants less may go first, see [`Overtaken`].
+//! A state machine without I/O; `W` is what the caller needs to answer a waiter.
+
+use std::collections::hash_map::{Entry, HashMap};
+use std::collections::{BTreeSet, VecDeque};
+use std::time::Duration;
+
+use foldhash::fast::RandomState;
+
+use crate::base::clock::Instant;
+use crate::engine::pace::{Busy, Met, Next, Waiter};
+
+/// A chain of passes ends after so many, or after this long: then others have their turn.
+const PASSES: u32 = 64;
+const CHAIN: Duration = Duration::from_millis(10);
+/// How long an empty line stays: whoever comes back at once finds it listening.
+const LINGER: Duration = Duration::from_millis(5);
+/// At least so many permits go to waiters that overtake the head before some are kept for it, and for at most so long.
+const ENOUGH: u64 = 16;
+const KEPT: Duration = Duration::from_secs(1);
+
+/// What the line wants done now.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Step {
+    End,
+    Listen,
+    /// For the head.
+    Try,
+    /// For the first waiter that wants no more than there is, while the head sleeps.
+    TryFitting,
+    /// Give up the place in the server's queue: nobody wants it any more.
+    Leave,
+    Sleep(Instant),
+}
+
+#[derive(Debug)]
+pub struct Line<W> {
+    waiting: VecDeque<Place<W>>,
+    /// How often each owner is among them.
+    owners: HashMap<i64, u32, RandomState>,
+    deadlines: BTreeSet<(Instant, u64)>,
+    out: Option<Out<W>>,
+    chain: Option<(u32, Instant)>,
+    empty_since: Option<Instant>,
+    /// How many have come so far.
+    came: u64,
+    /// What the last try found there, less what was taken since.
+    available: u64,
+    overtaken: Option<Overtaken>,
+    /// The server's queue has a place for this line.
+    pub placed: bool,
+    pub waiter: Waiter,
+}
+
+#[derive(Debug)]
+pub struct Place<W> {
+    pub id: u64,
+    pub deadline: Option<Instant>,
+    pub joined: Instant,
+    /// How much at once.
+    pub wants: u64,
+    /// Which one it was to come; 0: it comes now.
+    pub number: u64,
+    pub owner: i64,
+    pub waiter: W,
+}
+
+/// What has gone past a head that wants more than there is. Once that is as much as the head wants, no waiter overtakes it for twice as long
+/// as that took, so that what comes back meanwhile is the head's. If that was too short for it, the next time is longer; and before that
+/// others overtake it for as long. No waiter that wants less waits for that longer than [`KEPT`].
+#[derive(Debug)]
+struct Overtaken {
+    /// The head's [`Place::number`].
+    head: u64,
+    permits: u64,
+    since: Instant,
+    /// For so long none overtook it last time.
+    kept: Duration,
+    /// Until then no waiter overtakes it.
+    kept_until: Option<Instant>,
+}
+
+impl Overtaken {
+    fn new(head: u64, since: Instant, kept: Duration) -> Self {
+        Overtaken { head, permits: 0, since, kept, kept_until: None }
+    }
+}
+
+/// The one waiter for whom a call is in flight: a try of the line, or a pass by a release.
+#[derive(Debug)]
+struct Out<W> {
+    id: u64,
+    /// None: its time has run out meanwhile, and it was told so.
+    place: Option<Place<W>>,
+    cancelled: bool,
+    wants: u64,
+    /// A waiter that came before it waits on.
+    overtakes: bool,
+    /// See [`Line::outlasts`].
+    lasts: bool,
+}
+
+/// Whom a finished call was for.
+#[derive(Debug)]
+pub enum Returned<W> {
+    Wants(Place<W>),
+    /// Asked to end meanwhile; still to be answered.
+    Cancelled(Place<W>),
+    /// Answered already.
+    Late,
+}
+
+impl<W> Line<W> {
+    /// `near`: a hold of this client is in the way.
+    pub fn new(near: bool, now: Instant) -> Self {
+        let waiter = Waiter::new(near, now);
+        Line {
+            waiting: VecDeque::new(),
+            owners: HashMap::default(),
+            deadlines: BTreeSet::new(),
+            out: None,
+            chain: None,
+            empty_since: None,
+            came: 0,
+            available: 0,
+            overtaken: None,
+            placed: false,
+            waiter,
+        }
+    }
+
+    /// A waiter comes to a line in which no other waited.
+    pub fn meet(&mut self, met: Met, now: Instant) {
+        if let Met::Busy(busy) | Met::WasBusy(busy) = met {
+            self.available = busy.available;
+        }
+        self.waiter.meet(met, now);
+    }
+
+    pub fn join(&mut self, mut place: Place<W>) {
+        if place.number == 0 {
+            place.number = self.came + 1;
+        }
+        self.came = self.came.max(place.number);
+        self.deadlines.extend(place.deadline.map(|deadline| (deadline, place.id)));
+        self.empty_since = None;
+        self.stand(place);
+    }
+
+    /// Before those who came later.
+    fn stand(&mut self, place: Place<W>) {
+        *self.owners.entry(place.owner).or_default() += 1;
+        match self.waiting.back() {
+            Some(last) if last.number > place.number => {
+                let at = self.waiting.partition_point(|other| other.number < place.number);
+                self.waiting.insert(at, place);
+            }
+            _ => self.waiting.push_back(place),
+        }
+    }
+
+    fn step_out(&mut self, at: usize) -> Option<Place<W>> {
+        let place = self.waiting.remove(at)?;
+        self.miss(place.owner);
+        Some(place)
+    }
+
+    /// One of this owner's waiters less.
+    fn miss(&mut self, owner: i64) {
+        if let Entry::Occupied(mut count) = self.owners.entry(owner) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
+    }
+
+    /// Leaves from wherever it stands; `None`: a call is in flight for it, whose end will answer it.
+    pub fn leave(&mut self, id: u64) -> Option<Place<W>> {
+        if let Some(out) = self.out.as_mut().filter(|out| out.id == id) {
+            out.cancelled = true;
+            return None;
+        }
+        let at = self.waiting.iter().position(|place| place.id == id)?;
+        let place = self.step_out(at)?;
+        self.forget_deadline(&place);
+        Some(place)
+    }
+
+    /// Those whose time has run out.
+    pub fn expired(&mut self, now: Instant) -> Vec<Place<W>> {
+        let mut late = Vec::new();
+        while let Some(&(_, id)) = self.deadlines.first().filter(|(deadline, _)| *deadline <= now) {
+            self.deadlines.pop_first();
+            match &mut self.out {
+                Some(out) if out.id == id && out.lasts => {}
+                Some(out) if out.id == id => late.extend(out.place.take()),
+                _ => late.extend(self.waiting.iter().position(|place| place.id == id).and_then(|at| self.step_out(at))),
+            }
+        }
+        late
+    }
+
+    pub fn step(&mut self, now: Instant) -> Step {
+        if self.waiting.is_empty() && self.out.is_none() {
+            if self.placed {
+                return Step::Leave;
+            }
+            let end = *self.empty_since.get_or_insert(now) + LINGER;
+            return if now >= end { Step::End } else { Step::Sleep(end) };
+        }
+        let until = match self.next(now) {
+            Next::Listen => return Step::Listen,
+            Next::Try => return Step::Try,
+            Next::Sleep(until) => until,
+        };
+        let fits = self.fitting(now).map(|(_, from)| from);
+        match fits {
+            Some(from) if from <= now => Step::TryFitting,
+            fits => Step::Sleep([fits, self.deadline()].into_iter().flatten().fold(until, Instant::min)),
+        }
+    }
+
+    fn next(&self, now: Instant) -> Next {
+        if self.out.is_some() { Next::Sleep(now + Duration::from_secs(60)) } else { self.waiter.next(now) }
+    }
+
+    /// Where the first waiter stands that wants no more than there is, and from when on it may try.
+    fn fitting(&self, now: Instant) -> Option<(usize, Instant)> {
+        if self.out.is_some() || self.available == 0 {
+            return None;
+        }
+        let at = self.waiting.iter().position(|place| place.wants <= self.available && is_in_time(place, now))?;
+        let kept = self.overtaken.as_ref().filter(|overtaken| at > 0 && overtaken.head == self.waiting[0].number);
+        Some((at, kept.and_then(|overtaken| overtaken.kept_until).unwrap_or(now)))
+    }
+
+    /// Takes the first waiter out for a try that wants no more than there is.
+    pub fn take_fitting(&mut self, now: Instant) -> Option<&Place<W>> {
+        let (at, _) = self.fitting(now).filter(|(_, from)| *from <= now)?;
+        self.take(at, at > 0)
+    }
+
+    fn take(&mut self, at: usize, overtakes: bool) -> Option<&Place<W>> {
+        let place = self.step_out(at)?;
+        self.out = Some(Out { id: place.id, wants: place.wants, place: Some(place), cancelled: false, overtakes, lasts: false });
+        self.out.as_ref().and_then(|out| out.place.as_ref())
+    }
+
+    /// The call in flight may be carried out and not yet confirmed: its end answers its waiter, though the time of that one runs out before.
+    pub fn outlasts(&mut self) {
+        self.out.iter_mut().for_each(|out| out.lasts = true);
+    }
+
+    /// The try in flight has taken what its waiter wants.
+    pub fn took(&mut self, now: Instant) {
+        let Some(out) = self.out.as_ref().filter(|out| out.overtakes) else {
+            // There may be more for the next one.
+            self.waiter.served(now);
+            return self.waiter.hurry(now);
+        };
+        // The word that the head was given stands: what is taken before it makes no room for it.
+        self.available = self.available.saturating_sub(out.wants);
+        let Some(head) = self.waiting.front().filter(|head| out.place.as_ref().is_none_or(|place| head.number < place.number)) else {
+            return self.waiter.hurry(now);
+        };
+        let before = self.overtaken.take().filter(|overtaken| overtaken.head == head.number);
+        let mut overtaken = match before {
+            Some(Overtaken { kept_until: Some(until), kept, .. }) => Overtaken::new(head.number, until, kept),
+            Some(goes_on) => goes_on,
+            None => Overtaken::new(head.number, now, Duration::ZERO),
+        };
+        overtaken.permits += out.wants;
+        let took = now.saturating_duration_since(overtaken.since);
+        if overtaken.permits >= head.wants.max(ENOUGH) && took >= overtaken.kept {
+            overtaken.kept = (2 * took).min(KEPT);
+            overtaken.kept_until = Some(now + overtaken.kept);
+        }
+        self.overtaken = Some(overtaken);
+    }
+
+    /// The try in flight has met this. `proven`: the server has confirmed the subscription.
+    pub fn busy(&mut self, busy: Busy, proven: bool, now: Instant) {
+        self.available = busy.available;
+        match &self.out {
+            Some(Out { overtakes: true, .. }) => self.waiter.busy_too(busy.left, now),
+            _ => self.waiter.busy(busy.left, proven, now),
+        }
+    }
+
+    /// Takes the head out for a try.
+    pub fn take_head(&mut self, now: Instant) -> Option<&Place<W>> {
+        if self.out.is_some() {
+            return None;
+        }
+        let at = self.waiting.iter().position(|place| is_in_time(place, now))?;
+        self.take(at, false)
+    }
+
+    /// Takes the head out, to pass a hold on to it that began at `since`; `None`: let go of the lock.
+    pub fn pass(&mut self, since: Instant, now: Instant) -> Option<&Place<W>> {
+        let (passes, since) = self.chain.take().unwrap_or((0, since));
+        if passes >= PASSES || now.saturating_duration_since(since) >= CHAIN {
+            return None;
+        }
+        self.take_head(now)?;
+        self.chain = Some((passes + 1, since));
+        self.out.as_ref().and_then(|out| out.place.as_ref())
+    }
+
+    /// The call in flight has ended, and its waiter is to be answered.
+    pub fn returned(&mut self) -> Returned<W> {
+        let Some(out) = self.out.take() else { return Returned::Late };
+        match out.place {
+            Some(place) => {
+                self.forget_deadline(&place);
+                if out.cancelled { Returned::Cancelled(place) } else { Returned::Wants(place) }
+            }
+            None => Returned::Late,
+        }
+    }
+
+    /// The call in flight has ended without the lock: its waiter is where it was, unless it asked to end.
+    pub fn put_back(&mut self) -> Option<Place<W>> {
+        match self.out.take()? {
+            Out { place: Some(place), cancelled: false, .. } => {
+                // It may be over: then that is told next.
+                self.deadlines.extend(place.deadline.map(|deadline| (deadline, place.id)));
+                self.stand(place);
+            }
+            Out { place: Some(place), .. } => {
+                self.forget_deadline(&place);
+                return Some(place);
+            }
+            Out { place: None, .. } => {}
+        }
+        None
+    }
+
+    /// The place in the server's queue is given up; whoever has come meanwhile may have another.
+    pub fn left(&mut self) {
+        self.placed &= !self.waiting.is_empty();
+    }
+
+    /// Whether the place in the server's queue is to be given up by the caller of this, since no waiter is left that wants it.
+    pub fn leaves(&mut self) -> bool {
+        self.waiting.is_empty() && self.out.is_none() && std::mem::take(&mut self.placed)
+    }
+
+    /// Everybody who has waited since before `then`.
+    pub fn take_all_since(&mut self, then: Instant) -> Vec<Place<W>> {
+        self.take_those(|place| place.joined <= then)
+    }
+
+    /// Takes out every waiter of an owner.
+    pub fn take_twins(&mut self, owner: i64) -> Vec<Place<W>> {
+        match self.owners.contains_key(&owner) {
+            // Each of very many has a turn: hardly ever is there another one of its owner to be looked for.
+            false => Vec::new(),
+            true => self.take_those(|place| place.owner == owner),
+        }
+    }
+
+    fn take_those(&mut self, leaves: impl Fn(&Place<W>) -> bool) -> Vec<Place<W>> {
+        let (taken, left): (Vec<_>, _) = self.waiting.drain(..).partition(leaves);
+        self.waiting = left.into();
+        for place in &taken {
+            self.miss(place.owner);
+            self.forget_deadline(place);
+        }
+        taken
+    }
+
+    /// Whoever comes now is to stand behind the others.
+    pub fn is_waited_in(&self, now: Instant) -> bool {
+        !self.waiting.is_empty() || self.out.is_some() || self.waiter.gives_way(now)
+    }
+
+    /// Whether there is one that waits on.
+    pub fn has_waiters(&self) -> bool {
+        !self.waiting.is_empty() || self.out.as_ref().is_some_and(|out| out.place.is_some() && !out.cancelled)
+    }
+
+    /// When the first of them runs out of time.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadlines.first().map(|(deadline, _)| *deadline)
+    }
+
+    /// Everybody, for the end of the client.
+    pub fn into_waiters(self) -> impl Iterator<Item = W> {
+        self.waiting.into_iter().chain(self.out.and_then(|out| out.place)).map(|place| place.waiter)
+    }
+
+    fn forget_deadline(&mut self, place: &Place<W>) {
+        if let Some(deadline) = place.deadline {
+            self.deadlines.remove(&(deadline, place.id));
+        }
+    }
+}
+
+fn is_in_time<W>(place: &Place<W>, now: Instant) -> bool {
+    place.deadline.is_none_or(|deadline| deadline > now)
+}
+
+#[cfg(test)]
+mod model;

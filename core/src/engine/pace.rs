@@ -1,0 +1,357 @@
+//! The one wait loop of a line: listen, try, sleep, until its head has the lock. A state machine without I/O.
+
+use std::time::Duration;
+
+use crate::base::clock::Instant;
+use crate::base::jitter::dice;
+use crate::engine::word::{AN_ANSWER, Word};
+
+/// Longest sleep behind a key without an end.
+const LONGEST: Duration = Duration::from_secs(30);
+/// Longest sleep while nothing proves that messages arrive.
+const UNPROVEN: Duration = Duration::from_secs(1);
+/// How long a waiter relies on a hold of this client being passed on, before it listens.
+const NEAR: Duration = Duration::from_millis(5);
+/// So long after the last message, those whose turn it was have had it.
+const QUIET: Duration = Duration::from_millis(1);
+
+/// What to do now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    Listen,
+    Try,
+    Sleep(Instant),
+}
+
+/// Why a try has not taken it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Busy {
+    /// For so long the key lives; `None`: without end.
+    pub left: Option<Duration>,
+    /// So much is there, of what there may be several of: too little for who tried.
+    pub available: u64,
+}
+
+/// What keeps who comes from having it at once.
+pub enum Met {
+    /// A hold of this client, which will be passed on.
+    Near,
+    /// Another hold, by a try that no message has come since.
+    Busy(Busy),
+    /// Another hold, by a try since which a message may have come.
+    WasBusy(Busy),
+    Unknown,
+}
+
+#[derive(Debug)]
+pub struct Waiter {
+    listening: bool,
+    pace: Pace,
+    /// Nothing is done before.
+    until: Instant,
+    /// This client has just let go: it gives way until so many messages were heard, or until it is quiet.
+    giving_way: Option<u64>,
+    /// The last proof that the lock is taken.
+    word: Option<Word>,
+    /// A waiter without a word needs an answer for one: then it is asked at the latest.
+    ask_by: Option<Instant>,
+}
+
+impl Waiter {
+    /// `near`: a hold of this client is in the way.
+    pub fn new(near: bool, now: Instant) -> Self {
+        let until = if near { now + NEAR } else { now };
+        Waiter { listening: false, pace: Pace::default(), until, giving_way: None, word: None, ask_by: None }
+    }
+
+    /// It also tries after these delays, if there are any, and `hears` whether there is a channel to listen on.
+    pub fn pace(&mut self, delays: Vec<Duration>, hears: bool) {
+        self.pace = Pace { delays, deaf: !hears, ..Pace::default() };
+    }
+
+    pub fn next(&self, now: Instant) -> Next {
+        let until = self.ask_by.map_or(self.until, |ask_by| ask_by.min(self.until));
+        match self.listening || self.pace.deaf {
+            _ if until > now => Next::Sleep(until),
+            false => Next::Listen,
+            true => Next::Try,
+        }
+    }
+
+    /// The subscription is in place.
+    pub fn listening(&mut self) {
+        self.listening = true;
+    }
+
+    /// A waiter comes to a line in which no other waited.
+    pub fn meet(&mut self, met: Met, now: Instant) {
+        match met {
+            Met::Near => self.near(None, now),
+            Met::Busy(busy) if self.listening => self.busy(busy.left, true, now),
+            Met::Busy(_) | Met::WasBusy(_) | Met::Unknown => self.hurry(now),
+        }
+    }
+
+    /// A waiter joins at `now`, and waits until `deadline`. Where neither what it met nor an earlier word tells it that the lock is taken, the
+    /// server is asked when half of its wait is over, or as early as leaves time for an answer.
+    pub fn join(&mut self, met: &Met, deadline: Option<Instant>, now: Instant) {
+        match met {
+            Met::Near => self.told(Duration::ZERO, now),
+            Met::Busy(busy) | Met::WasBusy(busy) => self.busy_too(busy.left, now),
+            Met::Unknown => {}
+        }
+        if let Some(deadline) = deadline.filter(|_| !self.is_taken(now, now)) {
+            let wait = deadline.saturating_duration_since(now);
+            let latest = now + wait.saturating_sub(AN_ANSWER).min(wait / 2);
+            self.ask_by = Some(self.ask_by.map_or(latest, |ask_by| ask_by.min(latest)));
+        }
+    }
+
+    /// Whether a waiter that came at `came` was told that the lock is taken, as far as is known now.
+    pub fn is_taken(&self, came: Instant, now: Instant) -> bool {
+        self.word.is_some_and(|word| word.stands(came, now))
+    }
+
+    /// The server has answered, or a hold of this client is in the way: it is taken for so long.
+    fn told(&mut self, lasts: Duration, now: Instant) {
+        self.word = Some(Word::taken_for(lasts.min(LONGEST), now));
+        self.ask_by = None;
+    }
+
+    /// The server has given it to one of this line's waiters.
+    pub fn served(&mut self, now: Instant) {
+        self.told(Duration::ZERO, now);
+    }
+
+    /// Somebody else holds it for this long; `None`: without end. `proven`: the server has confirmed the subscription.
+    pub fn busy(&mut self, ttl: Option<Duration>, proven: bool, now: Instant) {
+        self.told(ttl.unwrap_or(LONGEST), now);
+        let most = if proven { LONGEST } else { UNPROVEN };
+        // The server's ms are rounded down: one more, or the try comes just before the end.
+        let until = ttl.map_or(most, |ttl| (ttl + Duration::from_millis(1)).min(most));
+        self.until = now + self.pace.next().map_or(until, |delay| delay.min(until));
+    }
+
+    /// Another one than the head was told that the lock is taken for so long: the line looks no later than that is over.
+    pub fn busy_too(&mut self, ttl: Option<Duration>, now: Instant) {
+        self.told(ttl.unwrap_or(LONGEST), now);
+        self.until = ttl.map_or(self.until, |ttl| self.until.min(now + ttl + Duration::from_millis(1)));
+    }
+
+    /// A message came, the `count`th of its channel, or none can come any more.
+    pub fn heard(&mut self, count: u64, now: Instant) {
+        self.doubt(now);
+        match self.giving_way {
+            Some(enough) if count < enough => self.until = now + QUIET,
+            _ => self.hurry(now),
+        }
+    }
+
+    /// Something has changed: the lock may be free.
+    pub fn doubt(&mut self, now: Instant) {
+        self.word.iter_mut().for_each(|word| word.end(now));
+    }
+
+    /// A hold of this client has become free: `listeners` heard of it, which makes the messages to come `enough`.
+    pub fn freed(&mut self, listeners: u64, enough: u64, now: Instant) {
+        self.served(now);
+        self.hurry(now);
+        self.pace.tries = 0;
+        if self.pace.deaf {
+            // Others try now and then: they are to find it free.
+            self.until = now + self.pace.next().unwrap_or_default();
+        }
+        if listeners > 0 {
+            self.giving_way = Some(enough);
+            self.until = now + QUIET;
+        }
+    }
+
+    /// Another owner of this client has it now; `lease`: for at most how long, if the server has just said so.
+    pub fn near(&mut self, lease: Option<Duration>, now: Instant) {
+        self.told(lease.unwrap_or_default(), now);
+        self.giving_way = None;
+        self.pace.tries = 0;
+        self.until = now + lease.filter(|_| self.listening).map_or(NEAR, |lease| lease.min(LONGEST));
+    }
+
+    /// The server has given it to one of this line's waiters for that lease, which is to be confirmed yet.
+    pub fn passed(&mut self, lease: Duration, now: Instant) {
+        self.told(lease, now);
+    }
+
+    /// Something has changed: look at once.
+    pub fn hurry(&mut self, now: Instant) {
+        self.giving_way = None;
+        self.until = now;
+    }
+
+    /// The connection cannot be relied on: listen anew.
+    pub fn deaf(&mut self, now: Instant) {
+        self.listening = false;
+        self.hurry(now);
+    }
+
+    /// Whoever comes now is to stand in line too.
+    pub fn gives_way(&self, now: Instant) -> bool {
+        self.giving_way.is_some() && self.until > now
+    }
+}
+
+/// When a waiter tries without being told to.
+#[derive(Debug, Default)]
+struct Pace {
+    delays: Vec<Duration>,
+    tries: usize,
+    /// There is no channel to listen on.
+    deaf: bool,
+}
+
+impl Pace {
+    /// Each delay up to a quarter shorter than it says, so that several waiters do not go on in step.
+    fn next(&mut self) -> Option<Duration> {
+        let delay = self.delays.get(self.tries).or(self.delays.last())?;
+        self.tries += 1;
+        Some(delay.mul_f64(1.0 - dice() / 4.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn listener(now: Instant) -> Waiter {
+        let mut waiter = Waiter::new(false, now);
+        waiter.listening();
+        waiter
+    }
+
+    #[test]
+    fn it_listens_and_tries_again_before_it_sleeps() {
+        let now = Instant::now();
+        let mut waiter = Waiter::new(false, now);
+        assert_eq!(waiter.next(now), Next::Listen);
+        waiter.listening();
+        assert_eq!(waiter.next(now), Next::Try);
+        waiter.busy(Some(SECOND / 2), true, now);
+        assert_eq!(waiter.next(now), Next::Sleep(now + Duration::from_millis(501)));
+        waiter.heard(1, now);
+        assert_eq!(waiter.next(now), Next::Try);
+    }
+
+    #[test]
+    fn a_waiter_that_joins_with_news_of_an_earlier_end_has_the_line_try_by_then() {
+        let now = Instant::now();
+        let busy = Busy { left: Some(SECOND), available: 0 };
+        for met in [Met::Busy(busy), Met::WasBusy(busy)] {
+            let mut waiter = listener(now);
+            waiter.busy(Some(20 * SECOND), true, now);
+            waiter.join(&met, None, now);
+            assert_eq!(waiter.next(now), Next::Sleep(now + SECOND + Duration::from_millis(1)));
+            // Nor does a later end put the try off.
+            waiter.join(&Met::Busy(Busy { left: Some(9 * SECOND), available: 0 }), None, now);
+            assert_eq!(waiter.next(now + 2 * SECOND), Next::Try);
+        }
+    }
+
+    #[test]
+    fn a_waiter_for_which_no_word_counts_has_the_server_asked_within_its_wait() {
+        let now = Instant::now();
+        let mut waiter = listener(now);
+        waiter.busy(Some(20 * SECOND), true, now);
+        waiter.join(&Met::Unknown, Some(now + SECOND), now);
+        assert_eq!(waiter.next(now), Next::Sleep(now + 20 * SECOND + Duration::from_millis(1)), "that word is new");
+        let later = now + SECOND;
+        waiter.join(&Met::Unknown, None, later);
+        assert_eq!(waiter.next(later), Next::Sleep(now + 20 * SECOND + Duration::from_millis(1)), "it has time");
+        waiter.join(&Met::Unknown, Some(later + 2 * SECOND), later);
+        waiter.join(&Met::Unknown, Some(later + 9 * SECOND), later);
+        assert_eq!(waiter.next(later), Next::Sleep(later + SECOND));
+        assert_eq!(waiter.next(later + SECOND), Next::Try);
+        assert!(!waiter.is_taken(later, later + SECOND));
+        waiter.busy(Some(20 * SECOND), true, later + SECOND);
+        assert!(waiter.is_taken(later, later + 2 * SECOND));
+        assert_eq!(waiter.next(later + SECOND), Next::Sleep(later + 21 * SECOND + Duration::from_millis(1)));
+        let last = later + 2 * SECOND;
+        waiter.join(&Met::Unknown, Some(last + AN_ANSWER), last);
+        assert_eq!(waiter.next(last), Next::Try, "there is no time to lose");
+    }
+
+    #[test]
+    fn no_sleep_is_longer_than_a_second_while_the_subscription_is_unproven() {
+        let now = Instant::now();
+        let mut waiter = listener(now);
+        waiter.busy(Some(9 * SECOND), false, now);
+        assert_eq!(waiter.next(now), Next::Sleep(now + UNPROVEN));
+        waiter.busy(None, true, now);
+        assert_eq!(waiter.next(now), Next::Sleep(now + LONGEST));
+    }
+
+    #[test]
+    fn behind_a_hold_of_its_own_client_it_listens_only_when_that_lasts() {
+        let now = Instant::now();
+        let mut waiter = Waiter::new(true, now);
+        assert_eq!(waiter.next(now), Next::Sleep(now + NEAR));
+        assert_eq!(waiter.next(now + NEAR), Next::Listen);
+        waiter.near(Some(SECOND), now + NEAR);
+        assert_eq!(waiter.next(now + NEAR), Next::Sleep(now + 2 * NEAR));
+    }
+
+    #[test]
+    fn having_let_go_it_gives_way_to_as_many_as_heard_of_it() {
+        let now = Instant::now();
+        let mut waiter = listener(now);
+        waiter.freed(3, 10, now);
+        assert!(waiter.gives_way(now));
+        waiter.heard(8, now);
+        waiter.heard(9, now);
+        assert_eq!(waiter.next(now), Next::Sleep(now + QUIET));
+        waiter.heard(10, now);
+        assert_eq!(waiter.next(now), Next::Try);
+        assert!(!waiter.gives_way(now));
+    }
+
+    #[test]
+    fn who_comes_to_a_line_that_listens_has_tried_and_sleeps() {
+        let now = Instant::now();
+        let mut waiter = listener(now);
+        waiter.meet(Met::Busy(Busy { left: Some(SECOND), available: 0 }), now);
+        assert_eq!(waiter.next(now), Next::Sleep(now + SECOND + Duration::from_millis(1)));
+        waiter.meet(Met::Unknown, now);
+        assert_eq!(waiter.next(now), Next::Try);
+        waiter.deaf(now);
+        waiter.meet(Met::Busy(Busy { left: Some(SECOND), available: 0 }), now);
+        assert_eq!(waiter.next(now), Next::Listen);
+    }
+
+    #[test]
+    fn without_a_channel_it_tries_after_ever_longer_delays_and_never_listens() {
+        let now = Instant::now();
+        let mut waiter = Waiter::new(false, now);
+        waiter.pace([1, 2, 4].map(Duration::from_millis).into(), false);
+        for most in [1, 2, 4, 4] {
+            assert_eq!(waiter.next(now), Next::Try);
+            waiter.busy(Some(SECOND), false, now);
+            let Next::Sleep(until) = waiter.next(now) else { panic!("it sleeps") };
+            let most = Duration::from_millis(most);
+            assert!(until - now <= most && until - now >= most / 2, "{:?} instead of {most:?}", until - now);
+            waiter.pace.deaf = true;
+            waiter.until = now;
+        }
+        waiter.deaf(now);
+        assert_eq!(waiter.next(now), Next::Try);
+    }
+
+    #[test]
+    fn it_gives_way_no_longer_than_it_is_quiet_and_not_at_all_to_nobody() {
+        let now = Instant::now();
+        let mut waiter = listener(now);
+        waiter.freed(0, 10, now);
+        assert_eq!(waiter.next(now), Next::Try);
+        waiter.freed(2, 12, now);
+        assert_eq!(waiter.next(now + QUIET), Next::Try);
+        assert!(!waiter.gives_way(now + QUIET));
+    }
+}

@@ -1,0 +1,117 @@
+//! Work for the I/O thread, handed over in batches: waking it costs a system call, and what it does for one costs little more for many.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+use crate::base::tasks::{Work, boxed};
+use crate::base::together::{at_the_end, is_together};
+use crate::redis::link::{First, TOGETHER};
+
+/// While there is much to do, the I/O thread looks so often by itself. So long may somebody put off waking it, who has more to come.
+const GLANCE: Duration = Duration::from_millis(1);
+/// After so many glances at nothing it sleeps until it is woken.
+const GLANCES: u32 = 20;
+
+#[derive(Default)]
+pub struct Inbox {
+    state: Mutex<State>,
+    some: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    work: Vec<Work>,
+    firsts: Vec<Box<dyn First>>,
+    glances: bool,
+    closed: bool,
+}
+
+impl Inbox {
+    /// Has the I/O thread do this beside everything else; once that has ended, it is dropped.
+    pub fn put(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
+        self.add(boxed(work), |state| &mut state.work);
+    }
+
+    /// Has the I/O thread make a first try, together with others that come at the same time; likewise.
+    pub fn put_first(self: &Arc<Self>, first: Box<dyn First>) {
+        self.add(first, |state| &mut state.firsts);
+    }
+
+    fn add<T>(self: &Arc<Self>, new: T, to: impl FnOnce(&mut State) -> &mut Vec<T>) {
+        let mut state = self.state();
+        if state.closed {
+            drop(state);
+            return drop(new);
+        }
+        let is_first = state.is_empty();
+        to(&mut state).push(new);
+        let (is_much, later) = (state.firsts.len() == TOGETHER, state.glances && is_together());
+        drop(state);
+        match (is_first, later) {
+            (true, true) => {
+                let inbox = self.clone();
+                at_the_end(move || inbox.nudge());
+            }
+            _ if is_first || is_much => self.some.notify_one(),
+            _ => {}
+        }
+    }
+
+    fn nudge(&self) {
+        let is_empty = self.state().is_empty();
+        if !is_empty {
+            self.some.notify_one();
+        }
+    }
+
+    /// Whether the I/O thread looks by itself soon for what this thread has left to it, and does together with more; it begins to, if
+    /// there is more.
+    pub fn is_looked_at(&self) -> bool {
+        let (glances, more) = (self.state().glances, is_together());
+        if more && !glances {
+            self.some.notify_one();
+        }
+        glances && more
+    }
+
+    /// Runs on the I/O thread; `send` has first tries made, and tells whether there is much to do.
+    pub async fn deal_out(&self, send: impl Fn(Vec<Box<dyn First>>) -> bool) {
+        let mut idle = GLANCES;
+        loop {
+            if idle < GLANCES {
+                let _ = timeout(GLANCE, self.some.notified()).await;
+            } else {
+                self.some.notified().await;
+            }
+            let (work, firsts) = {
+                let mut state = self.state();
+                (std::mem::take(&mut state.work), std::mem::take(&mut state.firsts))
+            };
+            work.into_iter().for_each(|work| drop(tokio::spawn(work)));
+            idle = if send(firsts) { 0 } else { idle + 1 };
+            self.state().glances = idle < GLANCES;
+        }
+    }
+
+    /// Drops what nobody does any more, after the end of the I/O thread.
+    pub fn close(&self) {
+        let mut state = self.state();
+        state.closed = true;
+        let left = (std::mem::take(&mut state.work), std::mem::take(&mut state.firsts));
+        drop(state);
+        drop(left);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nothing panics while it is held")
+    }
+}
+
+impl State {
+    fn is_empty(&self) -> bool {
+        self.work.is_empty() && self.firsts.is_empty()
+    }
+}

@@ -1,0 +1,252 @@
+//! What a kind of lock is: which script carries out each operation, and how a waiter hears of a release.
+//! A kind is a table: it holds no connection, no clock and no state.
+
+use std::fmt::Display;
+
+use crate::redis::script::{Call, Script};
+use crate::request::error::{Error, Result};
+use crate::request::{Op, Request};
+
+mod fair;
+mod fenced;
+mod latch;
+pub mod multi;
+mod non_reentrant;
+mod permit_semaphore;
+mod plain;
+mod read_write;
+mod semaphore;
+mod spin;
+mod token;
+
+#[doc(hidden)]
+pub trait Kind: Send + Sync {
+    /// Refuses numbers that no server should see.
+    fn check(&self, _: &Request) -> Result<()> {
+        Ok(())
+    }
+    /// The call that carries out `op`; `None`: this kind has no such operation.
+    fn call(&self, op: Op, cx: &Cx) -> Option<Call>;
+    /// The call by which a waiter gives up its place in the server's queue; `None`: this kind has none.
+    fn leave(&self, _: &Cx) -> Option<Call> {
+        None
+    }
+    /// The call that takes back what an acquire without a hold may have taken unknown to anybody; `None`: it takes nothing.
+    fn undo(&self, _: &Cx) -> Option<Call> {
+        None
+    }
+    /// How much a waiter wants at once of what there may be several of. `numbers` as in [`Cx::numbers`].
+    fn wants(&self, _numbers: &[i64]) -> u64 {
+        1
+    }
+    /// What an acquire is told of what it took, where that has a name: the first permit's id in two halves. `owner` as in
+    /// [`Cx::owner`].
+    fn named(&self, _owner: &str) -> Vec<i64> {
+        Vec::new()
+    }
+    /// A call that has those last for so long that [`Kind::renew_also`] adds to it, or looks at them (a lease of 0); `None`: this kind is
+    /// not renewed. Without `exact` nothing is shortened, so that one that comes late does no harm.
+    fn renew(&self, _client: &str, _lease_ms: u64, _exact: bool) -> Option<Call> {
+        None
+    }
+    fn renew_also(&self, call: &mut Call, _client: &str, name: &str, owner: i64) {
+        call.also("locks…", name, "owners…", itoa::Buffer::new().format(owner).as_bytes());
+    }
+    /// Everything that is kept under a name, the key of that name first.
+    fn keys(&self, name: &str) -> Vec<String> {
+        vec![name.to_owned()]
+    }
+    /// The key that says whether a hold lasts, where that is another than its name; holds of other names may share it.
+    fn shared_key(&self, _name: &str) -> Option<String> {
+        None
+    }
+    /// How a waiter hears of a release. `owner` as in [`Cx::owner`].
+    fn wake(&self, name: &str, owner: &str) -> Wake;
+}
+
+/// What every kind can be asked about, for the documentation and the contract tests.
+#[derive(Clone, Copy, Debug)]
+pub struct Traits {
+    pub name: &'static str,
+    /// Owners hold it; else whatever was taken is nobody's.
+    pub held: bool,
+    /// The owner may take it again while holding it.
+    pub reentrant: bool,
+    /// Holds without a lease of their own are renewed.
+    pub renewed: bool,
+    /// Whoever has waited longest gets it next, in whichever process.
+    pub fair: bool,
+    /// Each hold has a number greater than all before it.
+    pub fenced: bool,
+    /// One owner at a time.
+    pub exclusive: bool,
+    /// Redisson has it too.
+    pub redisson: bool,
+    /// How the waiters of one client wait.
+    pub queue: Queue,
+}
+
+/// How the waiters of one client for one lock wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queue {
+    /// In one line: its head alone asks the server, and a release passes the hold on to it.
+    Passing,
+    /// In one line: its head alone asks the server.
+    Line,
+    /// Each owner for itself: the server decides who is next, or several may be.
+    Alone,
+}
+
+/// Every kind there is.
+pub static ALL: &[(Traits, &dyn Kind)] = &[
+    (PLAIN, &plain::Plain),
+    (Traits { name: "spin", ..PLAIN }, &spin::Spin),
+    (Traits { name: "non_reentrant", reentrant: false, ..PLAIN }, &non_reentrant::NonReentrant),
+    (Traits { name: "fenced", fenced: true, ..PLAIN }, &fenced::Fenced),
+    (FAIR, &fair::Fair { reentrant: true }),
+    (Traits { name: "non_reentrant_fair", reentrant: false, ..FAIR }, &fair::Fair { reentrant: false }),
+    (Traits { name: "read", exclusive: false, queue: Queue::Alone, ..PLAIN }, &read_write::Read),
+    (Traits { name: "write", ..PLAIN }, &read_write::Write),
+    (Traits { name: "token", reentrant: false, redisson: false, ..PLAIN }, &token::Token),
+    (Traits { name: "multi", queue: Queue::Line, ..PLAIN }, &multi::Multi),
+    (PERMITS, &semaphore::Semaphore),
+    (Traits { name: "latch", queue: Queue::Alone, ..PERMITS }, &latch::Latch),
+    (Traits { name: "permit_semaphore", ..PERMITS }, &permit_semaphore::Permits),
+    (Traits { name: "permit", held: true, renewed: true, redisson: false, ..PERMITS }, &permit_semaphore::Permit),
+];
+
+const PLAIN: Traits = Traits {
+    name: "plain",
+    held: true,
+    reentrant: true,
+    renewed: true,
+    fair: false,
+    fenced: false,
+    exclusive: true,
+    redisson: true,
+    queue: Queue::Passing,
+};
+const FAIR: Traits = Traits { name: "fair", fair: true, queue: Queue::Alone, ..PLAIN };
+
+const PERMITS: Traits =
+    Traits { name: "semaphore", held: false, reentrant: false, renewed: false, exclusive: false, queue: Queue::Line, ..PLAIN };
+
+/// The most permits with ids that one call takes: it carries them all.
+pub(crate) const PERMITS_AT_ONCE: i64 = 10_000;
+
+/// A row of the table.
+pub(crate) type Row = &'static (Traits, &'static dyn Kind);
+
+/// A kind's name as the table has it, for `Request::kind`.
+///
+/// # Errors
+/// `Error::Unsupported` for a kind that this build does not have.
+pub fn name_of(name: &str) -> crate::Result<&'static str> {
+    let unknown =
+        || crate::Error::Unsupported(format!("the kind `{name}` is unknown to this native library; use the one of the same release"));
+    ALL.iter().map(|(traits, _)| traits.name).find(|known| *known == name).ok_or_else(unknown)
+}
+
+/// What a kind keeps at its key, for messages.
+pub(crate) fn form(kind: &str) -> &'static str {
+    match kind {
+        "read" | "write" => "a read-write lock",
+        "token" => "a text with an end",
+        "multi" => "a group of values",
+        "latch" => "a number, zero or more",
+        "semaphore" | "permit_semaphore" | "permit" => "a number",
+        _ => "a lock",
+    }
+}
+
+pub(crate) fn find(name: &str) -> Option<Row> {
+    ALL.iter().find(|(traits, _)| traits.name == name)
+}
+
+/// What a call may need to know.
+#[doc(hidden)]
+pub struct Cx<'a> {
+    /// The raw name: prefix and all.
+    pub name: &'a str,
+    /// The owner's field, `<client uuid>:<number>`.
+    pub owner: &'a str,
+    pub lease_ms: u64,
+    /// How long a Redisson client stands in the queue of a fair lock.
+    pub share_ms: u64,
+    /// Whether whoever acquires waits if it must.
+    pub waits: bool,
+    /// Whether it waits until it gets it.
+    pub forever: bool,
+    /// The count that an acquire gives the owner.
+    pub want: u32,
+    /// The newest token that the owner has had, as far as is remembered, see `fenced`.
+    pub known: i64,
+    /// The count that a release leaves the owner.
+    pub leave: u32,
+    /// Whom a release passes the lock on to, for how many ms; an empty owner: nobody.
+    pub next: (&'a str, u64),
+    /// Whom a forced release evicts.
+    pub holder: &'a str,
+    /// The numbers of the request, see [`Op`].
+    pub numbers: &'a [i64],
+    /// The key in which a call that nothing else names is remembered, and for how many ms.
+    pub request: String,
+    pub keep_ms: u64,
+}
+
+impl Cx<'_> {
+    /// 0 where the request has none.
+    pub(crate) fn number(&self, at: usize) -> i64 {
+        self.numbers.get(at).copied().unwrap_or_default()
+    }
+
+    /// A call about the key `what`, whose outcome is remembered until it is known.
+    pub(crate) fn once(&self, script: &'static Script, what: &str) -> Call {
+        Call::new(script).key(what, self.name).key("request", &self.request).remembered(&self.request)
+    }
+
+    /// The same call, which tells those who listen on `channel`; empty: nobody listens.
+    pub(crate) fn to_waiters(&self, call: Call, channel: impl Display) -> Call {
+        call.publish().arg("channel", channel)
+    }
+}
+
+/// The call of a script that renews many holds; `role` is what is behind an owner's number in its field.
+pub(crate) fn renewal(script: &'static Script, client: &str, lease_ms: u64, role: &str, exact: bool) -> Call {
+    Call::new(script).arg("client", client).arg("role", role).arg("lease", lease_ms).arg("exact", u8::from(exact)).not_after()
+}
+
+/// Refuses a first number below `least`.
+pub(crate) fn at_least(least: i64, what: &str, request: &Request) -> Result<()> {
+    match request.numbers.first() {
+        Some(number) if *number >= least => Ok(()),
+        number => {
+            let given = number.copied().unwrap_or_default();
+            Err(Error::config(format!("the {what} of `{}` must be {least} or more, not {given}", request.name)))
+        }
+    }
+}
+
+/// How a waiter hears that it is worth trying again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[doc(hidden)]
+pub struct Wake {
+    /// A message on this channel; `None`: there is none.
+    pub channel: Option<String>,
+    /// It also tries by itself, after delays of so many ms, the last of them again and again; none: it does not. A request may bring others.
+    pub delays: &'static [u64],
+}
+
+impl Wake {
+    pub(crate) fn message(channel: String) -> Self {
+        Wake { channel: Some(channel), delays: &[] }
+    }
+}
+
+/// `p:{name}`, or `p:name` when the name brings braces of its own: in a cluster both stay in the slot of `name`.
+pub(crate) fn prefixed(prefix: &str, name: &str) -> String {
+    if name.contains('{') { format!("{prefix}:{name}") } else { format!("{prefix}:{{{name}}}") }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! The lock of several values of one group, taken in one call: all or none. Redisson's `getMultiLock(group, values)`.
+
+use super::{Cx, Kind, Wake, plain};
+use crate::redis::script::{Call, Script, script};
+use crate::request::error::Result;
+use crate::request::owner::OwnerField;
+use crate::request::{Op, Request};
+
+mod values;
+
+pub(crate) use values::shown;
+use values::{field, fields, no_values};
+pub use values::{group, name};
+
+static ACQUIRE: Script = script!("multi/acquire", "_look", "_undo", "_kind", "_live", "multi/_values");
+static RELEASE: Script = script!("multi/release", "_look", "multi/_values");
+static FORCE_RELEASE: Script = script!("multi/force_release", "_look", "_kind", "multi/_values");
+static INSPECT: Script = script!("multi/inspect", "_look", "_kind", "multi/_values");
+static RENEW: Script = script!("multi/renew", "_look", "_live", "multi/_values");
+
+/// A call about the group; its values are behind its other arguments.
+fn call(script: &'static Script, cx: &Cx, arguments: impl FnOnce(Call, &str, &str) -> Call) -> Call {
+    let (group, fields) = fields(cx.name);
+    let call = arguments(Call::new(script).key("group", group), group, &owner(cx.owner, &fields));
+    fields.iter().fold(call, |call, field| call.arg("values…", field))
+}
+
+/// Whoever holds other values at the same time is another owner: so each hold can be told from the others.
+fn owner(owner: &str, fields: &[String]) -> String {
+    format!("{owner}:{}", field(fields.concat().as_bytes()))
+}
+
+pub struct Multi;
+
+impl Kind for Multi {
+    fn check(&self, request: &Request) -> Result<()> {
+        if request.name.contains('\0') { Ok(()) } else { Err(no_values(&request.name)) }
+    }
+
+    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
+        let to_waiters = |call, group: &str| cx.to_waiters(call, plain::channel(group)).not_after();
+        Some(match op {
+            Op::Acquire => call(&ACQUIRE, cx, |call, _, owner| {
+                let call = call.arg("lease", cx.lease_ms).arg("owner", owner).arg("want", cx.want);
+                call.arg("stem", format_args!("{}:", cx.owner)).not_after()
+            }),
+            Op::Release => call(&RELEASE, cx, |call, group, owner| {
+                to_waiters(call.arg("owner", owner).arg("leave", cx.leave).arg("lease", cx.lease_ms), group)
+            }),
+            Op::ForceRelease => call(&FORCE_RELEASE, cx, |call, group, _| to_waiters(call.arg("holder", cx.holder), group)),
+            Op::Inspect => call(&INSPECT, cx, |call, _, owner| call.arg("owner", owner)),
+            _ => return None,
+        })
+    }
+
+    fn renew(&self, _: &str, lease_ms: u64, exact: bool) -> Option<Call> {
+        Some(Call::new(&RENEW).arg("lease", lease_ms).arg("exact", u8::from(exact)).not_after())
+    }
+
+    fn renew_also(&self, call: &mut Call, client: &str, name: &str, number: i64) {
+        let (group, fields) = fields(name);
+        let hold = format!("{} {}", owner(&OwnerField(client, number).to_string(), &fields), fields.join(" "));
+        call.also("groups…", group, "holds…", hold.as_bytes());
+    }
+
+    fn shared_key(&self, name: &str) -> Option<String> {
+        Some(group(name).to_owned())
+    }
+
+    fn wake(&self, name: &str, _: &str) -> Wake {
+        Wake::message(plain::channel(group(name)))
+    }
+}

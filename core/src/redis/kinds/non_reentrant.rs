@@ -1,0 +1,30 @@
+//! The lock that its owner may not take twice: the reentrant one with another acquire. Redisson's `getNonReentrantLock`.
+
+use super::plain::Plain;
+use super::{Cx, Kind, Wake};
+use crate::redis::script::{Call, Script, script};
+use crate::request::Op;
+
+static ACQUIRE: Script = script!("non_reentrant/acquire", "_look", "_kind", "_end");
+
+pub struct NonReentrant;
+
+impl Kind for NonReentrant {
+    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
+        match op {
+            Op::Acquire => {
+                let call = Call::new(&ACQUIRE).key("lock", cx.name).arg("lease", cx.lease_ms).arg("owner", cx.owner);
+                Some(call.arg("want", cx.want).not_after())
+            }
+            _ => Plain.call(op, cx),
+        }
+    }
+
+    fn renew(&self, client: &str, lease_ms: u64, exact: bool) -> Option<Call> {
+        Plain.renew(client, lease_ms, exact)
+    }
+
+    fn wake(&self, name: &str, owner: &str) -> Wake {
+        Plain.wake(name, owner)
+    }
+}

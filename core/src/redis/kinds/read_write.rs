@@ -1,0 +1,80 @@
+//! The lock that many may hold for reading, or one for writing, who may read as well. Redisson's `getReadWriteLock`.
+
+use super::{Cx, Kind, Wake, prefixed, renewal};
+use crate::redis::script::{Call, Script, script};
+use crate::request::Op;
+
+static READ_ACQUIRE: Script = script!("read_write/read_acquire", "_look", "_kind", "_end", "_live", "read_write/_holds");
+static READ_RELEASE: Script = script!("read_write/read_release", "_look", "read_write/_holds");
+static READ_FORCE_RELEASE: Script = script!("read_write/read_force_release", "_look", "_kind", "read_write/_holds");
+static WRITE_ACQUIRE: Script = script!("read_write/write_acquire", "_look", "_kind", "_end", "_live");
+static WRITE_RELEASE: Script = script!("read_write/write_release", "_look", "_undo", "_heir", "read_write/_holds");
+static WRITE_FORCE_RELEASE: Script = script!("read_write/write_force_release", "_look", "_kind", "read_write/_holds");
+static INSPECT: Script = script!("read_write/inspect", "_look", "_kind");
+static RENEW: Script = script!("read_write/renew", "_look", "_live", "_renew", "read_write/_holds");
+
+fn channel(name: &str) -> String {
+    prefixed("redisson_rwlock", name)
+}
+
+/// Those of the readers' holds.
+fn hold_keys(lock: &str) -> String {
+    if lock.contains('{') { format!("{lock}:*:rwlock_timeout:*") } else { format!("{{{lock}}}:*:rwlock_timeout:*") }
+}
+
+fn to_waiters(call: Call, cx: &Cx) -> Option<Call> {
+    Some(cx.to_waiters(call, channel(cx.name)).not_after())
+}
+
+pub struct Read;
+
+impl Kind for Read {
+    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
+        let of = |script: &'static Script| Call::new(script).key("lock", cx.name).beside(hold_keys);
+        match op {
+            Op::Acquire => Some(of(&READ_ACQUIRE).arg("lease", cx.lease_ms).arg("owner", cx.owner).arg("want", cx.want).not_after()),
+            Op::Release => to_waiters(of(&READ_RELEASE).arg("owner", cx.owner).arg("leave", cx.leave).arg("lease", cx.lease_ms), cx),
+            Op::ForceRelease => to_waiters(of(&READ_FORCE_RELEASE).arg("holder", cx.holder), cx),
+            Op::Inspect => Some(of(&INSPECT).arg("owner", cx.owner).arg("writes", 0)),
+            _ => None,
+        }
+    }
+
+    fn renew(&self, client: &str, lease_ms: u64, exact: bool) -> Option<Call> {
+        Some(renewal(&RENEW, client, lease_ms, "", exact).beside(hold_keys))
+    }
+
+    fn wake(&self, name: &str, _: &str) -> Wake {
+        Wake::message(channel(name))
+    }
+}
+
+pub struct Write;
+
+impl Kind for Write {
+    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
+        let of = |script: &'static Script| Call::new(script).key("lock", cx.name).beside(hold_keys);
+        let writer = |owner: &str| if owner.is_empty() { String::new() } else { format!("{owner}:write") };
+        match op {
+            Op::Acquire => {
+                let call = of(&WRITE_ACQUIRE).arg("lease", cx.lease_ms).arg("owner", writer(cx.owner)).arg("want", cx.want);
+                Some(call.arg("reader", cx.owner).arg("forever", u8::from(cx.forever)).not_after())
+            }
+            Op::Release => {
+                let call = of(&WRITE_RELEASE).arg("owner", writer(cx.owner)).arg("leave", cx.leave).arg("lease", cx.lease_ms);
+                to_waiters(call.arg("next_owner", writer(cx.next.0)).arg("next_lease", cx.next.1), cx)
+            }
+            Op::ForceRelease => to_waiters(of(&WRITE_FORCE_RELEASE).arg("holder", cx.holder), cx),
+            Op::Inspect => Some(of(&INSPECT).arg("owner", writer(cx.owner)).arg("writes", 1)),
+            _ => None,
+        }
+    }
+
+    fn renew(&self, client: &str, lease_ms: u64, exact: bool) -> Option<Call> {
+        Some(renewal(&RENEW, client, lease_ms, ":write", exact).beside(hold_keys))
+    }
+
+    fn wake(&self, name: &str, _: &str) -> Wake {
+        Wake::message(channel(name))
+    }
+}

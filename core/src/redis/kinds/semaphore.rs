@@ -1,0 +1,89 @@
+//! Permits that anybody takes and anybody gives back. Redisson's `getSemaphore`.
+
+use super::{Cx, Kind, Wake, at_least, prefixed};
+use crate::redis::script::{Call, Script, script};
+use crate::request::error::Result;
+use crate::request::{Op, Request};
+
+static ACQUIRE: Script = script!("semaphore/acquire", "_look", "_undo", "_kind", "_number", "_once");
+pub static RELEASE: Script = script!("semaphore/release", "_look", "_undo", "_kind", "_number", "_once");
+static UNDO: Script = script!("semaphore/undo", "_undo");
+static DRAIN: Script = script!("semaphore/drain", "_look", "_undo", "_kind", "_number", "_once");
+pub static TRY_SET: Script = script!("semaphore/try_set", "_look", "_undo", "_kind", "_number", "_once");
+pub static INSPECT: Script = script!("semaphore/inspect", "_look", "_kind", "_number");
+static LIVE_FOR: Script = script!("live_for", "_undo", "_once", "_ends");
+static DELETE: Script = script!("semaphore/delete", "_once");
+
+pub fn channel(name: &str) -> String {
+    prefixed("redisson_sc", name)
+}
+
+/// How many permits an acquire with these numbers wants.
+pub fn permits(numbers: &[i64]) -> u64 {
+    numbers.first().map_or(1, |count| count.unsigned_abs())
+}
+
+pub fn to_waiters(call: Call, cx: &Cx) -> Call {
+    cx.to_waiters(call, channel(cx.name))
+}
+
+/// The call that gives what nobody holds an end, see [`Op::LiveFor`].
+pub fn live_for(kind: &dyn Kind, cx: &Cx) -> Call {
+    let call = kind.keys(cx.name).iter().fold(Call::new(&LIVE_FOR), |call, key| call.key("keys…", key));
+    let call = call.key("keys…", &cx.request).remembered(&cx.request);
+    let call = call.arg("ttl", cx.number(0)).arg("when", cx.number(1)).arg("since", cx.number(2));
+    call.arg("keep", cx.keep_ms).not_after()
+}
+
+/// The call that deletes a semaphore, or a latch whose waiters are told `message`; without its waiters' channel and its end.
+pub fn delete(cx: &Cx, message: &str) -> Call {
+    cx.once(&DELETE, "count").arg("message", message)
+}
+
+/// `existing`: only if there is such a semaphore.
+fn release(cx: &Cx, existing: bool) -> Call {
+    let call = cx.once(&RELEASE, "permits").arg("count", cx.number(0)).arg("existing", u8::from(existing));
+    to_waiters(call, cx).arg("keep", cx.keep_ms).not_after()
+}
+
+pub struct Semaphore;
+
+impl Kind for Semaphore {
+    fn check(&self, request: &Request) -> Result<()> {
+        match request.op {
+            Op::Acquire | Op::Release | Op::ReleaseIfExists => at_least(1, "permits", request),
+            Op::TrySet => at_least(0, "permits", request),
+            _ => Ok(()),
+        }
+    }
+
+    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
+        Some(match op {
+            Op::Acquire => cx.once(&ACQUIRE, "permits").arg("count", cx.number(0)).arg("keep", cx.keep_ms).not_after(),
+            Op::Release | Op::Add => release(cx, false),
+            Op::ReleaseIfExists => release(cx, true),
+            Op::Drain => cx.once(&DRAIN, "permits").arg("keep", cx.keep_ms).not_after(),
+            Op::TrySet => {
+                let call = cx.once(&TRY_SET, "permits").arg("count", cx.number(0)).arg("ttl", cx.number(1));
+                to_waiters(call, cx).arg("keep", cx.keep_ms).not_after()
+            }
+            Op::Inspect => Call::new(&INSPECT).key("count", cx.name),
+            Op::LiveFor => live_for(self, cx),
+            Op::Delete => to_waiters(delete(cx, ""), cx).arg("keep", cx.keep_ms).not_after(),
+            _ => return None,
+        })
+    }
+
+    fn wants(&self, numbers: &[i64]) -> u64 {
+        permits(numbers)
+    }
+
+    fn undo(&self, cx: &Cx) -> Option<Call> {
+        let call = Call::new(&UNDO).key("permits", cx.name).key("request", &cx.request).arg("count", cx.number(0));
+        Some(to_waiters(call, cx).not_after())
+    }
+
+    fn wake(&self, name: &str, _: &str) -> Wake {
+        Wake::message(channel(name))
+    }
+}

@@ -1,0 +1,29 @@
+//! The spin lock: the reentrant one, whose waiters ask now and then instead of listening. Redisson's `getSpinLock`.
+
+use super::plain::{self, Plain};
+use super::{Cx, Kind, Wake};
+use crate::redis::script::Call;
+use crate::request::Op;
+
+/// Redisson's exponential back-off: from 1 ms on twice as long each time, 128 ms at most.
+static DELAYS: [u64; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+
+pub struct Spin;
+
+impl Kind for Spin {
+    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
+        match op {
+            Op::Release => Some(plain::release(cx, "", "")),
+            Op::ForceRelease => Some(plain::force_release(cx, "")),
+            _ => Plain.call(op, cx),
+        }
+    }
+
+    fn renew(&self, client: &str, lease_ms: u64, exact: bool) -> Option<Call> {
+        Plain.renew(client, lease_ms, exact)
+    }
+
+    fn wake(&self, _: &str, _: &str) -> Wake {
+        Wake { channel: None, delays: &DELAYS }
+    }
+}

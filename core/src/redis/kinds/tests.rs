@@ -1,0 +1,61 @@
+//! Of every row of the table.
+
+use std::time::Duration;
+
+use super::*;
+use crate::base::clock::Instant;
+use crate::engine::pace::{Next, Waiter};
+
+fn cx() -> Cx<'static> {
+    let (name, owner, holder, next, request) = ("n\0v", "u:1", "u:2", ("", 0), String::new());
+    let (waits, forever, want, known, leave, lease_ms, share_ms, keep_ms) = (true, true, 1, 0, 0, 1, 1, 1);
+    Cx { name, owner, lease_ms, share_ms, waits, forever, want, known, leave, next, holder, numbers: &[], request, keep_ms }
+}
+
+#[test]
+fn every_call_names_its_inputs_as_its_script_does() {
+    for (traits, kind) in ALL {
+        for op in (1..=99).filter_map(|number| Op::from_number(number).ok()) {
+            let call = kind.call(op, &cx());
+            let held = traits.held && (op == Op::Release || op == Op::ForceRelease && traits.name != "permit");
+            let wanted = held || [Op::Acquire, Op::Inspect].contains(&op);
+            assert!(call.is_some() || !wanted, "{} cannot {op:?}", traits.name);
+            call.into_iter().for_each(|call| call.assert_names_agree());
+        }
+        kind.undo(&cx()).into_iter().for_each(|call| call.assert_names_agree());
+        if let Some(call) = kind.leave(&cx()) {
+            call.assert_names_agree();
+        }
+        let mut renewal = kind.renew("u", 1, false);
+        assert_eq!(renewal.is_some(), traits.renewed);
+        if let Some(call) = &mut renewal {
+            for (name, owner) in [("a\0v", 1), ("b\0v", 2)] {
+                kind.renew_also(call, "u", name, owner);
+            }
+            call.assert_names_agree();
+        }
+    }
+}
+
+#[test]
+fn companions_stay_in_the_slot_of_the_name() {
+    assert_eq!(prefixed("p", "n"), "p:{n}");
+    assert_eq!(prefixed("p", "a{b}c"), "p:a{b}c");
+}
+
+#[test]
+fn waiters_of_spin_and_token_locks_ask_as_often_as_is_promised() {
+    for (kind, promised) in [("spin", &[1, 2, 4, 8, 16, 32, 64, 128][..]), ("token", &[8, 16, 32, 64, 128, 250])] {
+        let (now, wake) = (Instant::now(), find(kind).expect("it is a kind").1.wake("n", "u:1"));
+        let mut waiter = Waiter::new(false, now);
+        waiter.pace(wake.delays.iter().copied().map(Duration::from_millis).collect(), wake.channel.is_some());
+        let slowest = promised.last().expect("there are some");
+        for most in promised.iter().chain([slowest; 20]).copied().map(Duration::from_millis) {
+            waiter.listening();
+            waiter.busy(None, true, now);
+            let Next::Sleep(until) = waiter.next(now) else { panic!("{kind}: it does not sleep") };
+            let delay = until - now;
+            assert!(delay <= most && delay >= most * 3 / 4, "{kind}: {delay:?} in place of {most:?}");
+        }
+    }
+}

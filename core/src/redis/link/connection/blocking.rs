@@ -1,0 +1,191 @@
+//! Up to four blocking connections, each driven by the thread that calls: the quickest way for one that waits anyway.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::AcqRel, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use redis::{Connection, FromRedisValue, Pipeline, RedisResult, Value};
+
+use super::clock::Clock;
+use super::server::{Greeted, Server, time_ms};
+use super::wire::left;
+use crate::base::clock::Instant;
+use crate::redis::link::failover::incarnation::Life;
+use crate::redis::link::failover::quarantine::Identity;
+use crate::redis::link::{Elsewhere, Limits, Outcome, Sent, is_half_done, no_script, packed};
+use crate::redis::script::Call;
+
+const MOST: usize = 4;
+/// A connection idle for longer is asked for a sign of life first: the server may have closed it since.
+const FRESH: Duration = Duration::from_secs(1);
+/// How long that may take; a call that gets none goes over the mux instead.
+const SIGN: Duration = Duration::from_millis(500);
+/// An answer is likely to come within so many times as long as the last one took.
+const LIKELY: u32 = 4;
+
+pub struct Direct {
+    server: Arc<Server>,
+    clock: Arc<Clock>,
+    life: Arc<Life>,
+    idle: Mutex<Vec<Pooled>>,
+    open: AtomicUsize,
+    /// How long the last answer took, in microseconds.
+    took: AtomicU64,
+}
+
+struct Pooled {
+    con: Connection,
+    connection: Option<(u64, i64)>,
+    response: Duration,
+    used: Instant,
+}
+
+impl Pooled {
+    fn patience(&mut self, response: Duration) -> redis::RedisResult<()> {
+        if self.response != response {
+            self.con.set_read_timeout(Some(response))?;
+            self.response = response;
+        }
+        Ok(())
+    }
+}
+
+impl Direct {
+    pub fn new(server: Arc<Server>, clock: Arc<Clock>, life: Arc<Life>) -> Self {
+        Direct { server, clock, life, idle: Mutex::default(), open: AtomicUsize::default(), took: AtomicU64::default() }
+    }
+
+    /// `None`: all connections are in use.
+    pub fn run(&self, call: &Call, mut limits: Limits) -> Option<Result<Outcome, Elsewhere>> {
+        let idle = self.idle().pop();
+        let mut pooled = match idle {
+            Some(pooled) => pooled,
+            None if self.open.fetch_add(1, AcqRel) >= MOST => {
+                self.open.fetch_sub(1, AcqRel);
+                return None;
+            }
+            None => {
+                let end = Instant::now() + limits.response;
+                match self.connect(end) {
+                    Ok(pooled) => {
+                        limits.response = left(end);
+                        pooled
+                    }
+                    Err(outcome) => {
+                        self.open.fetch_sub(1, AcqRel);
+                        return Some(Ok(outcome));
+                    }
+                }
+            }
+        };
+        match self.send(&mut pooled, call, limits) {
+            Ok(outcome) => {
+                pooled.used = Instant::now();
+                self.idle().push(pooled);
+                Some(outcome)
+            }
+            Err(outcome) => {
+                self.open.fetch_sub(1, AcqRel);
+                Some(Ok(outcome))
+            }
+        }
+    }
+
+    /// Whether a connection is idle, and the server so near that its answer is likely to come within `inside`.
+    pub fn is_likely_within(&self, inside: Duration) -> bool {
+        !self.idle().is_empty() && LIKELY * Duration::from_micros(self.took.load(Relaxed)) <= inside
+    }
+
+    /// Whether nothing listens there, and never did as far as this client knows.
+    pub fn is_absent(&self) -> bool {
+        self.server.is_absent()
+    }
+
+    pub fn close(&self) {
+        let closed = std::mem::take(&mut *self.idle());
+        self.open.fetch_sub(closed.len(), AcqRel);
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Pooled>> {
+        self.idle.lock().expect("nothing panics while it is held")
+    }
+
+    fn connect(&self, end: Instant) -> Result<Pooled, Outcome> {
+        let end = end.min(Instant::now() + self.server.connect_timeout);
+        // The crate counts its time-out anew for the connection and for each reply of the handshake.
+        let limit = (left(end) / 3).max(Duration::from_millis(1));
+        let opened = |error| self.server.not_opened(&error);
+        let mut con = self.server.blocking().and_then(|client| client.get_connection_with_timeout(limit)).map_err(opened)?;
+        self.server.note_reached();
+        con.set_write_timeout(Some(left(end))).map_err(opened)?;
+        let asked = Instant::now();
+        let (id, time, run): Greeted = last_answers(&mut con, &self.server.greeting(), 3, end).map_err(opened)?;
+        self.clock.learn(time_ms(time.map_err(opened)?), asked);
+        if let Some(quarantine) = &self.life.quarantine {
+            quarantine.met(Identity::read(last_answers(&mut con, &Identity::questions(), 2, end).map_err(opened)?));
+        }
+        self.life.note(run.ok());
+        let connection = id.ok().map(|id| (self.life.number(), id));
+        // The first call sets its own time: none has this one.
+        Ok(Pooled { con, connection, response: Duration::ZERO, used: Instant::now() })
+    }
+
+    /// An `Err` is the end of the connection.
+    fn send(&self, pooled: &mut Pooled, call: &Call, mut limits: Limits) -> Result<Result<Outcome, Elsewhere>, Outcome> {
+        let not_sent = |error| Outcome::Unsent(self.server.broken(&error));
+        if pooled.used.elapsed() > FRESH {
+            let end = Instant::now() + limits.response;
+            pooled.patience(limits.response.min(SIGN)).map_err(not_sent)?;
+            let sign = redis::cmd("PING").query::<()>(&mut pooled.con);
+            // A server that refuses even that has answered.
+            sign.or_else(|error| error.code().is_some().then_some(()).ok_or(error)).map_err(not_sent)?;
+            limits.response = left(end);
+        }
+        if let Some(objection) = self.life.objection(call) {
+            return Ok(Ok(objection));
+        }
+        pooled.patience(limits.response).map_err(not_sent)?;
+        let mut whole = false;
+        loop {
+            let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
+            let packed = packed(call, not_after, whole, false, &self.server.sharding).get_packed_command();
+            pooled.con.send_packed_command(&packed).map_err(not_sent)?;
+            let copy = || Sent { connection: pooled.connection, over: sent + limits.window + self.clock.error() };
+            match pooled.con.recv_response().and_then(|value| value.extract_error()) {
+                Ok(value) => {
+                    self.took.store(sent.elapsed().as_micros() as u64, Relaxed);
+                    let understood = self.server.understood(value, &self.clock, sent);
+                    return understood.map(Ok).ok_or_else(|| Outcome::Unknown { error: self.server.nonsense(), copy: copy() });
+                }
+                Err(error) if no_script(&error) && !whole => {
+                    whole = true;
+                    pooled.patience(left(sent + limits.response)).map_err(not_sent)?;
+                }
+                Err(error) => {
+                    let copy = copy();
+                    return match (self.server.redirection(&error), self.server.refused_call(call, &error)) {
+                        (Some(elsewhere), _) => Ok(Err(elsewhere)),
+                        _ if is_half_done(&error) => Ok(Ok(Outcome::Unknown { error: self.server.moving(), copy })),
+                        (None, Some(outcome)) => Ok(Ok(outcome)),
+                        (None, None) => Err(Outcome::Unknown { error: self.server.broken(&error), copy }),
+                    };
+                }
+            }
+        }
+    }
+}
+
+/// Asks all of these questions and gives the answers to the last `count`, all of it by `end`: the crate would count its time-out anew for
+/// each answer, and wait for the others even after one that did not come.
+fn last_answers<T: FromRedisValue>(con: &mut Connection, questions: &Pipeline, count: usize, end: Instant) -> RedisResult<T> {
+    // The handshake of TLS comes with the first write, and reads.
+    con.set_read_timeout(Some(left(end)))?;
+    con.send_packed_command(&questions.get_packed_pipeline())?;
+    let mut answers = Vec::new();
+    for _ in questions.cmd_iter() {
+        con.set_read_timeout(Some(left(end)))?;
+        answers.push(con.recv_response()?);
+    }
+    let last = answers.split_off(answers.len().saturating_sub(count));
+    Ok(T::from_redis_value(Value::Array(last))?)
+}

@@ -1,0 +1,15 @@
+//! The connections to one server, and what they share.
+
+pub mod blocking;
+pub mod clock;
+pub mod confirming;
+pub mod encoding;
+pub mod eviction;
+pub mod first;
+pub mod liveness;
+pub mod multiplexed;
+pub mod pipelined;
+pub mod refusal;
+pub mod server;
+pub mod tls;
+pub mod wire;

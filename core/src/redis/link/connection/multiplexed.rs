@@ -1,0 +1,224 @@
+//! One connection that everybody who waits for something else shares: waiters, renewals, async calls, messages.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use redis::{RedisError, RedisResult, Value};
+
+use super::clock::Clock;
+use super::server::Server;
+use super::wire::{How, Silence, Wire, left};
+use crate::base::clock::Instant;
+use crate::redis::link::failover::incarnation::Life;
+use crate::redis::link::wakes::Wakes;
+use crate::redis::link::{Elsewhere, Limits, Outcome, Sent, is_half_done, no_script, packed};
+use crate::redis::script::Call;
+use crate::request::error::Error;
+
+mod apart;
+mod batch;
+mod listening;
+mod notifications;
+mod opening;
+
+pub use apart::Apart;
+
+pub struct Mux {
+    server: Arc<Server>,
+    clock: Arc<Clock>,
+    wakes: Arc<Wakes>,
+    now: Mutex<Option<Wire>>,
+    life: Arc<Life>,
+    /// Held by whoever opens the connection, so that only one does.
+    opening: tokio::sync::Mutex<()>,
+    /// Whether [`pulse::watch`] runs.
+    watched: AtomicBool,
+    /// What is to be listened to here, unless nobody wants it any more, and whether the server has confirmed it.
+    channels: Mutex<HashMap<String, bool>>,
+    /// Its channels belong to slots of a cluster, as keys do. Nothing else goes over such a connection.
+    sharded: bool,
+}
+
+impl Mux {
+    pub fn new(server: Arc<Server>, clock: Arc<Clock>, life: Arc<Life>, wakes: Arc<Wakes>, sharded: bool) -> Self {
+        let (now, opening, channels) = Default::default();
+        Mux { server, clock, wakes, now, life, opening, watched: AtomicBool::new(false), channels, sharded }
+    }
+
+    /// `earlier`: copies that must not run after this one.
+    pub async fn run(self: &Arc<Self>, call: &Call, limits: Limits, earlier: &[Sent], how: How) -> Result<Outcome, Elsewhere> {
+        let end = Instant::now() + limits.response;
+        match self.wire(limits.response).await {
+            Ok(wire) => self.run_over(&wire, call, limits, end, earlier, how).await,
+            Err(outcome) => Ok(outcome),
+        }
+    }
+
+    /// As [`Mux::run`], over a connection of [`Mux::dial`] and until `end`.
+    pub async fn run_over(
+        &self,
+        wire: &Wire,
+        call: &Call,
+        limits: Limits,
+        end: Instant,
+        earlier: &[Sent],
+        how: How,
+    ) -> Result<Outcome, Elsewhere> {
+        // Rare, and big: in the future of every call it would be moved and freed with it.
+        if !earlier.is_empty() && !Box::pin(self.overtakes(wire, earlier, end)).await {
+            return Ok(Outcome::Crossing);
+        }
+        if let Some(objection) = self.life.objection(call) {
+            return Ok(objection);
+        }
+        let mut whole = false;
+        loop {
+            if wire.is_over() {
+                return Ok(Outcome::Unsent(self.server.unavailable("closed the connection", false)));
+            }
+            let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
+            let copy = Sent { connection: wire.connection, over: sent + limits.window + self.clock.error() };
+            let cmd = packed(call, not_after, whole, !earlier.is_empty(), &self.server.sharding);
+            match wire.ask(wire.send(cmd, how), left(end)).await {
+                Ok(Err(error)) if no_script(&error) && !whole => whole = true,
+                Ok(answer) => return self.meaning(wire, call, answer, copy, sent),
+                Err(silence) => return Ok(Outcome::Unknown { error: self.silent(silence), copy }),
+            }
+        }
+    }
+
+    /// What the answer to a call means that was sent at `sent`, as `copy`.
+    fn meaning(&self, wire: &Wire, call: &Call, answer: RedisResult<Value>, copy: Sent, sent: Instant) -> Result<Outcome, Elsewhere> {
+        let unknown = |error| Outcome::Unknown { error, copy };
+        let error = match answer {
+            Ok(value) => {
+                return Ok(self.server.understood(value, &self.clock, sent).unwrap_or_else(|| {
+                    self.lost(wire);
+                    unknown(self.server.nonsense())
+                }));
+            }
+            Err(error) => error,
+        };
+        if let Some(elsewhere) = self.server.redirection(&error) {
+            return Err(elsewhere);
+        }
+        if is_half_done(&error) {
+            return Ok(unknown(self.server.moving()));
+        }
+        let said_no = self.server.refused_call(call, &error);
+        Ok(said_no.unwrap_or_else(|| unknown(self.broken(wire, &error))))
+    }
+
+    /// Makes sure that no earlier copy runs after what is sent now over `wire`: it went the same way, or its connection is ended.
+    async fn overtakes(&self, wire: &Wire, earlier: &[Sent], end: Instant) -> bool {
+        for copy in earlier.iter().filter(|copy| copy.over > Instant::now()) {
+            let (Some((life, id)), Some(ours)) = (copy.connection, wire.connection) else { return false };
+            if life != ours.0 {
+                return false;
+            }
+            if id != ours.1 {
+                let mut con = wire.con.clone();
+                let mut kill = redis::cmd("CLIENT");
+                kill.arg("KILL").arg("ID").arg(id);
+                if !matches!(wire.ask(kill.query_async::<i64>(&mut con), left(end)).await, Ok(Ok(_))) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Asks the server something that changes nothing.
+    pub async fn ask(self: &Arc<Self>, words: &[&str], limit: Duration) -> Result<redis::Value, Error> {
+        let end = Instant::now() + limit;
+        let wire = self.reached(limit).await?;
+        let mut cmd = redis::cmd(words[0]);
+        cmd.arg(&words[1..]);
+        match wire.ask(wire.send(cmd, How::Plain), left(end)).await {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(error)) => match self.server.said_no(words[0], &error) {
+                Some(Outcome::Unsent(error) | Outcome::Refused(error)) => Err(error),
+                _ => Err(self.broken(&wire, &error)),
+            },
+            Err(silence) => Err(self.silent(silence)),
+        }
+    }
+
+    /// The connection, for whom only the error of its opening matters.
+    async fn reached(self: &Arc<Self>, limit: Duration) -> Result<Wire, Error> {
+        self.wire(limit).await.map_err(|outcome| match outcome {
+            Outcome::Unsent(error) | Outcome::Refused(error) => error,
+            _ => self.server.unavailable("cannot be reached", false),
+        })
+    }
+
+    /// The server's answer makes no sense.
+    pub fn nonsense(&self, words: &[&str]) -> Error {
+        self.server.unavailable(format!("answers {} in a way that is not known", words.join(" ")), false)
+    }
+
+    pub fn close(&self) {
+        self.slot().take();
+    }
+
+    /// Gives the connection up: another server has taken this one's place.
+    pub fn retire(&self) {
+        let wire = self.slot().take();
+        wire.inspect(Wire::retire);
+    }
+
+    /// The connection, if somebody waits for an answer or a message on it.
+    pub fn waited_for(&self) -> Option<Wire> {
+        self.now().filter(|wire| wire.is_asked() || !self.channels_wanted().is_empty())
+    }
+
+    /// Whether the server tells of changed keys.
+    pub fn tells(&self) -> bool {
+        self.now().is_some_and(|wire| wire.tells)
+    }
+
+    /// Whether messages need a connection of their own there, as far as is known now.
+    pub fn hears_apart(&self) -> bool {
+        self.server.is_old()
+    }
+
+    /// The end of [`pulse::watch`].
+    pub fn watched_no_more(&self) {
+        self.watched.store(false, SeqCst);
+    }
+
+    pub fn connect_timeout(&self) -> Duration {
+        self.server.connect_timeout
+    }
+
+    /// Called when a connection has failed with an error that is not the server's own: it is of no use any more.
+    pub fn lost(&self, wire: &Wire) {
+        if !wire.is_over() {
+            tracing::debug!(target: "redlatch::link", "gave a connection to {} up", self.server.name);
+            wire.end();
+            self.wakes.disconnected();
+        }
+    }
+
+    fn now(&self) -> Option<Wire> {
+        self.slot().clone().filter(|wire| !wire.is_over())
+    }
+
+    fn slot(&self) -> MutexGuard<'_, Option<Wire>> {
+        self.now.lock().expect("nothing panics while it is held")
+    }
+
+    pub fn broken(&self, wire: &Wire, error: &RedisError) -> Error {
+        self.lost(wire);
+        self.server.broken(error)
+    }
+
+    pub fn silent(&self, silence: Silence) -> Error {
+        match silence {
+            Silence::TimedOut => self.server.unavailable("does not answer in time", true),
+            Silence::Over => self.server.unavailable("closed the connection", false),
+        }
+    }
+}

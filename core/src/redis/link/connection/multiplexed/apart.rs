@@ -1,0 +1,96 @@
+//! Messages over a connection of their own: a server, or what stands before it, that knows only RESP2 lets a connection that listens do
+//! nothing else.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_core::Stream;
+use redis::aio::{PubSubSink, PubSubStream};
+use redis::{Msg, RedisResult, Value};
+use tokio::sync::Mutex;
+
+use super::Mux;
+use crate::base::clock::Instant;
+use crate::base::tasks;
+use crate::redis::link::connection::wire::{State, Wire};
+use crate::redis::link::wakes::Wakes;
+
+/// Opened for the first channel. It ends with the connection that it belongs to, and that one with it.
+#[derive(Default)]
+pub struct Apart {
+    sink: Mutex<Option<PubSubSink>>,
+    /// When it answered last; `None`: it is not there yet.
+    heard: std::sync::Mutex<Option<Instant>>,
+}
+
+impl Apart {
+    pub fn heard(&self) -> Option<Instant> {
+        *self.heard.lock().expect("nothing panics while it is held")
+    }
+
+    /// Asks for a sign of life; a server that refuses even that has answered.
+    ///
+    /// # Errors
+    /// The end of the connection.
+    pub async fn sign(&self) -> RedisResult<()> {
+        let sink = self.sink.lock().await.clone();
+        let Some(mut sink) = sink else { return Ok(()) };
+        match sink.ping::<Value>().await {
+            Err(error) if error.code().is_none() => return Err(error),
+            _ => self.answered(),
+        }
+        Ok(())
+    }
+
+    fn answered(&self) {
+        *self.heard.lock().expect("nothing panics while it is held") = Some(Instant::now());
+    }
+}
+
+impl Mux {
+    pub(super) async fn subscribe_apart(&self, wire: &Wire, apart: &Apart, channels: &[String]) -> RedisResult<()> {
+        let mut sink = apart.sink.lock().await;
+        if sink.is_none() {
+            let (opened, messages) = self.server.blocking()?.get_async_pubsub().await?.split();
+            *sink = Some(opened);
+            apart.answered();
+            tasks::spawn(hear(messages, self.wakes.clone(), wire.state()));
+        }
+        match &mut *sink {
+            Some(sink) => sink.subscribe(channels).await.inspect(|()| apart.answered()),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) async fn unsubscribe_apart(&self, apart: &Apart, channel: &str) -> RedisResult<()> {
+        match &mut *apart.sink.lock().await {
+            Some(sink) => sink.unsubscribe(channel).await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// Tells of messages until either connection ends.
+async fn hear(mut messages: PubSubStream, wakes: Arc<Wakes>, state: Arc<State>) {
+    loop {
+        tokio::select! {
+            message = next(&mut messages) => match message {
+                Some(message) => tell(&message, &wakes),
+                None => break,
+            },
+            () = state.ended() => return,
+        }
+    }
+    state.end();
+    wakes.disconnected();
+}
+
+async fn next(messages: &mut PubSubStream) -> Option<Msg> {
+    std::future::poll_fn(|cx| Pin::new(&mut *messages).poll_next(cx)).await
+}
+
+fn tell(message: &Msg, wakes: &Wakes) {
+    let channel = message.get_channel_name();
+    wakes.message(channel);
+    wakes.events.message(channel, message.get_payload_bytes());
+}

@@ -1,0 +1,203 @@
+//! How the mux comes by its connection, and by another one.
+
+use std::pin::Pin;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, ErrorKind, InfoDict, PushInfo, PushKind, RedisError, RedisResult, Value};
+use tokio::time::{timeout, timeout_at};
+
+use super::{Apart, Mux};
+use crate::base::clock::Instant;
+use crate::redis::link::Outcome;
+use crate::redis::link::connection::liveness;
+use crate::redis::link::connection::server::time_ms;
+use crate::redis::link::connection::wire::{State, Wire};
+use crate::redis::link::failover::quarantine::Identity;
+use crate::redis::link::wakes::Wakes;
+
+/// The answers to [`crate::redis::link::connection::server::Server::greeting`], whether the server tells of changed keys, and what it does when its memory is full.
+type Greeted = (RedisResult<i64>, RedisResult<(i64, i64)>, RedisResult<InfoDict>, RedisResult<Value>, RedisResult<InfoDict>);
+
+/// How long an attempt to open a connection may take before another is made, which has twice as long: the first may lead nowhere, and a
+/// far server needs many round trips.
+const FIRST: Duration = Duration::from_secs(1);
+
+impl Mux {
+    pub(super) async fn wire(self: &Arc<Self>, limit: Duration) -> Result<Wire, Outcome> {
+        let wire = match self.now() {
+            Some(wire) => wire,
+            None => {
+                let late = |_| Outcome::Unsent(self.server.late_to_open());
+                let caller = Arc::new(());
+                // A task of its own: a connection that takes longer than this caller can wait is there for the next one.
+                let open = tokio::spawn(self.clone().open(Arc::downgrade(&caller)));
+                match timeout(limit, open).await.map_err(late)? {
+                    Ok(opened) => opened?,
+                    Err(_) => return Err(Outcome::Unsent(self.server.unavailable("closed the connection", false))),
+                }
+            }
+        };
+        if !self.watched.swap(true, SeqCst) {
+            tokio::spawn(liveness::watch(self.clone()));
+        }
+        Ok(wire)
+    }
+
+    async fn open(self: Arc<Self>, caller: Weak<()>) -> Result<Wire, Outcome> {
+        let late = || Outcome::Unsent(self.server.late_to_open());
+        let _only_me = self.opening.lock().await;
+        match self.now() {
+            Some(wire) => Ok(wire),
+            None if caller.strong_count() == 0 => Err(late()),
+            None => {
+                let (end, mut limit) = (Instant::now() + self.server.connect_timeout, FIRST);
+                loop {
+                    let open = async { self.take(self.dial().await?).await };
+                    match timeout_at(end.min(Instant::now() + limit).into(), open).await {
+                        Ok(opened) => return opened.map_err(|error| self.server.not_opened(&error)),
+                        Err(_) if Instant::now() >= end => return Err(late()),
+                        Err(_) => limit *= 2,
+                    }
+                }
+            }
+        }
+    }
+
+    /// Opens a connection; nobody uses it yet.
+    pub async fn dial(&self) -> Result<Wire, RedisError> {
+        let state = State::new();
+        let mut con = match self.server.is_old() {
+            true => self.connect_old().await?,
+            false => match self.connect(&state).await {
+                Err(error) if knows_no_hello(&error) => {
+                    tracing::debug!(target: "redlatch::link", "{} knows only RESP2: {error}", self.server.name);
+                    self.server.note_old();
+                    self.connect_old().await?
+                }
+                connected => connected?,
+            },
+        };
+        self.server.note_reached();
+        let is_old = self.server.is_old();
+        let asked = Instant::now();
+        // Without what the last two of these tell it works too.
+        let mut greeting = self.server.greeting();
+        // Over RESP2 it would be told to another connection.
+        greeting.cmd("CLIENT").arg(if is_old { &["ID"][..] } else { &["TRACKING", "ON", "OPTIN", "NOLOOP"] }).cmd("INFO").arg("memory");
+        let (id, time, run, tells, memory): Greeted = greeting.query_async(&mut con).await?;
+        self.server.eviction.look(&self.server.name, memory);
+        match time {
+            Err(error) if is_unknown(&error) => {} // a sentinel
+            time => self.clock.learn(time_ms(time?), asked),
+        }
+        self.life.note(run.ok());
+        if let Some(quarantine) = &self.life.quarantine {
+            quarantine.met(Identity::read(Identity::questions().query_async(&mut con).await?));
+        }
+        tracing::debug!(target: "redlatch::link", "connected to {}", self.server.name);
+        let connection = id.ok().map(|id| (self.life.number(), id));
+        Ok(Wire::new(con, connection, tells.is_ok() && !is_old, is_old.then(Apart::default), state))
+    }
+
+    async fn connect(&self, state: &Arc<State>) -> RedisResult<MultiplexedConnection> {
+        let (wakes, end) = (self.wakes.clone(), state.clone());
+        let config = patient().set_push_sender(move |push| {
+            pushed(push, &wakes, &end);
+            Ok::<(), std::convert::Infallible>(())
+        });
+        self.server.pushing()?.get_multiplexed_async_connection_with_config(&config).await
+    }
+
+    async fn connect_old(&self) -> RedisResult<MultiplexedConnection> {
+        self.server.blocking()?.get_multiplexed_async_connection_with_config(&patient()).await
+    }
+
+    /// Gives `old` up for `fresh`. What was asked on `old` is unknown from now on.
+    pub async fn replace(self: &Arc<Self>, old: &Wire, fresh: Wire) {
+        let _only_me = self.opening.lock().await;
+        if old.is_over() || self.now().is_none() {
+            return;
+        }
+        old.end();
+        if !matches!(timeout(self.server.connect_timeout, self.take(fresh)).await, Ok(Ok(_))) {
+            self.wakes.disconnected();
+        }
+    }
+
+    /// Listens again to every channel that anybody wants, and wakes them all: messages may have been missed.
+    async fn take(self: &Arc<Self>, wire: Wire) -> Result<Wire, RedisError> {
+        let channels = self.channels_wanted();
+        let channels = self.subscribe_to_allowed(&wire, channels).await?;
+        *self.slot() = Some(wire.clone());
+        for channel in &channels {
+            self.confirm(channel);
+            self.wakes.message(channel);
+        }
+        // Whoever left meanwhile had no connection to say so on.
+        for channel in channels.into_iter().filter(|channel| !self.wakes.is_wanted(channel)) {
+            tokio::spawn(self.clone().leave(channel));
+        }
+        // Nothing was told meanwhile.
+        self.wakes.suspect(None);
+        Ok(wire)
+    }
+
+    /// [`Mux::unlisten`], which may open a connection itself.
+    fn leave(self: Arc<Self>, channel: String) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move { self.unlisten(&channel).await })
+    }
+}
+
+/// Whoever asks knows how long it may take.
+fn patient() -> AsyncConnectionConfig {
+    AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None)
+}
+
+/// `HELLO` is what asks for RESP3: a proxy may not know it, and an ACL may not allow it.
+fn knows_no_hello(error: &RedisError) -> bool {
+    let said = error.detail().unwrap_or_default().to_ascii_lowercase();
+    let refuses = said.starts_with("unknown command") || error.code() == Some("NOPERM");
+    error.kind() == ErrorKind::RESP3NotSupported || error.code() == Some("NOPROTO") || (refuses && said.contains("hello"))
+}
+
+fn is_unknown(error: &RedisError) -> bool {
+    error.detail().is_some_and(|detail| detail.starts_with("unknown command"))
+}
+
+fn pushed(push: PushInfo, wakes: &Wakes, state: &State) {
+    match push.kind {
+        PushKind::Disconnection => {
+            state.end();
+            wakes.disconnected();
+        }
+        PushKind::Message | PushKind::SMessage => {
+            if let Some(Value::BulkString(channel)) = push.data.first() {
+                let channel = String::from_utf8_lossy(channel);
+                wakes.message(&channel);
+                if let Some(Value::BulkString(text)) = push.data.get(1) {
+                    wakes.events.message(&channel, text);
+                }
+            }
+        }
+        // Unasked: the slot has gone to another server. What is asked at the same time would take this for its answer.
+        PushKind::SUnsubscribe => {
+            if let Some(Value::BulkString(channel)) = push.data.first()
+                && wakes.is_wanted(&String::from_utf8_lossy(channel))
+            {
+                state.end();
+                wakes.disconnected();
+            }
+        }
+        PushKind::Invalidate => match push.data.into_iter().next() {
+            Some(Value::Array(keys)) => keys.into_iter().for_each(|key| match key {
+                Value::BulkString(key) => wakes.suspect(Some(String::from_utf8_lossy(&key).into_owned())),
+                _ => wakes.suspect(None),
+            }),
+            _ => wakes.suspect(None),
+        },
+        _ => {}
+    }
+}

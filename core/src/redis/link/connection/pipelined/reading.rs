@@ -1,0 +1,164 @@
+//! What the I/O thread does with such a connection: it opens it, reads, and tells of the answers.
+
+use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use redis::{Pipeline, RedisError, RedisResult, Value};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::time::timeout;
+
+use super::Swift;
+use super::pipeline::{Flight, Line};
+use super::resp::Reader;
+use crate::base::clock::Instant;
+use crate::base::together::together;
+use crate::config::servers::Address;
+use crate::redis::link::connection::first::tell;
+use crate::redis::link::{Outcome, Sent, is_half_done, is_reply, no_script, stays};
+use crate::redis::script::Call;
+use crate::request::error::Error;
+
+/// So often it looks whether the server still answers.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// Connects, asks, and gives the answers.
+pub async fn greet(address: &Address, greeting: &Pipeline) -> RedisResult<(TcpStream, Vec<Value>)> {
+    let stream = match address {
+        Address::Unix(path) => {
+            let stream = std::net::TcpStream::from(OwnedFd::from(UnixStream::connect(path).await?.into_std()?));
+            TcpStream::from_std(stream)?
+        }
+        Address::Tcp { host, port, .. } => {
+            let stream = TcpStream::connect((host.as_str(), *port)).await?;
+            stream.set_nodelay(true)?;
+            stream
+        }
+    };
+    let (greeted, mut written) = (greeting.get_packed_pipeline(), 0);
+    while written < greeted.len() {
+        stream.writable().await?;
+        written += again(stream.try_write(&greeted[written..]))?.unwrap_or_default();
+    }
+    let mut buffer = [0; 1024];
+    let mut reader = Reader::default();
+    let mut answers = Vec::new();
+    while answers.len() < greeting.cmd_iter().count() {
+        let came = read(&stream, &mut buffer).await?;
+        reader.add(&buffer[..came]);
+        while let Some(answer) = reader.next() {
+            answers.push(answer?);
+        }
+    }
+    Ok((stream, answers))
+}
+
+async fn read(stream: &TcpStream, to: &mut [u8]) -> std::io::Result<usize> {
+    loop {
+        stream.readable().await?;
+        match again(stream.try_read(to))? {
+            Some(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Some(came) => return Ok(came),
+            None => {}
+        }
+    }
+}
+
+/// `None`: it was not possible just then.
+fn again(done: std::io::Result<usize>) -> std::io::Result<Option<usize>> {
+    match done {
+        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(None),
+        done => done.map(Some),
+    }
+}
+
+/// Has the end of the reading, whatever it is, be the end of the connection, of which those are told who wait for an answer.
+struct Ending<'a> {
+    line: &'a Line,
+    why: Error,
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.line.end_with(&self.why);
+    }
+}
+
+impl Swift {
+    /// Returns at the end of the connection, when everybody has been told.
+    pub(super) async fn read(&self, line: &Line) {
+        let mut ending = Ending { line, why: self.over() };
+        ending.why = self.answers(line).await;
+    }
+
+    fn over(&self) -> Error {
+        self.server.unavailable("closed the connection", false)
+    }
+
+    /// Tells of answers as long as there are some; why there are none any more.
+    async fn answers(&self, line: &Line) -> Error {
+        let mut buffer = vec![0; 64 * 1024];
+        let mut reader = Reader::default();
+        loop {
+            if !line.is_all_written() && timeout(LOOK, line.stream.writable()).await.is_ok() {
+                line.flush();
+            }
+            match timeout(LOOK, read(&line.stream, &mut buffer)).await {
+                // Only then: this side may have stood still itself.
+                Err(_nothing_came) => match line.overdue() {
+                    Some(true) => return self.server.unavailable("does not answer in time", true),
+                    Some(false) => return self.over(),
+                    None => continue,
+                },
+                Ok(Err(_)) => return self.over(),
+                Ok(Ok(read)) => reader.add(&buffer[..read]),
+            }
+            let mut answers = Vec::new();
+            let mut nonsense = None;
+            // What comes after nonsense may belong to another call than it seems.
+            while nonsense.is_none()
+                && let Some(answer) = reader.next()
+            {
+                match answer.map(Value::extract_error) {
+                    Err(error) => nonsense = Some(self.server.broken(&error)),
+                    Ok(Ok(value)) if !is_reply(&value) => nonsense = Some(self.server.nonsense()),
+                    Ok(answer) => answers.push(answer),
+                }
+            }
+            let count = answers.len();
+            let flights = line.answered(count);
+            if flights.len() < count {
+                nonsense = Some(self.server.unavailable("answers what it was not asked", false));
+            }
+            together(|| {
+                for (Flight { first, sent, copy, .. }, answer) in flights.into_iter().zip(answers) {
+                    let tried = self.meaning(first.call(), answer, copy, sent).map(|outcome| (outcome, sent));
+                    tell(first, tried);
+                }
+            });
+            if let Some(nonsense) = nonsense {
+                return nonsense;
+            }
+        }
+    }
+
+    /// `None`: the server did not know the script.
+    fn meaning(&self, call: &Call, answer: RedisResult<Value>, copy: Sent, sent: Instant) -> Option<Outcome> {
+        let error: RedisError = match answer {
+            Ok(value) => {
+                let understood = self.server.understood(value, &self.clock, sent);
+                return Some(understood.unwrap_or_else(|| Outcome::Unknown { error: self.server.nonsense(), copy }));
+            }
+            Err(error) if no_script(&error) => return None,
+            Err(error) => error,
+        };
+        if let Some(elsewhere) = self.server.redirection(&error) {
+            return Some(stays(Err(elsewhere)));
+        }
+        if is_half_done(&error) {
+            return Some(Outcome::Unknown { error: self.server.moving(), copy });
+        }
+        let said_no = self.server.said_no(&call.what(), &error);
+        Some(said_no.unwrap_or_else(|| Outcome::Unknown { error: self.server.broken(&error), copy }))
+    }
+}

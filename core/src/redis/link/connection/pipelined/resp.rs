@@ -1,0 +1,200 @@
+//! Calls as bytes, and bytes as what came back.
+
+use std::ops::Range;
+
+use redis::{ErrorKind, RedisError, RedisResult, Value};
+
+use crate::redis::link::topology::sharding::Sharding;
+use crate::redis::script::Call;
+
+/// The bytes of one answer, at most. Answers to first tries have a few numbers and ids; a server that says more has lost its way.
+const LONGEST: usize = 1 << 20;
+/// Lists in lists, at most; scripts of ours answer one list.
+const DEEPEST: usize = 2;
+/// `:`, `$` and `*` have a number of 64 bits behind them.
+const NUMBER: usize = 24;
+
+/// Adds a call as it goes over the wire.
+pub fn pack(to: &mut Vec<u8>, call: &Call, not_after: u64, sharding: &Sharding) {
+    head(to, b'*', call.keys.len() + call.args.len() + 3);
+    text(to, b"EVALSHA");
+    text(to, call.script.form(sharding.is_both()).sha.as_bytes());
+    text(to, itoa::Buffer::new().format(call.keys.len()).as_bytes());
+    call.keys.iter().for_each(|key| text(to, key));
+    for (i, arg) in call.args.iter().enumerate() {
+        match Some(i) {
+            at if at == call.not_after => text(to, itoa::Buffer::new().format(not_after).as_bytes()),
+            at if at == call.resent => text(to, b"0"),
+            at if at == call.publish => text(to, sharding.publish().as_bytes()),
+            _ => text(to, arg),
+        }
+    }
+}
+
+fn text(to: &mut Vec<u8>, text: &[u8]) {
+    head(to, b'$', text.len());
+    to.extend_from_slice(text);
+    to.extend_from_slice(b"\r\n");
+}
+
+fn head(to: &mut Vec<u8>, mark: u8, number: usize) {
+    to.push(mark);
+    to.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+    to.extend_from_slice(b"\r\n");
+}
+
+/// Reads answers out of what comes over one connection, in whatever pieces it comes. No byte is looked at twice, and no byte makes it panic.
+#[derive(Default)]
+pub struct Reader {
+    bytes: Vec<u8>,
+    /// What is before that has been read.
+    at: usize,
+    /// Before that there is no end of the line that begins at `at`.
+    searched: usize,
+    /// A text of this length begins at `at`.
+    text: Option<usize>,
+    /// The lists that have begun, the outermost first.
+    lists: Vec<List>,
+    /// How many bytes of the answer that has begun were read.
+    read: usize,
+    is_over: bool,
+}
+
+/// A list whose end has not come.
+struct List {
+    missing: usize,
+    items: Vec<Value>,
+}
+
+impl Reader {
+    /// Takes what came next.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.bytes.drain(..self.at);
+        self.searched -= self.at;
+        self.at = 0;
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The next answer; `None`: it is not all there yet. After one that makes no sense there are no more: the next may begin anywhere.
+    pub fn next(&mut self) -> Option<RedisResult<Value>> {
+        if self.is_over {
+            return None;
+        }
+        let answer = self.answer().transpose()?;
+        self.is_over = answer.is_err();
+        if self.is_over {
+            *self = Reader { is_over: true, ..Reader::default() };
+        }
+        Some(answer)
+    }
+
+    fn answer(&mut self) -> RedisResult<Option<Value>> {
+        while let Some(part) = self.part()? {
+            let whole = self.put(part);
+            if self.read > LONGEST {
+                return Err(nonsense("an answer that is too long"));
+            }
+            if whole.is_some() {
+                self.read = 0;
+                return Ok(whole);
+            }
+        }
+        Ok(None)
+    }
+
+    /// A value that is no list, or an empty list; `None`: more must come.
+    fn part(&mut self) -> RedisResult<Option<Value>> {
+        loop {
+            if let Some(length) = self.text {
+                return self.text_of(length);
+            }
+            let Some(line) = self.line()? else { return Ok(None) };
+            let line = &self.bytes[line];
+            let number = std::str::from_utf8(line.get(1..).unwrap_or_default()).ok().and_then(|number| number.parse::<i64>().ok());
+            match (line.first(), number) {
+                (Some(b':'), Some(number)) => return Ok(Some(Value::Int(number))),
+                (Some(b'$' | b'*'), Some(-1)) => return Ok(Some(Value::Nil)),
+                (Some(b'$'), Some(length @ 0..)) => self.text = Some(usize::try_from(length).unwrap_or(usize::MAX)),
+                (Some(b'*'), Some(0)) => return Ok(Some(Value::Array(Vec::new()))),
+                (Some(b'*'), Some(count @ 1..)) => self.begin(usize::try_from(count).unwrap_or(usize::MAX))?,
+                (Some(b'+' | b'-'), _) => {
+                    // The words of an error may be cut off inside a letter.
+                    let words = format!("{}\r\n", String::from_utf8_lossy(line));
+                    return redis::parse_redis_value(words.as_bytes()).map(Some);
+                }
+                _ => return Err(nonsense("a line that is no part of an answer")),
+            }
+        }
+    }
+
+    /// Passes the next line; gives where it is, without its end.
+    fn line(&mut self) -> RedisResult<Option<Range<usize>>> {
+        let from = self.searched.max(self.at);
+        let found = self.bytes[from..].windows(2).position(|two| two == b"\r\n").map(|end| from + end);
+        // The last byte may be the first half of an end.
+        let end = found.unwrap_or_else(|| self.bytes.len().saturating_sub(1).max(self.at));
+        let is_number = matches!(self.bytes.get(self.at), Some(b':' | b'$' | b'*'));
+        if end - self.at > if is_number { NUMBER } else { LONGEST } {
+            return Err(nonsense("a line that is too long"));
+        }
+        let line = self.at..end;
+        match found {
+            Some(end) => self.pass(end + 2),
+            None => self.searched = end,
+        }
+        Ok(found.map(|_| line))
+    }
+
+    /// Takes a text and its end.
+    fn text_of(&mut self, length: usize) -> RedisResult<Option<Value>> {
+        if self.read > LONGEST || length > LONGEST - self.read {
+            return Err(nonsense("a text that is too long"));
+        }
+        let (end, next) = (self.at + length, self.at + length + 2);
+        if self.bytes.len() < next {
+            return Ok(None);
+        }
+        if &self.bytes[end..next] != b"\r\n" {
+            return Err(nonsense("a text that does not end where it should"));
+        }
+        let text = self.bytes[self.at..end].to_vec();
+        self.text = None;
+        self.pass(next);
+        Ok(Some(Value::BulkString(text)))
+    }
+
+    fn begin(&mut self, count: usize) -> RedisResult<()> {
+        if self.lists.len() == DEEPEST {
+            return Err(nonsense("lists in lists"));
+        }
+        // Its length is only what the server says.
+        self.lists.push(List { missing: count, items: Vec::with_capacity(count.min(16)) });
+        Ok(())
+    }
+
+    /// Puts a value where it belongs; gives the answer that it completes.
+    fn put(&mut self, mut value: Value) -> Option<Value> {
+        while let Some(list) = self.lists.last_mut() {
+            list.items.push(value);
+            list.missing -= 1;
+            if list.missing > 0 {
+                return None;
+            }
+            value = Value::Array(self.lists.pop()?.items);
+        }
+        Some(value)
+    }
+
+    fn pass(&mut self, to: usize) {
+        self.read += to - self.at;
+        self.at = to;
+        self.searched = to;
+    }
+}
+
+fn nonsense(what: &'static str) -> RedisError {
+    (ErrorKind::Parse, what).into()
+}
+
+#[cfg(test)]
+mod tests;

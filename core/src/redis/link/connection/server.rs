@@ -1,0 +1,253 @@
+//! One server: its address, how a connection to it is opened, and what its errors mean.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+use redis::{ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo, RedisError, RedisResult, io::tcp::TcpSettings};
+
+use super::clock::Clock;
+use super::eviction::Eviction;
+use super::refusal::{of_script, remedy, without_arguments};
+use super::tls;
+use crate::base::clock::Instant;
+use crate::base::exhausted;
+use crate::config::Config;
+use crate::config::address_map::Nat;
+use crate::config::login::Login;
+use crate::config::servers::Address;
+use crate::redis::link::topology::sharding::Sharding;
+use crate::redis::link::{Elsewhere, Outcome, Reply, reply};
+use crate::redis::script::Call;
+use crate::request::error::Error;
+
+pub struct Server {
+    pub sharding: Arc<Sharding>,
+    login: Arc<Login>,
+    nat: Nat,
+    blocking: redis::Client,
+    pushing: redis::Client,
+    /// It knows RESP2 only.
+    old: AtomicBool,
+    /// A connection to it has come about.
+    reached: AtomicBool,
+    /// Nothing listened there at the last attempt.
+    refused: AtomicBool,
+    pub name: String,
+    pub address: Address,
+    pub client_name: Option<String>,
+    pub connect_timeout: Duration,
+    pub eviction: Eviction,
+}
+
+impl Server {
+    pub fn new(config: &Config, address: &Address, sharding: Arc<Sharding>) -> Result<Self, Error> {
+        let client = |protocol| {
+            let addr = match address.clone() {
+                Address::Tcp { host, port, tls: false } => ConnectionAddr::Tcp(host, port),
+                Address::Tcp { host, port, tls: true } => ConnectionAddr::TcpTls { host, port, insecure: false, tls_params: None },
+                Address::Unix(path) => ConnectionAddr::Unix(path.into()),
+            };
+            let redis = settings(config.database, protocol, config.username.as_deref(), config.password.as_deref());
+            let info = addr.into_connection_info()?.set_redis_settings(redis).set_tcp_settings(TcpSettings::default().set_nodelay(true));
+            if address.is_tls() { tls::client(info, &config.tls) } else { redis::Client::open(info) }
+        };
+        let bad = |error: RedisError| Error::config(format!("{address} cannot be used: {error}; check the address"));
+        Ok(Server {
+            sharding,
+            login: config.login.clone(),
+            nat: config.nat.clone(),
+            blocking: client(redis::ProtocolVersion::RESP2).map_err(bad)?,
+            pushing: client(redis::ProtocolVersion::RESP3).map_err(bad)?,
+            old: AtomicBool::new(false),
+            reached: AtomicBool::new(false),
+            refused: AtomicBool::new(false),
+            name: address.to_string(),
+            address: address.clone(),
+            client_name: config.client_name.clone(),
+            connect_timeout: config.connect_timeout,
+            eviction: Eviction::default(),
+        })
+    }
+
+    /// Opens connections that one thread drives, with the login that counts now.
+    pub fn blocking(&self) -> RedisResult<redis::Client> {
+        self.logged_in(&self.blocking)
+    }
+
+    /// Opens connections over which the server also tells what nobody has asked.
+    pub fn pushing(&self) -> RedisResult<redis::Client> {
+        self.logged_in(&self.pushing)
+    }
+
+    /// Whether it was found to know RESP2 only.
+    pub fn is_old(&self) -> bool {
+        self.old.load(Relaxed)
+    }
+
+    pub fn note_old(&self) {
+        self.old.store(true, Relaxed);
+    }
+
+    /// A connection has come about.
+    pub fn note_reached(&self) {
+        self.reached.store(true, Relaxed);
+    }
+
+    /// Whether nothing listens there, and never did as far as this client knows. A server that it has reached before may be starting anew.
+    pub fn is_absent(&self) -> bool {
+        self.refused.load(Relaxed) && !self.reached.load(Relaxed)
+    }
+
+    fn logged_in(&self, client: &redis::Client) -> RedisResult<redis::Client> {
+        let Some(login) = self.login.latest() else { return Ok(client.clone()) };
+        let info = client.get_connection_info().clone();
+        let (database, protocol) = (info.redis_settings().db(), info.redis_settings().protocol());
+        redis::Client::open(info.set_redis_settings(settings(database, protocol, login.username.as_deref(), login.password.as_deref())))
+    }
+
+    /// The first questions on each connection: our name, our number at the server, the time of its clock, and which run of the server this
+    /// is. Servers before 7.2 do not know all of it, and an ACL may not allow it.
+    pub fn greeting(&self) -> redis::Pipeline {
+        let mut pipe = redis::pipe();
+        pipe.ignore_errors();
+        pipe.cmd("CLIENT").arg(&["SETINFO", "LIB-NAME", "redlatch"]).ignore();
+        pipe.cmd("CLIENT").arg(&["SETINFO", "LIB-VER", env!("CARGO_PKG_VERSION")]).ignore();
+        if let Some(name) = &self.client_name {
+            pipe.cmd("CLIENT").arg("SETNAME").arg(name).ignore();
+        }
+        pipe.cmd("CLIENT").arg("ID").cmd("TIME").cmd("INFO").arg("server");
+        pipe
+    }
+
+    pub fn unavailable(&self, cause: impl Into<String>, timeout: bool) -> Error {
+        Error::Unavailable { server: self.name.clone(), cause: cause.into(), timeout }
+    }
+
+    /// The slot of a call is on its way to another server.
+    pub fn moving(&self) -> Error {
+        self.unavailable("is giving the slot to another server", false)
+    }
+
+    /// An error of the way to the server, in words.
+    pub fn broken(&self, error: &RedisError) -> Error {
+        if error.is_timeout() || error.to_string().contains("Resource temporarily unavailable") {
+            return self.unavailable("does not answer in time", true);
+        }
+        if let Some(cause) = io(error).and_then(exhausted::cause) {
+            return self.unavailable(cause, false);
+        }
+        match error.kind() {
+            redis::ErrorKind::Parse => self.unavailable("does not speak the Redis protocol", false),
+            _ if error.is_connection_refusal() => self.unavailable(self.nothing_there(error), false),
+            _ => self.unavailable(format!("cannot be reached ({error})"), false),
+        }
+    }
+
+    fn nothing_there(&self, error: &RedisError) -> String {
+        let is_missing = io(error).is_some_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+        match &self.address {
+            Address::Unix(path) if is_missing => format!("cannot be reached: there is no socket file {path}"),
+            Address::Unix(path) => format!("cannot be reached: nothing listens on the socket {path}"),
+            tcp => format!("cannot be reached: nothing listens on {}", tcp.place()),
+        }
+    }
+
+    /// What an error of opening a connection means: nothing was sent.
+    pub fn not_opened(&self, error: &RedisError) -> Outcome {
+        let is_refusal = error.is_connection_refusal();
+        self.refused.store(is_refusal, Relaxed);
+        if let Some(objection) = tls::objection(error) {
+            return Outcome::Refused(self.unavailable(objection, false));
+        }
+        match self.said_no("the connection", error) {
+            Some(outcome) => outcome,
+            None => match (error.kind(), self.broken(error)) {
+                (redis::ErrorKind::InvalidClientConfig, _) => Outcome::Refused(Error::config(format!("{}: {error}", self.name))),
+                (_, Error::Unavailable { timeout: true, .. }) => Outcome::Unsent(self.late_to_open()),
+                (_, Error::Unavailable { .. }) if error.is_connection_dropped() && !is_refusal && !self.address.is_tls() => {
+                    Outcome::Unsent(self.unavailable("closed the connection at once (does its port want TLS? then write rediss://)", false))
+                }
+                (_, error) => Outcome::Unsent(error),
+            },
+        }
+    }
+
+    /// No connection came about in time.
+    pub fn late_to_open(&self) -> Error {
+        self.refused.store(false, Relaxed);
+        let hint = if self.address.is_tls() { " (is its port without TLS? then write redis://)" } else { "" };
+        self.unavailable(format!("does not answer in time{hint}"), true)
+    }
+
+    /// What an error that the server itself reports means; `None`: it is not one.
+    pub fn said_no(&self, what: &str, error: &RedisError) -> Option<Outcome> {
+        self.refused(what, None, error)
+    }
+
+    /// The same of a call.
+    pub fn refused_call(&self, call: &Call, error: &RedisError) -> Option<Outcome> {
+        self.refused(&call.what(), Some(call), error)
+    }
+
+    fn refused(&self, what: &str, call: Option<&Call>, error: &RedisError) -> Option<Outcome> {
+        let code = error.code().or(match error.kind() {
+            redis::ErrorKind::AuthenticationFailed => Some("WRONGPASS"),
+            _ => None,
+        })?;
+        let (code, detail) = of_script(code, without_arguments(error.detail().unwrap_or_default()));
+        let message = format!("{detail}{}", remedy(code, detail, call));
+        let error = Error::Refused { what: what.into(), code: code.into(), message };
+        Some(if error.is_transient() { Outcome::Unsent(error) } else { Outcome::Refused(error) })
+    }
+
+    /// Where the server says that a call belongs; `None`: its error is another one.
+    pub fn redirection(&self, error: &RedisError) -> Option<Elsewhere> {
+        let (to, _) = error.redirect_node()?;
+        let (host, port) = to.rsplit_once(':')?;
+        let to = self.address.near(host, port.parse().ok()?, &self.nat)?;
+        Some(Elsewhere { to, ask: error.code() == Some("ASK") })
+    }
+
+    /// What a script's value means; a refusal for lateness teaches the clock. `None`: it is no answer of a script, so that nobody knows what
+    /// was done, nor what the next answer on the connection belongs to.
+    pub fn understood(&self, value: redis::Value, clock: &Clock, asked: Instant) -> Option<Outcome> {
+        Some(match reply(value)? {
+            Reply { code: -2, numbers, .. } => {
+                clock.learn(numbers.first().copied().unwrap_or_default(), asked);
+                Outcome::TooLate
+            }
+            reply => Outcome::Reply(reply),
+        })
+    }
+
+    pub fn nonsense(&self) -> Error {
+        self.unavailable("answers what no script of ours does", false)
+    }
+}
+
+/// The system's error that this one is about.
+fn io(error: &RedisError) -> Option<&std::io::Error> {
+    let error = std::error::Error::source(error)?.downcast_ref::<Arc<dyn std::error::Error + Send + Sync>>()?;
+    error.downcast_ref()
+}
+
+/// The handshake's time-out counts for each reply of it, so it is kept to as few as can be.
+fn settings(database: i64, protocol: redis::ProtocolVersion, username: Option<&str>, password: Option<&str>) -> RedisConnectionInfo {
+    let mut redis = RedisConnectionInfo::default().set_db(database).set_protocol(protocol).set_skip_set_lib_name();
+    if let Some(username) = username {
+        redis = redis.set_username(username);
+    }
+    if let Some(password) = password {
+        redis = redis.set_password(password);
+    }
+    redis
+}
+
+/// The answers to [`Server::greeting`]: the connection's number, if the server tells, its time, and which run of it this is, if it tells.
+pub type Greeted = (redis::RedisResult<i64>, redis::RedisResult<(i64, i64)>, redis::RedisResult<redis::InfoDict>);
+
+/// Server ms out of what `TIME` answers.
+pub fn time_ms((seconds, micros): (i64, i64)) -> i64 {
+    seconds.saturating_mul(1000).saturating_add(micros / 1000)
+}

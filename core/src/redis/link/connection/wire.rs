@@ -1,0 +1,244 @@
+//! One connection of the mux: what is asked over it, when it last answered, and whether it is over.
+
+use std::future::{Future, pending};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use tokio::sync::watch;
+
+use super::multiplexed::Apart;
+use crate::base::clock::Instant;
+
+/// How long a server whose place another one has taken may still refuse what it was asked.
+const FAREWELL: Duration = Duration::from_millis(100);
+
+#[derive(Clone)]
+pub struct Wire {
+    pub con: MultiplexedConnection,
+    /// Which life of the server it leads to, and the server's number for it; `None`: it does not tell.
+    pub connection: Option<(u64, i64)>,
+    /// The server tells of changed keys on this connection.
+    pub tells: bool,
+    /// Where messages come, if not here.
+    pub apart: Option<Arc<Apart>>,
+    state: Arc<State>,
+}
+
+pub struct State {
+    over: watch::Sender<bool>,
+    /// Another server has taken this one's place: only what it refuses counts still.
+    retired: AtomicBool,
+    /// Questions without an answer yet.
+    open: AtomicUsize,
+    /// A question was given up, and nothing has been answered since.
+    owing: AtomicBool,
+    heard: Mutex<Instant>,
+}
+
+/// What goes along with a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    Plain,
+    /// The server is to tell when a key that the call reads last is changed.
+    Told,
+    /// The server is only about to get the slot.
+    Asking,
+}
+
+/// Why a question has no answer.
+pub enum Silence {
+    TimedOut,
+    /// The connection ended, or was given up, after the question had been sent.
+    Over,
+}
+
+impl State {
+    pub fn new() -> Arc<Self> {
+        Arc::new(State {
+            over: watch::Sender::new(false),
+            retired: AtomicBool::new(false),
+            open: AtomicUsize::new(0),
+            owing: AtomicBool::new(false),
+            heard: Mutex::new(Instant::now()),
+        })
+    }
+
+    pub fn end(&self) {
+        self.over.send_replace(true);
+    }
+
+    /// Returns at the end.
+    pub async fn ended(&self) {
+        let _ = self.over.subscribe().wait_for(|over| *over).await;
+    }
+
+    fn retire(&self) {
+        self.retired.store(true, SeqCst);
+        self.end();
+    }
+
+    /// What a server did that has been replaced meanwhile is unknown; what it refused is not.
+    async fn counted<T, E>(&self, answer: Result<T, E>) -> Result<T, E> {
+        if answer.is_ok() && self.retired.load(SeqCst) { pending().await } else { answer }
+    }
+
+    async fn answer<T>(&self, question: impl Future<Output = T> + Unpin, limit: Duration) -> Result<T, Silence> {
+        let mut over = self.over.subscribe();
+        let open = Open::new(self);
+        tokio::select! {
+            biased;
+            answer = question => {
+                open.answered();
+                Ok(answer)
+            }
+            () = async {
+                let _ = over.wait_for(|over| *over).await;
+                if self.retired.load(SeqCst) {
+                    tokio::time::sleep(FAREWELL).await;
+                }
+            } => Err(Silence::Over),
+            () = async {
+                tokio::time::sleep(limit).await;
+                // After a standstill of this process the answer may be there, only not read.
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            } => Err(Silence::TimedOut),
+        }
+    }
+
+    fn answered(&self) {
+        self.owing.store(false, SeqCst);
+        *self.heard.lock().expect("nothing panics while it is held") = Instant::now();
+    }
+}
+
+impl Wire {
+    pub fn new(con: MultiplexedConnection, connection: Option<(u64, i64)>, tells: bool, apart: Option<Apart>, state: Arc<State>) -> Self {
+        Wire { con, connection, tells, apart: apart.map(Arc::new), state }
+    }
+
+    pub async fn send(&self, cmd: redis::Cmd, how: How) -> redis::RedisResult<redis::Value> {
+        self.state.counted(self.answer_to(cmd, how).await).await
+    }
+
+    async fn answer_to(&self, cmd: redis::Cmd, how: How) -> redis::RedisResult<redis::Value> {
+        let mut con = self.con.clone();
+        let mut pipe = redis::pipe();
+        match how {
+            How::Told if self.tells => pipe.cmd("CLIENT").arg("CACHING").arg("YES"),
+            How::Asking => pipe.cmd("ASKING"),
+            _ => return con.send_packed_command(&cmd).await?.extract_error(),
+        };
+        pipe.add_command(cmd);
+        con.send_packed_commands(&pipe, 1, 1).await?.into_iter().next().unwrap_or(redis::Value::Nil).extract_error()
+    }
+
+    /// Sends many at once; each has its answer, or its error.
+    pub async fn send_all(&self, pipe: &redis::Pipeline) -> redis::RedisResult<Vec<redis::Value>> {
+        self.con.clone().send_packed_commands(pipe, 0, pipe.len()).await
+    }
+
+    /// Set as soon as the connection ends, before anything else can run: who sees it afterwards has not sent anything.
+    pub fn is_over(&self) -> bool {
+        *self.state.over.borrow()
+    }
+
+    /// Gives the connection up: whoever waits for an answer on it is told so.
+    pub fn end(&self) {
+        self.state.end();
+    }
+
+    pub fn state(&self) -> Arc<State> {
+        self.state.clone()
+    }
+
+    /// As [`Wire::end`], but whoever waits is told what the server refuses within [`FAREWELL`]: that may be asked elsewhere at once.
+    pub fn retire(&self) {
+        self.state.retire();
+    }
+
+    /// Waits for the answer to what `question` sends over [`Wire::con`].
+    pub fn ask<'a, T: 'a>(
+        &'a self,
+        question: impl Future<Output = T> + Send + 'a,
+        limit: Duration,
+    ) -> impl Future<Output = Result<T, Silence>> + Send + 'a {
+        // Futures keep what they are given beside what they make of it, and those around them likewise: a call would be tens of KB.
+        self.state.answer(Box::pin(question), limit)
+    }
+
+    pub fn answered(&self) {
+        self.state.answered();
+    }
+
+    /// When the last answer came; at first, when the connection was opened. Where messages come over another one, the one counts that has
+    /// been silent for longer.
+    pub fn heard(&self) -> Instant {
+        let heard = *self.state.heard.lock().expect("nothing panics while it is held");
+        self.apart.as_ref().and_then(|apart| apart.heard()).map_or(heard, |apart| apart.min(heard))
+    }
+
+    pub fn is_asked(&self) -> bool {
+        self.state.open.load(SeqCst) > 0 || self.state.owing.load(SeqCst)
+    }
+}
+
+/// A question without an answer. Dropping it counts it out, and the server owes the answer still, also where the caller was dropped.
+struct Open<'a> {
+    state: &'a State,
+    is_answered: bool,
+}
+
+impl<'a> Open<'a> {
+    fn new(state: &'a State) -> Self {
+        state.open.fetch_add(1, SeqCst);
+        Open { state, is_answered: false }
+    }
+
+    fn answered(mut self) {
+        self.is_answered = true;
+        self.state.answered();
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            self.state.owing.store(true, SeqCst);
+        }
+        self.state.open.fetch_sub(1, SeqCst);
+    }
+}
+
+/// The time that a call has left; never zero, which a socket would take for no limit.
+pub fn left(end: Instant) -> Duration {
+    end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+    use tokio::task::yield_now;
+
+    use super::*;
+
+    /// What becomes of a question that is answered after another server has taken the place of the one that was asked.
+    fn answered_after_the_end(answer: Result<i64, &'static str>) -> Option<Result<i64, &'static str>> {
+        let (state, (sender, receiver)) = (State::new(), oneshot::channel());
+        let question = Box::pin(async { state.counted(receiver.await.expect("it is sent")).await });
+        let server = async {
+            state.retire();
+            yield_now().await;
+            sender.send(answer).expect("somebody waits for it still");
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        runtime.block_on(async { tokio::join!(biased; state.answer(question, Duration::from_secs(60)), server).0 }).ok()
+    }
+
+    #[test]
+    fn what_a_replaced_server_refuses_is_known_and_what_it_did_is_not() {
+        assert_eq!(answered_after_the_end(Err("MOVED")), Some(Err("MOVED")));
+        assert_eq!(answered_after_the_end(Ok(1)), None);
+    }
+}

@@ -1,0 +1,122 @@
+//! One server of those that a client uses: the ways to it, its clock, and which run of it this is.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use redis::{FromRedisValue, Value};
+
+use super::connection::blocking::Direct;
+use super::connection::clock::Clock;
+use super::connection::confirming::Confirming;
+use super::connection::multiplexed::Mux;
+use super::connection::pipelined::Swift;
+use super::connection::server::Server;
+use super::connection::wire::How;
+use super::failover::incarnation::{Life, Lives};
+use super::failover::quarantine::Quarantine;
+use super::topology::sharding::Sharding;
+use super::{Elsewhere, Limits, Outcome, Sent};
+use crate::config::Config;
+use crate::config::servers::Address;
+use crate::config::sync_policy::SyncPolicy;
+use crate::redis::link::wakes::Wakes;
+use crate::redis::script::Call;
+use crate::request::error::Error;
+
+pub struct Node {
+    pub address: Address,
+    pub direct: Direct,
+    pub swift: Arc<Swift>,
+    pub mux: Arc<Mux>,
+    /// For the channels that belong to slots, as keys do.
+    pub ear: Arc<Mux>,
+    confirming: Option<Box<Confirming>>,
+    life: Arc<Life>,
+}
+
+impl Node {
+    /// Opens nothing yet.
+    pub fn new(
+        config: &Config,
+        address: &Address,
+        lives: &Arc<Lives>,
+        wakes: &Arc<Wakes>,
+        sharding: &Arc<Sharding>,
+    ) -> Result<Self, Error> {
+        let server = Arc::new(Server::new(config, address, sharding.clone())?);
+        let (clock, life) = (Arc::new(Clock::new()), Arc::new(Life::new(lives, &server.name)));
+        let mux = |sharded| Arc::new(Mux::new(server.clone(), clock.clone(), life.clone(), wakes.clone(), sharded));
+        let (mux, ear) = (mux(false), mux(true));
+        let confirms = config.sync != SyncPolicy::None;
+        let confirming = confirms.then(|| Box::new(Confirming::new(server.clone(), clock.clone(), life.clone(), config.sync)));
+        let swift = Arc::new(Swift::new(server.clone(), clock.clone(), life.clone()));
+        Ok(Node { address: address.clone(), direct: Direct::new(server, clock, life.clone()), swift, mux, ear, confirming, life })
+    }
+
+    /// Whether it has to confirm what is taken of it, as far as is known now.
+    pub fn confirms(&self) -> bool {
+        self.confirming.as_ref().is_some_and(|confirming| confirming.is_wanted())
+    }
+
+    /// Whether nothing listens there, and never did as far as this client knows.
+    pub fn is_absent(&self) -> bool {
+        self.direct.is_absent()
+    }
+
+    /// For how long it grants nothing new.
+    pub fn held_back(&self) -> Option<Duration> {
+        self.quarantine()?.rest()
+    }
+
+    /// `None`: nothing ever keeps it from granting.
+    pub fn quarantine(&self) -> Option<&Quarantine> {
+        self.life.quarantine.as_ref()
+    }
+
+    /// On the caller's thread; `None`: no connection is free, or there is more to do.
+    pub fn run_direct(&self, call: &Call, limits: Limits) -> Option<Result<Outcome, Elsewhere>> {
+        if call.confirmed && self.confirms() { None } else { self.direct.run(call, limits) }
+    }
+
+    /// Whether [`Node::run_direct`] is likely to bring an answer within `inside`.
+    pub fn is_likely_within(&self, inside: Duration) -> bool {
+        self.direct.is_likely_within(inside)
+    }
+
+    /// On the I/O thread; `earlier`: copies that must not run after this one.
+    pub async fn run(&self, call: &Call, limits: Limits, earlier: &[Sent], how: How) -> Result<Outcome, Elsewhere> {
+        match &self.confirming {
+            // Apart: the future of any other call stays small.
+            Some(confirming) if call.confirmed && confirming.is_wanted() => Box::pin(confirming.run(call, limits, earlier, how)).await,
+            _ => self.mux.run(call, limits, earlier, how).await,
+        }
+    }
+
+    /// Where one listens to a channel.
+    pub fn ear(&self, sharded: bool) -> &Arc<Mux> {
+        if sharded { &self.ear } else { &self.mux }
+    }
+
+    /// Asks it something about itself.
+    pub async fn ask<T: FromRedisValue>(&self, words: &[&str], limit: Duration) -> Result<T, Error> {
+        let value: Value = self.mux.ask(words, limit).await?;
+        T::from_redis_value(value).map_err(|_| self.mux.nonsense(words))
+    }
+
+    /// Whoever waits for an answer of it is told that there will be none.
+    pub fn retire(&self) {
+        self.direct.close();
+        self.swift.close();
+        self.confirming.iter().for_each(|confirming| confirming.retire());
+        self.mux.retire();
+        self.ear.retire();
+    }
+
+    pub fn close(&self) {
+        self.direct.close();
+        self.swift.close();
+        self.confirming.iter().for_each(|confirming| confirming.retire());
+        self.mux.close();
+        self.ear.close();
+    }
+}

@@ -1,0 +1,38 @@
+//! Who answers for which slots.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::base::clock::Instant;
+use crate::config::servers::Address;
+use crate::redis::link::node::Node;
+
+#[derive(Default)]
+pub struct Map {
+    /// The last slot of each range, in order.
+    pub ranges: Vec<(u16, Arc<Node>)>,
+    /// When that was said; `None`: it is not to be trusted.
+    pub said: Option<Instant>,
+    /// Servers of a cluster whose slots may be elsewhere by now: a call to them has failed, or they say so. What is said of others counts.
+    pub doubted: Vec<Address>,
+}
+
+impl Map {
+    /// A slot of each server, in order.
+    pub fn parts(&self) -> Vec<u16> {
+        let mut seen = HashSet::new();
+        self.ranges.iter().filter(|(_, node)| seen.insert(&node.address)).map(|(last, _)| *last).collect()
+    }
+
+    pub fn doubts(&self, address: &Address) -> bool {
+        self.doubted.contains(address)
+    }
+
+    pub fn has(&self, node: &Arc<Node>) -> bool {
+        self.ranges.iter().any(|(_, other)| Arc::ptr_eq(node, other))
+    }
+
+    pub fn owner(&self, slot: u16) -> Option<&Arc<Node>> {
+        self.ranges.get(self.ranges.partition_point(|(last, _)| *last < slot)).map(|(_, node)| node)
+    }
+}

@@ -1,0 +1,235 @@
+//! How a client learns its master from sentinels, and where calls go on while no sentinel says anything.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use redis::Value;
+use tokio::sync::mpsc;
+use tokio::time::timeout_at;
+
+use super::Topology;
+use super::discovery::{LIMIT, Ranges, text};
+use super::hash_slots::SLOTS;
+use crate::base::clock::Instant;
+use crate::config::Config;
+use crate::config::address_map::Nat;
+use crate::config::servers::Address;
+use crate::redis::link::node::Node;
+use crate::request::error::{Error, Result};
+
+/// How long the last sentinels are waited for once most of them have answered, and those that were silent the last time.
+const GRACE: Duration = Duration::from_millis(100);
+/// Sentinels tell each other every two seconds of a failover. Until all know of it, older news of most of them do not count.
+const SPREADS: Duration = Duration::from_secs(10);
+/// A replica tells its master every second what it has: after a longer silence it may have a master of its own.
+const FOLLOWS: u64 = 3;
+
+/// A client's knowledge of its sentinels.
+#[derive(Default)]
+pub struct Sentinels {
+    /// Sentinels that did not answer in time, and have said nothing since.
+    silent: Mutex<HashSet<Address>>,
+    last: Mutex<Option<Last>>,
+    /// The newest failover that the client has looked for at once. Its master may be out of reach for long.
+    hurried: AtomicU64,
+}
+
+/// A sentinel's answer: its master, and how new that is.
+#[derive(Clone, Debug)]
+struct Word {
+    /// Greater after each failover.
+    epoch: u64,
+    master: Address,
+    /// How many replicas of it the sentinel knows.
+    replicas: u64,
+}
+
+/// The last word that counted, and when that was.
+#[derive(Clone)]
+struct Last {
+    word: Word,
+    at: Instant,
+}
+
+/// An answer of one sentinel.
+type Answered = (Address, Result<Option<Word>>);
+
+impl Topology {
+    /// The newest word of most sentinels counts, and the server that it names must say that it is a master. A sentinel that was cut off
+    /// names a master of long ago, so the first answer is not enough; one that is silent is not waited for when most have answered.
+    pub async fn by_sentinels(self: &Arc<Self>, master: &str) -> Result<Ranges> {
+        let (words, error) = self.words(master).await?;
+        // Of equal epochs the word of more sentinels counts: one that watches another fleet by the same name has no failovers behind it.
+        let votes = |word: &Word| words.iter().filter(|other| other.master == word.master).count();
+        let newest = words.iter().max_by_key(|word| (word.epoch, votes(word)));
+        let is_most = words.len() * 2 > self.config.servers.named().len();
+        let Some(newest) = newest.filter(|word| !self.sentinels.is_outdated(word, is_most)) else { return self.last_master(error).await };
+        // A sentinel that has only just started knows of fewer replicas.
+        let replicas = words.iter().filter(|word| word.master == newest.master).map(|word| word.replicas).max();
+        let word = Word { replicas: replicas.unwrap_or_default(), ..newest.clone() };
+        self.is_master(&word.master).await?;
+        self.sentinels.hurried.store(word.epoch, SeqCst);
+        *self.sentinels.last() = Some(Last { at: Instant::now(), word: word.clone() });
+        Ok(vec![(SLOTS - 1, word.master)])
+    }
+
+    /// Collects the words of most sentinels, or of all that say anything, and the reason why another does not.
+    async fn words(self: &Arc<Self>, master: &str) -> Result<(Vec<Word>, Error)> {
+        let (sender, mut answers) = mpsc::unbounded_channel();
+        let mut unanswered = self.ask_sentinels(master, &sender)?;
+        drop(sender);
+        let (count, mut words, mut unknown) = (unanswered.len(), Vec::new(), 0);
+        let (mut error, mut grace) = (None, None);
+        while !unanswered.is_empty() {
+            let (most, awaits) = (words.len() * 2 > count, self.sentinels.awaits(&unanswered));
+            if most && !awaits {
+                break;
+            }
+            let late = (most || !awaits).then(|| *grace.get_or_insert_with(|| Instant::now() + GRACE));
+            let answer = match late {
+                Some(late) => timeout_at(late.into(), answers.recv()).await.unwrap_or_default(),
+                None => answers.recv().await,
+            };
+            let Some((sentinel, said)) = answer else { break };
+            unanswered.remove(&sentinel);
+            match said {
+                Ok(Some(word)) => words.push(word),
+                Ok(None) => unknown += 1,
+                Err(said) => error = Some(said),
+            }
+        }
+        self.sentinels.silent().extend(unanswered);
+        let servers = &self.config.servers;
+        if unknown * 2 > count {
+            return Err(Error::config(format!("{servers} know no master `{master}`; check its name")));
+        }
+        let nothing = || Error::Unavailable { server: self.config.server(), cause: "name no master".into(), timeout: true };
+        Ok((words, error.unwrap_or_else(nothing)))
+    }
+
+    /// Asks every sentinel, and gives their addresses. Each answer comes through `answers`.
+    fn ask_sentinels(self: &Arc<Self>, master: &str, answers: &mpsc::UnboundedSender<Answered>) -> Result<HashSet<Address>> {
+        let mut asked = HashSet::new();
+        for node in self.sentinel_nodes()? {
+            asked.insert(node.address.clone());
+            let (topology, master, answers) = (self.clone(), master.to_owned(), answers.clone());
+            tokio::spawn(async move {
+                let said = match node.ask::<Value>(&["SENTINEL", "MASTER", &master], LIMIT).await {
+                    Ok(value) => Ok(word(&value, &topology.config.servers.named()[0], &topology.config.nat)),
+                    Err(Error::Refused { message, .. }) if message.contains("No such master") => Ok(None),
+                    Err(error) => Err(error),
+                };
+                topology.heard(&node.address, &said);
+                let _ = answers.send((node.address.clone(), said));
+            });
+        }
+        Ok(asked)
+    }
+
+    /// Notes an answer, also one that comes too late for its question: a newer failover has the client ask again, once.
+    fn heard(&self, sentinel: &Address, said: &Result<Option<Word>>) {
+        match said {
+            Err(Error::Unavailable { timeout: true, .. }) => self.sentinels.silent().insert(sentinel.clone()),
+            _ => self.sentinels.silent().remove(sentinel),
+        };
+        if let Ok(Some(word)) = said
+            && self.sentinels.last().as_ref().is_some_and(|last| word.epoch > last.word.epoch)
+            && self.sentinels.hurried.fetch_max(word.epoch, SeqCst) < word.epoch
+        {
+            self.distrust();
+            self.keeper.hurry();
+        }
+    }
+
+    /// No sentinel names a master. The last one goes on while no failover can have happened: sentinels promote a replica that they know, and
+    /// one that is promoted follows no more. So the master must have as many replicas as the sentinels knew, and each of them must have told
+    /// it lately what it has.
+    ///
+    /// # Errors
+    /// `error`, if that is not so.
+    async fn last_master(self: &Arc<Self>, error: Error) -> Result<Ranges> {
+        let last = self.sentinels.last().clone();
+        let Some(Last { word, .. }) = last else { return Err(error) };
+        self.is_master(&word.master).await?;
+        let said: String = self.asker(&self.config, &word.master)?.ask(&["INFO", "replication"], LIMIT).await?;
+        let followers = followers(&said);
+        if followers < word.replicas {
+            tracing::debug!(target: "redlatch::link", "{} may be the master no more: {followers} of {} replicas follow", word.master, word.replicas);
+            return Err(error);
+        }
+        Ok(vec![(SLOTS - 1, word.master)])
+    }
+}
+
+impl Sentinels {
+    /// Whether a greater epoch has counted. The only sentinel that knows of a failover may be late for once, and those that answer may have
+    /// been cut off; sentinels that were set up anew begin at 0, and all say so.
+    fn is_outdated(&self, word: &Word, is_most: bool) -> bool {
+        self.last().as_ref().is_some_and(|last| last.word.epoch > word.epoch && (!is_most || last.at.elapsed() < SPREADS))
+    }
+
+    /// Whether one of them may answer that was not silent the last time.
+    fn awaits(&self, unanswered: &HashSet<Address>) -> bool {
+        let silent = self.silent();
+        unanswered.iter().any(|sentinel| !silent.contains(sentinel))
+    }
+
+    fn silent(&self) -> MutexGuard<'_, HashSet<Address>> {
+        self.silent.lock().expect("nothing panics while it is held")
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<Last>> {
+        self.last.lock().expect("nothing panics while it is held")
+    }
+}
+
+impl Topology {
+    pub fn sentinel_nodes(&self) -> Result<Vec<Arc<Node>>> {
+        let config = self.sentinel_config();
+        self.config.servers.named().iter().map(|address| self.asker(&config, address)).collect()
+    }
+
+    /// Sentinels have users of their own, and no databases.
+    fn sentinel_config(&self) -> Config {
+        let (username, password) = (self.config.sentinel_username.clone(), self.config.sentinel_password.clone());
+        Config { username, password, login: Arc::default(), database: 0, ..self.config.clone() }
+    }
+}
+
+/// What `SENTINEL MASTER` says: a list of names and values.
+fn word(value: &Value, sentinel: &Address, nat: &Nat) -> Option<Word> {
+    let pairs: Vec<(String, String)> = match value {
+        Value::Map(pairs) => pairs.iter().filter_map(|(key, value)| Some((text(key)?, text(value)?))).collect(),
+        Value::Array(words) => words.chunks(2).filter_map(|pair| Some((text(pair.first()?)?, text(pair.get(1)?)?))).collect(),
+        _ => return None,
+    };
+    let get = |name: &str| pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+    let number = |name: &str| get(name).and_then(|number| number.parse().ok());
+    let master = sentinel.near(get("ip")?, get("port")?.parse().ok()?, nat)?;
+    // A sentinel that does not say how many there are may know of any number.
+    Some(Word { epoch: number("config-epoch").unwrap_or_default(), master, replicas: number("num-slaves").unwrap_or(u64::MAX) })
+}
+
+/// How many replicas have told their master lately what they have, as its `INFO replication` says.
+fn followers(info: &str) -> u64 {
+    let lag = |line: &str| line.trim_end().rsplit_once("lag=")?.1.parse().ok();
+    let follows = |line: &&str| line.contains("state=online") && lag(line).is_some_and(|lag: u64| lag <= FOLLOWS);
+    info.lines().filter(|line| line.starts_with("slave")).filter(follows).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replica_follows_while_it_tells_its_master_so() {
+        let info = "role:master\r\nconnected_slaves:4\r\n\
+                    slave0:ip=10.0.0.2,port=6379,state=online,offset=99,lag=0\r\n\
+                    slave1:ip=10.0.0.3,port=6379,state=online,offset=99,lag=3\r\n\
+                    slave2:ip=10.0.0.4,port=6379,state=online,offset=7,lag=4\r\n\
+                    slave3:ip=10.0.0.5,port=6379,state=wait_bgsave,offset=0,lag=0\r\n";
+        assert_eq!(followers(info), 2);
+    }
+}

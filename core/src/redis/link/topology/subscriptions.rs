@@ -1,0 +1,85 @@
+//! Where one listens to several servers: at the one that tells of a channel now.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use super::Topology;
+use super::hash_slots::of_channel;
+use crate::base::clock::Instant;
+use crate::base::tasks;
+use crate::redis::link::connection::multiplexed::Mux;
+use crate::request::error::Result;
+
+/// How long one server may take to confirm that one listens.
+const LISTEN: Duration = Duration::from_secs(2);
+/// Between two attempts to listen.
+const RETRY: Duration = Duration::from_millis(50);
+
+impl Topology {
+    pub async fn listen(self: &Arc<Self>, channel: &str, limit: Duration) -> Result<()> {
+        let end = Instant::now() + limit;
+        self.keep();
+        loop {
+            let left = end.saturating_duration_since(Instant::now()).min(LISTEN);
+            let heard = async {
+                let owner = self.owner(self.slot_of_channel(channel), end).await?;
+                for sharded in self.sharding.listening(channel) {
+                    owner.ear(*sharded).listen(channel, left).await?;
+                }
+                Ok(())
+            };
+            match heard.await {
+                Err(_) if Instant::now() + RETRY < end => self.doubt_owner(self.slot_of_channel(channel)),
+                heard => return heard,
+            }
+            sleep(RETRY).await;
+        }
+    }
+
+    pub async fn unlisten(&self, channel: &str) {
+        let nodes: Vec<_> = self.nodes().values().cloned().collect();
+        for node in nodes {
+            for sharded in self.sharding.listening(channel) {
+                let (ear, channel) = (node.ear(*sharded).clone(), channel.to_owned());
+                // None waits for a server that says nothing.
+                tasks::spawn(async move { ear.unlisten(&channel).await });
+            }
+        }
+    }
+
+    /// Listens to every channel where it is told of now, and nowhere else.
+    pub async fn tune(self: &Arc<Self>) {
+        let (map, nodes): (_, Vec<_>) = (self.map(), self.nodes().values().cloned().collect());
+        for channel in self.wakes.wanted() {
+            let Some(owner) = map.owner(self.slot_of_channel(&channel)) else { continue };
+            for sharded in self.sharding.listening(&channel) {
+                for node in nodes.iter().filter(|node| !Arc::ptr_eq(node, owner)) {
+                    node.ear(*sharded).drop_channel(&channel);
+                }
+                self.turn(owner.ear(*sharded), &channel);
+            }
+        }
+    }
+
+    /// Listens there, if nobody does yet.
+    fn turn(&self, ear: &Arc<Mux>, channel: &str) {
+        if ear.hears(channel) {
+            return self.wakes.proven(channel);
+        }
+        let (wakes, ear, channel) = (self.wakes.clone(), ear.clone(), channel.to_owned());
+        tokio::spawn(async move {
+            if ear.listen(&channel, LISTEN).await.is_ok() {
+                // Messages may have been missed.
+                wakes.message(&channel);
+            }
+            // The last one who wanted it may have left meanwhile, when there was no connection to say so on.
+            ear.unlisten(&channel).await;
+        });
+    }
+
+    fn slot_of_channel(&self, channel: &str) -> u16 {
+        if self.is_cluster() { of_channel(channel) } else { 0 }
+    }
+}

@@ -1,0 +1,71 @@
+//! Operations that one call carries out, and of which no hold comes.
+
+use tokio::task::JoinHandle;
+
+use crate::base::clock::Instant;
+use crate::engine::gate::Turn;
+use crate::redis::link::{Reply, Sent};
+use crate::redis::script::Call;
+use crate::redis::settle::{Settled, Tries, WINDOW, after, settle};
+use crate::redis::target::{Target, Tryout};
+use crate::request::error::Result;
+use crate::request::{Answer, Op};
+
+impl Target {
+    pub fn ask_call(&self, op: Op) -> Result<Call> {
+        self.call(op, &self.cx())
+    }
+
+    /// What the reply to such a call means.
+    pub fn told(&self, call: &Call, reply: Reply) -> Result<Answer> {
+        self.forget(call);
+        let mut numbers = reply.numbers.iter().copied();
+        match reply.code {
+            code @ (0 | 1) => {
+                Ok(Answer { done: code == 1, number: numbers.next().unwrap_or_default(), items: numbers.collect(), texts: reply.texts })
+            }
+            _ => Err(self.wrong_kind(&reply)),
+        }
+    }
+
+    /// `first`: what has been made of it already.
+    pub async fn ask(&self, op: Op, first: Option<(Option<Turn>, Call, Tryout)>) -> Result<Answer> {
+        let since = first.as_ref().map_or_else(Instant::now, |(_, _, (_, sent))| *sent);
+        let tries = self.tries_since(since, None);
+        let (_turn, call, sent) = match first {
+            Some((turn, call, sent)) => (turn, call, Some(sent)),
+            None => {
+                let call = self.ask_call(op)?;
+                (if call.changes() { Some(self.turn(tries).await?) } else { None }, call, None)
+            }
+        };
+        let Settled { reply, .. } = settle(&self.live, &call, tries, sent).await.map_err(|unsettled| unsettled.error)?;
+        self.told(&call, reply)
+    }
+
+    /// What was taken is nobody's: it goes back.
+    pub async fn take_back(&self, taken: &Answer) {
+        let _ = match self.row.0.held {
+            true => self.release(taken.number as u64, None, Instant::now()).await,
+            false => self.ask(Op::Release, None).await,
+        };
+    }
+
+    /// Takes back, in the background, what an acquire may have taken by one of `copies`.
+    pub fn undo(&self, turn: Turn, call: &Call, copies: Vec<Sent>) -> JoinHandle<()> {
+        let (target, request) = (self.clone(), call.remembered.clone().unwrap_or_default());
+        self.live.aside(async move {
+            let _turn = turn;
+            let Some(call) = target.row.1.undo(&crate::redis::kinds::Cx { request, ..target.cx() }) else { return };
+            let give_up = Instant::now() + target.live.config.watchdog + WINDOW;
+            let _ = after(&target.live, &call, Tries { give_up, ..target.tries(None) }, None, copies).await;
+        })
+    }
+
+    /// The call is answered: no repeat of it comes any more.
+    pub fn forget(&self, call: &Call) {
+        if let Some(request) = &call.remembered {
+            self.live.forget(request.clone());
+        }
+    }
+}

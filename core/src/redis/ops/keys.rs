@@ -1,0 +1,254 @@
+//! Keys of whatever kind: for programs that list them, move them and tidy up.
+
+use crate::redis::link::{Reply, slot};
+use crate::redis::script::{Call, Script, script};
+use crate::redis::settle::settle;
+use crate::redis::target::Target;
+use crate::request::error::{Error, Result};
+use crate::request::{Answer, check_name};
+
+static MATCHING: Script = script!("keys/matching");
+static ASK: Script = script!("keys/ask", "keys/_commands");
+static ENDS: Script = script!("keys/ends", "_ends");
+static CHANGE: Script = script!("keys/change", "keys/_commands", "_once");
+
+/// Which keys a command is about.
+#[derive(Clone, Copy)]
+enum About {
+    /// The whole database, or none.
+    All,
+    /// The first one of the object.
+    First,
+    /// Each one of the object, by a command of its own.
+    Each,
+    /// All of the object, in one command.
+    Together,
+    /// Each one of the object, and what belongs to the object that the request's text names.
+    Moved,
+}
+use About::*;
+
+/// What a command does.
+#[derive(Clone, Copy, PartialEq)]
+enum Does {
+    /// It looks.
+    Ask,
+    /// It looks at the key's end.
+    End,
+    /// It says where the key is in a cluster. No server is asked.
+    Slot,
+    /// It changes something. A repeat counts what is there then.
+    Again,
+    /// It changes something. A repeat is answered as the first time.
+    Once,
+    /// It deletes what matches the name.
+    Matching,
+}
+use Does::*;
+
+const ACTIONS: [(&str, Does, About); 31] = [
+    ("COPY", Once, Moved),
+    ("DBSIZE", Ask, All),
+    ("DEL", Once, First),
+    ("DEL MATCHING", Matching, All),
+    ("DUMP", Ask, First),
+    ("EXISTS", Ask, First),
+    ("FLUSHALL", Again, All),
+    ("FLUSHDB", Again, All),
+    ("KEYSLOT", Slot, First),
+    ("MEMORY USAGE", Ask, Each),
+    ("MIGRATE", Once, Together),
+    ("MOVE", Once, Each),
+    ("OBJECT ENCODING", Ask, First),
+    ("OBJECT FREQ", Ask, First),
+    ("OBJECT IDLETIME", Ask, First),
+    ("OBJECT REFCOUNT", Ask, First),
+    ("PERSIST", Once, Each),
+    ("PEXPIRE", Once, Each),
+    ("PEXPIREAT", Once, Each),
+    ("PEXPIRETIME", End, First),
+    ("PTTL", Ask, First),
+    ("RANDOMKEY", Ask, All),
+    ("RENAME", Once, Moved),
+    ("RENAMENX", Once, Moved),
+    ("RESTORE", Once, First),
+    ("SCAN", Ask, All),
+    ("SWAPDB", Once, All),
+    ("TOUCH", Ask, First),
+    ("TYPE", Ask, First),
+    ("UNLINK", Once, First),
+    ("UNLINK MATCHING", Matching, All),
+];
+
+type Words = Vec<Vec<u8>>;
+
+impl Target {
+    pub async fn keys(&self) -> Result<Answer> {
+        let asked = self.texts.first().map_or("", |text| std::str::from_utf8(text).unwrap_or_default());
+        let action = ACTIONS.iter().find(|(name, ..)| *name == asked);
+        let (name, does, about) = action.ok_or_else(|| {
+            Error::config(format!(
+                "the number of the action on keys is {asked}, which is unknown to this native library; use the one of the same release"
+            ))
+        })?;
+        let (about, rest) = (*about, &self.texts[1..]);
+        let keys = if matches!(about, All) { Vec::new() } else { self.row.1.keys(&self.slot.name) };
+        match does {
+            Matching => self.delete_matching(name.split(' ').next().unwrap_or_default()).await,
+            Slot => Ok(Answer::done(slot(self.slot.name.as_bytes()).into())),
+            End => self.asked(Call::new(&ENDS).key("key", &keys[0])).await,
+            Ask if *name == "SCAN" => self.scan().await,
+            Ask if matches!(about, All) => self.of_all(|| ask(&[], &commands(name, about, &[], &[], rest))).await,
+            Again if matches!(about, All) => self.of_all(|| change(&[], None, &commands(name, about, &[], &[], rest))).await,
+            Ask => self.asked(ask(&keys, &commands(name, about, &keys, &[], rest))).await,
+            Again => self.asked(change(&keys, None, &commands(name, about, &keys, &[], rest))).await,
+            Once => {
+                let (to, rest) = match (about, rest) {
+                    (Moved, [to, rest @ ..]) => (self.destination(utf8(to)?)?, rest),
+                    _ => (Vec::new(), rest),
+                };
+                let once = Some((self.live.request(&self.slot.name), self.cx().keep_ms));
+                self.asked(change(&[&keys[..], &to].concat(), once, &commands(name, about, &keys, &to, rest))).await
+            }
+        }
+    }
+
+    /// What an object of that name is kept under.
+    fn destination(&self, name: &str) -> Result<Vec<String>> {
+        check_name(name)?;
+        Ok(self.row.1.keys(&format!("{}{name}", self.live.config.prefix)))
+    }
+
+    async fn asked(&self, call: Call) -> Result<Answer> {
+        let reply = self.settled(&call).await?;
+        self.told(&call, reply)
+    }
+
+    /// Asks every server that has keys, and counts together.
+    async fn of_all(&self, call: impl Fn() -> Call) -> Result<Answer> {
+        let mut all = Answer::done(0);
+        for part in self.parts().await? {
+            let answer = self.asked(call().to(part)).await?;
+            all.number += answer.number;
+            all.texts.extend(answer.texts);
+        }
+        Ok(all)
+    }
+
+    /// One page of names, behind the text that the next page is asked for by; `0`: that was the last one.
+    async fn scan(&self) -> Result<Answer> {
+        let from = self.texts.get(1).map_or(Ok(""), |from| utf8(from))?;
+        let parts = self.parts().await?;
+        let (part, cursor) = from.split_once(':').unwrap_or(("0", "0"));
+        let part = part.parse().map_err(|_| Error::config(format!("no page of names begins at `{from}`")))?;
+        let Some(at) = parts.iter().position(|slot| *slot >= part) else { return Ok(last_page()) };
+        let cursor = if parts[at] == part { cursor } else { "0" };
+        let rest = [&[cursor.as_bytes().to_vec()], self.texts.get(2..).unwrap_or_default()].concat();
+        let mut page = self.asked(ask(&[], &commands("SCAN", All, &[], &[], &rest)).to(parts[at])).await?;
+        let next = page.texts.first().map_or(Ok(""), |next| utf8(next))?;
+        let next = match parts.get(at + 1) {
+            _ if next != "0" => format!("{}:{next}", parts[at]),
+            Some(part) => format!("{part}:0"),
+            None => return Ok(page),
+        };
+        page.texts[0] = next.into_bytes();
+        Ok(page)
+    }
+
+    async fn delete_matching(&self, command: &str) -> Result<Answer> {
+        let mut deleted = 0;
+        for part in self.parts().await? {
+            let mut cursor = "0".to_owned();
+            loop {
+                let reply = self.settled(&matching(&cursor, &self.slot.name, command).to(part)).await?;
+                deleted += reply.numbers.first().copied().unwrap_or_default();
+                match reply.text() {
+                    Some(next) if next != "0" => cursor = next,
+                    _ => break,
+                }
+            }
+        }
+        Ok(Answer::done(deleted))
+    }
+
+    /// A slot of each server that has keys.
+    async fn parts(&self) -> Result<Vec<u16>> {
+        self.live.link.parts(self.response).await
+    }
+
+    async fn settled(&self, call: &Call) -> Result<Reply> {
+        let settled = settle(&self.live, call, self.tries(None), None).await;
+        call.changes().then(|| self.suspect(call));
+        settled.map(|settled| settled.reply).map_err(|unsettled| unsettled.error)
+    }
+}
+
+fn last_page() -> Answer {
+    Answer { texts: vec![b"0".to_vec()], ..Answer::done(0) }
+}
+
+fn utf8(text: &[u8]) -> Result<&str> {
+    std::str::from_utf8(text).map_err(|_| Error::config("the name of a key is not UTF-8; use another"))
+}
+
+/// What is sent of an action, in words. `to`: where each of the keys goes to.
+fn commands(name: &str, about: About, keys: &[String], to: &[String], rest: &[Vec<u8>]) -> Vec<Words> {
+    let bytes = |text: &str| text.as_bytes().to_vec();
+    let with = |keys: &[&String]| {
+        let words = name.split(' ').map(bytes).chain(keys.iter().map(|key| bytes(key)));
+        words.chain(rest.iter().cloned()).collect::<Words>()
+    };
+    match about {
+        All => vec![with(&[])],
+        First => vec![with(&[&keys[0]])],
+        Each => keys.iter().map(|key| with(&[key])).collect(),
+        Together => vec![[with(&[]), vec![bytes("KEYS")], keys.iter().map(|key| bytes(key)).collect()].concat()],
+        Moved => {
+            // What is there of an older object would be in the way of what belongs to this one.
+            let others = keys.iter().zip(to).skip(1).flat_map(|(key, to)| [vec![bytes("DEL"), bytes(to)], with(&[key, to])]);
+            std::iter::once(with(&[&keys[0], &to[0]])).chain(others).collect()
+        }
+    }
+}
+
+fn with(call: Call, commands: &[Words]) -> Call {
+    commands.iter().fold(call, |call, words| words.iter().fold(call.arg("words…", words.len()), |call, word| call.bytes("words…", word)))
+}
+
+fn ask(keys: &[String], commands: &[Words]) -> Call {
+    with(keys.iter().fold(Call::new(&ASK), |call, key| call.key("keys…", key)), commands)
+}
+
+/// `once`: what it is remembered by, and for how many ms.
+fn change(keys: &[String], once: Option<(String, u64)>, commands: &[Words]) -> Call {
+    let call = keys.iter().fold(Call::new(&CHANGE), |call, key| call.key("keys…", key));
+    let (call, keep) = match once {
+        Some((request, keep)) => (call.key("keys…", &request).remembered(&request), keep),
+        None => (call, 0),
+    };
+    with(call.arg("keep", keep).not_after(), commands)
+}
+
+fn matching(cursor: &str, pattern: &str, command: &str) -> Call {
+    Call::new(&MATCHING).arg("cursor", cursor).arg("pattern", pattern).arg("command", command).not_after()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_call_names_its_inputs_as_its_script_does() {
+        let keys = ["a".to_owned(), "b".to_owned()];
+        let words = commands("RENAME", Moved, &keys, &keys, &[]);
+        ask(&keys, &words).assert_names_agree();
+        change(&keys, Some(("r".into(), 1)), &words).assert_names_agree();
+        matching("0", "n*", "DEL").assert_names_agree();
+        Call::new(&ENDS).key("key", "k").assert_names_agree();
+    }
+
+    #[test]
+    fn actions_are_in_order_and_named_once() {
+        assert!(ACTIONS.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+}

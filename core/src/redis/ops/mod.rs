@@ -1,0 +1,7 @@
+//! Operations other than acquire and release, each until its outcome is known.
+
+pub mod ask;
+pub mod extend;
+pub mod key_events;
+pub mod keys;
+pub mod watchdog;

@@ -1,0 +1,143 @@
+//! One timer for a client: renews holds in batches, each well before its lease ends, has the server tell of their changes, and
+//! finds those that ended.
+
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::base::clock::{Alarm, Instant, Suspension};
+use crate::base::tasks;
+use crate::engine::claim::Slot;
+use crate::engine::gate::{Entrance, Round};
+use crate::engine::holds::Ask;
+use crate::redis::Live;
+use crate::redis::kinds::{self, Kind, multi};
+use crate::redis::link::wakes::{Suspects, Wakes};
+use crate::redis::link::{Limits, Outcome};
+use crate::redis::script::Call;
+
+/// Names in one go.
+const MOST: usize = 400;
+/// Names in one call: Redis up to 7.0 notes for tracking all keys of a script at each of its reads, which makes a call of many names
+/// cost their square. A hundred thousand holds in calls of 400 kept it busy with nothing else, and were lost.
+const CALL: usize = 32;
+/// How long the next go waits for the answer to the last one.
+const PAUSE: Duration = Duration::from_millis(5);
+/// While something is held or waited for, so often it looks whether the machine was suspended.
+const LOOK: Duration = Duration::from_secs(5);
+/// A renewal has at least so long for its answer: no caller waits for it.
+const LEAST: Duration = Duration::from_millis(10);
+
+/// Runs on the I/O thread until the client is closed, or gone.
+pub async fn run(live: Weak<Live>, wakes: Arc<Wakes>, earlier: Arc<Notify>, stop: Arc<Notify>) {
+    let (alarm, mut suspension) = (Alarm::new(), Suspension::new());
+    loop {
+        let Some(awake) = live.upgrade() else { return };
+        let next = awake.holds(|holds| holds.sleep());
+        // In this order: a line that begins after the look at them finds that the watchdog does not look, and wakes it.
+        awake.looks.store(false, SeqCst);
+        let looks = next.is_some() || !awake.lines().are_none();
+        awake.looks.store(looks, SeqCst);
+        let next = looks.then(|| next.unwrap_or(Instant::NEVER).min(Instant::now() + LOOK));
+        // Nobody but the program keeps the client alive meanwhile.
+        drop(awake);
+        tokio::select! {
+            _ = alarm.ring(next) => {}
+            _ = earlier.notified() => continue,
+            _ = wakes.suspicion.notified() => {}
+            _ = stop.notified() => return,
+        }
+        let Some(live) = live.upgrade() else { return };
+        live.holds(|holds| holds.wake());
+        let now = Instant::now();
+        // The connection may have ended meanwhile, and what the server has told with it.
+        if suspension.was() {
+            live.wakes.suspect(None);
+            live.lines().hurry(now);
+        }
+        match live.wakes.take_suspects() {
+            Some(Suspects::All) => live.holds(|holds| holds.suspect(None, now)),
+            Some(Suspects::Names(names)) => live.holds(|holds| holds.suspect(Some(&names), now)),
+            None => {}
+        }
+        while let Some(most) = ask_about_due(&live) {
+            let _ = timeout(PAUSE, most).await;
+        }
+    }
+}
+
+/// One call about holds of one kind that are to last equally long.
+struct Batch {
+    kind: &'static dyn Kind,
+    name: &'static str,
+    /// See [`crate::redis::link::Link::place`].
+    place: u16,
+    lease_ms: u64,
+    call: Call,
+    asks: Vec<Ask>,
+    /// No other call is sent about them meanwhile.
+    round: Round,
+}
+
+/// Asks about those who are due; gives the end of that if there may be more.
+fn ask_about_due(live: &Arc<Live>) -> Option<JoinHandle<()>> {
+    let now = Instant::now();
+    let mut batches = Vec::<Batch>::new();
+    // An owner with a call in flight is left out: that call sets the time, or the next round will.
+    let asked =
+        live.holds(|holds| live.gates.open(|entrance| holds.due(now, MOST, |slot, ask| add(live, &mut batches, entrance, slot, ask))));
+    let asking = batches.into_iter().filter(|batch| !batch.asks.is_empty()).map(|batch| {
+        let live = live.clone();
+        tasks::spawn(async move { ask_about(&live, batch).await })
+    });
+    asking.last().filter(|_| asked == MOST)
+}
+
+fn add(live: &Live, batches: &mut Vec<Batch>, entrance: &mut Entrance, slot: &Slot, ask: Ask) -> bool {
+    let (lease_ms, place, client) = (ask.lease.as_millis() as u64, live.link.place(multi::group(&slot.name)), &*live.uuid);
+    let same = |batch: &Batch| batch.asks.len() < CALL && batch.place == place && batch.name == slot.kind && batch.lease_ms == lease_ms;
+    let begun = batches.iter().position(same);
+    let at = begun.unwrap_or(batches.len());
+    if begun.is_none() {
+        let Some((_, kind)) = kinds::find(slot.kind) else { return false };
+        let Some(mut call) = kind.renew(client, lease_ms, false) else { return false };
+        call.reserve(CALL);
+        let (asks, round) = (Vec::with_capacity(CALL), live.gates.round());
+        batches.push(Batch { kind: *kind, name: slot.kind, place, lease_ms, call, asks, round });
+    }
+    let batch = &mut batches[at];
+    if !entrance.lets_in(&mut batch.round, slot) {
+        return false;
+    }
+    batch.kind.renew_also(&mut batch.call, client, &slot.name, slot.owner);
+    batch.asks.push(ask);
+    true
+}
+
+/// Its holds may be released again as soon as it ends, however long other batches take.
+async fn ask_about(live: &Arc<Live>, batch: Batch) {
+    // Time enough for the answer to count, and for two more rounds if none comes.
+    let response = (live.config.watchdog / 3).min(live.config.response_timeout).max(LEAST);
+    let limits = Limits { response, window: response };
+    let mut sent = Instant::now();
+    let mut outcome = live.link.run_told(&batch.call, limits).await;
+    if matches!(outcome, Outcome::TooLate) {
+        // The server has ignored it, and has told its time by that: a second one is in time.
+        sent = Instant::now();
+        outcome = live.link.run_told(&batch.call, limits).await;
+    }
+    // Anything but an answer leaves it unknown: it is tried again a tenth of the lease later.
+    match outcome {
+        Outcome::Reply(reply) => {
+            tracing::debug!(target: "redlatch::renew", "{} holds are asked about", batch.asks.len());
+            let (states, epoch, tells) = (reply.text().unwrap_or_default(), live.link.epoch(), live.link.tells(batch.place));
+            live.holds(|holds| holds.answered(&batch.asks, &states, epoch, tells, sent, Instant::now()));
+        }
+        Outcome::Refused(error) => tracing::warn!(target: "redlatch::renew", "{} holds are not renewed: {error}", batch.asks.len()),
+        outcome => tracing::debug!(target: "redlatch::renew", "{} holds are not renewed: {outcome:?}", batch.asks.len()),
+    }
+}

@@ -1,0 +1,46 @@
+//! Names for calls that nothing else names, so that a repeat is known for one; each is a key on the server until the call is answered.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+
+use crate::redis::kinds::prefixed;
+use crate::redis::script::{Call, Script, script};
+
+static FORGET: Script = script!("forget");
+const FIRST: i64 = 1 << 62;
+
+#[derive(Default)]
+pub struct Requests {
+    count: AtomicU64,
+    numbers: AtomicI64,
+    answered: Mutex<Vec<String>>,
+}
+
+impl Requests {
+    /// The key of a new request about `name`.
+    pub fn next(&self, name: &str, client: &str) -> String {
+        format!("{}:{client}:{}", prefixed("redlatch_request", name), self.count.fetch_add(1, Relaxed))
+    }
+
+    /// The first of so many numbers that no other request has; holders' numbers are smaller.
+    pub fn numbers(&self, count: i64) -> i64 {
+        FIRST + self.numbers.fetch_add(count, Relaxed)
+    }
+
+    /// Notes that one is answered; true: it is the first since [`Requests::forgetting`].
+    pub fn forget(&self, request: String) -> bool {
+        let mut answered = self.answered.lock().expect("nothing panics while it is held");
+        answered.push(request);
+        answered.len() == 1
+    }
+
+    /// The calls that delete what has been answered; those keys go into one call that have the same `place`.
+    pub fn forgetting(&self, place: impl Fn(&str) -> u16) -> Vec<Call> {
+        let answered = std::mem::take(&mut *self.answered.lock().expect("nothing panics while it is held"));
+        let mut places = BTreeMap::<u16, Vec<String>>::new();
+        answered.into_iter().for_each(|request| places.entry(place(&request)).or_default().push(request));
+        let call = |requests: Vec<String>| requests.iter().fold(Call::new(&FORGET), |call, request| call.key("requests…", request));
+        places.into_values().map(call).collect()
+    }
+}

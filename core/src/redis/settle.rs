@@ -1,0 +1,150 @@
+//! Sends a call until its outcome is known. A repeat goes out only when no earlier copy can run after it.
+
+use std::time::Duration;
+
+use tokio::time::sleep_until;
+
+use crate::base::clock::Instant;
+use crate::engine::word::AN_ANSWER;
+use crate::redis::Live;
+use crate::redis::link::{Limits, Outcome, Reply, Sent};
+use crate::redis::script::Call;
+use crate::request::error::Error;
+
+/// How long after its sending a call may still be carried out.
+pub const WINDOW: Duration = Duration::from_secs(1);
+/// Before the first repeat of a call; then twice as long each time, up to [`LONGEST_PAUSE`].
+const PAUSE: Duration = Duration::from_millis(10);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+
+/// How long a call is tried.
+#[derive(Clone, Copy)]
+pub struct Tries {
+    /// How long one copy may stay unanswered.
+    pub response: Duration,
+    /// No further copy is sent after this; one that is under way has its whole time.
+    pub give_up: Instant,
+    /// Nobody waits for the answer after this.
+    pub end: Option<Instant>,
+}
+
+impl Tries {
+    /// How long a copy that is sent at `now` may stay unanswered.
+    pub fn response(&self, now: Instant) -> Duration {
+        let left = self.end.map_or(self.response, |end| end.saturating_duration_since(now));
+        self.response.min(left.max(AN_ANSWER))
+    }
+}
+
+/// An answered call.
+pub struct Settled {
+    pub reply: Reply,
+    /// When the answered copy was sent.
+    pub sent: Instant,
+    /// An earlier copy may have run.
+    pub repeated: bool,
+}
+
+/// A call whose outcome could not be settled in time; `copies`: those that may have been carried out, or may yet be.
+pub struct Unsettled {
+    pub error: Error,
+    pub copies: Vec<Sent>,
+    /// The server grants nothing new for so long, and one of the copies may have been carried out before.
+    pub held_back: Option<Duration>,
+    /// The error is the answer to the call: where the user lacks a right, the script may have ended half way.
+    pub answered: bool,
+}
+
+/// `first`: what came of a copy that was sent already, and when that was.
+pub async fn settle(live: &Live, call: &Call, tries: Tries, first: Option<(Outcome, Instant)>) -> Result<Settled, Unsettled> {
+    after(live, call, tries, first, Vec::new()).await
+}
+
+/// As [`settle`], and nothing is sent that one of `copies` might follow.
+pub async fn after(
+    live: &Live,
+    call: &Call,
+    tries: Tries,
+    mut first: Option<(Outcome, Instant)>,
+    mut copies: Vec<Sent>,
+) -> Result<Settled, Unsettled> {
+    let (mut repeated, mut window, mut pause) = (false, WINDOW, PAUSE);
+    let (mut error, give_up, mut epoch) = (None, tries.give_up, live.link.epoch());
+    loop {
+        let now = Instant::now();
+        let response = tries.response(now);
+        let (outcome, sent) = match first.take() {
+            Some(first) => first,
+            None => (live.link.run(call, Limits { response, window }, &copies).await, now),
+        };
+        let newest = live.link.epoch();
+        if newest != epoch {
+            // Who has just begun may not answer for anything yet, but will soon.
+            (epoch, pause) = (newest, PAUSE);
+        }
+        let mut until = Instant::now() + pause;
+        let failure = match outcome {
+            Outcome::Reply(reply) => return Ok(Settled { reply, sent, repeated }),
+            Outcome::Refused(error) => return Err(Unsettled { error, copies, held_back: None, answered: true }),
+            Outcome::HeldBack(rest) if copies.is_empty() => {
+                let reply = Reply { code: 0, numbers: vec![rest.as_millis() as i64], ..Reply::default() };
+                return Ok(Settled { reply, sent, repeated });
+            }
+            Outcome::HeldBack(rest) => {
+                let (server, cause) = (live.config.server(), format!("may have lost locks, and grants none for {rest:.1?} more"));
+                return Err(Unsettled {
+                    error: Error::Unavailable { server, cause, timeout: false },
+                    copies,
+                    held_back: Some(rest),
+                    answered: false,
+                });
+            }
+            Outcome::Unconfirmed { error, copy } => {
+                copies.push(copy);
+                return Err(Unsettled { error, copies, held_back: None, answered: true });
+            }
+            Outcome::Crossing => {
+                until = copies.iter().map(|copy| copy.over).max().unwrap_or(until);
+                None
+            }
+            Outcome::TooLate => {
+                window = (window * 2).min(tries.response.max(WINDOW));
+                let (server, cause) = (live.config.server(), "answers too late".to_owned());
+                until = now;
+                Some(Error::Unavailable { server, cause, timeout: true })
+            }
+            // An address that is wrong, or a server that was never started: only a caller that waits has reason to hope.
+            Outcome::Unsent(error) if tries.end.is_none() && copies.is_empty() && !live.config.retries_absent && live.link.is_absent() => {
+                return Err(Unsettled { error, copies, held_back: None, answered: false });
+            }
+            Outcome::Unsent(error) => Some(error),
+            Outcome::Unknown { error, copy } => {
+                tracing::debug!(target: "redlatch::link", "{} has an unknown outcome: {error}", call.what());
+                if call.changes() {
+                    repeated = true;
+                    copies.push(copy);
+                }
+                Some(error)
+            }
+        };
+        pause = (pause * 2).min(LONGEST_PAUSE);
+        match failure.is_some() {
+            // Apart: the future of a call that is answered stays small.
+            true => Box::pin(until_restarted(live, epoch, until.min(give_up))).await,
+            false => sleep_until(until.min(give_up).into()).await,
+        }
+        error = failure.or(error);
+        if Instant::now() >= give_up {
+            let late = || Error::Unavailable { server: live.config.server(), cause: "does not answer in time".into(), timeout: true };
+            return Err(Unsettled { error: error.unwrap_or_else(late), copies, held_back: None, answered: false });
+        }
+    }
+}
+
+/// A server that comes back, or takes another's place, is asked at once.
+async fn until_restarted(live: &Live, epoch: u64, until: Instant) {
+    tokio::select! {
+        () = sleep_until(until.into()) => {}
+        () = live.link.restarted(epoch) => {}
+    }
+}

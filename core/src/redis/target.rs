@@ -1,0 +1,291 @@
+//! One lock of one client: an operation becomes a script call, sent until its outcome is known, and its reply an answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout_at;
+
+use crate::base::clock::Instant;
+use crate::config::LONGEST;
+use crate::engine::claim::Slot;
+use crate::engine::gate::Turn;
+use crate::engine::holds::believed;
+use crate::engine::pace::Busy;
+use crate::engine::word::AN_ANSWER;
+use crate::redis::Live;
+use crate::redis::kinds::{self, Cx, PERMITS_AT_ONCE, Row};
+use crate::redis::link::{Outcome, Reply};
+use crate::redis::script::{Call, Script, script};
+use crate::redis::settle::{Settled, Tries, settle};
+use crate::request::error::{Error, Result, without};
+use crate::request::owner::owner_field;
+use crate::request::{Answer, Op, Request};
+
+pub use crate::redis::wait::release::Releasing;
+pub use crate::redis::wait::take::Begun;
+
+/// Leases up to this may be over when the answer comes: who asks for one gets one.
+const SHORT: Duration = Duration::from_millis(10);
+/// Of so many semaphores without permits a client warns at most.
+const MOST_UNSET: usize = 1000;
+static PING: Script = script!("ping");
+
+#[derive(Clone)]
+pub struct Target {
+    pub live: Arc<Live>,
+    pub row: Row,
+    pub slot: Slot,
+    pub owner: Arc<str>,
+    /// The one in `owner`.
+    pub number: i64,
+    pub lease: Duration,
+    pub response: Duration,
+    pub retry_for: Duration,
+    /// For how long its acquire waits if it must, see [`Request::wait`].
+    pub wait: Option<Duration>,
+    /// The numbers and texts of the request, see [`Op`].
+    pub numbers: Arc<[i64]>,
+    pub texts: Arc<[Vec<u8>]>,
+}
+
+/// What an acquire's call came to.
+pub enum Tried {
+    Taken(Answer),
+    Busy(Busy),
+}
+
+/// A call that the caller's thread has sent, what came of it, and when it was sent.
+pub type Tryout = (Outcome, Instant);
+
+impl Tried {
+    /// `left`: how long the key lives; nothing is there meanwhile.
+    pub fn busy(left: Option<Duration>) -> Self {
+        Tried::Busy(Busy { left, available: 0 })
+    }
+}
+
+impl Target {
+    pub fn new(live: &Arc<Live>, request: &Request) -> Result<Self> {
+        let row = kinds::find(request.kind).ok_or_else(|| Error::config(format!("there is no kind of lock `{}`", request.kind)))?;
+        row.1.check(request)?;
+        let name = match live.config.prefix.as_str() {
+            "" => request.name.as_str().into(),
+            prefix => format!("{prefix}{}", request.name).into(),
+        };
+        let slot = Slot::new(request.kind, name, request.owner);
+        let without = if row.0.held { live.config.watchdog } else { Duration::ZERO };
+        let target = Target::of(live, row, slot, request.lease.unwrap_or(without));
+        let target = if row.0.held { target } else { target.of_request(request) };
+        let response = request.response_timeout.map_or(target.response, |time| time.min(LONGEST));
+        let retry_for = request.retry_for.map_or(target.retry_for, |time| time.min(LONGEST));
+        // Of none there is one for all.
+        let numbers = if request.numbers.is_empty() { Arc::default() } else { request.numbers.as_slice().into() };
+        let texts = if request.texts.is_empty() { Arc::default() } else { request.texts.as_slice().into() };
+        Ok(Target { response, retry_for, numbers, texts, wait: request.wait, ..target })
+    }
+
+    pub fn of(live: &Arc<Live>, row: Row, slot: Slot, lease: Duration) -> Self {
+        let (response, retry_for, numbers, texts) = (live.config.response_timeout, live.config.retry_for, Arc::default(), Arc::default());
+        let owner = owner_field(&live.uuid, slot.owner);
+        let number = slot.owner;
+        Target { live: live.clone(), row, owner, number, slot, lease, response, retry_for, wait: Some(Duration::ZERO), numbers, texts }
+    }
+
+    /// What nobody holds has its name from the call that takes it, and is given back by that name.
+    fn of_request(self, request: &Request) -> Self {
+        let number = match request.op {
+            Op::Acquire => self.live.numbers(request.numbers.first().map_or(1, |count| (*count).clamp(1, PERMITS_AT_ONCE))),
+            _ => request.hold as i64,
+        };
+        Target { owner: owner_field(&self.live.uuid, number), number, ..self }
+    }
+
+    /// How long a call is tried from now on; `deadline`: when its caller stops waiting.
+    pub fn tries(&self, deadline: Option<Instant>) -> Tries {
+        self.tries_since(Instant::now(), deadline)
+    }
+
+    /// The same of a call that was begun at `since`: what was made of it until now counts.
+    pub fn tries_since(&self, since: Instant, deadline: Option<Instant>) -> Tries {
+        let retry = since + self.retry_for;
+        // A connection that has just been closed is made anew within the time of an answer, however short the wait is.
+        let give_up = deadline.map_or(retry, |deadline| deadline.max(since + AN_ANSWER).min(retry));
+        Tries { response: self.response, give_up, end: deadline }
+    }
+
+    /// Whether its calls are tried as long as those of the client are.
+    pub fn is_as_patient_as_client(&self) -> bool {
+        self.response == self.live.config.response_timeout && self.retry_for == self.live.config.retry_for
+    }
+
+    pub fn cx(&self) -> Cx<'_> {
+        let (name, owner, lease_ms) = (&*self.slot.name, &*self.owner, self.lease.as_millis() as u64);
+        let keep = 2 * (self.response + self.retry_for + self.live.config.watchdog);
+        Cx {
+            name,
+            owner,
+            lease_ms,
+            share_ms: self.live.config.fair_wait.as_millis() as u64,
+            waits: self.waits(),
+            forever: self.wait.is_none(),
+            want: 0,
+            known: 0,
+            leave: 0,
+            next: ("", 0),
+            holder: "",
+            numbers: &self.numbers,
+            request: if self.row.0.held { String::new() } else { self.live.request(name) },
+            keep_ms: keep.as_millis() as u64,
+        }
+    }
+
+    pub fn call(&self, op: Op, cx: &Cx) -> Result<Call> {
+        let none = || Error::Unsupported(format!("the kind {} of `{}` has no {op:?}", self.slot.kind, self.plain_name()));
+        self.row.1.call(op, cx).ok_or_else(none)
+    }
+
+    /// How many holds its owner has, as far as this side knows.
+    pub fn count(&self) -> u32 {
+        if self.row.0.held { self.live.holds(|holds| holds.count(&self.slot, Instant::now())) } else { 0 }
+    }
+
+    pub fn acquire_call(&self) -> Result<Call> {
+        let count = self.count();
+        let known = if self.row.0.fenced { self.live.holds(|holds| holds.known(&self.slot)) } else { 0 };
+        let mut call = self.call(Op::Acquire, &Cx { want: count + 1, known, ..self.cx() })?;
+        call.confirmed = call.changes();
+        if self.live.config.quarantine {
+            call.grants = call.changes() && count == 0;
+            self.live.link.leased(self.lease);
+        }
+        Ok(call)
+    }
+
+    /// What the reply to an acquire sent at `sent` means; `None`: the outer holds are lost, try for a first one.
+    pub fn acquired(&self, call: &Call, reply: Reply, watched: bool, sent: Instant) -> Result<Option<Tried>> {
+        Ok(match reply.code {
+            // An answer that comes after its lease is of no use to anybody: the server forgets the hold as well.
+            1 if !self.row.0.held => {
+                let told = self.told(call, reply)?;
+                let named = self.row.1.named(&self.owner);
+                Some(Tried::Taken(if named.is_empty() { told } else { Answer { number: self.number, items: named, ..told } }))
+            }
+            1 => Some(self.taken(reply, watched, sent).map_or_else(|| Tried::busy(Some(Duration::ZERO)), Tried::Taken)),
+            0 => {
+                let number = |at: usize| reply.numbers.get(at).and_then(|number| u64::try_from(*number).ok());
+                if self.wait.is_none() && number(1) == Some(0) {
+                    self.warn_unset();
+                }
+                Some(Tried::Busy(Busy { left: number(0).map(Duration::from_millis), available: number(2).unwrap_or_default() }))
+            }
+            -3 => return Err(Error::AlreadyHeld { lock: self.slot.name.to_string(), owner: self.owner.to_string() }),
+            -4 => return Err(self.wrong_kind(&reply)),
+            _ => {
+                self.missing(&reply);
+                None
+            }
+        })
+    }
+
+    /// Notes a hold that a call sent at `sent` has given by `reply`; `None`: its lease is over already.
+    pub fn taken(&self, reply: Reply, watched: bool, sent: Instant) -> Option<Answer> {
+        let (lease, epoch, now) = ((!watched).then_some(self.lease), self.live.link.epoch(), Instant::now());
+        if self.lease > SHORT && believed(self.lease) <= now - sent {
+            return None;
+        }
+        let token = if self.row.0.fenced { reply.numbers.first() } else { None };
+        let number = self.live.holds(|holds| {
+            let number = holds.taken(&self.slot, lease, epoch, sent, now);
+            token.inspect(|token| holds.fence(number, **token, self.lease));
+            number
+        });
+        let named = self.row.1.named(&self.owner);
+        let items = if named.is_empty() { reply.numbers } else { named };
+        Some(Answer { done: true, number: number as i64, items, ..Answer::default() })
+    }
+
+    /// Says what came of an acquire.
+    pub fn say(&self, came: &impl std::fmt::Debug) {
+        let owner = &*self.owner;
+        tracing::debug!(target: "redlatch::acquire", lock = self.plain_name(), owner, "`{}` for {owner}: {came:?}", self.plain_name());
+    }
+
+    /// Warns of a semaphore whose permits were never set, once for each client.
+    fn warn_unset(&self) {
+        let lock = self.plain_name();
+        let is_new = {
+            let mut unset = self.live.unset.lock().expect("nothing panics while it is held");
+            unset.len() < MOST_UNSET && unset.insert(self.slot.name.clone())
+        };
+        if is_new {
+            tracing::warn!(
+                target: "redlatch::semaphore",
+                lock,
+                "the permits of `{lock}` were never set, and a caller without a limit waits for them; set them first, or give `wait`"
+            );
+        }
+    }
+
+    pub fn wrong_kind(&self, reply: &Reply) -> Error {
+        Error::wrong_kind(&self.slot.name, self.slot.kind, reply.text().as_deref())
+    }
+
+    pub fn missing(&self, reply: &Reply) {
+        let (taken, epoch) = (reply.numbers.first() == Some(&1), self.live.link.epoch());
+        self.live.holds(|holds| holds.missing(&self.slot, taken, epoch, Instant::now()));
+    }
+
+    pub async fn force_release(&self) -> Result<Answer> {
+        let tries = self.tries(None);
+        let mut holder = String::new();
+        loop {
+            let call = self.call(Op::ForceRelease, &Cx { holder: &holder, ..self.cx() })?;
+            // Before it is sent: the watchdog may find the holds gone before this hears the answer.
+            self.live.holds(|holds| holds.force(&self.slot.name, true));
+            let settled = settle(&self.live, &call, tries, None).await;
+            let is_forced = settled.as_ref().is_ok_and(|settled| settled.reply.code == 1);
+            self.live.holds(|holds| holds.force(&self.slot.name, is_forced));
+            self.suspect(&call);
+            let Settled { reply, repeated, .. } = settled.map_err(|unsettled| unsettled.error)?;
+            match (reply.code, reply.text()) {
+                (1, _) => return Ok(Answer::done(1)),
+                // A copy before this one may have evicted the holder that it names: the next one is not to go as well.
+                (0, Some(_)) if repeated && !holder.is_empty() => return Ok(Answer::done(1)),
+                (0, Some(other)) => holder = other,
+                (-4, _) => return Err(self.wrong_kind(&reply)),
+                _ => return Ok(Answer::done(i64::from(repeated && !holder.is_empty()))),
+            }
+        }
+    }
+
+    /// Has the holds looked at that a call may have ended: the server tells a client nothing of what it has changed itself.
+    pub fn suspect(&self, call: &Call) {
+        if call.keys.iter().next().is_none() {
+            self.live.wakes.suspect(None);
+        }
+        for key in call.keys.iter() {
+            self.live.wakes.suspect(Some(String::from_utf8_lossy(key).into_owned()));
+        }
+    }
+
+    pub async fn ping(&self) -> Result<Answer> {
+        let settled = settle(&self.live, &Call::new(&PING), self.tries(None), None).await;
+        settled.map(|_| Answer::done(1)).map_err(|unsettled| unsettled.error)
+    }
+
+    pub async fn turn(&self, tries: Tries) -> Result<Turn> {
+        let now = Instant::now();
+        let late = tries.give_up.max(now + tries.response(now));
+        timeout_at(late.into(), self.live.gates.enter(&self.slot)).await.map_err(|_| self.in_the_way())
+    }
+
+    /// The lock's name as the program gave it, without the client's prefix.
+    pub fn plain_name(&self) -> &str {
+        without(&self.live.config.prefix, &self.slot.name)
+    }
+
+    pub fn in_the_way(&self) -> Error {
+        let cause = format!("has not answered an earlier call for `{}`", self.plain_name());
+        Error::Unavailable { server: self.live.config.server(), cause, timeout: true }
+    }
+}

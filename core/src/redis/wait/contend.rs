@@ -1,0 +1,230 @@
+//! The task of one line: it listens, tries for the head, sleeps, and ends when nobody has come for a while.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use tokio::time::sleep_until;
+
+use crate::base::clock::Instant;
+use crate::base::tasks;
+use crate::engine::line::{Line, Place, Step};
+use crate::redis::Live;
+use crate::redis::link::wakes::Listener;
+use crate::redis::target::{Target, Tried};
+use crate::redis::wait::acquire::once_more;
+use crate::redis::wait::lines::{Key, Patience, Waiting};
+use crate::redis::wait::passing::{answer_cancelled, hand_out, refuse};
+use crate::request::error::{Error, Result};
+
+/// What a step came to.
+enum Did {
+    Listened(Result<()>),
+    Tried(Target, Patience, Result<Tried>),
+    Left,
+}
+
+type Work = Pin<Box<dyn Future<Output = Did> + Send>>;
+
+/// Runs on the I/O thread as long as the line of `target`'s lock exists.
+pub async fn run(target: Target) {
+    let (live, key) = (target.live.clone(), target.key());
+    let nudge = live.lines().nudge(&key);
+    let mut ear = Ear { live: live.clone(), channel: target.wake().channel, listener: None };
+    let (mut work, mut since): (Option<Work>, _) = (None, Instant::now());
+    // The latest message that came while a step was on its way.
+    let mut missed = None;
+    loop {
+        let now = Instant::now();
+        let (late, step, until) = live.lines().step(&key, now);
+        late.into_iter().for_each(|(waiting, end)| waiting.answer(end));
+        match step {
+            Step::End => return,
+            Step::Listen if work.is_none() => {
+                since = now;
+                ear.join();
+                work = ear.channel.clone().map(|channel| listen(target.clone(), channel));
+            }
+            Step::Try if work.is_none() => {
+                since = now;
+                ear.mark();
+                work = take(&live, &key, now, Line::take_head);
+            }
+            Step::TryFitting if work.is_none() => {
+                since = now;
+                // What came after the head's try is still to be heard by it.
+                work = take(&live, &key, now, Line::take_fitting);
+            }
+            Step::Leave if work.is_none() => work = Some(leave(target.clone())),
+            _ => {}
+        }
+        tokio::select! {
+            // A try that ends with the wait of its waiter says why that was in vain.
+            biased;
+            did = async { work.as_mut().expect("there is work").await }, if work.is_some() => {
+                work = None;
+                finish(&live, &key, did, since, ear.is_proven());
+                if let Some(count) = missed.take() {
+                    live.lines().change(&key, Instant::now(), |line| line.waiter.heard(count, Instant::now()));
+                }
+            }
+            count = ear.heard() => {
+                let is_missed = work.is_some();
+                live.lines().change(&key, Instant::now(), |line| match is_missed {
+                    true => line.waiter.doubt(Instant::now()),
+                    false => line.waiter.heard(count, Instant::now()),
+                });
+                missed = is_missed.then_some(count);
+            }
+            _ = sleep_until(until.into()) => {}
+            _ = nudge.notified() => {}
+        }
+    }
+}
+
+fn listen(target: Target, channel: String) -> Work {
+    let limit = target.retry_for.max(target.response);
+    Box::pin(async move { Did::Listened(target.live.link.listen(&channel, limit).await) })
+}
+
+fn leave(target: Target) -> Work {
+    Box::pin(async move {
+        target.leave().await;
+        Did::Left
+    })
+}
+
+/// Tries for the one that `choose` takes out of the line.
+fn take(
+    live: &Arc<Live>,
+    key: &Key,
+    now: Instant,
+    choose: impl FnOnce(&mut Line<Waiting>, Instant) -> Option<&Place<Waiting>>,
+) -> Option<Work> {
+    let confirms = live.link.confirms(&key.1);
+    let mut lines = live.lines();
+    let (target, watched, patience) = lines.change(key, now, |line| {
+        let waiting = &choose(line, now)?.waiter;
+        let taken = (waiting.target.clone(), waiting.watched, waiting.patience);
+        if confirms {
+            line.outlasts();
+        }
+        Some(taken)
+    })??;
+    Some(Box::pin(async move {
+        let tried = target.acquire(watched, target.tries(patience.deadline()), None).await;
+        Did::Tried(target, patience, tried)
+    }))
+}
+
+/// `since`: when the step began. `proven`: the server has confirmed the subscription.
+fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
+    let now = Instant::now();
+    let trouble = match &did {
+        Did::Listened(Err(error)) | Did::Tried(.., Err(error)) => Some(error.clone()),
+        Did::Listened(Ok(())) | Did::Tried(.., Ok(_)) | Did::Left => None,
+    };
+    live.lines().note(key, trouble);
+    match did {
+        Did::Left => drop(live.lines().change(key, now, Line::left)),
+        Did::Listened(Ok(())) => drop(live.lines().change(key, now, |line| line.waiter.listening())),
+        Did::Listened(Err(error)) => fail(live, key, error, since),
+        Did::Tried(target, _, Ok(Tried::Taken(taken))) => {
+            let (returned, twins) = {
+                let mut lines = live.lines();
+                lines.change(key, now, |line| {
+                    if target.passes() {
+                        line.waiter.near(Some(target.lease), now)
+                    } else {
+                        line.took(now)
+                    }
+                    line.placed = false;
+                });
+                (lines.returned(key, now), lines.take_twins(&target, now))
+            };
+            once_more(twins);
+            hand_out(target, taken, returned);
+        }
+        Did::Tried(target, _, Ok(Tried::Busy(busy))) => {
+            let cancelled = live.lines().change(key, now, |line| {
+                line.busy(busy, proven, now);
+                line.placed = target.queues();
+                line.put_back()
+            });
+            answer_cancelled(cancelled.flatten().map(|place| place.waiter));
+        }
+        Did::Tried(target, _, Err(error)) if !target.is_as_patient_as_client() || is_of_one(&error) => {
+            // The others have another time for it, or do not hold it, or are to have a try of their own.
+            let ended = live.lines().fail_head(key, &error, now);
+            if let Some(ended) = ended {
+                let leaves = live.lines().change(key, now, Line::leaves).unwrap_or_default();
+                refuse(&target, vec![ended], leaves);
+            }
+        }
+        Did::Tried(_, patience, Err(error)) => {
+            let cancelled = live.lines().change(key, now, |line| line.put_back()).flatten();
+            answer_cancelled(cancelled.map(|place| place.waiter));
+            // The head alone may have run out of time: then the next one tries.
+            if !(error.is_transient() && patience.is_over(now)) {
+                fail(live, key, error, since);
+            }
+        }
+    }
+}
+
+fn is_of_one(error: &Error) -> bool {
+    matches!(error, Error::AlreadyHeld { .. } | Error::NotSynced { .. })
+}
+
+/// Tells an error to everybody who has waited through it.
+fn fail(live: &Arc<Live>, key: &Key, error: Error, since: Instant) {
+    let now = Instant::now();
+    let failed = live.lines().fail(key, &error, since, now);
+    if let Some(target) = failed.first().map(|(waiting, _)| waiting.target.clone()) {
+        let leaves = live.lines().change(key, now, Line::leaves).unwrap_or_default();
+        refuse(&target, failed, leaves);
+    }
+}
+
+/// The line's subscription; dropping it lets the I/O thread end it if it was the channel's last.
+struct Ear {
+    live: Arc<Live>,
+    /// None: nothing tells it.
+    channel: Option<String>,
+    listener: Option<Listener>,
+}
+
+impl Ear {
+    fn join(&mut self) {
+        if self.listener.is_none() {
+            self.listener = self.channel.as_ref().map(|channel| self.live.wakes.join(channel));
+        }
+    }
+
+    fn is_proven(&self) -> bool {
+        self.listener.as_ref().is_some_and(Listener::is_proven)
+    }
+
+    fn mark(&mut self) {
+        if let Some(listener) = &mut self.listener {
+            listener.mark();
+        }
+    }
+
+    async fn heard(&mut self) -> u64 {
+        match &mut self.listener {
+            Some(listener) => listener.heard().await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for Ear {
+    fn drop(&mut self) {
+        if let (Some(listener), Some(channel)) = (self.listener.take(), self.channel.take()) {
+            let live = self.live.clone();
+            if live.wakes.leave(&channel, listener) {
+                tasks::spawn(async move { live.link.unlisten(&channel).await });
+            }
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Every line of a client, and what has become of each request that was not answered at once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use foldhash::fast::RandomState;
+use tokio::sync::Notify;
+
+use crate::base::clock::Instant;
+use crate::engine::claim::Slot;
+use crate::engine::line::{Line, Place, Returned, Step};
+use crate::engine::pace::Met;
+use crate::redis::kinds::{self, Queue};
+use crate::redis::target::Target;
+use crate::request::Answer;
+use crate::request::error::{Error, Result};
+
+/// The lock that a line stands before, and the owner whose line it is; 0: the line of all.
+pub type Key = (&'static str, Arc<str>, i64);
+/// Told once of how a request ended. It may only hand over: never block, never run a user's code.
+pub type Done = Box<dyn FnOnce(Result<Answer>) + Send>;
+
+#[derive(Default)]
+pub struct Lines {
+    lines: HashMap<Key, Entry, RandomState>,
+    tickets: HashMap<u64, Stage, RandomState>,
+    /// The client is closed: no waiter joins a line any more.
+    closed: bool,
+}
+
+struct Entry {
+    line: Line<Waiting>,
+    /// Wakes the line's task.
+    nudge: Arc<Notify>,
+    target: Target,
+    /// When that task looks again by itself.
+    armed: Instant,
+    /// How its last try failed; `None`: it was answered.
+    trouble: Option<Error>,
+}
+
+/// A waiter whose wait is over, and how it ended.
+pub type Ended = (Waiting, Result<Answer>);
+
+enum Stage {
+    Running { cancelled: bool },
+    Waiting(Key),
+}
+
+/// An acquire that is not answered yet. Dropping it answers that the client is closed.
+pub struct Waiting {
+    pub ticket: u64,
+    pub target: Target,
+    pub watched: bool,
+    pub patience: Patience,
+    /// How many messages its line had heard before its first try, if that listened.
+    pub heard: Option<u64>,
+    /// The place in line that it had, if it comes back there, as [`Place::number`].
+    pub number: u64,
+    pub done: Option<Done>,
+}
+
+/// How long a caller is willing to wait.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Patience {
+    Once,
+    Until(Instant),
+    Forever,
+}
+
+impl Patience {
+    /// When the caller stops waiting, if that is known.
+    pub fn deadline(self) -> Option<Instant> {
+        match self {
+            Patience::Until(deadline) => Some(deadline),
+            Patience::Once | Patience::Forever => None,
+        }
+    }
+
+    pub fn is_over(self, now: Instant) -> bool {
+        self == Patience::Once || self.deadline().is_some_and(|deadline| deadline <= now)
+    }
+}
+
+/// The line in which an owner of a lock waits.
+pub fn key(slot: &Slot) -> Key {
+    let alone = kinds::find(slot.kind).is_some_and(|(traits, _)| traits.queue == Queue::Alone);
+    (slot.kind, slot.name.clone(), if alone { slot.owner } else { 0 })
+}
+
+/// What a join came to.
+pub enum Joined {
+    /// `Some`: the line is new and needs its task.
+    InLine(Option<Key>),
+    Cancelled(Box<Waiting>),
+}
+
+impl Lines {
+    /// A request goes on where its caller cannot see it, if it did not do so before.
+    pub fn begin(&mut self, ticket: u64) {
+        self.tickets.entry(ticket).or_insert(Stage::Running { cancelled: self.closed });
+    }
+
+    pub fn end(&mut self, ticket: u64) {
+        self.tickets.remove(&ticket);
+    }
+
+    pub fn is_cancelled(&self, ticket: u64) -> bool {
+        matches!(self.tickets.get(&ticket), Some(Stage::Running { cancelled: true }))
+    }
+
+    /// Asks a request to end; gives it back if nothing is in flight for it.
+    pub fn cancel(&mut self, ticket: u64, now: Instant) -> Option<Waiting> {
+        let key = match self.tickets.get_mut(&ticket)? {
+            Stage::Running { cancelled } => {
+                *cancelled = true;
+                return None;
+            }
+            Stage::Waiting(key) => key.clone(),
+        };
+        let entry = self.lines.get_mut(&key)?;
+        let place = entry.line.leave(ticket);
+        entry.poke(now);
+        place.map(|place| place.waiter)
+    }
+
+    /// Asks every request to end, and those that come too; gives those back for which nothing is in flight.
+    pub fn close(&mut self, now: Instant) -> Vec<Waiting> {
+        self.closed = true;
+        let tickets: Vec<u64> = self.tickets.keys().copied().collect();
+        tickets.into_iter().filter_map(|ticket| self.cancel(ticket, now)).collect()
+    }
+
+    /// Whether a newcomer is to stand in line, and not to try for itself.
+    pub fn is_waited_in(&self, key: &Key, now: Instant) -> bool {
+        self.lines.get(key).is_some_and(|entry| entry.line.is_waited_in(now))
+    }
+
+    /// Whether a newcomer to a line has no need to ask whether the lock is taken.
+    pub fn is_taken(&self, key: &Key, now: Instant) -> bool {
+        self.lines.get(key).is_some_and(|entry| entry.line.waiter.is_taken(now, now))
+    }
+
+    pub fn join(&mut self, waiting: Waiting, met: Met, now: Instant) -> Joined {
+        if self.closed || self.is_cancelled(waiting.ticket) {
+            return Joined::Cancelled(Box::new(waiting));
+        }
+        let key = waiting.target.key();
+        self.tickets.insert(waiting.ticket, Stage::Waiting(key.clone()));
+        let mut fresh = None;
+        let entry = self.lines.entry(key.clone()).or_insert_with(|| {
+            fresh = Some(key);
+            let mut line = Line::new(matches!(met, Met::Near), now);
+            line.waiter.pace(waiting.target.delays(), waiting.target.wake().channel.is_some());
+            Entry { line, nudge: Arc::default(), target: waiting.target.clone(), armed: now, trouble: None }
+        });
+        entry.line.waiter.join(&met, waiting.patience.deadline(), now);
+        if fresh.is_none() && !entry.line.is_waited_in(now) {
+            entry.line.meet(met, now);
+        }
+        // It has asked already.
+        entry.line.placed = waiting.target.queues();
+        entry.line.join(Place {
+            id: waiting.ticket,
+            deadline: waiting.patience.deadline(),
+            joined: now,
+            wants: waiting.target.wants(),
+            number: waiting.number,
+            owner: waiting.target.slot.owner,
+            waiter: waiting,
+        });
+        entry.poke(now);
+        Joined::InLine(fresh)
+    }
+
+    pub fn has(&self, key: &Key) -> bool {
+        self.lines.contains_key(key)
+    }
+
+    pub fn nudge(&self, key: &Key) -> Arc<Notify> {
+        self.lines.get(key).map_or_else(Arc::default, |entry| entry.nudge.clone())
+    }
+
+    /// For the line's task: those whose time has run out, what to do now, and when to look again at the latest.
+    pub fn step(&mut self, key: &Key, now: Instant) -> (Vec<Ended>, Step, Instant) {
+        let Some(entry) = self.lines.get_mut(key) else { return (Vec::new(), Step::End, now) };
+        let late = entry.line.expired(now);
+        let late = late.into_iter().map(|place| entry.in_vain(place, now)).collect();
+        let step = entry.line.step(now);
+        match step {
+            Step::End => drop(self.lines.remove(key)),
+            Step::Sleep(until) => entry.armed = until,
+            Step::Listen | Step::Try | Step::TryFitting | Step::Leave => {
+                entry.armed = entry.line.deadline().unwrap_or(now + Duration::from_secs(60))
+            }
+        }
+        let armed = self.lines.get(key).map_or(now, |entry| entry.armed);
+        (late, step, armed)
+    }
+
+    /// Changes a line, if there is one, and wakes its task if that has something earlier to do now.
+    pub fn change<T>(&mut self, key: &Key, now: Instant, change: impl FnOnce(&mut Line<Waiting>) -> T) -> Option<T> {
+        let entry = self.lines.get_mut(key)?;
+        let result = change(&mut entry.line);
+        entry.poke(now);
+        Some(result)
+    }
+
+    /// Whether a waiter of that line wants the place in a queue of the server: its own end gives the place up.
+    pub fn keeps_place(&mut self, key: &Key) -> bool {
+        let entry = self.lines.get_mut(key).filter(|_| !self.closed);
+        entry.is_some_and(|entry| {
+            let keeps = entry.line.has_waiters();
+            entry.line.placed |= keeps;
+            keeps
+        })
+    }
+
+    /// Those whose place in a queue of the server nobody wants any more, for the end of the client.
+    pub fn take_places(&mut self) -> Vec<Target> {
+        let placed = self.lines.values_mut().filter(|entry| entry.line.placed);
+        let leave = |entry: &mut Entry| {
+            entry.line.placed = false;
+            entry.target.clone()
+        };
+        placed.map(leave).collect()
+    }
+
+    /// Everybody who waits, for the end of the client.
+    pub fn take_all(&mut self) -> Vec<Waiting> {
+        std::mem::take(&mut self.lines).into_values().flat_map(|entry| entry.line.into_waiters()).collect()
+    }
+
+    /// Takes out the waiters whose owner has the lock now: they are not to wait behind themselves. Lines of other kinds try again at once.
+    pub fn take_twins(&mut self, target: &Target, now: Instant) -> Vec<Waiting> {
+        if !target.passes() {
+            return Vec::new();
+        }
+        let twins = self.change(&target.key(), now, |line| line.take_twins(target.slot.owner));
+        let mut waiting = Vec::new();
+        for Place { number, waiter: mut twin, .. } in twins.into_iter().flatten() {
+            twin.number = number;
+            self.tickets.insert(twin.ticket, Stage::Running { cancelled: false });
+            waiting.push(twin);
+        }
+        waiting
+    }
+
+    pub fn are_none(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// The timers of the lines' tasks may be late: each looks now, and tries.
+    pub fn hurry(&mut self, now: Instant) {
+        for entry in self.lines.values_mut() {
+            entry.line.waiter.hurry(now);
+            entry.nudge.notify_one();
+        }
+    }
+
+    /// How the line's last try failed, or that it was answered.
+    pub fn note(&mut self, key: &Key, trouble: Option<Error>) {
+        self.lines.get_mut(key).into_iter().for_each(|entry| entry.trouble.clone_from(&trouble));
+    }
+
+    /// A try that began at `since` has failed: the waiters that have waited through it, each with its end.
+    pub fn fail(&mut self, key: &Key, error: &Error, since: Instant, now: Instant) -> Vec<Ended> {
+        let failed = self.change(key, now, |line| {
+            line.waiter.deaf(now);
+            line.take_all_since(since)
+        });
+        let Some(entry) = self.lines.get(key) else { return Vec::new() };
+        failed.into_iter().flatten().map(|place| entry.failed(place, error, now)).collect()
+    }
+
+    /// The try for the line's waiter in flight has failed: how that one's wait ends; `None`: it is answered already.
+    pub fn fail_head(&mut self, key: &Key, error: &Error, now: Instant) -> Option<Ended> {
+        let returned = self.change(key, now, Line::returned)?;
+        let entry = self.lines.get(key)?;
+        match returned {
+            Returned::Wants(place) => Some(entry.failed(place, error, now)),
+            Returned::Cancelled(place) => Some((place.waiter, Err(Error::Cancelled))),
+            Returned::Late => None,
+        }
+    }
+
+    /// The call for the line's waiter in flight has ended: who is to be answered, and whether it asked to end meanwhile.
+    pub fn returned(&mut self, key: &Key, now: Instant) -> Option<(Waiting, bool)> {
+        match self.change(key, now, Line::returned)? {
+            Returned::Wants(place) => Some((place.waiter, false)),
+            Returned::Cancelled(place) => Some((place.waiter, true)),
+            Returned::Late => None,
+        }
+    }
+}
+
+impl Entry {
+    /// The end of a wait that ran out: "not now" if the lock is known to be taken, else that the server did not say.
+    fn in_vain(&self, place: Place<Waiting>, now: Instant) -> Ended {
+        let target = &place.waiter.target;
+        let end = match self.line.waiter.is_taken(place.joined, now) || target.is_near(now) {
+            true => Ok(Answer::not_now()),
+            false => Err(target.unanswered(self.trouble.clone())),
+        };
+        (place.waiter, end)
+    }
+
+    /// The end of a wait by an error.
+    fn failed(&self, place: Place<Waiting>, error: &Error, now: Instant) -> Ended {
+        if error.is_transient() && place.waiter.patience.is_over(now) {
+            return self.in_vain(place, now);
+        }
+        (place.waiter, Err(error.clone()))
+    }
+
+    fn poke(&mut self, now: Instant) {
+        let until = match self.line.step(now) {
+            Step::Sleep(until) => until,
+            _ => now,
+        };
+        if until < self.armed {
+            self.nudge.notify_one();
+        }
+    }
+}
+
+impl Waiting {
+    /// Answers, after the client has forgotten the request.
+    pub fn answer(mut self, result: Result<Answer>) {
+        self.tell(result);
+    }
+
+    fn tell(&mut self, result: Result<Answer>) {
+        let Some(done) = self.done.take() else { return };
+        let live = &self.target.live;
+        live.lines().end(self.ticket);
+        self.target.say(&result);
+        done(match result {
+            Err(Error::Cancelled) => Err(live.cancelled_error()),
+            result => result,
+        });
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.tell(Err(Error::Cancelled));
+    }
+}

@@ -1,0 +1,163 @@
+//! A release that passes its hold on to the next waiter of the same client, in the same script call.
+
+use tokio::time::timeout;
+
+use crate::base::clock::Instant;
+use crate::base::tasks;
+use crate::engine::gate::Turn;
+use crate::redis::link::{Reply, Sent};
+use crate::redis::target::{Begun, Target, Tried};
+use crate::redis::wait::acquire::once_more;
+use crate::redis::wait::lines::{Ended, Patience, Waiting};
+use crate::request::Answer;
+use crate::request::error::Error;
+
+pub struct Pass {
+    pub to: Target,
+    watched: bool,
+    patience: Patience,
+    /// None: the heir has been dealt with.
+    turn: Option<Turn>,
+}
+
+impl Pass {
+    /// Whom to pass a hold on to that began at `since`; `None`: the lock is let go.
+    pub fn find(from: &Target, since: Instant) -> Option<Pass> {
+        let (live, key, now) = (&from.live, from.key(), Instant::now());
+        let mut lines = live.lines();
+        let heir = |waiting: &Waiting| (waiting.target.clone(), waiting.watched, waiting.patience);
+        let (to, watched, patience) = lines.change(&key, now, |line| line.pass(since, now).map(|place| heir(&place.waiter)))??;
+        // One changing call for each owner: with one in flight for the heir, there is no passing.
+        let Some(turn) = live.gates.try_enter(&to.slot) else {
+            let cancelled = lines.change(&key, now, |line| line.put_back()).flatten();
+            drop(lines);
+            answer_cancelled(cancelled.map(|place| place.waiter));
+            return None;
+        };
+        Some(Pass { to, watched, patience, turn: Some(turn) })
+    }
+
+    /// The server has passed it on, by a call sent at `sent` and answered by `reply`.
+    pub fn done(mut self, reply: Reply, sent: Instant) {
+        let live = self.to.live.clone();
+        if live.link.confirms(&self.to.slot.name) {
+            let now = Instant::now();
+            live.lines().change(&self.to.key(), now, |line| {
+                line.outlasts();
+                line.waiter.passed(self.to.lease, now);
+            });
+            live.spawn(async move { self.confirm().await });
+            return;
+        }
+        let taken = self.to.taken(reply, self.watched, sent);
+        drop(self.turn.take());
+        match taken {
+            Some(taken) => has_it(&self.to, taken),
+            None => return_to_line(&self.to),
+        }
+    }
+
+    /// The heir acquires what it has already: that is confirmed, and given back if it is not, as any acquire. Whoever let go is not to
+    /// wait for that.
+    async fn confirm(mut self) {
+        let (to, Some(turn)) = (self.to.clone(), self.turn.take()) else { return };
+        let passed = Sent { connection: None, over: Instant::now() };
+        let tried = match to.acquire_call() {
+            Ok(mut call) => {
+                call.grants = false;
+                to.acquire(self.watched, to.tries(self.patience.deadline()), Some(Begun { turn, call, tried: None, copies: vec![passed] }))
+                    .await
+            }
+            Err(error) => Err(error),
+        };
+        match tried {
+            Ok(Tried::Taken(taken)) => has_it(&to, taken),
+            Ok(Tried::Busy(_)) => return_to_line(&to),
+            Err(error) => {
+                let returned = to.live.lines().returned(&to.key(), Instant::now());
+                if let Some((waiting, cancelled)) = returned {
+                    waiting.answer(Err(if cancelled { Error::Cancelled } else { error }));
+                }
+            }
+        }
+    }
+
+    /// It is not known whether it was passed on: what the heir may have got is given back, and it waits on.
+    pub fn give_back(mut self, copies: Vec<Sent>) {
+        if let Some(turn) = self.turn.take() {
+            self.to.give_back(turn, 0, copies);
+        }
+        return_to_line(&self.to);
+    }
+}
+
+/// The heir has what was passed on.
+fn has_it(to: &Target, taken: Answer) {
+    let (live, key, now) = (to.live.clone(), to.key(), Instant::now());
+    let (returned, twins) = {
+        let mut lines = live.lines();
+        lines.change(&key, now, |line| line.waiter.near(Some(to.lease), now));
+        (lines.returned(&key, now), lines.take_twins(to, now))
+    };
+    once_more(twins);
+    hand_out(to.clone(), taken, returned);
+}
+
+/// There was nothing to pass on: the heir is to try for itself.
+impl Drop for Pass {
+    fn drop(&mut self) {
+        if self.turn.take().is_some() {
+            return_to_line(&self.to);
+        }
+    }
+}
+
+/// Answers a waiter that has got the lock; gives the hold back if nobody wants it any more. `returned`: the waiter, and whether it
+/// was cancelled.
+pub fn hand_out(target: Target, taken: Answer, returned: Option<(Waiting, bool)>) {
+    let live = target.live.clone();
+    match returned {
+        Some((waiting, false)) if !live.is_closed() => waiting.answer(Ok(taken)),
+        returned => {
+            live.aside(async move {
+                target.take_back(&taken).await;
+                answer_cancelled(returned.map(|(waiting, _)| waiting));
+            });
+        }
+    }
+}
+
+fn return_to_line(target: &Target) {
+    let (key, now) = (target.key(), Instant::now());
+    let cancelled = target.live.lines().change(&key, now, |line| {
+        line.waiter.hurry(now);
+        line.put_back()
+    });
+    answer_cancelled(cancelled.flatten().map(|place| place.waiter));
+}
+
+/// Tells waiters how their waits have ended, by an error for the most part. `leaves`: none of their owner's waits on, so its place in a queue of the server is given up, and before they are
+/// told if the server answers: the next one to ask is to find the lock free.
+pub fn refuse(target: &Target, ended: Vec<Ended>, leaves: bool) {
+    let is_transient = ended.iter().all(|(_, end)| end.as_ref().err().is_none_or(Error::is_transient));
+    let tell = move || ended.into_iter().for_each(|(waiting, end)| waiting.answer(end));
+    if !leaves || !target.queues() {
+        return tell();
+    }
+    if is_transient {
+        target.leave_behind();
+        return tell();
+    }
+    let target = target.clone();
+    target.live.clone().aside(async move {
+        let response = target.response;
+        let _ = timeout(response, tasks::spawn(async move { target.leave().await })).await;
+        tell();
+    });
+}
+
+pub fn answer_cancelled(waiting: Option<Waiting>) {
+    if let Some(waiting) = waiting {
+        waiting.answer(Err(Error::Cancelled));
+    }
+}

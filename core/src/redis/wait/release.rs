@@ -1,0 +1,161 @@
+//! Letting go: one hold, the lock, the lock to the next in line, and what may have been taken without anybody knowing.
+
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+
+use crate::base::clock::Instant;
+use crate::engine::gate::Turn;
+use crate::engine::holds::{Lapsed, Leaving};
+use crate::redis::kinds::Cx;
+use crate::redis::link::{Reply, Sent};
+use crate::redis::script::Call;
+use crate::redis::settle::{Settled, Tries, Unsettled, WINDOW, after, settle};
+use crate::redis::target::{Target, Tryout};
+use crate::redis::wait::passing::Pass;
+use crate::request::error::{Error, Result};
+use crate::request::{Answer, Op};
+
+/// A release on its way.
+pub struct Releasing {
+    pub leaving: Leaving,
+    pub call: Call,
+    turn: Turn,
+    pass: Option<Pass>,
+    /// The messages heard before it was sent.
+    heard: u64,
+}
+
+/// One that the caller's thread has made ready, and what came of it there. Big, and hardly ever there.
+pub type First = Box<(Releasing, Option<Tryout>)>;
+
+impl Target {
+    pub fn not_held(&self) -> Error {
+        Error::NotHeld { lock: self.slot.name.to_string(), owner: self.owner.to_string() }
+    }
+
+    /// Makes ready to release a hold, 0: the latest; or tells why it cannot be.
+    pub fn releasing(&self, number: u64, turn: Turn) -> Result<Releasing> {
+        let now = Instant::now();
+        let leaving = match self.live.holds(|holds| holds.leaving(&self.slot, number, now)) {
+            Ok(Some(leaving)) => leaving,
+            Ok(None) if self.live.holds(|holds| holds.gave(number)) => return Err(Error::Released { lock: self.slot.name.to_string() }),
+            Ok(None) => return Err(self.not_held()),
+            Err(Lapsed { loss, outlasts }) => {
+                if outlasts {
+                    drop(self.give_back(turn, self.count(), Vec::new()));
+                }
+                return Err(Error::Lost(loss));
+            }
+        };
+        let channel = if self.live.lines().has(&self.key()) { self.wake().channel } else { None };
+        let heard = channel.map_or(0, |channel| self.live.wakes.count(&channel));
+        let pass = if leaving.leave == 0 && self.passes() { Pass::find(self, leaving.since) } else { None };
+        let next = pass.as_ref().map_or(("", 0), |pass| (&*pass.to.owner, pass.to.lease.as_millis() as u64));
+        let cx = Cx { leave: leaving.leave, lease_ms: leaving.lease.as_millis() as u64, next, ..self.cx() };
+        let call = self.call(Op::Release, &cx)?;
+        Ok(Releasing { leaving, call, turn, pass, heard })
+    }
+
+    /// What the reply to a release means. `repeated`: a copy before this one may have been carried out.
+    pub fn released(&self, releasing: Releasing, reply: Reply, sent: Instant, repeated: bool) -> Result<Answer> {
+        let Releasing { leaving, turn, pass, heard, .. } = releasing;
+        let now = Instant::now();
+        let done = matches!(reply.code, 1 | 2) || (repeated && leaving.leave == 0);
+        if done {
+            // What the server keeps the other holds for; negative: without end.
+            let left = reply.numbers.get(1).and_then(|ms| u64::try_from(*ms).ok()).map(Duration::from_millis);
+            self.live.holds(|holds| {
+                holds.released(&self.slot, leaving.number, leaving.leave == 0, now);
+                if let Some(left) = left.filter(|_| leaving.leave > 0) {
+                    holds.left(&self.slot, left, leaving.lease, sent, now);
+                }
+            });
+        } else {
+            self.missing(&reply);
+        }
+        drop(turn);
+        match (pass, reply.code) {
+            (Some(pass), 2) => pass.done(reply, sent),
+            (Some(pass), _) => drop(pass),
+            (None, 1) if leaving.leave == 0 => {
+                let listeners = reply.numbers.first().copied().unwrap_or_default().max(0) as u64;
+                self.live.lines().change(&self.key(), now, |line| line.waiter.freed(listeners, heard.saturating_add(listeners), now));
+            }
+            (None, _) => {}
+        }
+        if done {
+            return Ok(Answer::done(leaving.leave.into()));
+        }
+        let look = self.live.holds(|holds| {
+            let look = holds.look(leaving.number, now);
+            holds.tell_loss(&self.slot, leaving.number, now);
+            look
+        });
+        Err(look.ensure(|| self.not_held()).err().unwrap_or_else(|| self.not_held()))
+    }
+
+    /// `first`: what has been made of it since `since`.
+    pub async fn release(&self, number: u64, first: Option<First>, since: Instant) -> Result<Answer> {
+        match self.release_by(self.tries_since(since, None), number, first).await {
+            Err(None) => {
+                // An earlier call is still in the way, but the caller has let go: it is released when it can be.
+                let target = self.clone();
+                let give_up = Instant::now() + self.lease.max(self.live.config.watchdog);
+                let tries = Tries { give_up, ..self.tries(None) };
+                self.live.aside(async move { drop(target.release_by(tries, number, None).await) });
+                Err(self.in_the_way())
+            }
+            Err(Some(error)) => Err(error),
+            Ok(answer) => Ok(answer),
+        }
+    }
+
+    /// `Err(None)`: an earlier call of the owner is not over.
+    async fn release_by(&self, tries: Tries, number: u64, first: Option<First>) -> std::result::Result<Answer, Option<Error>> {
+        let (releasing, sent) = match first {
+            Some(first) => *first,
+            None => (self.releasing(number, self.turn(tries).await.map_err(|_| None)?)?, None),
+        };
+        match settle(&self.live, &releasing.call, tries, sent).await {
+            Ok(Settled { reply, sent, repeated }) => Ok(self.released(releasing, reply, sent, repeated)?),
+            Err(Unsettled { error, copies, .. }) => {
+                let Releasing { leaving, turn, pass, .. } = releasing;
+                // The caller has let go, so nothing may renew it any more; the key is freed as soon as the server can be reached, or by the
+                // caller once the server refuses that no more, or it ends.
+                if matches!(error, Error::Refused { .. }) {
+                    self.live.holds(|holds| holds.unwatch(&self.slot, leaving.number, Instant::now()));
+                } else {
+                    self.live.holds(|holds| holds.forget(&self.slot, leaving.number, Instant::now()));
+                    self.give_back(turn, leaving.leave, copies.clone());
+                }
+                if let Some(pass) = pass {
+                    pass.give_back(copies);
+                }
+                Err(Some(error))
+            }
+        }
+    }
+
+    /// Frees everything this owner has, at the end of the client.
+    pub async fn free(&self) -> Result<()> {
+        let tries = self.tries(None);
+        let _turn = self.turn(tries).await?;
+        let call = self.call(Op::Release, &Cx { lease_ms: 0, ..self.cx() })?;
+        settle(&self.live, &call, tries, None).await.map_err(|unsettled| unsettled.error)?;
+        self.live.holds(|holds| holds.freed(&self.slot));
+        Ok(())
+    }
+
+    /// Frees, in the background, what an owner may hold beyond `leave` by one of `copies`; ends when it is done or the lease has run out.
+    pub fn give_back(&self, turn: Turn, leave: u32, copies: Vec<Sent>) -> JoinHandle<()> {
+        let target = self.clone();
+        self.live.aside(async move {
+            let _turn = turn;
+            let give_up = Instant::now() + target.lease.max(target.live.config.watchdog) + WINDOW;
+            if let Ok(call) = target.call(Op::Release, &Cx { leave, lease_ms: 0, ..target.cx() }) {
+                let _ = after(&target.live, &call, Tries { give_up, ..target.tries(None) }, None, copies).await;
+            }
+        })
+    }
+}

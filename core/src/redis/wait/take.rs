@@ -1,0 +1,59 @@
+//! Taking: until it is known what came of it, and confirmed where it has to be.
+
+use tokio::time::timeout;
+
+use crate::engine::gate::Turn;
+use crate::redis::link::Sent;
+use crate::redis::script::Call;
+use crate::redis::settle::{Settled, Tries, Unsettled, after};
+use crate::redis::target::{Target, Tried, Tryout};
+use crate::request::error::{Error, Result};
+
+/// An acquire that has begun already.
+pub struct Begun {
+    pub turn: Turn,
+    pub call: Call,
+    pub tried: Option<Tryout>,
+    /// By these it may have been carried out.
+    pub copies: Vec<Sent>,
+}
+
+impl Target {
+    /// One acquire, settled: taken, busy, given back because it was not confirmed, or given back in the background when its outcome stays
+    /// unknown.
+    pub async fn acquire(&self, watched: bool, tries: Tries, mut begun: Option<Begun>) -> Result<Tried> {
+        loop {
+            let Begun { turn, call, tried, copies } = match begun.take() {
+                Some(begun) => begun,
+                None => {
+                    let turn = self.turn(tries).await?;
+                    Begun { turn, call: self.acquire_call()?, tried: None, copies: Vec::new() }
+                }
+            };
+            match after(&self.live, &call, tries, tried, copies).await {
+                Ok(Settled { reply, sent, .. }) => {
+                    if let Some(tried) = self.acquired(&call, reply, watched, sent)? {
+                        return Ok(tried);
+                    }
+                }
+                Err(Unsettled { error, copies, held_back, answered }) => {
+                    let is_half_done = answered && !error.is_transient() && matches!(error, Error::Refused { .. });
+                    let is_nothing = copies.is_empty() && !is_half_done;
+                    let given_back = match is_nothing {
+                        true => return Err(error),
+                        false if self.row.0.held => self.give_back(turn, self.count(), copies),
+                        false => self.undo(turn, &call, copies),
+                    };
+                    if let Some(rest) = held_back {
+                        return Ok(Tried::busy(Some(rest)));
+                    }
+                    // The server answers: whoever tries next is to find it free.
+                    if !error.is_transient() {
+                        let _ = timeout(self.response, given_back).await;
+                    }
+                    return Err(error);
+                }
+            }
+        }
+    }
+}

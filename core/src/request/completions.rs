@@ -1,0 +1,44 @@
+//! Finished requests, for a binding that drains them in batches.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex};
+
+use crate::request::Answer;
+use crate::request::error::Result;
+
+#[derive(Default)]
+pub struct Completions {
+    state: Mutex<State>,
+    some: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    queue: VecDeque<(u64, Result<Answer>)>,
+    stopped: bool,
+}
+
+impl Completions {
+    pub fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    pub fn push(&self, ticket: u64, result: Result<Answer>) {
+        self.state.lock().expect("nothing panics while it is held").queue.push_back((ticket, result));
+        self.some.notify_one();
+    }
+
+    /// Blocks until there is at least one; empty: it was stopped and nothing is left.
+    pub fn drain(&self, at_most: usize) -> Vec<(u64, Result<Answer>)> {
+        let state = self.state.lock().expect("nothing panics while it is held");
+        let mut state =
+            self.some.wait_while(state, |state| state.queue.is_empty() && !state.stopped).expect("nothing panics while it is held");
+        let count = state.queue.len().min(at_most);
+        state.queue.drain(..count).collect()
+    }
+
+    pub fn stop(&self) {
+        self.state.lock().expect("nothing panics while it is held").stopped = true;
+        self.some.notify_all();
+    }
+}
