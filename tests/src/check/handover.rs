@@ -31,9 +31,12 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
             let goes_on = |(other, its): &&(&Attempt, &Hold)| is_own(other) && its.from < hold.from && its.until > hold.until;
             // Others may share it.
             let stays = |(other, its): &&(&Attempt, &Hold)| other.takes == 0 && its.from <= *free && its.until > hold.until;
-            if prev.takes == 0 && holds.iter().take_while(|(_, its)| its.from <= *free).any(|one| stays(&one)) {
+            let is_read_on = holds.iter().take_while(|(_, its)| its.from <= *free).any(|one| stays(&one));
+            if prev.takes == 0 && is_read_on {
                 continue;
             }
+            // A writer that goes on reading lets other readers in, and no writer.
+            let may_have_it = |other: &Attempt| !is_read_on || other.takes == 0;
             if code != "ok" || holds[..place].iter().rev().take(8).any(|one| goes_on(&one)) {
                 continue;
             }
@@ -42,6 +45,7 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
             let taken = next.map_or(u64::MAX, |(_, its)| its.from);
             if let Some((next, its)) = next
                 && next.called < hold.until
+                && may_have_it(next)
             {
                 let took = its.from.saturating_sub(*free);
                 if took > longest {
@@ -59,7 +63,7 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
             if taken <= late || faults.iter().any(|fault| excuses(fault, key, hold.until, late, limits)) {
                 continue;
             }
-            let waits = |one: &&&Attempt| one.called < hold.until && one.waited_until() > late;
+            let waits = |one: &&&Attempt| one.called < hold.until && one.waited_until() > late && may_have_it(one);
             if let Some(waiter) = attempts.iter().take_while(|one| one.called < hold.until).find(waits) {
                 let idle = shown(taken.min(waiter.waited_until()) - free);
                 found.violations.add(|| format!("key {key} is free for {idle} from {free} on, while {} waits", waiter.who()));

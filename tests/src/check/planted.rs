@@ -160,6 +160,16 @@ fn an_inner_release_frees_nothing() {
 }
 
 #[test]
+fn a_writer_that_goes_on_reading_lets_readers_in_and_no_writer() {
+    let downgraded = "10 1 1 a 30 1 - - 1; 20 1 1 h 19 9000; 30 1 2 a 30 1 - - 0; 31 1 2 h 30 9000; 50 1 1 r 0; 60 1 1 e ok; \
+                      500 1 2 r -; 501 1 2 e ok";
+    let waiter = |takes: u64| format!("15 1 1 a 30 1 - - {takes}; 505 1 1 h 504 9000; 520 1 1 r -; 521 1 1 e ok");
+    let found = |takes| handover(&assemble(&story(&[downgraded, &waiter(takes)]), &[]), &[], &LIMITS).violations;
+    assert_eq!(found(1).count, 0, "{:?}", found(1));
+    assert_eq!(found(0).count, 1, "a reader was not let in");
+}
+
+#[test]
 fn a_count_that_the_server_does_not_have_is_found() {
     let asked = |count: u64, faults: &[Fault]| {
         let text = format!("10 1 1 a 7 1 - - 1; 20 1 1 h 19 90; 30 1 1 c {count} 1; 50 1 1 r -; 60 1 1 e ok");
