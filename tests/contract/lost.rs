@@ -149,6 +149,29 @@ fn a_loss_is_told_with_its_time_line() {
     assert!(loss.acquired >= loss.noticed && loss.lock == "n" && loss.owner.starts_with(&a.id()), "{loss}");
 }
 
+/// The answer to that call says nothing of it: the server gave it before.
+#[test]
+fn a_key_that_is_deleted_while_a_call_of_its_owner_is_under_way_is_told_once_that_call_ends() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    // A tenth of the watchdog's time is longer than this test waits. Only acquires name all of it.
+    let client = Client::connect(&format!("{}?watchdog=299.123&response_timeout=20", server.url_at(proxy.port()))).expect("a good URL");
+    let lock = || client.lock("n").owner(7).blocking();
+    let (outer, other) = (lock().acquire().expect("free"), client.lock("m").blocking().acquire().expect("free"));
+    let mut view = server.view();
+    eventually(|| view.command::<String>(&["INFO", "stats"]).contains("tracking_total_keys:2\r\n"));
+    std::thread::scope(|scope| {
+        proxy.retard_replies_to("\r\n299123\r\n", 1, secs(3));
+        let inner = scope.spawn(|| lock().acquire().expect("the owner's own"));
+        eventually(|| view.hgetall("n").into_values().eq(["2"]));
+        view.command::<()>(&["DEL", "n", "m"]);
+        assert_eq!(reason(&other), Some(LostReason::Deleted), "the server tells of both at once");
+        proxy.disarm();
+        let _inner = inner.join().expect("no panic");
+        assert_eq!(reason(&outer), Some(LostReason::Deleted));
+    });
+}
+
 #[test]
 fn a_key_that_is_made_into_something_else_is_lost_and_ends_no_other_renewal() {
     let server = Server::start();

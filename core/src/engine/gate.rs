@@ -14,6 +14,8 @@ pub struct Gates {
     inside: Mutex<Inside>,
     /// Told whenever nobody may be inside any more.
     left: Notify,
+    /// Told whenever a slot that a round was not let into has become free.
+    pub freed: Arc<Notify>,
 }
 
 #[derive(Default)]
@@ -24,6 +26,10 @@ struct Inside {
     round: HashSet<u64, RandomState>,
     /// Slots that are queued for until a round is over.
     awaited: Vec<Slot>,
+    /// By their marks, slots that a round was not let into because of a call of their owner.
+    missed: HashMap<u64, Slot, RandomState>,
+    /// Those of them that have become free since the last look.
+    freed: Vec<Slot>,
 }
 
 /// The right to send; dropping it passes it on.
@@ -45,9 +51,13 @@ pub struct Round {
 pub struct Entrance<'a>(&'a mut Inside);
 
 impl Entrance<'_> {
-    /// False: another call is inside, or another round.
+    /// False: another call is inside, or another round. After a call [`Gates::take_freed`] tells of the slot.
     pub fn lets_in(&mut self, round: &mut Round, slot: &Slot) -> bool {
-        let enters = !self.0.taken.contains_key(slot) && self.0.round.insert(slot.mark());
+        if self.0.taken.contains_key(slot) {
+            self.0.missed.insert(slot.mark(), slot.clone());
+            return false;
+        }
+        let enters = self.0.round.insert(slot.mark());
         if enters {
             round.marks.push(slot.mark());
         }
@@ -70,6 +80,11 @@ impl Gates {
     /// Has `gather` let slots into rounds; it may drop none of them meanwhile.
     pub fn open<T>(&self, gather: impl FnOnce(&mut Entrance) -> T) -> T {
         gather(&mut Entrance(&mut self.inside()))
+    }
+
+    /// The slots that a round was not let into, and that have become free since the last look.
+    pub fn take_freed(&self) -> Vec<Slot> {
+        std::mem::take(&mut self.inside().freed)
     }
 
     /// Returns once nobody is inside anywhere. For one caller at a time.
@@ -130,6 +145,10 @@ impl Drop for Turn {
                     Some(next) => next,
                     None => {
                         queue.remove();
+                        if let Some(slot) = inside.missed.remove(&self.slot.mark()) {
+                            inside.freed.push(slot);
+                            self.gates.freed.notify_one();
+                        }
                         self.gates.left.notify_one();
                         return;
                     }
@@ -193,6 +212,24 @@ mod tests {
         drop((turn, second));
         assert!(gates.is_idle());
     }
+
+    #[test]
+    fn a_round_is_told_once_that_a_slot_has_become_free_which_a_call_kept_it_from() {
+        let gates = Arc::new(Gates::default());
+        let [one, two] = [1, 2].map(|owner| Slot::new("plain", "n".into(), owner));
+        let (first, other) = (gates.try_enter(&one).expect("free"), gates.try_enter(&two).expect("free"));
+        let mut round = gates.round();
+        let mut second = Box::pin(gates.enter(&one));
+        assert!(poll(&mut second).is_pending());
+        assert!(!gates.open(|entrance| entrance.lets_in(&mut round, &one)));
+        drop((first, other));
+        assert!(gates.take_freed().is_empty(), "the next call of the same owner is inside, and the other slot was not asked for");
+        let Poll::Ready(second) = poll(&mut second) else { panic!("the first call is over") };
+        drop(second);
+        assert_eq!(gates.take_freed(), std::slice::from_ref(&one));
+        assert!(gates.take_freed().is_empty());
+    }
+
     #[test]
     fn a_round_that_is_over_lets_its_slots_go_while_another_lasts() {
         let gates = Arc::new(Gates::default());

@@ -167,7 +167,8 @@ impl Live {
         let live = Arc::downgrade(self);
         let dealing = (self.inbox.clone(), live.clone());
         let (give, given) = sync_channel::<Runtime>(1);
-        let watchdog = crate::redis::ops::watchdog::run(live.clone(), self.wakes.clone(), self.earlier.clone(), self.stop.clone());
+        let (wakes, earlier, freed, stop) = (self.wakes.clone(), self.earlier.clone(), self.gates.freed.clone(), self.stop.clone());
+        let watchdog = crate::redis::ops::watchdog::run(live.clone(), wakes, earlier, freed, stop);
         let run = move || {
             let Ok(runtime) = given.recv() else { return };
             let (inbox, live_of_firsts) = dealing;

@@ -44,6 +44,15 @@ impl Holds {
         self.plan(key, now);
     }
 
+    /// No call of that owner is on its way any more: what the server was not asked for because of it is asked now.
+    pub fn look_again(&mut self, slot: &Slot, now: Instant) {
+        let Some(key) = self.slots.get(slot).copied() else { return };
+        if self.owned[key].suspected {
+            let is_shared = slot.names().count() > 1;
+            self.check(key, if is_shared { self.stepped(now + SHARED, STEP) } else { now }, now);
+        }
+    }
+
     /// Tells `ask` whom to ask the server about now, which says whether it does; expired and long lost holds are dealt with on the way.
     /// Gives how many are asked about, up to `most`.
     pub fn due(&mut self, now: Instant, most: usize, mut ask: impl FnMut(&Slot, Ask) -> bool) -> usize {

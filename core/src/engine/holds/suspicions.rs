@@ -56,6 +56,21 @@ fn a_suspicion_that_finds_a_call_on_its_way_is_looked_into_after_its_answer() {
 }
 
 #[test]
+fn a_suspicion_that_another_call_of_its_owner_was_in_the_way_of_is_looked_into_once_that_call_ends() {
+    let start = Instant::now();
+    let mut holds = held(start);
+    let asks = asked(&mut holds, start + SECOND, true);
+    holds.answered(&asks, "1", 0, true, start + SECOND, start + SECOND);
+    let suspected = start + 2 * SECOND;
+    holds.suspect(Some(&["n".to_owned()]), suspected);
+    assert!(asked(&mut holds, suspected, false).is_empty(), "a call of its owner is on its way");
+    holds.look_again(&slot(), suspected);
+    assert_eq!(asked(&mut holds, suspected, true).len(), 1, "that call has ended");
+    holds.look_again(&slot(), suspected);
+    assert!(asked(&mut holds, suspected, true).is_empty(), "it was looked into");
+}
+
+#[test]
 fn an_answer_without_a_suspicion_since_its_question_ends_the_looks() {
     let start = Instant::now();
     let mut holds = held(start);

@@ -33,7 +33,7 @@ const LOOK: Duration = Duration::from_secs(5);
 const LEAST: Duration = Duration::from_millis(10);
 
 /// Runs on the I/O thread until the client is closed, or gone.
-pub async fn run(live: Weak<Live>, wakes: Arc<Wakes>, earlier: Arc<Notify>, stop: Arc<Notify>) {
+pub async fn run(live: Weak<Live>, wakes: Arc<Wakes>, earlier: Arc<Notify>, freed: Arc<Notify>, stop: Arc<Notify>) {
     let (alarm, mut suspension) = (Alarm::new(), Suspension::new());
     loop {
         let Some(awake) = live.upgrade() else { return };
@@ -49,6 +49,7 @@ pub async fn run(live: Weak<Live>, wakes: Arc<Wakes>, earlier: Arc<Notify>, stop
             _ = alarm.ring(next) => {}
             _ = earlier.notified() => continue,
             _ = wakes.suspicion.notified() => {}
+            _ = freed.notified() => {}
             _ = stop.notified() => return,
         }
         let Some(live) = live.upgrade() else { return };
@@ -64,6 +65,8 @@ pub async fn run(live: Weak<Live>, wakes: Arc<Wakes>, earlier: Arc<Notify>, stop
             Some(Suspects::Names(names)) => live.holds(|holds| holds.suspect(Some(&names), now)),
             None => {}
         }
+        let freed = live.gates.take_freed();
+        live.holds(|holds| freed.iter().for_each(|slot| holds.look_again(slot, now)));
         while let Some(most) = ask_about_due(&live) {
             let _ = timeout(PAUSE, most).await;
         }
@@ -87,7 +90,7 @@ struct Batch {
 fn ask_about_due(live: &Arc<Live>) -> Option<JoinHandle<()>> {
     let now = Instant::now();
     let mut batches = Vec::<Batch>::new();
-    // An owner with a call in flight is left out: that call sets the time, or the next round will.
+    // An owner with a call in flight is left out: that call sets the time, or the next round will. What may be lost is looked at once it ends.
     let asked =
         live.holds(|holds| live.gates.open(|entrance| holds.due(now, MOST, |slot, ask| add(live, &mut batches, entrance, slot, ask))));
     let asking = batches.into_iter().filter(|batch| !batch.asks.is_empty()).map(|batch| {
