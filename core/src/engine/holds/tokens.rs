@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use super::Holds;
+use crate::LEASE_MAX;
 use crate::base::clock::Instant;
 use crate::engine::claim::Slot;
 
 const WATCHDOG: Duration = Duration::from_secs(1);
+/// As long as a call may still be carried out after its sending.
+const WINDOW: Duration = Duration::from_secs(1);
 const SECOND: Duration = Duration::from_secs(1);
 /// A hundredth of it is longer than the watchdog's time.
 const LONG: Duration = Duration::from_secs(1000);
@@ -69,4 +72,36 @@ fn nothing_is_remembered_of_an_owner_whose_last_hold_was_released() {
     holds.released(&slot(), hold, true, now);
     pass_to(&mut holds, now);
     assert_eq!((holds.known(&slot()), holds.sleep()), (0, None));
+}
+
+/// Leases as long as callers may ask for, and longer, at moments near the end of time.
+#[test]
+fn a_token_of_a_hold_with_an_extreme_lease_is_known_until_that_is_over_and_no_longer() {
+    let year = 365 * 24 * 3600 * SECOND;
+    for lease in [Duration::ZERO, Duration::from_millis(1), year, LEASE_MAX, 500 * year, Duration::from_nanos(u64::MAX), Duration::MAX] {
+        for start in [Instant::FIRST, Instant::now(), Instant::NEVER - year, Instant::NEVER - SECOND] {
+            for is_watched in [false, true] {
+                let mut holds = Holds::new("u".into(), WATCHDOG);
+                let asked = (!is_watched).then_some(lease);
+                let outer = holds.taken(&slot(), asked, 0, start, start);
+                let inner = holds.taken(&slot(), Some(lease), 0, start, start);
+                holds.fence(outer, 3, lease);
+                holds.fence(inner, 5, lease);
+                holds.extending(&slot(), lease);
+                holds.lengthen(&slot(), lease, start, start);
+                holds.left(&slot(), lease, WATCHDOG, start, start);
+                pass_to(&mut holds, start);
+                [inner, outer].into_iter().for_each(|hold| holds.forget(&slot(), hold, start));
+                let what = format!("a lease of {lease:?} from {start:?} on");
+                let longest = lease.max(WATCHDOG * u32::from(is_watched));
+                let over = start + longest + longest / 100 + WINDOW;
+                // A hold that has no lease at all has ended, and its token with it.
+                pass_to(&mut holds, start + lease);
+                let is_over = over <= start + lease;
+                assert_eq!(holds.known(&slot()), if is_over { 0 } else { 5 }, "{what}");
+                pass_to(&mut holds, over + 2 * SECOND);
+                assert_eq!((holds.known(&slot()), holds.sleep()), (0, None), "{what}: it is remembered for ever");
+            }
+        }
+    }
 }
