@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use redlatch::kinds::ALL;
-use redlatch::{Client, Error, LostReason, Op, Request};
+use redlatch::{Client, Error, Look, LostReason, Op, Request};
 use redlatch_tests::{PATIENCE, Server, soon};
 use tracing::Level;
 
@@ -34,6 +34,35 @@ fn a_client_that_takes_its_own_lock_away_tells_the_holder_and_warns_of_nothing()
     }
     assert_eq!(forced(&a, &b, "forced other", None), LostReason::Deleted);
     assert_eq!(warnings_of("forced other").len(), 1, "what another client does is a loss to warn of");
+}
+
+/// Deletes the key of what is held, by the client itself or by another one.
+#[test]
+fn a_client_that_deletes_what_it_holds_tells_the_holder_and_warns_of_nothing() {
+    keep();
+    let (_server, a, b) = pair();
+    let semaphore_of = |client: &Client, name: &str| client.permit_semaphore(name);
+    for (name, deletes) in [("deleted own permits", &a), ("deleted other permits", &b)] {
+        assert!(semaphore_of(&a, name).try_set_permits(1).blocking().expect("answered"));
+        let permit = a.run_blocking(Request::new(Op::Acquire, "permit", name, 1)).expect("answered").number as u64;
+        deletes.run_blocking(Request::new(Op::Delete, "permit_semaphore", name, 1)).expect("answered");
+        ended(&a, permit, name);
+    }
+    for (name, deletes, words) in [("deleted own", &a, ["DEL"]), ("deleted other", &b, ["DEL"]), ("unlinked own", &a, ["UNLINK"])] {
+        let hold = a.run_blocking(Request::new(Op::Acquire, "plain", name, 1)).expect("answered").number as u64;
+        let texts = words.map(|word| word.as_bytes().to_vec()).to_vec();
+        deletes.run_blocking(Request { texts, ..Request::new(Op::Keys, "plain", name, 1) }).expect("answered");
+        ended(&a, hold, name);
+    }
+}
+
+/// A hold ends as one whose key was deleted, with a warning where another client did that.
+fn ended(holder: &Client, hold: u64, name: &str) {
+    eventually(|| !matches!(holder.look(hold), Look::Held { .. }));
+    let loss = holder.loss_of(hold).expect("it is a loss, not a release");
+    assert_eq!(loss.reason, LostReason::Deleted, "{name}");
+    assert_eq!(losses_of(name).len(), 1, "{name}: {:?}", losses_of(name));
+    assert_eq!(warnings_of(name).len(), usize::from(name.contains("other")), "{name}: {:?}", warnings_of(name));
 }
 
 /// A waiter that is cancelled while the lock is taken away from its holder either has it, and says so, or gives it back.

@@ -25,7 +25,7 @@ pub fn start(live: &Arc<Live>, inside: Duration, ticket: u64, request: Request, 
         Op::Acquire => acquire::start(Waiting::new(target, ticket, &request, done), inside),
         Op::Release if target.row.0.held => release(target, ticket, request.hold, done),
         Op::Extend if !target.row.0.held => ask(target, ticket, Op::Extend, done),
-        Op::ForceRelease | Op::Extend | Op::Ping | Op::Keys | Op::Watch | Op::Expiry | Op::Deletion => {
+        Op::ForceRelease | Op::Delete | Op::Extend | Op::Ping | Op::Keys | Op::Watch | Op::Expiry | Op::Deletion => {
             submit(live, ticket, request, done);
             None
         }
@@ -43,6 +43,7 @@ pub fn submit(live: &Arc<Live>, ticket: u64, request: Request, done: Done) {
         Op::Acquire => acquire::submit(Waiting::new(target, ticket, &request, done)),
         Op::Release if target.row.0.held => submit_release(target, ticket, request.hold, done),
         Op::ForceRelease => spawn(live, ticket, done, async move { target.force_release().await }),
+        Op::Delete => spawn(live, ticket, done, async move { target.delete().await }),
         Op::Extend if target.row.0.held => spawn(live, ticket, done, async move { target.extend(request.hold).await }),
         Op::Ping => spawn(live, ticket, done, async move { target.ping().await }),
         Op::Keys => spawn(live, ticket, done, async move { target.keys().await }),

@@ -80,6 +80,9 @@ const ACTIONS: [(&str, Does, About); 31] = [
     ("UNLINK MATCHING", Matching, All),
 ];
 
+/// The actions after which nothing is left of the key.
+const DELETES: [&str; 2] = ["DEL", "UNLINK"];
+
 type Words = Vec<Vec<u8>>;
 
 impl Target {
@@ -108,7 +111,8 @@ impl Target {
                     _ => (Vec::new(), rest),
                 };
                 let once = Some((self.live.request(&self.slot.name), self.cx().keep_ms));
-                self.asked(change(&[&keys[..], &to].concat(), once, &commands(name, about, &keys, &to, rest))).await
+                let changed = self.asked(change(&[&keys[..], &to].concat(), once, &commands(name, about, &keys, &to, rest)));
+                if DELETES.contains(name) { self.taking_away(changed).await } else { changed.await }
             }
         }
     }
