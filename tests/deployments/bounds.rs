@@ -1,9 +1,11 @@
 //! The longest time that a call takes, whatever is wrong with the servers: each kind of call × each deployment × each trouble, blocking and not.
 
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use redlatch::{Answer, Client, Op, Request};
-use redlatch_tests::{Cluster, Direction, Proxy, Sentinels, Server, all_at_once, secs};
+use redlatch_tests::{Cluster, Direction, Proxy, Sentinels, Server, all_at_once, eventually, secs};
 
 /// One copy of a call may stay unanswered for so long, and others are sent for as long.
 const RESPONSE: Duration = secs(2);
@@ -23,9 +25,11 @@ enum Trouble {
     Refused,
     /// Nothing gets through to them or back, over old connections and new ones.
     BlackHole,
+    /// No connection is answered, not even by a refusal, as where a firewall or a dead host swallows each packet; old ones have ended.
+    Unanswered,
 }
 
-const TROUBLES: [Trouble; 4] = [Trouble::StoppedBefore, Trouble::StoppedAfter, Trouble::Refused, Trouble::BlackHole];
+const TROUBLES: [Trouble; 5] = [Trouble::StoppedBefore, Trouble::StoppedAfter, Trouble::Refused, Trouble::BlackHole, Trouble::Unanswered];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Call {
@@ -74,13 +78,42 @@ struct Stage {
     servers: Vec<Server>,
     sentinels: Option<Sentinels>,
     proxies: Vec<Proxy>,
+    deaf: Vec<Deaf>,
+}
+
+/// A port that answers no attempt to connect: its queue is full, and nobody takes from it.
+struct Deaf {
+    _listener: TcpListener,
+    _queue: Vec<TcpStream>,
+}
+
+impl Deaf {
+    fn at(port: u16) -> Self {
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let listener = eventually("the port", || TcpListener::bind(address).ok());
+        let mut queue = Vec::new();
+        // The system drops what it has no place for, and so a connection does not come about.
+        loop {
+            match TcpStream::connect_timeout(&address, Duration::from_millis(500)) {
+                Ok(stream) => queue.push(stream),
+                Err(error) if error.kind() == ErrorKind::TimedOut => return Deaf { _listener: listener, _queue: queue },
+                Err(error) => panic!("{address} answers: {error}"),
+            }
+        }
+    }
 }
 
 impl Stage {
     fn single() -> Self {
         let server = Server::start();
         let proxy = Proxy::start(&server);
-        Stage { url: format!("{}?{OPTIONS}", server.url_at(proxy.port())), servers: vec![server], sentinels: None, proxies: vec![proxy] }
+        Stage {
+            url: format!("{}?{OPTIONS}", server.url_at(proxy.port())),
+            servers: vec![server],
+            sentinels: None,
+            proxies: vec![proxy],
+            deaf: Vec::new(),
+        }
     }
 
     fn sentinel() -> Self {
@@ -90,7 +123,7 @@ impl Stage {
         let (nat, mut proxies) = behind(sentinels.servers.iter());
         proxies.extend(doors);
         let url = format!("redis+sentinel://{}/mymaster?{OPTIONS}&nat={nat}", hosts.join(","));
-        Stage { url, servers: Vec::new(), sentinels: Some(sentinels), proxies }
+        Stage { url, servers: Vec::new(), sentinels: Some(sentinels), proxies, deaf: Vec::new() }
     }
 
     fn cluster() -> Self {
@@ -98,7 +131,7 @@ impl Stage {
         let (nat, proxies) = behind(cluster.servers.iter());
         let hosts: Vec<_> = proxies.iter().map(|proxy| format!("127.0.0.1:{}", proxy.port())).collect();
         let url = format!("redis+cluster://{}?{OPTIONS}&nat={nat}", hosts.join(","));
-        Stage { url, servers: cluster.servers, sentinels: None, proxies }
+        Stage { url, servers: cluster.servers, sentinels: None, proxies, deaf: Vec::new() }
     }
 
     fn bring_about(&mut self, trouble: Trouble) {
@@ -113,6 +146,11 @@ impl Stage {
                 servers().for_each(Server::stop);
                 self.sentinels.iter_mut().for_each(Sentinels::stop);
                 self.proxies.iter().for_each(Proxy::refuse);
+                self.proxies.iter().for_each(Proxy::cut);
+            }
+            Trouble::Unanswered => {
+                self.proxies.iter().for_each(Proxy::refuse);
+                self.deaf = self.proxies.iter().map(|proxy| Deaf::at(proxy.port())).collect();
                 self.proxies.iter().for_each(Proxy::cut);
             }
             Trouble::BlackHole => {
