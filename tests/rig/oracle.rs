@@ -55,6 +55,36 @@ fn shorten(server: &Server, kind: &str) {
     }
 }
 
+/// Its last hold alone lasts as long as it believes: each of its keys counts.
+#[test]
+fn a_reader_with_very_many_holds_is_judged_by_all_of_them() {
+    let server = Server::start();
+    let client = connect(&server, "");
+    let take = |lease| {
+        let request = Request { lease: Some(lease), ..Request::new(Op::Acquire, "read", "n", 1) };
+        assert!(client.run_blocking(request).expect("answered").done);
+    };
+    (0..90).for_each(|_| take(secs(30)));
+    take(secs(90));
+    std::thread::sleep(ms(500));
+    assert!(server.watch().violations().is_empty(), "{:?}", server.watch().violations());
+    // The server has more of them than the client believes in.
+    let stem = format!("{{n}}:{}:1:rwlock_timeout:", client.id());
+    for number in 92..=130 {
+        change(&server, &["SET", &format!("{stem}{number}"), "1", "PX", "90000"]);
+    }
+    change(&server, &["HSET", "n", &format!("{}:1", client.id()), "130"]);
+    for number in 1..130 {
+        change(&server, &["PEXPIRE", &format!("{stem}{number}"), "30000"]);
+    }
+    std::thread::sleep(ms(500));
+    assert!(server.watch().violations().is_empty(), "{:?}", server.watch().violations());
+    change(&server, &["PEXPIRE", &format!("{stem}130"), "30000"]);
+    let violation = violated(&server, Statement::Belief);
+    assert!(violation.text.contains(&client.id()) && violation.text.contains("kind read"), "{violation}");
+    client.close(false);
+}
+
 #[test]
 fn a_belief_beyond_the_servers_time_is_seen_of_each_kind() {
     let held = ALL.iter().filter(|(traits, _)| traits.held).map(|(traits, _)| traits.name);

@@ -14,17 +14,18 @@ pub enum Found {
     Lives(i64),
     /// It does not say: the key is elsewhere, or a right is missing.
     Unknown,
+    /// Its reader has so many holds there, which were not all looked at.
+    More(usize),
 }
 
 /// The score of a permit without an end.
 const NEVER: i64 = 922_337_203_685_477;
-/// Of so many holds of one reader the keys are looked at.
-const READS: usize = 64;
-/// The server may have so many more of them than are believed in: of their releases it has not heard.
+/// The server may have so many more holds of a reader than are believed in: of their releases it has not heard. Where it has still more,
+/// they are counted by the next look.
 const UNHEARD: usize = 8;
 
-/// The reads that tell how long a belief is right.
-pub fn reads(belief: &Belief) -> Vec<Cmd> {
+/// The reads that tell how long a belief is right. `known`: how many holds the server had of a reader at the last look.
+pub fn reads(belief: &Belief, known: usize) -> Vec<Cmd> {
     let (client, key) = (&*belief.client, &*belief.key);
     let name = name(key);
     let owner = format!("{}:{}", client.uuid, key.owner);
@@ -34,7 +35,7 @@ pub fn reads(belief: &Belief) -> Vec<Cmd> {
         "read" => {
             let stem = if name.contains('{') { name.to_owned() } else { format!("{{{name}}}") };
             let hold = |number| of(&["PTTL", &format!("{stem}:{owner}:rwlock_timeout:{number}")]);
-            let holds = (1..=(belief.holds + UNHEARD).min(READS)).map(hold);
+            let holds = (1..=belief.holds.max(known) + UNHEARD).map(hold);
             [of(&["PTTL", name]), of(&["HGET", name, &owner])].into_iter().chain(holds).collect()
         }
         "token" => vec![of(&["PTTL", name]), of(&["GET", name])],
@@ -61,6 +62,9 @@ pub fn found(belief: &Belief, replies: &[Value]) -> Found {
     let left = match belief.key.kind.as_str() {
         "read" => {
             let count = text(&replies[1]).and_then(|count| count.parse().ok()).unwrap_or(0);
+            if count > replies.len() - 2 {
+                return Found::More(count);
+            }
             let longest = replies[2..].iter().take(count).filter_map(number).map(|ms| if ms == -1 { i64::MAX } else { ms }).max();
             longest.filter(|ms| *ms >= 0)
         }

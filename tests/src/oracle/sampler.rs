@@ -38,6 +38,8 @@ pub(super) struct Sampler<'a> {
     /// Where the last look at a client's beliefs ended.
     after: HashMap<String, Arc<Key>>,
     seen: HashMap<(String, Arc<Key>, u64), Seen>,
+    /// Of readers with very many holds: how many the server had.
+    readers: HashMap<(String, Arc<Key>), usize>,
     cursor: String,
     swept: Instant,
     endless: BTreeMap<String, Instant>,
@@ -55,6 +57,7 @@ impl<'a> Sampler<'a> {
             listed: now,
             after: HashMap::new(),
             seen: HashMap::new(),
+            readers: HashMap::new(),
             cursor: "0".into(),
             swept: now,
             endless: BTreeMap::new(),
@@ -76,6 +79,7 @@ impl<'a> Sampler<'a> {
                 self.view = None;
                 self.watch.disconnected();
                 self.seen.clear();
+                self.readers.clear();
                 self.endless.clear();
             }
         }
@@ -111,6 +115,7 @@ impl<'a> Sampler<'a> {
         }
         if beliefs.is_empty() {
             self.seen.clear();
+            self.readers.clear();
             return Some(());
         }
         let (mut commands, mut parts, mut database) = (vec![redis::cmd("ROLE")], Vec::new(), 0);
@@ -119,7 +124,8 @@ impl<'a> Sampler<'a> {
                 database = belief.client.database;
                 commands.push(redis::cmd("SELECT").arg(database).clone());
             }
-            let reads = probe::reads(belief);
+            let reader = (belief.client.uuid.clone(), belief.key.clone());
+            let reads = probe::reads(belief, self.readers.get(&reader).copied().unwrap_or_default());
             parts.push(commands.len()..commands.len() + reads.len());
             commands.extend(reads);
         }
@@ -131,7 +137,14 @@ impl<'a> Sampler<'a> {
         let is_master = matches!(&replies[0], Value::Array(words) if words.first() == Some(&Value::BulkString(b"master".to_vec())));
         self.watch.role.store(if is_master { watch::MASTER } else { watch::REPLICA }, SeqCst);
         for (belief, part) in beliefs.iter().zip(parts) {
-            let found = if self.decides(belief) { probe::found(belief, &replies[part]) } else { Found::Unknown };
+            let found = match probe::found(belief, &replies[part]) {
+                _ if !self.decides(belief) => Found::Unknown,
+                Found::More(count) => {
+                    self.readers.insert((belief.client.uuid.clone(), belief.key.clone()), count);
+                    Found::Unknown
+                }
+                found => found,
+            };
             self.judge(belief, found, now);
         }
         Some(())
@@ -155,7 +168,7 @@ impl<'a> Sampler<'a> {
         let until = before.until.min(after.until);
         let seen = self.seen.entry(mark).or_default();
         let wrong = match found {
-            Found::Unknown => None,
+            Found::Unknown | Found::More(_) => None,
             _ if before.is_changing || after.is_changing || until <= now => {
                 *seen = Seen::default();
                 None
