@@ -175,13 +175,13 @@ fn a_key_that_is_deleted_while_a_call_of_its_owner_is_under_way_is_told_once_tha
 #[test]
 fn a_key_that_is_made_into_something_else_is_lost_and_ends_no_other_renewal() {
     let server = Server::start();
-    let client = Client::connect(&format!("{}?watchdog=1", server.url())).expect("a good URL");
+    let client = Client::connect(&format!("{}?watchdog=3", server.url())).expect("a good URL");
     let other = client.lock("other").blocking().acquire().expect("free");
     let guard = lasting(&client, &server);
     server.view().command::<()>(&["SET", "n", "v"]);
     assert_eq!(reason(&guard), Some(LostReason::TakenOver));
     // Beyond the lease of the other one, which only renewals have kept alive.
-    let end = Instant::now() + secs(2);
+    let end = Instant::now() + secs(6);
     while Instant::now() < end {
         other.ensure().expect("it is renewed");
         std::thread::sleep(Duration::from_millis(20));

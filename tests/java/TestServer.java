@@ -91,10 +91,13 @@ final class TestServer implements AutoCloseable {
         return port;
     }
 
-    /** A configuration of a client of this server that gives up early when the server is gone. */
+    /**
+     * A configuration of a client of this server that gives up sooner than others when the server is gone, and not where only the machine
+     * has much to do.
+     */
     Config config() {
         Config config = new Config();
-        config.useSingleServer().setAddress(url()).setTimeout(1000).setConnectTimeout(1000).setRetryAttempts(1);
+        config.useSingleServer().setAddress(url()).setTimeout(5000).setConnectTimeout(5000).setRetryAttempts(1);
         return config;
     }
 
