@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Any, Callable, cast
 
 import pytest
@@ -19,6 +19,11 @@ from view import View
 pytestmark = pytest.mark.usefixtures("every_loop")
 
 ROUNDS = 400
+
+
+def beside_a_loaded_machine() -> AbstractContextManager[None]:
+    """Lets a wait of a few ms end without a word of the server, which is an error of its own."""
+    return suppress(redlatch.UnavailableError)
 
 
 async def cancel_at_random(works: list[Callable[[], Any]]) -> int:
@@ -45,12 +50,15 @@ def ways(lock: aio.Lock) -> list[Callable[[], Any]]:
             await asyncio.sleep(0)
 
     async def enter_a_hold() -> None:
-        async with await lock.lock(wait=0.01):
-            pass
+        with beside_a_loaded_machine():
+            async with await lock.lock(wait=0.01):
+                pass
 
     async def give_up() -> None:
-        if hold := await lock.try_lock(wait=0.001):
-            await hold.release()
+        with beside_a_loaded_machine():
+            hold = await lock.try_lock(wait=0.001)
+            if hold:
+                await hold.release()
 
     async def twice() -> None:
         async with lock, lock:
@@ -72,7 +80,8 @@ async def test_a_lock(own_server: Server, name: str, get: str, contended: bool) 
 
     async def contend(lock: aio.Lock) -> None:
         while not stop:
-            if hold := await lock.try_lock(wait=0.2):
+            # The others do not keep it for long, however loaded the machine is.
+            if hold := await lock.try_lock(wait=20):
                 await asyncio.sleep(0)
                 await hold.release()
 
@@ -105,12 +114,14 @@ async def test_permits(aio_client: AsyncClient, name: str) -> None:
 
     async def take() -> None:
         async with semaphore:
-            await semaphore.acquire(wait=0.01)
-            await semaphore.release()
+            with beside_a_loaded_machine():
+                await semaphore.acquire(wait=0.01)
+                await semaphore.release()
 
     async def take_by_id() -> None:
-        async with await with_ids.acquire(wait=0.01):
-            await asyncio.sleep(0)
+        with beside_a_loaded_machine():
+            async with await with_ids.acquire(wait=0.01):
+                await asyncio.sleep(0)
 
     async def take_renewed() -> None:
         async with await with_ids.acquire(renew=True):

@@ -9,7 +9,7 @@ from servers import Server
 
 
 def keep_the_gil(seconds: int) -> None:
-    """One call that lasts so long, during which no other Python code runs: what is called through this keeps the lock."""
+    """One call that lasts so long, during which no other Python code runs: what is called this way keeps the lock."""
     ctypes.PyDLL(None).sleep(seconds)
 
 
