@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::time::Duration;
 
 use redlatch::{Client, Error, Op, Request, Semaphore};
-use redlatch_tests::{Proxy, Server, View};
+use redlatch_tests::{Direction, Proxy, Server, View};
 
 use super::{eventually, pair, secs};
 
@@ -39,6 +39,32 @@ fn permits_are_taken_all_at_once_or_not_at_all() {
     two.release(1).blocking().expect("answered");
     assert!(two.release_if_exists(1).blocking().expect("answered"));
     assert_eq!(one.available().blocking().expect("answered"), 2);
+}
+
+/// The wire does not tell the two semaphores apart, whoever gives the permits back: their caller, or a client that was never told that it
+/// took them.
+#[test]
+fn permits_of_a_semaphore_that_was_deleted_go_to_the_one_that_is_made_under_its_name() {
+    let (server, holder, _) = pair();
+    let proxy = Proxy::start(&server);
+    let unsure = Client::connect(&format!("{}?response_timeout=1&retry_for=0", server.url_at(proxy.port()))).expect("a good URL");
+    let semaphore = set(&holder, 9);
+    semaphore.acquire(2).blocking().expect("available");
+    assert!(unsure.semaphore("n").try_acquire(1).blocking().expect("available"));
+    proxy.stall(Direction::ToClient);
+    std::thread::scope(|scope| {
+        let unknown = scope.spawn(|| unsure.semaphore("n").try_acquire(3).blocking());
+        eventually(|| server.view().command::<i64>(&["GET", "n"]) == 3);
+        proxy.stall(Direction::ToServer);
+        let unknown = unknown.join().expect("no panic");
+        assert!(matches!(unknown, Err(Error::Unavailable { .. })), "{unknown:?}");
+    });
+    assert!(semaphore.delete().blocking().expect("answered"));
+    set(&holder, 10);
+    proxy.flow();
+    eventually(|| semaphore.available().blocking().expect("answered") == 13);
+    semaphore.release(2).blocking().expect("answered");
+    assert_eq!(semaphore.available().blocking().expect("answered"), 15);
 }
 
 #[test]

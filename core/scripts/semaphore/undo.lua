@@ -1,4 +1,6 @@
--- Gives back the permits of a request that may have taken them without an answer. No copy of the request can come any more.
+-- Gives back the permits of a request that may have taken them without an answer. No copy of the request can come any more. A semaphore that was
+-- deleted and made anew meanwhile gets the permits, as it gets those of any caller that took them from the former one: the wire has one number, and
+-- no mark of the semaphore that it belongs to.
 --
 -- Inputs
 --   request    see _once.lua

@@ -76,7 +76,8 @@ impl Semaphore {
         Operation::new(&self.0, Op::ReleaseIfExists, &[permits], done)
     }
 
-    /// Deletes it; true: it was there.
+    /// Deletes it; true: it was there. A semaphore that is made under its name later gets the permits that are out now, when they are given
+    /// back: by their callers, or by a client that was never told whether it took some. Delete it while none are out.
     pub fn delete(&self) -> Operation<bool> {
         Operation::new(&self.0, Op::Delete, &[], changed)
     }
