@@ -47,5 +47,6 @@ pub use crate::config::sync_policy::SyncPolicy;
 pub use crate::redis::kinds;
 pub use crate::request::completions::Completions;
 pub use crate::request::error::{Error, Loss, LostReason, Result};
+pub use crate::request::names::NAME_MAX;
 pub use crate::request::permit_id::PermitId;
-pub use crate::request::{Answer, LEASE_MAX, Look, NAME_MAX, OWN_OWNERS, Op, Request};
+pub use crate::request::{Answer, LEASE_MAX, Look, OWN_OWNERS, Op, Request};

@@ -1,5 +1,6 @@
 //! The public API of the crate is under review as text: whatever changes it shows in `rust.txt`.
 
+mod rooms;
 mod scan;
 
 use std::path::{Path, PathBuf};

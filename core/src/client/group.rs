@@ -7,16 +7,16 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::api::guard::Guard;
 use crate::base::clock::Instant;
 use crate::base::jitter::dice;
 use crate::base::tasks::{self, boxed};
 use crate::client::Client;
+use crate::client::hold::Hold;
 use crate::redis::Live;
 use crate::redis::dispatch;
-use crate::redis::kinds::multi::shown;
-use crate::redis::wait::lines::Done;
+use crate::request::Done;
 use crate::request::error::{Error, Result};
+use crate::request::names::shown;
 use crate::request::owner::OwnerField;
 use crate::request::{Answer, Op, Request};
 
@@ -263,10 +263,10 @@ impl Member {
     }
 
     /// Tries for at most `wait`; `lease` as in [`Request::lease`].
-    async fn take(&self, request: &Request, wait: Duration, lease: Option<Duration>) -> Result<Option<Guard>> {
+    async fn take(&self, request: &Request, wait: Duration, lease: Option<Duration>) -> Result<Option<Hold>> {
         let request = Request { op: Op::Acquire, wait: Some(wait), lease, ..self.request(request) };
         let answer = self.client.run(request.clone()).await?;
-        Ok(answer.done.then(|| Guard::new(self.client.clone(), request, &answer)))
+        Ok(answer.done.then(|| Hold::new(self.client.clone(), request, &answer)))
     }
 }
 
@@ -276,7 +276,7 @@ async fn give_back(released: impl Future<Output = Result<()>> + Send + 'static) 
 }
 
 /// Releases side by side; the first error.
-async fn release(guards: Vec<Guard>) -> Result<()> {
+async fn release(guards: Vec<Hold>) -> Result<()> {
     let mut released: JoinSet<_> = guards.into_iter().map(|guard| boxed(guard.release())).collect();
     let mut result = Ok(());
     while let Some(one) = released.join_next().await {

@@ -14,11 +14,12 @@ use crate::engine::claim::Slot;
 use crate::redis::Live;
 use crate::redis::dispatch;
 use crate::redis::ops::key_events;
-use crate::redis::wait::lines::Done;
+use crate::request::Done;
 use crate::request::error::{Error, Loss, Result};
 use crate::request::{Answer, Look, Op, Request};
 
 pub mod group;
+pub mod hold;
 
 /// A client of one server. Cheap to clone; all clones are one client with one identity. It ends, with its thread and its connections,
 /// when the last of them, of its guards and of its calls is gone; [`Client::close`] ends it before.

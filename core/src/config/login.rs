@@ -3,8 +3,8 @@
 
 use once_cell::race::OnceBox;
 
-use crate::request::NAME_MAX;
 use crate::request::error::{Error, Result};
+use crate::request::names::NAME_MAX;
 
 /// The latest of those that a program has set; none at first.
 #[derive(Default)]

@@ -9,8 +9,8 @@ use crate::config::servers::{Servers, decode};
 use crate::config::sharded::Sharded;
 use crate::config::sync_policy::SyncPolicy;
 use crate::config::tls::Tls;
-use crate::request::NAME_MAX;
 use crate::request::error::{Error, Result};
+use crate::request::names::NAME_MAX;
 use crate::request::shown;
 
 pub mod address_map;

@@ -5,8 +5,6 @@ use std::sync::{Arc, LazyLock};
 
 use foldhash::fast::RandomState;
 
-use crate::redis::kinds;
-
 /// Of a lock of a kind, the owner of that number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
@@ -22,12 +20,6 @@ impl Slot {
     pub fn new(kind: &'static str, name: Arc<str>, owner: i64) -> Self {
         let mark = STATE.hash_one((kind, &name, owner));
         Slot { mark, kind, name, owner }
-    }
-
-    /// What the server calls that whose change may be the loss of a hold.
-    pub fn names(&self) -> impl Iterator<Item = Arc<str>> {
-        let shared = kinds::find(self.kind).and_then(|row| row.1.shared_key(&self.name));
-        std::iter::once(self.name.clone()).chain(shared.map(Arc::from))
     }
 
     /// Hardly ever that of another slot.

@@ -9,10 +9,11 @@ use slab::Slab;
 use smallvec::SmallVec;
 
 use crate::base::clock::Instant;
+use crate::engine::WINDOW;
 use crate::engine::claim::Slot;
-use crate::redis::settle::WINDOW;
 use crate::request::Look;
-use crate::request::error::{Loss, LostReason, without};
+use crate::request::error::{Loss, LostReason};
+use crate::request::names::without;
 use crate::request::owner::OwnerField;
 
 mod belief;
@@ -104,8 +105,17 @@ impl Holds {
         self.names.get(&slot.name).is_some_and(|keys| keys.iter().any(|key| has(&self.owned[*key])))
     }
 
-    /// The server said yes to a call sent at `sent`, in its `epoch`th life. Gives the new hold's number.
-    pub fn taken(&mut self, slot: &Slot, lease: Option<Duration>, epoch: u64, sent: Instant, now: Instant) -> u64 {
+    /// The server said yes to a call sent at `sent`, in its `epoch`th life. `shared`: the key that says whether the hold lasts, where that is
+    /// another than its name. Gives the new hold's number.
+    pub fn taken(
+        &mut self,
+        slot: &Slot,
+        shared: impl FnOnce() -> Option<String>,
+        lease: Option<Duration>,
+        epoch: u64,
+        sent: Instant,
+        now: Instant,
+    ) -> u64 {
         let number = self.next;
         self.next += 1;
         let until = sent + believed(lease.unwrap_or(self.watchdog));
@@ -114,16 +124,17 @@ impl Holds {
         let key = match self.slots.get(slot) {
             Some(key) => *key,
             None => {
-                let key = self.owned.insert(fresh());
+                let key = self.owned.insert(Owned { shared: shared().map(Arc::from), ..fresh() });
                 self.slots.insert(slot.clone(), key);
-                slot.names().for_each(|name| self.names.entry(name).or_default().push(key));
+                self.owned[key].names().for_each(|name| self.names.entry(name.clone()).or_default().push(key));
                 key
             }
         };
         let renew_at = self.first_renewal(key, now);
         let owned = &mut self.owned[key];
         if owned.live() == 0 {
-            *owned = Owned { holds: std::mem::take(&mut owned.holds), due: owned.due, tokens: owned.tokens.take(), ..fresh() };
+            let holds = std::mem::take(&mut owned.holds);
+            *owned = Owned { shared: owned.shared.take(), holds, due: owned.due, tokens: owned.tokens.take(), ..fresh() };
         }
         owned.deadline = owned.deadline.max(until);
         if lease.is_none() && !owned.is_watched() {

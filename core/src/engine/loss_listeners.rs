@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use crate::redis::wait::lines::Done;
 use crate::request::Answer;
+use crate::request::Done;
 use crate::request::error::{Error, Loss};
 
 #[derive(Default)]

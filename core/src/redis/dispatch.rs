@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::clock::Instant;
+use crate::engine::WINDOW;
 use crate::redis::Live;
+use crate::redis::kinds::script::Call;
 use crate::redis::link::{First, Limits, Outcome};
 use crate::redis::ops::key_events;
-use crate::redis::script::Call;
-use crate::redis::settle::WINDOW;
 use crate::redis::target::{Releasing, Target};
 use crate::redis::wait::acquire;
-use crate::redis::wait::lines::{Done, Waiting};
+use crate::redis::wait::lines::Waiting;
+use crate::request::Done;
 use crate::request::error::{Error, Result};
 use crate::request::{Answer, Op, Request};
 

@@ -17,6 +17,7 @@ use crate::base::presence::Presence;
 use crate::base::tasks::{self, Io, boxed};
 use crate::client::group::Holding;
 use crate::config::Config;
+use crate::engine::WINDOW;
 use crate::engine::claim::Slot;
 use crate::engine::gate::Gates;
 use crate::engine::holds::Holds;
@@ -25,10 +26,11 @@ use crate::redis::inbox::Inbox;
 use crate::redis::link::wakes::Wakes;
 use crate::redis::link::{First, Firsts, Limits, Link, TOGETHER, UNDER_WAY};
 use crate::redis::requests::Requests;
-use crate::redis::settle::{Tries, WINDOW, settle};
+use crate::redis::settle::{Tries, settle};
 use crate::redis::target::Target;
-use crate::redis::wait::lines::{self, Done, Lines};
+use crate::redis::wait::lines::{self, Lines};
 use crate::request::error::{Error, LostReason, Result};
+use crate::request::{Done, Look};
 
 pub mod dispatch;
 pub mod inbox;
@@ -36,10 +38,8 @@ pub mod kinds;
 pub mod link;
 pub mod ops;
 pub mod requests;
-pub mod script;
 pub mod settle;
 pub mod target;
-pub mod texts;
 pub mod wait;
 
 /// What the end of a client has for the calls in flight, at least, however long its releases have taken.
@@ -130,9 +130,9 @@ impl Live {
             return done(Err(self.closed_error()));
         }
         match self.holds(|holds| holds.look(hold, Instant::now())) {
-            crate::Look::Held { .. } => {}
-            crate::Look::Lost(loss) => self.watchers.tell(hold, Some(loss)),
-            crate::Look::Gone => self.watchers.tell(hold, None),
+            Look::Held { .. } => {}
+            Look::Lost(loss) => self.watchers.tell(hold, Some(loss)),
+            Look::Gone => self.watchers.tell(hold, None),
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
 use crate::redis::kinds::prefixed;
-use crate::redis::script::{Call, Script, script};
+use crate::redis::kinds::script::{Call, Script, script};
 
 static FORGET: Script = script!("forget");
 const FIRST: i64 = 1 << 62;

@@ -5,14 +5,13 @@ use std::time::Duration;
 use tokio::time::sleep_until;
 
 use crate::base::clock::Instant;
+use crate::engine::WINDOW;
 use crate::engine::word::AN_ANSWER;
 use crate::redis::Live;
+use crate::redis::kinds::script::Call;
 use crate::redis::link::{Limits, Outcome, Reply, Sent};
-use crate::redis::script::Call;
 use crate::request::error::Error;
 
-/// How long after its sending a call may still be carried out.
-pub const WINDOW: Duration = Duration::from_secs(1);
 /// Before the first repeat of a call; then twice as long each time, up to [`LONGEST_PAUSE`].
 const PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);

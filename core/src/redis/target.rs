@@ -13,11 +13,12 @@ use crate::engine::holds::believed;
 use crate::engine::pace::Busy;
 use crate::engine::word::AN_ANSWER;
 use crate::redis::Live;
+use crate::redis::kinds::script::{Call, Script, script};
 use crate::redis::kinds::{self, Cx, PERMITS_AT_ONCE, Row};
 use crate::redis::link::{Outcome, Reply};
-use crate::redis::script::{Call, Script, script};
 use crate::redis::settle::{Settled, Tries, settle};
-use crate::request::error::{Error, Result, without};
+use crate::request::error::{Error, Result};
+use crate::request::names::without;
 use crate::request::owner::owner_field;
 use crate::request::{Answer, Op, Request};
 
@@ -195,7 +196,7 @@ impl Target {
         }
         let token = if self.row.0.fenced { reply.numbers.first() } else { None };
         let number = self.live.holds(|holds| {
-            let number = holds.taken(&self.slot, lease, epoch, sent, now);
+            let number = holds.taken(&self.slot, || self.row.1.shared_key(&self.slot.name), lease, epoch, sent, now);
             token.inspect(|token| holds.fence(number, **token, self.lease));
             number
         });
@@ -227,7 +228,7 @@ impl Target {
     }
 
     pub fn wrong_kind(&self, reply: &Reply) -> Error {
-        Error::wrong_kind(&self.slot.name, self.slot.kind, reply.text().as_deref())
+        kinds::wrong_kind(&self.row.0, &self.slot.name, reply.text().as_deref())
     }
 
     pub fn missing(&self, reply: &Reply) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::redis::kinds::{form, multi::shown};
+use crate::request::names::{shown, without};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -113,11 +113,6 @@ pub enum Error {
     Cancelled,
 }
 
-/// The name that the program gave to the object of that name on the server.
-pub(crate) fn without<'a>(prefix: &str, name: &'a str) -> &'a str {
-    name.strip_prefix(prefix).unwrap_or(name)
-}
-
 /// What is to be done where the cause itself does not say it.
 fn check(cause: &str) -> &'static str {
     let why = cause.split(NO_ANSWER).next().unwrap_or_default();
@@ -145,14 +140,6 @@ const NO_ANSWER: &str = "; no answer came during the wait of ";
 impl Error {
     pub fn config(message: impl Into<String>) -> Self {
         Error::Config(message.into())
-    }
-
-    /// The key has `found`, where this `kind` keeps something else.
-    pub(crate) fn wrong_kind(lock: &str, kind: &str, found: Option<&str>) -> Self {
-        let (found, form) = (found.unwrap_or("something else"), form(kind));
-        let message =
-            format!("the key has {found}, the kind {kind} keeps {form} there; use another name, or delete the key if it is of no use");
-        Error::Refused { what: format!("`{}`", shown(lock)), code: "WRONGTYPE".into(), message }
     }
 
     /// Whether the same call may be answered a little later. What is refused so has not been carried out, not even half of it.

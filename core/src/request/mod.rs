@@ -5,15 +5,15 @@
 use std::time::Duration;
 
 use crate::request::error::{Error, Loss, Result};
+use crate::request::names::check_name;
 
 pub mod completions;
 pub mod error;
+pub mod names;
 pub mod owner;
 pub mod permit_id;
 pub mod shown;
 
-/// The longest name of a lock, in bytes of UTF-8.
-pub const NAME_MAX: usize = 64 * 1024;
 /// The longest lease: a hundred years. Longer ones overflow the server's clock.
 pub const LEASE_MAX: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 /// Numbers from here on are given out by the bindings' own counters; smaller ones are free for callers.
@@ -115,6 +115,9 @@ impl Op {
     }
 }
 
+/// Told once of how a request ended. It may only hand over: never block, never run a user's code.
+pub type Done = Box<dyn FnOnce(Result<Answer>) + Send>;
+
 /// What a caller asks for.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -173,18 +176,6 @@ impl Request {
             _ => Ok(()),
         }
     }
-}
-
-/// Refuses a name that is none, or too long.
-pub(crate) fn check_name(name: &str) -> Result<()> {
-    if name.is_empty() {
-        return Err(Error::config("the name of a lock is empty; give it at least one character"));
-    }
-    if name.len() > NAME_MAX {
-        let (start, len) = (name.chars().take(20).collect::<String>(), name.len());
-        return Err(Error::config(format!("the name `{start}…` has {len} bytes, the most is {NAME_MAX}; use a shorter one or its hash")));
-    }
-    Ok(())
 }
 
 /// What came of a request.

@@ -7,14 +7,14 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::release;
-use crate::api::guard::Guard;
 use crate::base::tasks::boxed;
+use crate::client::hold::Hold;
 use crate::redis::Live;
 use crate::request::error::{Error, Result};
 use crate::request::{Answer, Look, Op};
 
 pub struct Held {
-    parts: Mutex<Vec<Option<Guard>>>,
+    parts: Mutex<Vec<Option<Hold>>>,
     /// How many parts may be missing.
     spare: usize,
     /// Told of every new part as well. It is changed with `parts` locked, so that no part comes after its end.
@@ -31,7 +31,7 @@ enum Phase {
 }
 
 impl Held {
-    pub fn new(parts: Vec<Option<Guard>>, spare: usize) -> Held {
+    pub fn new(parts: Vec<Option<Hold>>, spare: usize) -> Held {
         Held { parts: Mutex::new(parts), spare, phase: watch::Sender::new(Phase::Kept) }
     }
 
@@ -132,12 +132,12 @@ impl Held {
 
     /// The members that have no hold now; what is known of lost ones goes when there is another.
     pub fn missing(&self) -> Vec<usize> {
-        let missing = |part: &Option<Guard>| !part.as_ref().is_some_and(Guard::is_held);
+        let missing = |part: &Option<Hold>| !part.as_ref().is_some_and(Hold::is_held);
         self.parts().iter().enumerate().filter(|(_, part)| missing(part)).map(|(i, _)| i).collect()
     }
 
     /// A member that was missing is held; too late, and it is dropped.
-    pub fn add(&self, member: usize, part: Guard) {
+    pub fn add(&self, member: usize, part: Hold) {
         let mut parts = self.parts();
         if *self.phase.borrow() != Phase::Kept {
             drop(parts);
@@ -156,11 +156,11 @@ impl Held {
     }
 
     /// How many parts there are to be.
-    fn need(&self, parts: &[Option<Guard>]) -> usize {
+    fn need(&self, parts: &[Option<Hold>]) -> usize {
         parts.len() - self.spare
     }
 
-    fn parts(&self) -> MutexGuard<'_, Vec<Option<Guard>>> {
+    fn parts(&self) -> MutexGuard<'_, Vec<Option<Hold>>> {
         self.parts.lock().expect("nothing panics while it is held")
     }
 }

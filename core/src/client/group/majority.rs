@@ -8,8 +8,8 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::{Group, Held, Member, give_back, release};
-use crate::api::guard::Guard;
 use crate::base::tasks::{self, boxed};
+use crate::client::hold::Hold;
 use crate::request::Request;
 use crate::request::error::Result;
 
@@ -17,7 +17,7 @@ use crate::request::error::Result;
 const SHORTEST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_millis(500);
 
-type Asked = JoinSet<(usize, Result<Option<Guard>>)>;
+type Asked = JoinSet<(usize, Result<Option<Hold>>)>;
 
 impl Group {
     /// One round: enough members, or nothing. Errors only when so many members fail that there cannot be enough.
@@ -29,7 +29,7 @@ impl Group {
         }
         first.into_iter().for_each(|i| ask(&self.members, &mut asked, i, request));
         later.iter().for_each(|i| self.members[*i].look_after(limit(&self.members[*i], request)));
-        let mut parts: Vec<Option<Guard>> = self.members.iter().map(|_| None).collect();
+        let mut parts: Vec<Option<Hold>> = self.members.iter().map(|_| None).collect();
         let (mut held, mut busy, mut failed, mut failure) = (0, 0, 0, None);
         while let Some(Ok((i, taken))) = asked.join_next().await {
             match taken {

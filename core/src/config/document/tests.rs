@@ -146,7 +146,7 @@ mod fuzz {
     use proptest::sample::select;
 
     use super::super::{LONGEST, Node, Value, bytes, read};
-    use crate::Config;
+    use crate::config::Config;
 
     /// What has a meaning in YAML, in JSON and in Redisson's files, in whatever order.
     const TOKENS: [&str; 48] = [

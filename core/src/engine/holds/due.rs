@@ -117,7 +117,7 @@ impl Holds {
             let check_at = match owned.suspected {
                 false => (!tells).then_some(renew_at),
                 // A change since the question may not be in the answer.
-                true if owned.slot.names().count() > 1 => Some(self.stepped(now + SHARED, STEP)),
+                true if owned.shared.is_some() => Some(self.stepped(now + SHARED, STEP)),
                 true => Some(now),
             };
             self.owned[ask.key].check_at = check_at;
@@ -180,11 +180,11 @@ impl Holds {
     fn drop_owner(&mut self, key: usize) {
         let owned = self.owned.remove(key);
         self.slots.remove(&owned.slot);
-        for name in owned.slot.names() {
-            if let Some(keys) = self.names.get_mut(&name) {
+        for name in owned.names() {
+            if let Some(keys) = self.names.get_mut(name) {
                 keys.retain(|other| *other != key);
                 if keys.is_empty() {
-                    self.names.remove(&name);
+                    self.names.remove(name);
                 }
             }
         }

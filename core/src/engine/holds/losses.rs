@@ -19,7 +19,7 @@ fn slot() -> Slot {
 fn lost_for_a_day() -> (Holds, u64, Instant) {
     let start = Instant::now();
     let mut holds = Holds::new("u".into(), SECOND);
-    let number = holds.taken(&slot(), Some(SECOND), 0, start, start);
+    let number = holds.taken(&slot(), || None, Some(SECOND), 0, start, start);
     assert!(!holds.look(number, start + 2 * SECOND).is_held());
     let later = start + DAY;
     holds.due(later, 10, |_, _| true);
@@ -56,7 +56,7 @@ fn another_owner_is_not_told_of_a_loss() {
 fn a_released_hold_was_never_lost() {
     let start = Instant::now();
     let mut holds = Holds::new("u".into(), SECOND);
-    let number = holds.taken(&slot(), Some(SECOND), 0, start, start);
+    let number = holds.taken(&slot(), || None, Some(SECOND), 0, start, start);
     holds.released(&slot(), number, true, start);
     assert!(holds.loss_of(number, start + DAY).is_none());
 }
@@ -72,7 +72,7 @@ fn a_loss_that_no_caller_can_ask_for_is_forgotten() {
 fn a_hold_that_no_caller_could_ask_for_leaves_no_loss() {
     let start = Instant::now();
     let mut holds = Holds::new("u".into(), SECOND);
-    let number = holds.taken(&slot(), Some(SECOND), 0, start, start);
+    let number = holds.taken(&slot(), || None, Some(SECOND), 0, start, start);
     assert!(!holds.abandon(number, start), "it is not renewed anyway");
     assert!(!holds.look(number, start + 2 * SECOND).is_held());
     holds.due(start + DAY, 10, |_, _| true);

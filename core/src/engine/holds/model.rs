@@ -77,7 +77,7 @@ fn play(history: &[(u8, u8)]) {
                     (own.believed, own.cut) = (until, false);
                 }
                 let _ = holds.count(&slot(owner), now);
-                let number = holds.taken(&slot(owner), lease, 0, trip.sent, now);
+                let number = holds.taken(&slot(owner), || None, lease, 0, trip.sent, now);
                 noted.push(Noted { number, owner, watched: lease.is_none() });
                 begun += 1;
             }

@@ -1,5 +1,6 @@
 //! What one owner holds of one lock, and until when.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use smallvec::SmallVec;
@@ -11,6 +12,8 @@ use crate::request::error::{Loss, LostReason};
 
 pub struct Owned {
     pub slot: Slot,
+    /// The key that says whether its holds last, where that is another than its name. Holds of other names may share it.
+    pub shared: Option<Arc<str>>,
     /// The number of its first hold: never used again.
     pub first: u64,
     /// Nearly always one: kept here, not behind a pointer, because very many are gone through again and again.
@@ -159,25 +162,29 @@ impl Holds {
 
 impl Owned {
     pub fn new(slot: Slot, first: u64, deadline: Instant, epoch: u64, now: Instant) -> Self {
-        let (holds, renewed, check_at, due) = Default::default();
-        let (unanswered, suspected, outlasts, forced, tokens) = (0, false, false, false, None);
         Owned {
             slot,
+            shared: None,
             first,
-            holds,
+            holds: SmallVec::new(),
             deadline,
             acquired: now,
-            renewed,
+            renewed: None,
             renew_at: now,
-            check_at,
-            unanswered,
+            check_at: None,
+            unanswered: 0,
             epoch,
-            due,
-            suspected,
-            outlasts,
-            forced,
-            tokens,
+            due: None,
+            suspected: false,
+            outlasts: false,
+            forced: false,
+            tokens: None,
         }
+    }
+
+    /// What the server calls that whose change may be the loss of a hold.
+    pub fn names(&self) -> impl Iterator<Item = &Arc<str>> {
+        std::iter::once(&self.slot.name).chain(&self.shared)
     }
 
     pub fn live(&self) -> u32 {

@@ -17,7 +17,7 @@ fn slot() -> Slot {
 /// A hold with a lease of its own, which is looked at and not renewed.
 fn held(now: Instant) -> Holds {
     let mut holds = Holds::new("u".into(), WATCHDOG);
-    holds.taken(&slot(), Some(1000 * SECOND), 0, now, now);
+    holds.taken(&slot(), || None, Some(1000 * SECOND), 0, now, now);
     holds
 }
 

@@ -19,7 +19,7 @@ fn slot() -> Slot {
 }
 
 fn take(holds: &mut Holds, lease: Duration, token: i64, now: Instant) -> u64 {
-    let number = holds.taken(&slot(), Some(lease), 0, now, now);
+    let number = holds.taken(&slot(), || None, Some(lease), 0, now, now);
     holds.fence(number, token, lease);
     number
 }

@@ -3,7 +3,7 @@
 
 use super::plain::{self, Plain};
 use super::{Cx, Kind, Wake, prefixed};
-use crate::redis::script::{Call, Script, script};
+use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::Op;
 
 static ACQUIRE: Script = script!("fair/acquire", "_look", "_undo", "_kind", "_end", "fair/_queue");

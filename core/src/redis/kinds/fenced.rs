@@ -2,7 +2,7 @@
 
 use super::plain::{self, Plain};
 use super::{Cx, Kind, Wake, prefixed};
-use crate::redis::script::{Call, Script, script};
+use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::Op;
 
 static ACQUIRE: Script = script!("fenced/acquire", "_look", "_kind", "_end");

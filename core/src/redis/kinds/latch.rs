@@ -2,7 +2,7 @@
 
 use super::semaphore::{INSPECT, delete, live_for};
 use super::{Cx, Kind, Wake, at_least};
-use crate::redis::script::{Call, Script, script};
+use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::error::Result;
 use crate::request::{Op, Request};
 

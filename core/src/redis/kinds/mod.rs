@@ -3,8 +3,9 @@
 
 use std::fmt::Display;
 
-use crate::redis::script::{Call, Script};
+use crate::redis::kinds::script::{Call, Script};
 use crate::request::error::{Error, Result};
+use crate::request::names::shown;
 use crate::request::{Op, Request};
 
 mod fair;
@@ -15,8 +16,10 @@ mod non_reentrant;
 mod permit_semaphore;
 mod plain;
 mod read_write;
+pub(crate) mod script;
 mod semaphore;
 mod spin;
+mod texts;
 mod token;
 
 #[doc(hidden)]
@@ -84,6 +87,8 @@ pub struct Traits {
     pub redisson: bool,
     /// How the waiters of one client wait.
     pub queue: Queue,
+    /// What it keeps at its key, for messages.
+    pub(crate) form: &'static str,
 }
 
 /// How the waiters of one client for one lock wait.
@@ -105,12 +110,12 @@ pub static ALL: &[(Traits, &dyn Kind)] = &[
     (Traits { name: "fenced", fenced: true, ..PLAIN }, &fenced::Fenced),
     (FAIR, &fair::Fair { reentrant: true }),
     (Traits { name: "non_reentrant_fair", reentrant: false, ..FAIR }, &fair::Fair { reentrant: false }),
-    (Traits { name: "read", exclusive: false, queue: Queue::Alone, ..PLAIN }, &read_write::Read),
-    (Traits { name: "write", ..PLAIN }, &read_write::Write),
-    (Traits { name: "token", reentrant: false, redisson: false, ..PLAIN }, &token::Token),
-    (Traits { name: "multi", queue: Queue::Line, ..PLAIN }, &multi::Multi),
+    (Traits { name: "read", exclusive: false, queue: Queue::Alone, form: READ_WRITE, ..PLAIN }, &read_write::Read),
+    (Traits { name: "write", form: READ_WRITE, ..PLAIN }, &read_write::Write),
+    (Traits { name: "token", reentrant: false, redisson: false, form: "a text with an end", ..PLAIN }, &token::Token),
+    (Traits { name: "multi", queue: Queue::Line, form: "a group of values", ..PLAIN }, &multi::Multi),
     (PERMITS, &semaphore::Semaphore),
-    (Traits { name: "latch", queue: Queue::Alone, ..PERMITS }, &latch::Latch),
+    (Traits { name: "latch", queue: Queue::Alone, form: "a number, zero or more", ..PERMITS }, &latch::Latch),
     (Traits { name: "permit_semaphore", ..PERMITS }, &permit_semaphore::Permits),
     (Traits { name: "permit", held: true, renewed: true, redisson: false, ..PERMITS }, &permit_semaphore::Permit),
 ];
@@ -125,11 +130,21 @@ const PLAIN: Traits = Traits {
     exclusive: true,
     redisson: true,
     queue: Queue::Passing,
+    form: "a lock",
 };
+const READ_WRITE: &str = "a read-write lock";
 const FAIR: Traits = Traits { name: "fair", fair: true, queue: Queue::Alone, ..PLAIN };
 
-const PERMITS: Traits =
-    Traits { name: "semaphore", held: false, reentrant: false, renewed: false, exclusive: false, queue: Queue::Line, ..PLAIN };
+const PERMITS: Traits = Traits {
+    name: "semaphore",
+    held: false,
+    reentrant: false,
+    renewed: false,
+    exclusive: false,
+    queue: Queue::Line,
+    form: "a number",
+    ..PLAIN
+};
 
 /// The most permits with ids that one call takes: it carries them all.
 pub(crate) const PERMITS_AT_ONCE: i64 = 10_000;
@@ -141,22 +156,9 @@ pub(crate) type Row = &'static (Traits, &'static dyn Kind);
 ///
 /// # Errors
 /// `Error::Unsupported` for a kind that this build does not have.
-pub fn name_of(name: &str) -> crate::Result<&'static str> {
-    let unknown =
-        || crate::Error::Unsupported(format!("the kind `{name}` is unknown to this native library; use the one of the same release"));
+pub fn name_of(name: &str) -> Result<&'static str> {
+    let unknown = || Error::Unsupported(format!("the kind `{name}` is unknown to this native library; use the one of the same release"));
     ALL.iter().map(|(traits, _)| traits.name).find(|known| *known == name).ok_or_else(unknown)
-}
-
-/// What a kind keeps at its key, for messages.
-pub(crate) fn form(kind: &str) -> &'static str {
-    match kind {
-        "read" | "write" => "a read-write lock",
-        "token" => "a text with an end",
-        "multi" => "a group of values",
-        "latch" => "a number, zero or more",
-        "semaphore" | "permit_semaphore" | "permit" => "a number",
-        _ => "a lock",
-    }
 }
 
 pub(crate) fn find(name: &str) -> Option<Row> {
@@ -225,6 +227,15 @@ pub(crate) fn at_least(least: i64, what: &str, request: &Request) -> Result<()> 
             Err(Error::config(format!("the {what} of `{}` must be {least} or more, not {given}", request.name)))
         }
     }
+}
+
+/// The error of a lock whose key has `found`, where its kind keeps something else.
+pub(crate) fn wrong_kind(traits: &Traits, lock: &str, found: Option<&str>) -> Error {
+    let found = found.unwrap_or("something else");
+    let (name, form) = (traits.name, traits.form);
+    let message =
+        format!("the key has {found}, the kind {name} keeps {form} there; use another name, or delete the key if it is of no use");
+    Error::Refused { what: format!("`{}`", shown(lock)), code: "WRONGTYPE".into(), message }
 }
 
 /// How a waiter hears that it is worth trying again.

@@ -1,14 +1,13 @@
 //! The lock of several values of one group, taken in one call: all or none. Redisson's `getMultiLock(group, values)`.
 
 use super::{Cx, Kind, Wake, plain};
-use crate::redis::script::{Call, Script, script};
+use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::error::Result;
 use crate::request::owner::OwnerField;
 use crate::request::{Op, Request};
 
 mod values;
 
-pub(crate) use values::shown;
 use values::{field, fields, no_values};
 pub use values::{group, name};
 

@@ -2,7 +2,7 @@
 
 use super::plain::Plain;
 use super::{Cx, Kind, Wake};
-use crate::redis::script::{Call, Script, script};
+use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::Op;
 
 static ACQUIRE: Script = script!("non_reentrant/acquire", "_look", "_kind", "_end");

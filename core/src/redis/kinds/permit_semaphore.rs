@@ -4,7 +4,7 @@
 
 use super::semaphore::{RELEASE as ADD, TRY_SET, channel, live_for, permits, to_waiters};
 use super::{Cx, Kind, PERMITS_AT_ONCE, Wake, at_least};
-use crate::redis::script::{Call, Script, script};
+use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::error::{Error, Result};
 use crate::request::permit_id::PermitId;
 use crate::request::{Op, Request};

@@ -1,7 +1,7 @@
 //! The reentrant lock: one hash, the owner's field counts its holds. Redisson's `getLock`.
 
 use super::{Cx, Kind, Wake, prefixed, renewal};
-use crate::redis::script::{Call, Script, script};
+use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::Op;
 
 static ACQUIRE: Script = script!("plain/acquire", "_look", "_kind", "_end");

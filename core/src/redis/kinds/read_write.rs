@@ -1,7 +1,7 @@
 //! The lock that many may hold for reading, or one for writing, who may read as well. Redisson's `getReadWriteLock`.
 
 use super::{Cx, Kind, Wake, prefixed, renewal};
-use crate::redis::script::{Call, Script, script};
+use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::Op;
 
 static READ_ACQUIRE: Script = script!("read_write/read_acquire", "_look", "_kind", "_end", "_live", "read_write/_holds");

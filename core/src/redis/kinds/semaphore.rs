@@ -1,7 +1,7 @@
 //! Permits that anybody takes and anybody gives back. Redisson's `getSemaphore`.
 
 use super::{Cx, Kind, Wake, at_least, prefixed};
-use crate::redis::script::{Call, Script, script};
+use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::error::Result;
 use crate::request::{Op, Request};
 

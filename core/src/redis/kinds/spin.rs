@@ -2,7 +2,7 @@
 
 use super::plain::{self, Plain};
 use super::{Cx, Kind, Wake};
-use crate::redis::script::Call;
+use crate::redis::kinds::script::Call;
 use crate::request::Op;
 
 /// Redisson's exponential back-off: from 1 ms on twice as long each time, 128 ms at most.

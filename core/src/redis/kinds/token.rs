@@ -2,7 +2,7 @@
 //! so its waiters also ask now and then.
 
 use super::{Cx, Kind, Wake, prefixed, renewal};
-use crate::redis::script::{Call, Script, script};
+use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::Op;
 
 static ACQUIRE: Script = script!("token/acquire", "_look", "_kind");

@@ -6,12 +6,13 @@ use std::time::Duration;
 use crate::base::clock::Instant;
 use crate::config::Config;
 use crate::config::servers::{Address, Servers};
+use crate::redis::kinds::script::Call;
 use crate::redis::link::wakes::Wakes;
-use crate::redis::script::Call;
 use crate::request::error::Error;
 
 pub mod connection;
 pub mod failover;
+pub mod key_events;
 pub mod node;
 pub mod topology;
 pub mod wakes;

@@ -19,8 +19,8 @@ use super::{Elsewhere, Limits, Outcome, Sent};
 use crate::config::Config;
 use crate::config::servers::Address;
 use crate::config::sync_policy::SyncPolicy;
+use crate::redis::kinds::script::Call;
 use crate::redis::link::wakes::Wakes;
-use crate::redis::script::Call;
 use crate::request::error::Error;
 
 pub struct Node {

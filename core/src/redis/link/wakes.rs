@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::{Notify, watch};
 
-use crate::redis::ops::key_events::Events;
+use super::key_events::Events;
 
 #[derive(Default)]
 pub struct Wakes {

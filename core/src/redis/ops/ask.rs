@@ -3,10 +3,11 @@
 use tokio::task::JoinHandle;
 
 use crate::base::clock::Instant;
+use crate::engine::WINDOW;
 use crate::engine::gate::Turn;
+use crate::redis::kinds::script::Call;
 use crate::redis::link::{Reply, Sent};
-use crate::redis::script::Call;
-use crate::redis::settle::{Settled, Tries, WINDOW, after, settle};
+use crate::redis::settle::{Settled, Tries, after, settle};
 use crate::redis::target::{Target, Tryout};
 use crate::request::error::Result;
 use crate::request::{Answer, Op};

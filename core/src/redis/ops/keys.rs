@@ -1,11 +1,12 @@
 //! Keys of whatever kind: for programs that list them, move them and tidy up.
 
+use crate::redis::kinds::script::{Call, Script, script};
 use crate::redis::link::{Reply, slot};
-use crate::redis::script::{Call, Script, script};
 use crate::redis::settle::settle;
 use crate::redis::target::Target;
+use crate::request::Answer;
 use crate::request::error::{Error, Result};
-use crate::request::{Answer, check_name};
+use crate::request::names::check_name;
 
 static MATCHING: Script = script!("keys/matching");
 static ASK: Script = script!("keys/ask", "keys/_commands");

@@ -15,10 +15,10 @@ use crate::engine::claim::Slot;
 use crate::engine::gate::{Entrance, Round};
 use crate::engine::holds::Ask;
 use crate::redis::Live;
+use crate::redis::kinds::script::Call;
 use crate::redis::kinds::{self, Kind, multi};
 use crate::redis::link::wakes::{Suspects, Wakes};
 use crate::redis::link::{Limits, Outcome};
-use crate::redis::script::Call;
 
 /// Names in one go.
 const MOST: usize = 400;

@@ -4,16 +4,17 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use crate::base::clock::Instant;
+use crate::engine::WINDOW;
 use crate::engine::gate::Turn;
 use crate::engine::pace::{Busy, Met};
 use crate::engine::word::AN_ANSWER;
+use crate::redis::kinds::script::Call;
 use crate::redis::link::{First, Limits, Outcome};
-use crate::redis::script::Call;
-use crate::redis::settle::WINDOW;
 use crate::redis::target::{Begun, Target, Tried};
 use crate::redis::wait::contend;
-use crate::redis::wait::lines::{Done, Joined, Patience, Waiting};
+use crate::redis::wait::lines::{Joined, Patience, Waiting};
 use crate::redis::wait::passing::{answer_cancelled, hand_out, refuse};
+use crate::request::Done;
 use crate::request::error::{Error, Result};
 use crate::request::{Answer, Request};
 

@@ -13,13 +13,11 @@ use crate::engine::line::{Line, Place, Returned, Step};
 use crate::engine::pace::Met;
 use crate::redis::kinds::{self, Queue};
 use crate::redis::target::Target;
-use crate::request::Answer;
 use crate::request::error::{Error, Result};
+use crate::request::{Answer, Done};
 
 /// The lock that a line stands before, and the owner whose line it is; 0: the line of all.
 pub type Key = (&'static str, Arc<str>, i64);
-/// Told once of how a request ended. It may only hand over: never block, never run a user's code.
-pub type Done = Box<dyn FnOnce(Result<Answer>) + Send>;
 
 #[derive(Default)]
 pub struct Lines {

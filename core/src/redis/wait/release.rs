@@ -5,12 +5,13 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 use crate::base::clock::Instant;
+use crate::engine::WINDOW;
 use crate::engine::gate::Turn;
 use crate::engine::holds::{Lapsed, Leaving};
 use crate::redis::kinds::Cx;
+use crate::redis::kinds::script::Call;
 use crate::redis::link::{Reply, Sent};
-use crate::redis::script::Call;
-use crate::redis::settle::{Settled, Tries, Unsettled, WINDOW, after, settle};
+use crate::redis::settle::{Settled, Tries, Unsettled, after, settle};
 use crate::redis::target::{Target, Tryout};
 use crate::redis::wait::passing::Pass;
 use crate::request::error::{Error, Result};

@@ -3,8 +3,8 @@
 use tokio::time::timeout;
 
 use crate::engine::gate::Turn;
+use crate::redis::kinds::script::Call;
 use crate::redis::link::Sent;
-use crate::redis::script::Call;
 use crate::redis::settle::{Settled, Tries, Unsettled, after};
 use crate::redis::target::{Target, Tried, Tryout};
 use crate::request::error::{Error, Result};

@@ -1,17 +1,14 @@
 //! The names of a group's locks, and what Redisson calls their values.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use highway::{HighwayHash, HighwayHasher, Key};
 
 use crate::request::error::{Error, Result};
+use crate::request::names::KRYO;
 
 /// Redisson's.
 const KEY: Key = Key([0x9e37_79b9_7f4a_7c15, 0xf39c_c060_5ced_c834, 0x1082_276b_f3a2_7251, 0xf86c_6a11_d0c1_8e95]);
-
-/// In front of a value that Redisson's `Kryo5Codec` has to do with.
-const KRYO: char = '\u{1}';
 
 /// The name of such a lock: its group and its values, in order and each once, behind NULs. Java's binding makes it too, with a U+0001 in
 /// front of each value that is named by what Redisson's `Kryo5Codec` makes of it.
@@ -32,14 +29,6 @@ pub fn name(group: &str, values: &[impl AsRef<str>]) -> Result<String> {
 
 pub(super) fn no_values(group: &str) -> Error {
     Error::config(format!("the multi lock of `{group}` has no values; give it at least one"))
-}
-
-/// Such a name in a message: `group: value, value`.
-pub(crate) fn shown(name: &str) -> Cow<'_, str> {
-    match name.split_once('\0') {
-        Some((group, values)) => format!("{group}: {}", values.replace('\0', ", ").replace(KRYO, "")).into(),
-        None => name.into(),
-    }
 }
 
 /// The key, which is what such a lock is called in a few words.

@@ -10,10 +10,10 @@ use super::clock::Clock;
 use super::server::{Greeted, Server, time_ms};
 use super::wire::left;
 use crate::base::clock::Instant;
+use crate::redis::kinds::script::Call;
 use crate::redis::link::failover::incarnation::Life;
 use crate::redis::link::failover::quarantine::Identity;
 use crate::redis::link::{Elsewhere, Limits, Outcome, Sent, is_half_done, no_script, packed};
-use crate::redis::script::Call;
 
 const MOST: usize = 4;
 /// A connection idle for longer is asked for a sign of life first: the server may have closed it since.

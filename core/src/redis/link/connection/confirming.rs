@@ -14,9 +14,9 @@ use super::server::Server;
 use super::wire::{How, Wire, left};
 use crate::base::clock::Instant;
 use crate::config::sync_policy::SyncPolicy;
+use crate::redis::kinds::script::Call;
 use crate::redis::link::failover::incarnation::Life;
 use crate::redis::link::{Elsewhere, Limits, Outcome, Sent};
-use crate::redis::script::Call;
 use crate::request::error::Error;
 
 mod confirmation;

@@ -2,9 +2,9 @@
 
 use std::ops::RangeInclusive;
 
+use crate::redis::kinds::script::Call;
 use crate::redis::link::Reply;
 use crate::redis::link::topology::sharding::Sharding;
-use crate::redis::script::Call;
 
 impl Reply {
     /// The first of the texts.

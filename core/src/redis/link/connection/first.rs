@@ -3,8 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::base::clock::Instant;
+use crate::redis::kinds::script::Call;
 use crate::redis::link::{Limits, Outcome};
-use crate::redis::script::Call;
 
 /// One of them. Dropping it is the end of the I/O thread: nobody is told.
 pub trait First: Send {

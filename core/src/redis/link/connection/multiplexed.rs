@@ -11,10 +11,10 @@ use super::clock::Clock;
 use super::server::Server;
 use super::wire::{How, Silence, Wire, left};
 use crate::base::clock::Instant;
+use crate::redis::kinds::script::Call;
 use crate::redis::link::failover::incarnation::Life;
 use crate::redis::link::wakes::Wakes;
 use crate::redis::link::{Elsewhere, Limits, Outcome, Sent, is_half_done, no_script, packed};
-use crate::redis::script::Call;
 use crate::request::error::Error;
 
 mod apart;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::redis::script::Call;
+use crate::redis::kinds::script::Call;
 
 /// The code and the words of an error. Those of scripts have where it happened behind them, or on servers before 7, which call them all
 /// `ERR`, before them and before the real code.

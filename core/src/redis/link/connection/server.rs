@@ -16,9 +16,9 @@ use crate::config::Config;
 use crate::config::address_map::Nat;
 use crate::config::login::Login;
 use crate::config::servers::Address;
+use crate::redis::kinds::script::Call;
 use crate::redis::link::topology::sharding::Sharding;
 use crate::redis::link::{Elsewhere, Outcome, Reply, reply};
-use crate::redis::script::Call;
 use crate::request::error::Error;
 
 pub struct Server {

@@ -7,8 +7,8 @@ use redis::InfoDict;
 use tokio::sync::Notify;
 
 use super::quarantine::{Longest, Quarantine};
+use crate::redis::kinds::script::Call;
 use crate::redis::link::Outcome;
-use crate::redis::script::Call;
 
 /// Of all servers of a link.
 #[derive(Default)]

@@ -8,8 +8,8 @@ use std::time::Duration;
 use redis::{InfoDict, RedisResult};
 
 use crate::base::clock::Instant;
+use crate::redis::kinds::script::Call;
 use crate::redis::link::Outcome;
-use crate::redis::script::Call;
 use crate::request::error::Error;
 
 /// The longest lease that this client knows of, in ms.

@@ -3,7 +3,7 @@
 use crc::{CRC_16_XMODEM, Crc};
 
 use super::Topology;
-use crate::redis::script::Call;
+use crate::redis::kinds::script::Call;
 use crate::request::error::{Error, Result};
 
 pub const SLOTS: u16 = 16384;

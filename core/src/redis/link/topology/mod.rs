@@ -20,8 +20,8 @@ use crate::base::clock::Instant;
 use crate::base::tasks;
 use crate::config::Config;
 use crate::config::servers::{Address, Servers};
+use crate::redis::kinds::script::Call;
 use crate::redis::link::wakes::Wakes;
-use crate::redis::script::Call;
 use crate::request::error::{Error, Result};
 
 pub mod discovery;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use redis::{RedisError, Value};
 
 use crate::config::sync_policy::SyncPolicy;
-use crate::redis::script::Call;
+use crate::redis::kinds::script::Call;
 use crate::request::error::Error;
 
 pub struct Confirmation {

@@ -14,9 +14,9 @@ use super::resp::Reader;
 use crate::base::clock::Instant;
 use crate::base::together::together;
 use crate::config::servers::Address;
+use crate::redis::kinds::script::Call;
 use crate::redis::link::connection::first::tell;
 use crate::redis::link::{Outcome, Sent, is_half_done, is_reply, no_script, stays};
-use crate::redis::script::Call;
 use crate::request::error::Error;
 
 /// So often it looks whether the server still answers.

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use redis::{ErrorKind, RedisError, RedisResult, Value};
 
+use crate::redis::kinds::script::Call;
 use crate::redis::link::topology::sharding::Sharding;
-use crate::redis::script::Call;
 
 /// The bytes of one answer, at most. Answers to first tries have a few numbers and ids; a server that says more has lost its way.
 const LONGEST: usize = 1 << 20;

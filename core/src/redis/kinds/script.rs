@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::sync::OnceLock;
 
-use crate::redis::texts::Texts;
+use crate::redis::kinds::texts::Texts;
 
 /// One script of `core/scripts/`. The text sent is its fragments and the file, as they are.
 pub struct Script {
@@ -26,7 +26,7 @@ const BOTH: &str = "local function both(_, channel, message)\n  return math.max(
 /// `script!("plain/acquire")`: the script of that file, behind other fragments than `_late.lua` if they are named.
 macro_rules! script {
     ($name:literal $(, $fragment:literal)*) => {
-        $crate::redis::script::Script::new(
+        $crate::redis::kinds::script::Script::new(
             $name,
             concat!(
                 include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/_late.lua")),

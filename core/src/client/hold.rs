@@ -1,0 +1,59 @@
+//! A hold of a client, which is released when it is dropped.
+
+use std::time::Duration;
+
+use crate::client::Client;
+use crate::request::error::Result;
+use crate::request::{Answer, Look, Op, Request};
+
+/// Dropping it releases it, later and without a word: the I/O thread does it.
+pub struct Hold {
+    pub client: Client,
+    pub release: Request,
+    released: bool,
+}
+
+impl Hold {
+    /// What `request`, an acquire, has `taken`.
+    pub fn new(client: Client, request: Request, taken: &Answer) -> Self {
+        let release = Request { op: Op::Release, hold: taken.number as u64, ..request };
+        Hold { client, release, released: false }
+    }
+
+    pub fn look(&self) -> Look {
+        self.client.look(self.release.hold)
+    }
+
+    pub fn is_held(&self) -> bool {
+        self.look().is_held()
+    }
+
+    pub fn abandon(&self) -> bool {
+        self.client.abandon(self.release.hold)
+    }
+
+    /// What comes of asking for this about it. The future does not need the hold.
+    pub fn asked(&self, op: Op, lease: Option<Duration>) -> impl Future<Output = Result<Answer>> + Send + 'static {
+        let client = self.client.clone();
+        let request = Request { op, lease, ..self.release.clone() };
+        async move { client.run(request).await }
+    }
+
+    pub async fn release(mut self) -> Result<()> {
+        self.released = true;
+        self.client.run(self.release.clone()).await.map(drop)
+    }
+
+    pub fn release_blocking(mut self) -> Result<()> {
+        self.released = true;
+        self.client.run_blocking(self.release.clone()).map(drop)
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        if !self.released {
+            self.client.submit(self.client.ticket(), self.release.clone(), drop);
+        }
+    }
+}
