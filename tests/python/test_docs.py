@@ -1,4 +1,4 @@
-"""Every block of the guide for Python runs as it stands, and is typed."""
+"""Every Python block of the guides runs as it stands, after those before it, and is typed; every link leads somewhere."""
 
 from __future__ import annotations
 
@@ -12,32 +12,85 @@ import pytest
 
 from servers import Server
 
-GUIDE = Path(__file__).parents[2] / "docs" / "python.md"
-BLOCKS = re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text(), re.DOTALL | re.MULTILINE)
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+#: How many blocks each page has at least: a block that is not found is not run.
+PAGES = {"python.md": 10, "testing.md": 2, "migrating.md": 3}
+#: What the README leaves to the reader.
+STUBS = "order = 42\ndef charge(order: int) -> None: ...\n"
 
 
-def test_the_blocks_of_the_guide_run_one_after_the_other(own_server: Server, tmp_path: Path) -> None:
-    assert len(BLOCKS) >= 10
-    program = tmp_path / "guide.py"
-    program.write_text("\n".join(BLOCKS))
-    environment = {**os.environ, "REDLATCH_URL": own_server.url}
-    command = [sys.executable, "-W", "error", str(program)]
-    run = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (run.returncode, run.stderr) == (0, "")
+def program(page: str) -> str:
+    return "\n".join(BLOCK.findall((DOCS / page).read_text()))
 
 
-def test_the_blocks_of_the_guide_are_typed(tmp_path: Path) -> None:
+def run(text: str, folder: Path, url: str) -> subprocess.CompletedProcess[str]:
+    path = folder / "guide.py"
+    path.write_text(text)
+    environment = {**os.environ, "REDLATCH_URL": url}
+    command = [sys.executable, "-W", "error", str(path)]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_each_page_with_blocks_is_run() -> None:
+    found = {path.name: len(BLOCK.findall(path.read_text())) for path in DOCS.glob("*.md")}
+    assert {page for page, count in found.items() if count} == set(PAGES)
+    assert all(found[page] >= least for page, least in PAGES.items())
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_blocks_of_a_page_run_one_after_the_other(own_server: Server, tmp_path: Path, page: str) -> None:
+    ended = run(program(page), tmp_path, own_server.url)
+    # Testing a loss brings one about, which is a warning.
+    told = [line for line in ended.stderr.splitlines() if page != "testing.md" or " is lost to " not in line]
+    assert (ended.returncode, told) == (0, [])
+
+
+def test_the_block_of_the_readme_runs(own_server: Server, tmp_path: Path) -> None:
+    (block,) = BLOCK.findall((ROOT / "README.md").read_text())
+    ended = run(STUBS + block.replace("redis://localhost:6379", own_server.url), tmp_path, own_server.url)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_blocks_of_a_page_are_typed(tmp_path: Path, page: str) -> None:
     pytest.importorskip("mypy")
-    program = tmp_path / "guide.py"
-    program.write_text("\n".join(BLOCKS))
+    path = tmp_path / "guide.py"
+    path.write_text(program(page))
     # In a process of its own: what it leaves in memory makes every later collection of garbage slow.
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(program)]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
-    assert run.returncode == 0, run.stdout + run.stderr
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(path)]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
-@pytest.mark.parametrize("link", re.findall(r"\]\(([^)#]+)[^)]*\)", GUIDE.read_text()))
-def test_the_links_of_the_guide_lead_somewhere(link: str) -> None:
-    assert (GUIDE.parent / link).exists()
+def anchors(page: Path) -> set[str]:
+    """Those of the headings of a page, as GitHub makes them."""
+    prose = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def documents() -> list[Path]:
+    """Those that users and contributors read."""
+    folders = (ROOT, DOCS, ROOT / "bench", ROOT / "core" / "scripts", ROOT / "tests" / "nets")
+    return sorted(path for folder in folders for path in folder.glob("*.md"))
+
+
+@pytest.mark.parametrize("page", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
+    home = DOCS if page == ROOT / "bench" / "performance.md" or page == ROOT / "bench" / "missed.md" else page.parent
+    links = re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", page.read_text())
+    broken = []
+    for link, anchor in links:
+        target = (home / link).resolve() if link else page
+        if link.startswith(("http://", "https://")):
+            continue
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(f"{link}#{anchor}" if anchor else link)
+    assert broken == []
+
+
+@pytest.mark.parametrize("page", documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_page_sends_its_reader_to_an_address_that_does_not_exist(page: Path) -> None:
+    assert "example.invalid" not in page.read_text()

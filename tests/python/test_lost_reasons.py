@@ -145,7 +145,7 @@ def test_a_client_that_is_closed_tells_its_holders(server: Server, view: View, n
 def test_the_reasons_have_the_same_words_everywhere() -> None:
     root = Path(__file__).parents[2]
     core = re.findall(r'LostReason::\w+ => "(.+)"', (root / "core/src/request/error.rs").read_text())
-    table = (root / "README.md").read_text().partition("| reason |")[2].partition("\n## ")[0]
+    table = (root / "docs" / "reliability.md").read_text().partition("| reason |")[2].partition("\n## ")[0]
     assert len(core) == 7
     assert sorted(re.findall(r"^\| `(.+?)` \|", table, re.MULTILINE)) == sorted(core)
     assert sorted(re.findall(r"- `(.+?)`: ", redlatch.Hold.lost_reason.__doc__ or "")) == sorted(core)
