@@ -1,1 +1,1 @@
-"""What `make bench` runs: measurements in interleaved rounds, and tables of their medians. See bench/README.md."""
+"""The harness of `make bench`: measurements in interleaved rounds, and tables of their medians. See bench/README.md."""

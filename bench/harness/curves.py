@@ -41,5 +41,5 @@ CURVES = (
 
 
 def drawn(curve: Curve) -> list[tuple[str, int]]:
-    """Every point: whom, and at which number."""
+    """Every point: the peer and the number."""
     return [(peer, count) for count in curve.counts for peer in curve.peers]

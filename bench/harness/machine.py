@@ -1,4 +1,4 @@
-"""What the system knows of processes: the CPUs they may use, the CPU time they have used, their memory and threads."""
+"""Processes as the system sees them: their allowed CPUs, their CPU time, their memory and threads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CPUS = sorted(os.sched_getaffinity(0))
 
 
 def pin(pid: int, cpus: list[int]) -> None:
-    """Lets every thread of a process, and those that they start, run on these CPUs only; what `taskset -a -p` does."""
+    """Lets every thread of a process, and threads that these start, run on these CPUs only, as `taskset -a -p` does."""
     try:
         for task in Path(f"/proc/{pid}/task").iterdir():
             with suppress(ProcessLookupError):  # the thread has ended
@@ -21,7 +21,7 @@ def pin(pid: int, cpus: list[int]) -> None:
 
 
 def cpu_seconds(pid: int) -> float:
-    """What all threads of a process have used, those that have ended included; to the nanosecond, unlike /proc."""
+    """CPU time of all threads of a process, ended ones included; to the nanosecond, unlike /proc."""
     return time.clock_gettime_ns((~pid << 3) | 2) / 1e9
 
 
@@ -30,7 +30,7 @@ def lives(pid: int) -> bool:
 
 
 def family(pid: int) -> list[int]:
-    """A process and all that it started, and they."""
+    """A process and all its descendants."""
     parents = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -45,7 +45,7 @@ def family(pid: int) -> list[int]:
 
 
 def busy_seconds() -> float:
-    """What processes of this machine, and other machines of its host, have used of all its CPUs, in ticks of 10 ms."""
+    """CPU time that all processes of this machine, and other machines of its host, have used, in ticks of 10 ms."""
     user, nice, system, _idle, _io, irq, softirq, stolen = map(int, Path("/proc/stat").read_text().split()[1:9])
     return (user + nice + system + irq + softirq + stolen) / os.sysconf("SC_CLK_TCK")
 

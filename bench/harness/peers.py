@@ -1,4 +1,4 @@
-"""Who is measured: the names of launchers, and what must be known of some of them."""
+"""The measured peers: the names of their launchers, and properties of some of them."""
 
 OURS = ("rust", "rust-async", "python", "asyncio", "java", "java-virtual")
 REDISSON = ("redisson", "redisson-virtual", "redisson-fair", "redisson-spin")
@@ -12,8 +12,8 @@ THREADS = ("rust", "python", "java", *REDISSON, *PYTHON, *GO, *OTHERS, *ELSEWHER
 # These need another server than Redis.
 ENGINES = {"curator": "zookeeper", "mariadb": "mariadb", "postgres": "postgres", "etcd": "etcd"}
 JVMS = {"java", "java-virtual", "java-fair", *REDISSON, "curator", "mariadb", "postgres"}
-# What they are measured against; not a lock that anybody could use.
+# The yardsticks; no program could use them as a lock.
 FLOORS = {"floor", "ceiling", "bare"}
-# Who is in a first look.
+# The peers of a first look.
 KNOWN = {*FLOORS, *OURS, "java-fair", "redisson", "redisson-fair", "redis-py", "redis-asyncio"}
 KNOWN |= {"redislock", "rslock", "mariadb"}

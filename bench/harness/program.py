@@ -63,7 +63,7 @@ class Program:
 
     @staticmethod
     def hear_all(programs: list[Program], seconds: float) -> list[Answer]:
-        """Also where one has none: what another one says is not to be taken for its next answer."""
+        """Hears every program even if one fails: a late answer must not pass for that to the next order."""
         answers, failures, end = [], [], time.monotonic() + seconds
         for program in programs:
             try:
@@ -99,7 +99,7 @@ class Fleet:
         self._programs: dict[tuple[str, str], list[Program]] = {}
 
     def take(self, peer: str, url: str, count: int) -> tuple[list[Program], list[Program]]:
-        """Those that had to be started, and all of them."""
+        """The programs that had to be started, and all of them."""
         programs = self._programs.setdefault((peer, url), [])
         programs[:] = [program for program in programs if not program.ended]
         started = [Program(peer, url) for _ in range(count - len(programs))]

@@ -7,11 +7,11 @@ import time
 from harness.program import Answer, Program
 from harness.window import LEAD, Bench, Figures, Window, fresh
 
-LATE = 8  # seconds after the end; a lock that hangs is waited for no longer
+LATE = 8  # seconds after the end; the harness waits no longer for a hanging lock
 
 
 def solo(bench: Bench, peer: str, mode: str, seconds: float) -> Figures:
-    """One caller locks and unlocks; nobody else asks."""
+    """One caller locks and unlocks, without contention."""
     window, (answer,) = timed(bench, peer, mode, seconds, "solo")
     return pairs(window, answer, seconds)
 

@@ -80,12 +80,12 @@ def curves(result: dict[str, Any]) -> list[str]:
 
 
 def unable(result: dict[str, Any]) -> list[str]:
-    """Who is missing in which row."""
+    """The peers that are missing in a row."""
     titles = {row.key: row.title for row in ROWS}
     cannot = [f"- {peer}: {titles.get(key, key)}" for key, peer in result["cannot"]]
     broken = [f"- {line}" for line in result["broken"]]
-    parts = ["## What some cannot do\n", "\n".join(cannot) + "\n"] if cannot else []
-    return parts + (["## What broke\n", "\n".join(broken) + "\n"] if broken else [])
+    parts = ["## Not supported\n", "\n".join(cannot) + "\n"] if cannot else []
+    return parts + (["## Broken in this run\n", "\n".join(broken) + "\n"] if broken else [])
 
 
 if __name__ == "__main__":

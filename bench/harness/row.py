@@ -1,4 +1,4 @@
-"""What a row is: who takes part, which figures are shown, and what they are to be."""
+"""A row: its peers, its figures, and their aims."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Row:
     measure: Callable[[Bench, str, str, float], Figures]
     columns: tuple[Column, ...]
     modes: tuple[str, ...] = (FREE,)
-    once: tuple[str, ...] = ()  # modes besides, of the first round alone, and of those whom most people know
+    once: tuple[str, ...] = ()  # further modes, in the first round and for the best-known peers only
     seconds: float = 1
     warm: float = 1 / 9  # of the time for which JVMs are warmed
     warmed_by: str | None = None  # a row that does the same, with the same programs
@@ -54,7 +54,7 @@ def among(row: Row, peers: Container[str]) -> Row:
 
 
 def glance(row: Row) -> Row:
-    """What a first look shows of it: those whom most people know, and no JVM warmed."""
+    """The row of a first look: the best-known peers, and no JVM warmed."""
     return replace(among(row, KNOWN), warm=0)
 
 

@@ -1,4 +1,4 @@
-"""The rows. Aims are those of ours; a column without any is for information."""
+"""The rows. Aims are for our own peers; a column without an aim is for information."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ SCRIPTS, COMMANDS = Column("script calls", "scripts", 2), Column("commands", "co
 PAIRS, RATE = Column("pairs/s", "rate"), Column("acquisitions/s", "rate")
 SHARE, LONGEST = Column("min/max share", "share", 2), Column("longest wait ms", "longest", 1)
 CPU_RATIO = Column("CPU / Redisson", "cpu", 3, "redisson")
-EVERYBODY = (*OURS, *REDISSON, *PYTHON, *ASYNCIO, *GO, *OTHERS, *ELSEWHERE)
-# Whose calls are not each a thread of the system's.
+ALL_PEERS = (*OURS, *REDISSON, *PYTHON, *ASYNCIO, *GO, *OTHERS, *ELSEWHERE)
+# Peers whose callers are tasks, and no threads of the system.
 LIGHT = ("rust-async", "asyncio", "java-virtual", "redisson-virtual", *ASYNCIO, *GO, *OTHERS)
 ABROAD = ("rust", "python", "java", "redisson", "redis-py", "redsync", "rueidislock", "rslock")
 
@@ -36,7 +36,7 @@ def contended(times: float, share: float, commands: float, *more: Column) -> tup
 
 
 def shared(peer: str, aims: dict[str, Aim] | None = None) -> tuple[Column, ...]:
-    """What many workers get of one thing, beside a peer of the same kind."""
+    """The shares of many workers in one thing, beside a peer of the same kind."""
     return (RATE, Column("/ Redisson", "rate", 1, peer, aims or {}), LONGEST, SERVER_CPU, CPU, SCRIPTS, SHARE)
 
 
@@ -46,8 +46,8 @@ OWN_AIMS = at_least(rust=1.5, java=1.2, python=0.5, asyncio=0.8)
 ROWS = (
     Row(
         "solo",
-        "lock + unlock, nobody else asks",
-        ("floor", *EVERYBODY),
+        "lock + unlock, without contention",
+        ("floor", *ALL_PEERS),
         rates.solo,
         (P50, P99, Column("p50 / floor", "p50", 2, "floor", SOLO_AIMS), CPU, SCRIPTS),
         (ONE_CPU, TWO_CPUS),
@@ -58,7 +58,7 @@ ROWS = (
     Row(
         "own",
         "64 callers in one process, a lock for each",
-        ("floor", "ceiling", *EVERYBODY),
+        ("floor", "ceiling", *ALL_PEERS),
         rates.own,
         (PAIRS, Column("/ floor", "rate", 2, "floor", OWN_AIMS), P50, P99, SERVER_CPU, CPU, SCRIPTS),
         once=(ONE_CPU,),
@@ -145,7 +145,7 @@ ROWS = (
     ),
     Row(
         "readers",
-        "one read-write lock, 16 workers in one process, one turn of twenty is for writing",
+        "one read-write lock, 16 workers in one process, one turn of twenty writes",
         ("rust", "python", "java", "redisson", "curator", "postgres"),
         rates.readers,
         shared("redisson"),
@@ -161,7 +161,7 @@ ROWS = (
     ),
     Row(
         "far-solo",
-        "the server 0.5 ms away each way: lock + unlock, nobody else asks",
+        "the server 0.5 ms away each way: lock + unlock, without contention",
         ABROAD,
         rates.solo,
         (P50, P99, SCRIPTS),
@@ -204,7 +204,7 @@ ROWS = (
     Row(
         "start",
         "from the start of a process to its first lock and unlock",
-        ("floor", *EVERYBODY),
+        ("floor", *ALL_PEERS),
         upkeep.start,
         (
             Column("ms", "ms", 1, None, at_most(python=40, java=150)),

@@ -1,4 +1,4 @@
-"""Servers of the bench's own, on free ports, with nothing that lasts: Redis and what it counts, and other engines."""
+"""Servers of the bench's own, on free ports, with nothing that lasts: Redis with its counters, and other engines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.program import LAUNCHERS, LOG, Broken
 
 ports = iter(range(20000, 30000))  # each is tried once: several servers start at a time
 
-# INFO counts the commands inside scripts too; these are what clients send.
+# INFO counts the commands inside scripts too; clients send these.
 SENT = {
     "auth",
     "client",
@@ -34,7 +34,7 @@ SENT = {
 
 
 class Server:
-    """What listens on a port; `program` is started with it."""
+    """A server on a port; `program` is started with it."""
 
     def __init__(self, scheme: str, program: list[str], port: int) -> None:
         self.url = f"{scheme}://127.0.0.1:{port}"
@@ -50,7 +50,7 @@ class Server:
         return self.process.pid
 
     def commands(self) -> Counter[str]:
-        """How often each command ran so far; nothing where that is not counted."""
+        """How often each command ran so far; empty if the server does not count."""
         return Counter()
 
     def connections(self) -> int:
@@ -87,7 +87,7 @@ class Redis(Server):
         return Counter({name: int(rest.split(",")[0]) for name, rest in lines})
 
     def connections(self) -> int:
-        """Those of others."""
+        """The connections of other processes."""
         (count,) = (
             line.split(":")[1] for line in self.ask("INFO clients").splitlines() if line.startswith("connected_clients")
         )
@@ -95,7 +95,7 @@ class Redis(Server):
 
 
 class Engine(Server):
-    """ZooKeeper, MariaDB …: what `target/bench/server-<engine>` starts; ended with it, and its files with both."""
+    """ZooKeeper, MariaDB …: `target/bench/server-<engine>` starts it; it ends with this object, and so do its files."""
 
     def __init__(self, engine: str) -> None:
         self._files = tempfile.TemporaryDirectory(prefix="redlatch-bench-", ignore_cleanup_errors=True)
@@ -115,7 +115,7 @@ def sent(commands: Counter[str]) -> int:
 
 
 def connection(port: int, process: subprocess.Popen[bytes]) -> BinaryIO | None:
-    """A stream to what a process listens on, once it does; nothing if it ends, or takes very long."""
+    """A stream to the port of a process, once it listens; nothing if it ends, or takes very long."""
     end = time.monotonic() + 60
     while time.monotonic() < end and process.poll() is None:
         try:

@@ -1,4 +1,4 @@
-"""One run: warm-up, rounds and curves, what was measured, and what broke or cannot be meanwhile."""
+"""One run: warm-up, rounds and curves, their figures, and the peers that broke or cannot do a row."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Session:
         self.cannot: set[tuple[str, str]] = set()
 
     def warm_up(self, rows: list[Row], seconds: float) -> None:
-        """Lets every JVM do what it will be measured at."""
+        """Lets every JVM do the work that is measured later."""
         chosen = {row.key for row in rows}
         for row in (row for row in rows if row.warm * seconds and row.warmed_by not in chosen):
             for peer in (peer for peer in present(row.peers) if peer in JVMS):
@@ -44,7 +44,7 @@ class Session:
             for some, mode in turns:
                 if mode == TWO_CPUS and len(CPUS) < 2:
                     continue
-                # Whoever comes first in one round comes last in the next.
+                # The first peer of one round is the last of the next.
                 self._measure(some, mode, number, present(some.peers)[:: 1 - number % 2 * 2])
 
     def _measure(self, row: Row, mode: str, number: int, peers: list[str]) -> None:
@@ -86,7 +86,7 @@ class Session:
 
 
 def present(peers: Iterable[str]) -> list[str]:
-    """Those whose launcher could be made here."""
+    """The peers whose launcher could be made here."""
     return [peer for peer in peers if (LAUNCHERS / peer).exists()]
 
 

@@ -25,13 +25,13 @@ def cell(column: Column, peer: str, windows: list[Window]) -> str:
     if found is None:
         return "-"
     aim = column.aims.get(peer)
-    # What is shown is what is judged.
+    # The rounded figure is judged, as it is shown.
     shown = f"{found:,.{column.digits}f}"
     return shown if aim is None else f"{shown} {MARKS[aim.met(round(found, column.digits))]} {aim.sign}{aim.bound:g}"
 
 
 def lines(row: Row, windows: list[Window]) -> list[list[str]]:
-    """A heading, and a line for each peer that has figures; columns of which nobody has any are left out."""
+    """A heading, and a line for each peer that has figures; a column without any figure is left out."""
     peers = [peer for peer in row.peers if any(w["peer"] == peer for w in windows)]
     columns = [column for column in row.columns if any(value(column, peer, windows) is not None for peer in peers)]
     return [["", *(column.title for column in columns)]] + [
@@ -40,10 +40,10 @@ def lines(row: Row, windows: list[Window]) -> list[list[str]]:
 
 
 def caption(windows: list[Window]) -> str:
-    """How often it was measured, and how much others disturbed."""
+    """How often the row was measured, and how much other processes disturbed."""
     foreign = [w["figures"]["foreign"] for w in windows if "foreign" in w["figures"]]
     rounds = len({w["round"] for w in windows})
-    noise = f"; others used {median(foreign):.2f} of a core, at most {max(foreign):.2f}" if foreign else ""
+    noise = f"; other processes used {median(foreign):.2f} of a core, at most {max(foreign):.2f}" if foreign else ""
     return f"{rounds} round{'s' if rounds > 1 else ''}{noise}"
 
 

@@ -1,4 +1,4 @@
-"""What it costs to start, to wait and to hold, in processes of their own."""
+"""The costs of starting, waiting and holding, in processes of their own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.server import Redis
 from harness.window import PATIENCE, Bench, Figures, Window, fresh
 
 LEASE = 9  # seconds
-MANY = 60  # seconds within which very many are taken
+MANY = 60  # seconds within which very many locks are taken
 
 
 def start(bench: Bench, peer: str, mode: str, seconds: float) -> Figures:
@@ -66,7 +66,7 @@ def waiting(bench: Bench, peer: str, mode: str, seconds: float, waiters: int = 1
 
 
 def settled(program: Program) -> None:
-    """Returns when all ask or sleep: the process has used next to nothing for a while, or goes on and on."""
+    """Returns when all callers wait: the process has used next to no CPU for a while, or never stops using it."""
     for _ in range(100):
         before = machine.cpu_seconds(program.pid)
         time.sleep(0.2)

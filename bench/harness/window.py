@@ -1,4 +1,4 @@
-"""Where programs run and what they use meanwhile: servers and programs, modes, and the counts of one window."""
+"""The places of programs and the costs of one window: servers and programs, modes, and counts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Bench:
         url = self.server(peer).url
         fresh_ones, programs = self._fleet.take(peer, self._far(url) if mode == FAR else url, count)
         for program in fresh_ones:
-            # What it takes to start is measured elsewhere.
+            # Another row measures the start.
             program.tell("first", name=fresh())
             program.hear(PATIENCE)
         return programs
@@ -62,7 +62,7 @@ class Bench:
 
 
 class Window:
-    """What is used between `with` and its end: CPU seconds of clients, server and others, and commands by name."""
+    """The use between `with` and its end: CPU seconds of clients, server and other processes, and commands by name."""
 
     def __init__(self, server: Server, programs: list[Program], mode: str = FREE) -> None:
         self._server, self._programs = server, programs
@@ -95,7 +95,7 @@ class Window:
         return clients, servers, own, machine.busy_seconds()
 
     def each(self, count: int) -> Figures:
-        """What one of so many acquisitions cost."""
+        """The cost of one of so many acquisitions."""
         scripts = self.commands["evalsha"] + self.commands["eval"]
         costs = {"scripts": scripts, "commands": sent(self.commands), "all": sum(self.commands.values())}
         times = {"cpu": self.client * 1e6, "server_cpu": self.server * 1e6}
@@ -103,5 +103,5 @@ class Window:
 
 
 def fresh() -> str:
-    """A name that no lock had before: nobody listens to it any more."""
+    """A name that no lock had before, so that no waiter of an earlier row listens to it."""
     return f"bench:{next(names)}"

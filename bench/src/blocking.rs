@@ -73,7 +73,7 @@ fn all<T: Send>(order: &Order, count: &str, work: impl Fn(u64) -> T + Sync) -> V
     };
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..order.number(count)).map(|n| scope.spawn(move || begin(n))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("nobody panics")).collect()
+        threads.into_iter().map(|thread| thread.join().expect("no caller panics")).collect()
     })
 }
 

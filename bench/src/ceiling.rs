@@ -1,4 +1,4 @@
-//! What the server is able to do at most: script calls of lock and unlock for many locks, each kind in one write of one socket.
+//! The most that the server is able to do: script calls of lock and unlock for many locks, each kind in one write of one socket.
 
 use crate::floor::{self, Calls, calls};
 use crate::order::{Order, report};
@@ -23,7 +23,7 @@ fn own(socket: &mut Socket, order: &Order) -> String {
         for (commands, answer) in &mut rounds {
             socket.send(commands.now());
             for _ in 0..count {
-                assert_eq!(socket.reply(), *answer, "nobody else asks for these locks");
+                assert_eq!(socket.reply(), *answer, "no other client asks for these locks");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The floors: what a bare socket needs for the script calls of a lock and an unlock, and for a message from one process to another.
+//! The floors: the times of a bare socket for the script calls of a lock and an unlock, and for a message from one process to another.
 
 use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -124,7 +124,7 @@ fn own(url: &str, order: &Order) -> String {
     }))
 }
 
-/// What a lock cannot do without when it is handed over: the releasing script, its message, and the acquiring script.
+/// The least that a hand-over needs: the releasing script, its message, and the acquiring script.
 pub fn bare(url: &str) -> Box<dyn FnMut(&Order) -> String> {
     let url = url.to_owned();
     let mut socket = Socket::connect(&url);

@@ -1,4 +1,4 @@
-//! The measuring program for Rust: `redlatch-bench <blocking|async|floor|ceiling|bare> <url>` carries out what comes as lines, see
+//! The measuring program for Rust: `redlatch-bench <blocking|async|floor|ceiling|bare> <url>` carries out orders, one a line, see
 //! bench/README.md; `redlatch-bench distance <url>` is a proxy.
 
 mod asynchronous;

@@ -1,4 +1,4 @@
-//! One line of the protocol: what to do, with named values; and what is answered.
+//! One line of the protocol: an order with named values, and its answer.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -43,7 +43,7 @@ impl Order {
         Pairs { last: 0, until: self.number("until"), took: Vec::new() }
     }
 
-    /// Counts what one of several workers gets from now to the order's `until`.
+    /// Counts the acquisitions of one of several workers from now to the order's `until`.
     pub fn share(&self) -> Share {
         Share { until: self.number("until"), taken: 0, longest: 0, asked: 0 }
     }
@@ -85,7 +85,7 @@ impl Pairs {
     }
 }
 
-/// What pairs took, of one caller or of many.
+/// The times of pairs, of one caller or of many.
 pub fn report(all: impl IntoIterator<Item = Pairs>) -> String {
     let mut took: Vec<u64> = all.into_iter().flat_map(|pairs| pairs.took).collect();
     took.sort_unstable();
@@ -93,7 +93,7 @@ pub fn report(all: impl IntoIterator<Item = Pairs>) -> String {
     format!("pairs={} p50={} p99={}", took.len(), at(0.5), at(0.99))
 }
 
-/// What one of several workers got, and how long it waited at most.
+/// The acquisitions of one of several workers, and its longest wait.
 pub struct Share {
     until: u64,
     asked: u64,

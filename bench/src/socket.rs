@@ -13,7 +13,7 @@ impl Socket {
         Socket(BufReader::new(stream))
     }
 
-    /// Sends an encoded command and gives the reply's parts in order, those of nested replies too.
+    /// Sends an encoded command and gives the reply's parts in order, the parts of nested replies too.
     pub fn call(&mut self, command: &[u8]) -> Vec<String> {
         self.send(command);
         self.reply()

@@ -11,7 +11,7 @@ import org.apache.curator.retry.ExponentialBackoffRetry;
 final class ZooKeeper implements Engine {
     private final CuratorFramework client;
 
-    /** The lease is the session's timeout here; how often to try again is what Curator's guide shows. */
+    /** The lease is the session's timeout here; the retries are those of Curator's guide. */
     ZooKeeper(String address, int lease) {
         int connecting = 1000 * Math.min(15, lease);
         client = CuratorFrameworkFactory.newClient(address, 1000 * lease, connecting, new ExponentialBackoffRetry(1000, 3));

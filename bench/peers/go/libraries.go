@@ -20,7 +20,7 @@ var libraries = map[string]func(address string, lease time.Duration) library{
 	"rueidislock": openRueidislock,
 }
 
-// A context that ends in a day: redislock waits no longer than the lease where there is no end.
+// A context that ends in a day: redislock waits no longer than the lease if there is no end.
 var ctx, _ = context.WithTimeout(context.Background(), 24*time.Hour)
 
 func openRedsync(address string, lease time.Duration) library {
@@ -40,7 +40,7 @@ func openRedislock(address string, lease time.Duration) library {
 	client := redislock.New(redis.NewClient(&redis.Options{Addr: address}))
 	return library{lock: func(name string, _ int) lock {
 		var held *redislock.Lock
-		// It tries once unless told otherwise; every 100 ms is what its README does.
+		// It tries once unless told otherwise; its README tries every 100 ms.
 		patient := &redislock.Options{RetryStrategy: redislock.LinearBackoff(100 * time.Millisecond)}
 		obtain := func(options *redislock.Options) (err error) {
 			held, err = client.Obtain(ctx, name, lease, options)

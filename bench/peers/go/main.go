@@ -1,4 +1,4 @@
-// The measuring program for Go: `program <library> <url>` carries out lines, see bench/README.md.
+// The measuring program for Go: `program <library> <url>` carries out orders, one a line; see bench/README.md.
 package main
 
 import (
@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// lock is one caller's, who waits until it has it; try gives up at once.
+// lock belongs to one caller, which waits until it has it; try gives up at once.
 type lock struct {
 	lock   func()
 	try    func() bool
 	unlock func()
 }
 
-// library gives locks: a caller has one number for all its locks. hold takes one that the library renews by itself, and gives what tells
-// whether it still has it; nil where it renews none.
+// library gives locks: a caller has one number for all its locks. hold takes one that the library renews by itself, and returns a function
+// that tells whether it still has it; nil if the library renews none.
 type library struct {
 	lock func(name string, caller int) lock
 	hold func(name string) func() bool
@@ -164,7 +164,7 @@ func (p *program) held() (count int) {
 	return count
 }
 
-// together makes what each is to do, then lets all do it, each in a goroutine of its own.
+// together makes the work of each caller, then lets all do it, each in a goroutine of its own.
 func together(count int, work func(int) func()) {
 	works := make([]func(), count)
 	for i := range works {

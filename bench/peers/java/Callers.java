@@ -1,4 +1,4 @@
-// Those who call: threads with a small stack, since there may be 10,000, or virtual ones.
+// Callers: threads with a small stack, since there may be 10,000, or virtual threads.
 
 import java.util.ArrayList;
 import java.util.List;
@@ -12,7 +12,7 @@ final class Callers {
         this.virtual = virtual;
     }
 
-    /** JDK 17, which knows no virtual ones, compiles this. */
+    /** By reflection, since JDK 17 compiles this and has no virtual threads. */
     void start(Runnable work) throws ReflectiveOperationException {
         if (virtual) {
             Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, work);
@@ -23,7 +23,7 @@ final class Callers {
         thread.start();
     }
 
-    /** What is to be done is made for one after the other, and then done by all at once. */
+    /** Makes the work of each caller one after the other, and then lets all do it at once. */
     interface Work<T> {
         Callable<T> of(int number) throws Exception;
     }

@@ -1,4 +1,4 @@
-// What an engine gives: locks, and what it has besides. A caller is a thread; it has one number for all its locks.
+// An engine: its locks, and its other objects. A caller is a thread; it has one number for all its locks.
 
 interface Engine {
     Lock lock(String name, int caller) throws Exception;

@@ -1,4 +1,4 @@
-// What callers do with locks, and the lines of numbers that come of it.
+// The work of callers with locks, and the lines of numbers about it.
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -32,7 +32,7 @@ final class Measure {
         return "pairs=" + took.length + " p50=" + took[(took.length - 1) / 2] + " p99=" + took[(int) ((took.length - 1) * 0.99)];
     }
 
-    /** What one worker of a crowd did. */
+    /** The acquisitions and the longest wait of one worker of a crowd. */
     record Share(long taken, long longest) {}
 
     static Share contend(List<Engine.Lock> turns, long from, long until) throws Exception {

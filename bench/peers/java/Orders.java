@@ -1,4 +1,4 @@
-// Carries out what comes as lines, see bench/README.md, with the locks of some engine.
+// Carries out orders, one a line (see bench/README.md), with the locks of one engine.
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -43,7 +43,7 @@ final class Orders {
             }
             System.out.println(answer);
         }
-        Runtime.getRuntime().halt(0); // whatever still waits
+        Runtime.getRuntime().halt(0); // even if callers still wait
     }
 
     private String read(String line) {
@@ -78,7 +78,7 @@ final class Orders {
         return "pairs=1";
     }
 
-    /** What each of several is given: a lock, or locks that it takes in turn. */
+    /** The locks of each caller: one, or several that it takes in turn. */
     private interface Given<T> {
         T to(int caller) throws Exception;
     }
@@ -129,7 +129,7 @@ final class Orders {
             woken.add(System.nanoTime());
         } catch (Exception e) {
             e.printStackTrace();
-            Runtime.getRuntime().halt(1); // nobody else would hear of it
+            Runtime.getRuntime().halt(1); // else the failure of this thread would go unnoticed
         }
     }
 

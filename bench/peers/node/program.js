@@ -1,4 +1,4 @@
-// The measuring program for Node's redlock: `program.js <url>` carries out lines, see bench/README.md.
+// The measuring program for Node's redlock: `program.js <url>` carries out orders, one a line; see bench/README.md.
 
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -117,4 +117,4 @@ for await (const line of createInterface({ input: process.stdin })) {
   // It has no locks for readers and no permits, and renews nothing.
   console.log(orders[what] ? await orders[what](order) : "cannot=1");
 }
-process.exit(0); // whatever still waits
+process.exit(0); // even if callers still wait

@@ -1,7 +1,7 @@
-"""What each library is asked for: `lock(name)`, with `acquire` and `release`, and whatever else it has.
+"""The interface of each library: `lock(name)`, with `acquire` and `release`, and its other objects.
 
-A library is imported by whoever asks it: it counts when a program starts. The lease is 30 s, or what the URL's
-`watchdog` says; all else is the library's default unless a comment tells why not.
+A program imports its library when it uses it, so that the import counts in the program's start. The lease is 30 s, or
+the URL's `watchdog`. All else is the library's default unless a comment gives a reason.
 """
 
 # redis-py 8 stops at 100 connections, with an error; a thread or task that asks has one to itself.
@@ -26,7 +26,7 @@ class Library:
         raise Cannot
 
     def hold(self, name):
-        """Takes a lock that the library renews by itself, and gives what tells whether it still has it."""
+        """Takes a lock that the library renews by itself, and returns a function that tells whether it still has it."""
         raise Cannot
 
 

@@ -1,4 +1,4 @@
-"""The measuring program for Python's threads: `program.py <library> <url>` carries out lines, see bench/README.md."""
+"""The measuring program for threads: `program.py <library> <url>` carries out orders; see bench/README.md."""
 
 import itertools
 import os
@@ -100,7 +100,7 @@ def start(work, *arguments):
 
 
 def together(works):
-    """What each of these calls gives, each in a thread of its own."""
+    """The results of these calls, each in a thread of its own."""
     results = [None] * len(works)
 
     def run(place, work, *arguments):
@@ -160,7 +160,7 @@ def end_at_once(failure):
 
 
 def main():
-    threading.excepthook = end_at_once  # nobody would hear of it
+    threading.excepthook = end_at_once  # else a failing thread would go unnoticed
     threading.stack_size(1 << 18)  # for 10,000 that wait
     library, url = sys.argv[1:]
     program = Program(THREADS[library](url))
@@ -171,7 +171,7 @@ def main():
         except Cannot:
             answer = "cannot=1"
         print(answer, flush=True)
-    os._exit(0)  # whatever still waits
+    os._exit(0)  # even if callers still wait
 
 
 if __name__ == "__main__":

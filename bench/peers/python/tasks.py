@@ -1,4 +1,4 @@
-"""The measuring program for asyncio: `tasks.py <library> <url>` carries out lines, see bench/README.md."""
+"""The measuring program for asyncio: `tasks.py <library> <url>` carries out orders, one a line; see bench/README.md."""
 
 import asyncio
 import itertools
@@ -146,7 +146,7 @@ def end_if_failed(waiter):
 async def main():
     library, url = sys.argv[1:]
     program = Program(TASKS[library](url))
-    # The loop goes on between orders: what waits, waits.
+    # The loop goes on between orders, so waiters keep waiting.
     lines = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
     while line := (await lines.readline()).decode():
@@ -156,7 +156,7 @@ async def main():
         except Cannot:
             answer = "cannot=1"
         print(answer, flush=True)
-    os._exit(0)  # whatever still waits
+    os._exit(0)  # even if callers still wait
 
 
 if __name__ == "__main__":

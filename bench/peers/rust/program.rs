@@ -1,4 +1,4 @@
-//! The measuring program for rslock: `program <url>` carries out lines, see bench/README.md.
+//! The measuring program for rslock: `program <url>` carries out orders, one a line; see bench/README.md.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -23,7 +23,7 @@ fn main() {
         let order = words.filter_map(|word| word.split_once('=')).map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         println!("{}", program.carry_out(&what, &Order(order)));
     }
-    std::process::exit(0); // whatever still waits
+    std::process::exit(0); // even if callers still wait
 }
 
 struct Order(HashMap<String, String>);
@@ -57,7 +57,7 @@ impl Locks {
         let Locks { manager, lease } = self.clone();
         async move {
             let for_ever = async move || {
-                taken.send(()).expect("somebody listens");
+                taken.send(()).expect("the receiver waits for it");
                 std::future::pending::<()>().await;
             };
             let ended = manager.using(name.as_bytes(), lease, for_ever).await;
@@ -101,7 +101,7 @@ impl Program {
         }
     }
 
-    /// What each of so many tasks gives.
+    /// The results of so many tasks.
     fn each<F: Future<Output: Send> + Send + 'static>(&self, count: u64, work: impl Fn(Locks, u64) -> F) -> Vec<F::Output> {
         let tasks: Vec<_> = (0..count).map(|number| self.runtime.spawn(work(self.locks.clone(), number))).collect();
         tasks.into_iter().map(|task| self.runtime.block_on(task).expect("no task panics")).collect()
@@ -113,7 +113,7 @@ impl Program {
             let (locks, name, asked) = (self.locks.clone(), name.to_owned(), asked.clone());
             self.waiters.push(self.runtime.spawn(async move {
                 let lock = locks.try_lock(&name).await;
-                asked.send(()).expect("somebody listens");
+                asked.send(()).expect("the receiver waits for it");
                 match lock {
                     Some(lock) => lock.release().await,
                     None => locks.lock(&name).await.release().await,
