@@ -1,4 +1,4 @@
-# Builds, shows and tests redlatch, one command each. What this machine lacks is installed first: see .ci/setup.
+# Builds, shows and tests redlatch, one command each. Missing tools are installed first: see .ci/setup.
 # Everything is built with cargo's profile `ci`, so that Rust, wheel, jar and test agents share one build without LTO.
 
 .PHONY: demo test chaos failovers matrix mutants nets bench wheel lint pins build clean setup setup-tests setup-bench rust agents test-rust test-python test-java test-examples
@@ -12,17 +12,17 @@ heading = @printf '\n== %s\n' "$(1)"
 demo: setup target/made/python target/made/jar target/made/demo
 	@$(VENV)/python examples/demo/demo.py
 
-# Everything that CI checks
+# All checks of CI
 test: setup-tests lint build test-rust test-python test-java test-examples
 
 # Processes that lock for SECONDS while everything goes wrong, and a verdict. SEED=n brings the faults of an earlier run in their order,
-# with ONLY=replies those of one family; KINDS=fair,semaphore takes no other locks
+# ONLY=replies one family of faults; KINDS=fair,semaphore takes no other locks
 SECONDS := 600
 chaos: setup
 	cargo build --locked --profile ci --package redlatch-tests --bins
 	target/ci/redlatch-chaos $(SECONDS) $(or $(SEED),$(shell date +%s)) $(or $(ONLY),all) $(KINDS)
 
-# How fast, beside everybody else and a bare socket; some eleven minutes on two slow CPUs. QUICK=1: two; ONLY=solo,crowd ROUNDS=9: a part
+# Speed, beside other libraries and a bare socket; some eleven minutes on two slow CPUs. QUICK=1: two; ONLY=solo,crowd ROUNDS=9: a part
 bench: setup-bench target/made/python target/made/jar
 	cargo build --locked --workspace --profile ci --bin redlatch-bench
 	bench/peers/build
@@ -33,7 +33,7 @@ bench: setup-bench target/made/python target/made/jar
 matrix: setup-tests
 	tests/matrix/run
 
-# Masters that die while a lock is held, and how often two had it; see tests/reliability/main.rs
+# Masters that die while a lock is held, and the count of overlaps; see tests/reliability/main.rs
 ARGS := sentinel 20
 failovers: setup
 	cargo build --locked --profile ci --package redlatch-tests --bin redlatch-failovers
@@ -43,11 +43,11 @@ failovers: setup
 mutants: setup
 	tests/mutants/run
 
-# Every kind × operation × trouble, of which `make test` plays a spread; see tests/nets/README.md. NETS='read,extend': the cells so called
+# Every kind × operation × trouble, of which `make test` plays a spread; see tests/nets/README.md. NETS='read,extend' plays some cells
 nets: setup
 	REDLATCH_NETS='$(or $(NETS),all)' timeout 3600 cargo test --workspace --profile ci --test nets -- --nocapture
 
-# What is published for Python: a wheel, and the sources; with the tests of packaging on that wheel, which may have 2,000,000 bytes
+# The published Python packages: a wheel, and the sources; with the tests of packaging on that wheel, which may have 2,000,000 bytes
 wheel: setup-tests
 	rm -rf target/wheels
 	$(VENV)/maturin sdist --out target/wheels
@@ -72,11 +72,11 @@ lint: setup-tests target/made/python
 	$(call heading,the defects of tests/mutants fit)
 	git apply --check tests/mutants/*.patch
 
-# Removes what was built, the virtual environment included
+# Removes all builds, the virtual environment included
 clean:
 	rm -rf target build .gradle
 
-# Looks for newer versions of the tools and of the benchmark's peers, and pins them: the one place where those are chosen
+# Looks for newer versions of the tools and of the benchmark's peers, and pins them: the one place where versions are chosen
 pins:
 	.ci/pin
 

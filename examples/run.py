@@ -1,6 +1,6 @@
 """Runs the examples against a private server and shows what they print; ends with 1 if one of them fails.
 
-Those in Python are run by the tests of the Python package.
+The tests of the Python package run the Python examples.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAVEN = ["mvn", "--quiet", "--batch-mode", "-Dstyle.color=never", REPOSITORY]
 
 
 def commands() -> list[list[str]]:
-    """What to run, in this order."""
+    """The commands, in this order."""
     return [
         CARGO,
         *([str(ROOT / "target/ci/examples" / path.stem)] for path in sorted(HERE.glob("rust/*.rs"))),

@@ -19,7 +19,7 @@ macro_rules! script {
 
 /// As long as a client's; the number of an owner comes behind it.
 const CLIENT: &str = "7d0cd1a5-8f2c-4a54-b5a6-0d7c5a3c1f00";
-/// In the place of the time after which the server ignores a call, in ms; as many digits.
+/// A placeholder, as long, for the time in ms after which the server ignores a call.
 const NOT_AFTER: &str = "0000000000000";
 /// How long a call is valid, as a client's.
 const VALID: Duration = Duration::from_secs(1);
@@ -49,7 +49,7 @@ impl Calls {
         together
     }
 
-    /// As they are to be sent now. The server has the clock of this machine.
+    /// The text to send now. The server has the clock of this machine.
     pub fn now(&mut self) -> &[u8] {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is long after 1970");
         let digits = (since + VALID).as_millis().to_string();

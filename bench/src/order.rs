@@ -48,7 +48,7 @@ impl Order {
         Share { until: self.number("until"), taken: 0, longest: 0, asked: 0 }
     }
 
-    /// Waits for the time at which all begin.
+    /// Waits for the common start.
     pub fn begin(&self) {
         std::thread::sleep(self.until_begin());
     }

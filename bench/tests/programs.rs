@@ -1,5 +1,5 @@
-//! Each of the measuring programs here carries out the orders that it is given in a run. The bare ones send scripts of the core by hand,
-//! and have to go with them.
+//! Each of the measuring programs here carries out its orders of a run. The bare ones send scripts of the core by hand,
+//! and must be kept in step with them.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};

@@ -30,7 +30,7 @@ class Board:
         self._next = 0.0
 
     def show(self) -> None:
-        """Draws what is so now, if it is time to."""
+        """Draws the present state, if it is time to."""
         now = time.monotonic()
         if now < self._next:
             return
@@ -64,7 +64,7 @@ class Board:
     def _holder(self) -> str:
         hold = self._record.holder()
         if hold is None:
-            return f"{self._record.dead}, which is dead, until its lease ends" if self._record.dead else "nobody"
+            return f"{self._record.dead}, which is dead, until its lease ends" if self._record.dead else "no worker"
         return f"{hold.worker} for {(time.monotonic_ns() - hold.start) / 1e6:,.0f} ms"
 
     def _plain(self) -> str:
@@ -75,14 +75,14 @@ class Board:
         return f"acquired: {each}; between languages: {between}; holds: {self._holder()}; waiting: {waiting}"
 
     def _lines(self, now: float) -> list[tuple[str, str]]:
-        """The view, from top to bottom: how a line is to look, and its text."""
+        """The view, from top to bottom: the style of each line, and its text."""
         record = self._record
         count, over = record.acquisitions(), record.hand_overs()
         heads = "".join(f"{'to ' + language:>11}" for language in LANGUAGES)
         lines = [
             (PLAIN, ""),
             (RED if record.hanging or record.dead else BOLD, f"  holds   {self._holder()}"),
-            (PLAIN, f"  waits   {', '.join(sorted(record.waiting)) or 'nobody'}"),
+            (PLAIN, f"  waits   {', '.join(sorted(record.waiting)) or 'no worker'}"),
             (PLAIN, ""),
             (DIM, f"  {'':8}{'acquired':>10}{'handed over':>14}{heads}"),
         ]

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 
 class Connection:
-    """One connection that asks Redis a question at a time: enough to look at a lock from the outside."""
+    """One connection that sends Redis one command at a time: enough to look at a lock from the outside."""
 
     def __init__(self, url: str) -> None:
         try:

@@ -1,7 +1,7 @@
-"""The demo: Rust, Python and JVM processes count sales in one plain file, and lose none, for they share one lock key.
+"""The demo: Rust, Python and JVM processes count sales in one plain file, and lose none: they share one lock key.
 
-Half-way, one of them is killed with `kill -9` while it holds the lock; then, where there are several servers, one of
-those. Run it by `make demo`, or `make demo TOPOLOGY=cluster`.
+Half-way, the demo kills one of them with `kill -9` while it holds the lock. Then, if there are several servers, it
+kills a server. Run it by `make demo`, or `make demo TOPOLOGY=cluster`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TRADING = 4.0  # seconds of undisturbed sales, before and after each kill
 
 
 class Stuck(Exception):
-    """Something that had to happen did not."""
+    """An expected event did not happen."""
 
 
 class Demo:
@@ -71,13 +71,13 @@ class Demo:
         self.workers.all[victim].order("hang")
         self.wait(f"{victim} to get the lock", 20, lambda: self.record.hanging == victim)
         self.board.say(
-            self.at(f"{victim} hangs inside; its lease of {self.lease} s is renewed, so nobody else may come in")
+            self.at(f"{victim} hangs inside; its lease of {self.lease} s is renewed, so no other worker may come in")
         )
         end = time.monotonic() + self.lease + 0.5
         self.wait("the lease to be renewed", self.lease + 2, lambda: time.monotonic() > end)
         kill = Kill(victim, self.workers.kill(victim), self.servers.remaining(self.name))
         self.board.say(self.at(f"{victim} is killed with kill -9; {kill.remaining:.3f} s of its lease are left"))
-        self.wait("somebody to take over", self.lease + 20, lambda: kill.takeover(self.record) is not None)
+        self.wait("another worker to take over", self.lease + 20, lambda: kill.takeover(self.record) is not None)
         self.board.say(self.at(f"{self.taker(kill)} takes over, {kill.takeover(self.record):.3f} s after the kill\n"))
         return kill
 
@@ -99,7 +99,7 @@ class Demo:
         return min((hold for hold in self.record.holds if hold.start > kill.at), key=lambda hold: hold.start).worker
 
     def wait(self, what: str, seconds: float, done: Callable[[], bool]) -> None:
-        """Takes in events and shows them until it is so."""
+        """Takes in events and shows them until `done`."""
         give_up = time.monotonic() + seconds
         while not done():
             if time.monotonic() > give_up:
@@ -130,7 +130,7 @@ class Demo:
         return f"{time.monotonic() - self.record.began:5.1f} s  {text}"
 
     def close(self) -> None:
-        """Leaves the terminal and the server as they were, whatever happened."""
+        """Leaves the terminal and the server as they were, after a failure as well."""
         self.board.close()
         self.servers.forget(self.name)
 

@@ -1,4 +1,4 @@
-"""Servers of which replicas take the place of a master that dies."""
+"""Servers whose replicas take the place of a dead master."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from server import Server
 from topology import Topology
 
-# An acquire has come to the replica as well when it returns: else a failover may lose it.
+# An acquire returns once the replica has it as well: else a failover may lose it.
 CONFIRMED = "retry_for=20&sync=connected(within=2.0)"
 REPLICA = ["--repl-diskless-sync-delay", "0"]
 
@@ -30,7 +30,7 @@ class Sentinel(Topology):
         ]
         self.sentinels = [Server(folder, sentinel="\n".join(watch)) for _ in range(3)]
         for sentinel in self.sentinels:
-            _eventually("sentinels that know everybody", partial(self._knows, sentinel, 1, 2))
+            _eventually("sentinels that know all servers", partial(self._knows, sentinel, 1, 2))
 
     @staticmethod
     def _knows(sentinel: Server, replicas: int, others: int) -> bool:
@@ -85,8 +85,8 @@ class Cluster(Topology):
         return "a cluster of three masters and three replicas"
 
     def masters(self, name: str) -> list[str]:
-        anybody = next(server for server in self.servers if server.runs)
-        slot, ranges = anybody.ask("CLUSTER", "KEYSLOT", name), anybody.ask("CLUSTER", "SLOTS")
+        running = next(server for server in self.servers if server.runs)
+        slot, ranges = running.ask("CLUSTER", "KEYSLOT", name), running.ask("CLUSTER", "SLOTS")
         assert isinstance(slot, int)
         assert isinstance(ranges, list)
         return [f"redis://{master[0]}:{master[1]}" for first, last, master, *_ in ranges if first <= slot <= last]

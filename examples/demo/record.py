@@ -1,4 +1,4 @@
-"""What happened in the demo: every hold of the lock by every worker, and what follows from it."""
+"""The history of the demo: every hold of the lock by every worker, and its consequences."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Hold:
 
 @dataclass
 class Record:
-    """Takes in the workers' events as they come; answers what the board and the verdict ask."""
+    """Takes in the workers' events as they come; answers the questions of the board and the verdict."""
 
     holds: list[Hold] = field(default_factory=list)
     waiting: dict[str, int] = field(default_factory=dict)
     inside: dict[str, Hold] = field(default_factory=dict)
     hanging: str | None = None
-    dead: str | None = None  # the killed holder, until somebody else comes in
+    dead: str | None = None  # the killed holder, until another worker comes in
     began: float = field(default_factory=time.monotonic)
 
     def take(self, worker: str, event: str, at: int) -> None:
@@ -51,13 +51,13 @@ class Record:
             self.hanging = worker
 
     def killed(self, worker: str, at: int) -> None:
-        """The worker is no more since `at`; what it held ended there, without a sale."""
+        """The worker has been dead since `at`; its hold ended there, without a sale."""
         self.waiting.pop(worker, None)
         self.inside.pop(worker).end = at
         self.hanging, self.dead = None, worker
 
     def holder(self) -> Hold | None:
-        """Who holds the lock now. Lines of different workers arrive in any order: the latest start is right."""
+        """The present hold. Lines of different workers arrive in any order: the latest start is right."""
         return max(self.inside.values(), key=lambda hold: hold.start, default=None)
 
     def in_order(self) -> list[Hold]:

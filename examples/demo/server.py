@@ -18,7 +18,7 @@ class Server:
     started: ClassVar[list[Server]] = []
 
     def __init__(self, folder: Path, *options: str, sentinel: str = "") -> None:
-        """`options` are more words of the command line; `sentinel` is what a sentinel's file says, for one of those."""
+        """`options` are more words of the command line; with `sentinel`, the text of its file, it is a sentinel."""
         self.started.append(self)
         for _ in range(20):
             self.port, self.bus = random.sample(range(20000, 30000), 2)
@@ -65,7 +65,7 @@ class Server:
         give_up = time.monotonic() + 5
         while self.runs and time.monotonic() < give_up:
             try:
-                # Somebody else's server may have this port: believe only our own.
+                # A server of another program may have this port: believe only our own.
                 return f"process_id:{self._process.pid}\r" in str(self.ask("INFO", "server"))
             except ConnectionError:
                 time.sleep(0.01)

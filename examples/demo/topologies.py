@@ -1,4 +1,4 @@
-"""Which servers the demo runs on: those that `TOPOLOGY` names, or one that runs already, at `REDLATCH_URL`."""
+"""The servers that the demo runs on: the servers that `TOPOLOGY` names, or a running one, at `REDLATCH_URL`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KINDS: dict[str, Callable[[Path], Topology]] = {
 
 @contextmanager
 def topology(folder: Path) -> Iterator[Topology]:
-    """Servers that are there while the `with` block runs."""
+    """Servers that run while the `with` block runs."""
     given, kind = os.environ.get("REDLATCH_URL"), os.environ.get("TOPOLOGY") or "single"
     if kind not in KINDS:
         raise SystemExit(f"there is no TOPOLOGY={kind}; there are {', '.join(KINDS)}")

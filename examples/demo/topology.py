@@ -1,4 +1,4 @@
-"""What the demo asks of the servers that it runs on, however many there are."""
+"""The servers that the demo runs on, one or several, and the questions that it asks them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from server import Server
 
 
 class Topology(ABC):
-    """Servers that are there, and what the demo asks of them."""
+    """Running servers, and the questions of the demo."""
 
     lease = 6  # seconds: the watchdog of the demo; longer than it takes to put a replica in the place of a dead master
     servers: Sequence[Server] = ()
@@ -20,7 +20,7 @@ class Topology(ABC):
     @property
     @abstractmethod
     def url(self) -> str:
-        """What the workers are told; several URLs with a blank between them are a red lock."""
+        """The URL for the workers; several with a blank between them are a red lock."""
 
     @property
     def title(self) -> str:
@@ -28,21 +28,21 @@ class Topology(ABC):
 
     @abstractmethod
     def masters(self, name: str) -> list[str]:
-        """The URLs of those who answer for a lock now."""
+        """The URLs of the servers that decide about a lock now."""
 
     def kill_a_master(self, name: str) -> str | None:
-        """Kills one that answers for the lock, and says which; None: there is only one server."""
+        """Kills a server that decides about the lock, and returns its address; None: there is only one server."""
         dead = self.masters(name)[0]
         next(server for server in self.servers if server.url == dead).stop()
         return shown(dead)
 
     def remaining(self, name: str) -> float:
-        """Seconds until the lock is free, if nobody renews it."""
+        """Seconds until the lock is free without a renewal."""
         times = sorted(float(str(ask(url, "PTTL", name))) / 1000 for url in self.masters(name))
         return times[len(times) // 2]  # of a majority
 
     def forget(self, name: str) -> None:
-        with contextlib.suppress(OSError):  # a server that has gone keeps nothing of ours
+        with contextlib.suppress(OSError):  # a dead server keeps nothing of ours
             for url in self.masters(name):
                 ask(url, "DEL", name)
 
@@ -57,7 +57,7 @@ class Given(Topology):
     lease = 3
 
     def __init__(self, url: str) -> None:
-        ask(url, "PING")  # one that cannot be used is told now
+        ask(url, "PING")  # an unusable server fails here
         self._url = url
 
     @property

@@ -1,4 +1,4 @@
-"""The verdict: what must be true of a finished demo, line by line."""
+"""The verdict: the conditions that a finished demo must meet, line by line."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Kill:
     remaining: float  # seconds that its lease had left
 
     def takeover(self, record: Record) -> float | None:
-        """Seconds from the kill until somebody else had the lock."""
+        """Seconds from the kill until another worker had the lock."""
         later = [hold.start for hold in record.holds if hold.start > self.at]
         return (min(later) - self.at) / 1e9 if later else None
 
 
 @dataclass
 class Finding:
-    """One line: what was looked at, what was found, whether that is right."""
+    """One line: the subject, the result, and whether it is right."""
 
     title: str
     text: str
@@ -35,7 +35,7 @@ class Finding:
 
 
 def findings(record: Record, stock: Path, kill: Kill, left: list[str]) -> Iterator[Finding]:
-    """Everything that is looked at."""
+    """All findings."""
     found, expected = stock.read_text().strip(), record.expected()
     yield Finding("increments", f"{expected:,} expected, {int(found or -1):,} found", found == str(expected))
 

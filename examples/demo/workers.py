@@ -24,7 +24,7 @@ AHEAD = 2  # orders that a worker has in advance, so that it never waits for one
 
 
 class WorkerFailed(Exception):
-    """A worker ended by itself, or wrote what is no event."""
+    """A worker ended by itself, or wrote a line that is no event."""
 
 
 class Worker:
@@ -55,7 +55,7 @@ class Worker:
 
 
 class Workers:
-    """All of them. Leaving the `with` block ends those that are left."""
+    """All workers. The end of the `with` block ends the remaining ones."""
 
     def __init__(self, record: Record) -> None:
         self.all: dict[str, Worker] = {}
@@ -65,7 +65,7 @@ class Workers:
         self._orders = False
 
     def start(self, arguments: list[str], folder: Path) -> None:
-        """Starts them; those that are not ready yet are in `starting`."""
+        """Starts them; a worker that is not ready yet is in `starting`."""
         commands = _commands()
         for language in LANGUAGES:
             for number in range(1, EACH + 1):
@@ -122,7 +122,7 @@ class Workers:
         return at
 
     def finish(self) -> None:
-        """No more orders: every worker ends when it has done those that it has."""
+        """No more orders: every worker ends when it has done its own."""
         self._orders = False
         for worker in self.all.values():
             worker.stdin.close()

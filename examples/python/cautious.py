@@ -1,5 +1,5 @@
-# Bills a month under a lock of a server that may come back without its data: for a lease it gives the lock to nobody
-# then, so that two never bill at a time. Needs a server at REDLATCH_URL; one that has only just started makes it wait.
+# Bills a month under a lock of a server that may come back without its data. Such a server grants no lock for a lease,
+# so that two never bill at a time. Needs a server at REDLATCH_URL; a server that has just started makes it wait.
 import time
 
 import redlatch

@@ -1,5 +1,5 @@
-# At most three downloads at once, however many processes there are: each takes a permit, which ends by itself should
-# its process die. Needs a server at REDLATCH_URL.
+# At most three downloads at once, however many processes there are: each takes a permit, which ends by itself if
+# its process dies. Needs a server at REDLATCH_URL.
 import threading
 import time
 
@@ -7,10 +7,10 @@ import redlatch
 
 with redlatch.connect() as client:
     downloads = client.get_permit_expirable_semaphore("example:downloads")
-    downloads.try_set_permits(3)  # until somebody has set them there are none, and everybody waits
+    downloads.try_set_permits(3)  # without this there are none, and every acquire waits
 
     def download(file: int) -> None:
-        with downloads.acquire(lease=60) as permit:  # a str: the id by which anybody could give it back
+        with downloads.acquire(lease=60) as permit:  # a str: the id by which any program can release it
             print(f"file {file} under permit {permit}")
             time.sleep(0.02)
 
@@ -20,7 +20,7 @@ with redlatch.connect() as client:
     for thread in threads:
         thread.join()
 
-    # A job whose length nobody knows: this permit is renewed while the process lives, and tells of its loss.
+    # A job of unknown length: this permit is renewed while the process lives, and its holder is told of a loss.
     with downloads.acquire(renew=True) as permit:
         assert permit.hold is not None
         permit.hold.ensure()

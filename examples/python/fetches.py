@@ -24,7 +24,7 @@ async def main() -> None:
         pages = [f"/{number % 10}" for number in range(50)]
         texts = await asyncio.gather(*(fetch(page) for page in pages))
 
-        # A time-out cancels; what was on its way goes back.
+        # A time-out cancels: a lock that is still granted is given back.
         lock = client.lock("example:slow")
         async with client.lock("example:slow", wait=5):
             try:

@@ -1,4 +1,4 @@
-# Pays out only under a lock that a replica has, too, so that a failover to that one keeps it. Needs a server at
+# Pays out only under a lock that a replica has, too, so that a failover to that replica keeps it. Needs a server at
 # REDLATCH_URL, and a replica of it to pay anything.
 import redlatch
 

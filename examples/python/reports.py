@@ -1,4 +1,4 @@
-# Makes each day's report once, however many ask for it at once: every call of a decorated function holds the lock of
+# Makes each day's report once, even if many threads ask for it: every call of a decorated function holds the lock of
 # its own arguments. Needs a server at REDLATCH_URL.
 import datetime
 import threading

@@ -1,5 +1,5 @@
-# Sells seats of one show at several tills: a booking locks all of its seats, in one call, or none, and those that share
-# no seat with it go on beside it. Needs a server at REDLATCH_URL.
+# Sells seats of one show at several tills: a booking locks all of its seats, in one call, or none. Bookings without
+# a common seat go on side by side. Needs a server at REDLATCH_URL.
 import threading
 
 import redlatch

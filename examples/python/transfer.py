@@ -1,4 +1,4 @@
-# Moves money between accounts: both are locked, or none, whichever way the money goes. Needs a server at REDLATCH_URL.
+# Moves money between accounts: both are locked, or none, in either direction. Needs a server at REDLATCH_URL.
 import threading
 
 import redlatch
@@ -9,7 +9,7 @@ accounts = {"alice": 100, "bob": 100}
 def transfer(client: redlatch.Client, giver: str, taker: str) -> None:
     lock = client.get_multi_lock(*(client.lock(f"example:account:{name}") for name in (giver, taker)))
     for _ in range(20):
-        # Taken in one order everywhere: those who name the accounts the other way round do not wait in a circle.
+        # Taken in one order everywhere: transfers in opposite directions do not wait in a circle.
         with lock as hold:
             before = accounts[giver], accounts[taker]
             hold.ensure()  # LockLostError if either of them was lost

@@ -1,4 +1,4 @@
-//! At most three downloads at once, however many processes there are: each takes a permit, which ends by itself should its process die.
+//! At most three downloads at once, however many processes there are: each takes a permit, which ends by itself if its process dies.
 //! Needs a server at REDLATCH_URL.
 
 use std::thread;
@@ -16,7 +16,7 @@ fn download(client: &Client, file: u32) -> redlatch::Result<()> {
 fn main() -> redlatch::Result<()> {
     let client = Client::with_config(Config::from_env()?);
     let semaphore = client.permit_semaphore("example:downloads");
-    semaphore.try_set_permits(3).blocking()?; // until somebody has set them there are none, and everybody waits
+    semaphore.try_set_permits(3).blocking()?; // without this there are none, and every acquire waits
     thread::scope(|scope| {
         let downloads: Vec<_> = (1..=9)
             .map(|file| {
@@ -29,9 +29,9 @@ fn main() -> redlatch::Result<()> {
         downloads.into_iter().try_for_each(|download| download.join().expect("no download panics"))
     })?;
 
-    // A job whose length nobody knows: this permit is renewed while the process lives.
+    // A job of unknown length: this permit is renewed while the process lives.
     let permit = semaphore.acquire_renewed().blocking()?;
-    permit.ensure()?; // `Lost` if somebody has given it back, or the server has forgotten it
+    permit.ensure()?; // `Lost` if another program has released it, or the server has forgotten it
     permit.release_blocking()?;
     println!("{} of {} permits are there again", semaphore.available().blocking()?, semaphore.permits().blocking()?);
     Ok(())

@@ -22,7 +22,7 @@ async fn main() -> redlatch::Result<()> {
     let guard = client.lock("example:orders:42").acquire().await?;
     let late = client.lock("example:orders:42").wait(Duration::from_millis(50)).acquire().await;
     match late {
-        Err(error @ Error::NotAcquired { .. }) => println!("nobody else may charge it now: {error}"),
+        Err(error @ Error::NotAcquired { .. }) => println!("no other worker may charge it now: {error}"),
         other => panic!("{:?} although it is held", other.map(drop)),
     }
     guard.release().await

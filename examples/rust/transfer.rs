@@ -1,4 +1,4 @@
-//! Moves money between accounts: both are locked, or none, whichever way the money goes. Needs a server at REDLATCH_URL.
+//! Moves money between accounts: both are locked, or none, in either direction. Needs a server at REDLATCH_URL.
 
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
@@ -9,7 +9,7 @@ static BOB: AtomicI64 = AtomicI64::new(100);
 
 async fn transfer(client: Client, amount: i64, names: [&str; 2]) -> redlatch::Result<()> {
     for _ in 0..20 {
-        // Taken in one order everywhere: those who name the accounts the other way round do not wait in a circle.
+        // Taken in one order everywhere: transfers in opposite directions do not wait in a circle.
         let guard = client.multi_lock(names.map(|name| client.lock(name))).acquire().await?;
         let (alice, bob) = (ALICE.load(Relaxed), BOB.load(Relaxed));
         guard.ensure()?; // Error::Lost if either of them was lost

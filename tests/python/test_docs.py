@@ -1,4 +1,4 @@
-"""Every Python block of the guides runs as it stands, after those before it, and is typed; every link leads somewhere."""
+"""Every Python block of the guides runs as it stands, in order, and is typed; every link leads somewhere."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 final class Database implements Engine {
-    /** Each has one parameter, the name, and one answer: 1, or 0 for no. */
+    /** Each statement has one parameter, the name, and one answer: 1, or 0 for no. */
     private record Statements(String acquire, String release) {
         /** PostgreSQL's locks have numbers, not names. */
         static Statements ofPostgres(String way) {

@@ -11,7 +11,7 @@ interface Engine {
         throw new Cannot();
     }
 
-    /** Takes one that stays taken for as long as this process lives. */
+    /** Takes a lock that stays taken while this process lives. */
     void hold(String name) throws Exception;
 
     interface Lock {
@@ -22,7 +22,7 @@ interface Engine {
 
     record ReadWrite(Lock reader, Lock writer) {}
 
-    /** The engine has no such thing, or not so many. */
+    /** The engine has no such object, or not so many. */
     final class Cannot extends Exception {
         private static final long serialVersionUID = 1;
     }

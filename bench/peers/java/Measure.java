@@ -9,7 +9,7 @@ import java.util.stream.LongStream;
 final class Measure {
     private Measure() {}
 
-    /** The times of pairs, one after the other; of one at least, should it begin too late. */
+    /** The times of pairs, one after the other; of at least one pair, even if it begins too late. */
     static long[] pairs(Engine.Lock lock, long from, long until) throws Exception {
         long[] took = new long[1 << 10];
         int count = 0;

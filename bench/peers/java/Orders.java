@@ -26,7 +26,7 @@ final class Orders {
         this.callers = callers;
     }
 
-    /** Until there are no more; each is carried out by a caller. */
+    /** Reads orders until there are no more; a caller carries out each. */
     static void carryOut(Engine engine, Callers callers) throws Exception {
         Orders orders = new Orders(engine, callers);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));

@@ -70,7 +70,7 @@ const orders = {
 
 const each = (count, work) => Promise.all(Array.from({ length: count }, (_, i) => work(i)));
 
-/** The times of pairs, one after the other; of one at least, should it begin too late. */
+/** The times of pairs, one after the other; of at least one pair, even if it begins too late. */
 async function pairs(name, { from, until }) {
   await sleepUntil(from);
   const took = [];

@@ -112,7 +112,7 @@ def together(works):
 
 
 def pairs(lock, begin, until):
-    """The times of pairs, one after the other; of one at least, should it begin too late."""
+    """The times of pairs, one after the other; of at least one pair, even if it begins too late."""
     sleep_until(begin)
     took = []
     last = time.monotonic_ns()

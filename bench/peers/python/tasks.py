@@ -95,7 +95,7 @@ async def contended(order, locks):
 
 
 async def pairs(lock, begin, until):
-    """The times of pairs, one after the other; of one at least, should it begin too late."""
+    """The times of pairs, one after the other; of at least one pair, even if it begins too late."""
     await sleep_until(begin)
     took = []
     last = time.monotonic_ns()

@@ -52,7 +52,7 @@ impl Locks {
         manager.lock(name.as_bytes(), self.lease).await.ok()
     }
 
-    /// Renewed until the program ends, or until that fails.
+    /// Renewed until the program ends, or until a renewal fails.
     fn hold(&self, name: String, taken: mpsc::UnboundedSender<()>) -> impl Future<Output = ()> + use<> {
         let Locks { manager, lease } = self.clone();
         async move {
@@ -133,7 +133,7 @@ impl Program {
     }
 }
 
-/// The times of pairs, one after the other; of one at least, should it begin too late.
+/// The times of pairs, one after the other; of at least one pair, even if it begins too late.
 fn pairs(locks: Locks, name: String, order: &Order) -> impl Future<Output = Vec<u64>> + use<> {
     let (from, until) = (order.number("from"), order.number("until"));
     async move {

@@ -42,7 +42,7 @@ public final class Main {
         }
     }
 
-    /** Under one lock of several values, taken in one call: whoever wants one of them waits, who wants others does not. */
+    /** Under one lock of several values, taken in one call: a booking of a common seat waits, a booking of other seats does not. */
     private static void book(RLock seats) {
         seats.lock();
         try {
@@ -60,7 +60,7 @@ public final class Main {
                 lock.unlock();
             }
         } else {
-            System.out.println("somebody else is at it");
+            System.out.println("another worker is charging it");
         }
     }
 }
