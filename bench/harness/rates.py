@@ -43,7 +43,7 @@ def permits(bench: Bench, peer: str, mode: str, seconds: float) -> Figures:
 def timed(
     bench: Bench, peer: str, mode: str, seconds: float, order: str, processes: int = 1, **values: object
 ) -> tuple[Window, list[Answer]]:
-    """All of some programs do the same from one moment to another."""
+    """Several programs carry out one order over the same span of time."""
     programs = bench.take(peer, mode, processes)
     with Window(bench.server(peer), programs, mode) as window:
         start, name = time.monotonic_ns() + LEAD, fresh()
