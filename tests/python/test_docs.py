@@ -94,3 +94,19 @@ def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", documents(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_page_sends_its_reader_to_an_address_that_does_not_exist(page: Path) -> None:
     assert "example.invalid" not in page.read_text()
+
+
+#: Words that hide the actor of a sentence.
+NAMELESS = re.compile(r"\b(?:whoever|whatever|somebody|nobody|anybody|everybody)\b", re.IGNORECASE)
+#: Sentences, headings and cells that begin without a noun.
+NOUNLESS = re.compile(r"(?:^|[.:;] |[|#*-] )(?:Who|What|Those)\b", re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in documents() if not page.is_relative_to(ROOT / "tests")],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_a_page_names_its_actors(page: Path) -> None:
+    text = page.read_text()
+    assert [*NAMELESS.findall(text), *NOUNLESS.findall(text)] == []
