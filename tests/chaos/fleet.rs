@@ -74,7 +74,7 @@ impl Fleet {
 
     /// A new process for a slot, at rest.
     pub fn launch(&self, slot: usize) -> Slot {
-        let mut histories = self.histories.lock().expect("nobody panics while holding this");
+        let mut histories = self.histories.lock().expect("nothing panics while it is held");
         let number = histories.len();
         histories.push(self.dir.join(format!("history-{number}")));
         let program = std::env::current_exe().expect("this is a program").with_file_name("redlatch-worker");
@@ -87,7 +87,7 @@ impl Fleet {
     }
 
     pub fn histories(&self) -> Vec<PathBuf> {
-        self.histories.lock().expect("nobody panics while holding this").clone()
+        self.histories.lock().expect("nothing panics while it is held").clone()
     }
 
     /// `own`: so many times of a hundred each lane in a hurry takes a lock that nobody else does.

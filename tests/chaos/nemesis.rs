@@ -39,7 +39,7 @@ impl Nemesis<'_> {
     }
 
     fn strike(&self, verb: Verb) {
-        *self.done.lock().expect("nobody panics while holding this").entry(verb.name()).or_default() += 1;
+        *self.done.lock().expect("nothing panics while it is held").entry(verb.name()).or_default() += 1;
         let from = clock::now();
         let network = |from| self.happened(from, Kind::Network);
         match verb {
@@ -176,7 +176,7 @@ impl Nemesis<'_> {
 
     fn happened(&self, from: u64, kind: Kind) {
         let fault = Fault { from, until: clock::now(), kind };
-        self.faults.lock().expect("nobody panics while holding this").push(fault);
+        self.faults.lock().expect("nothing panics while it is held").push(fault);
     }
 }
 

@@ -14,10 +14,10 @@ use crate::PATIENCE;
 
 type Waiting = Arc<Mutex<HashMap<u64, Sender<Value>>>>;
 
-/// A running agent; it ends with this process, or when it is killed.
+/// A running agent. It ends with this process or by [`Agent::kill`].
 pub struct Agent {
     name: &'static str,
-    /// The id of its client, the first half of each owner.
+    /// The id of the agent's client: the first half of each owner's name.
     pub client: String,
     child: Mutex<Child>,
     input: Mutex<ChildStdin>,
@@ -25,7 +25,7 @@ pub struct Agent {
     count: AtomicU64,
 }
 
-/// A language's own name of an error.
+/// An error as the agent's language names it.
 #[derive(Debug)]
 pub struct Refusal {
     pub error: String,
@@ -33,7 +33,7 @@ pub struct Refusal {
 }
 
 impl Agent {
-    /// Starts the agent of a language, by its program, and returns once its client has answered.
+    /// Starts `program`, the agent of a language, and returns once its client has answered.
     pub fn start(name: &'static str, program: &str, url: &str) -> Result<Self, String> {
         let missing = |e| format!("no agent for {name}: {program} {e}; run `make agents`");
         let mut command = Command::new(program);
@@ -44,46 +44,46 @@ impl Agent {
             let waiting = waiting.clone();
             move || read_answers(BufReader::new(output), &waiting)
         });
-        let (child, input) = (Mutex::new(child), Mutex::new(input));
-        let mut agent = Agent { name, client: String::new(), child, input, waiting, count: AtomicU64::new(0) };
+        let mut agent =
+            Agent { name, client: String::new(), child: Mutex::new(child), input: Mutex::new(input), waiting, count: AtomicU64::new(0) };
         let hello = agent.ask("id", json!({})).try_within(PATIENCE)?;
         agent.client = hello.map_err(|e| format!("{name}: {e:?}"))?.as_str().unwrap_or_default().to_owned();
         Ok(agent)
     }
 
-    /// Sends one command; `fields` go along.
+    /// Sends the command `what` with the further `fields`.
     pub fn ask(&self, what: &str, mut fields: Value) -> Pending {
         let id = self.count.fetch_add(1, Ordering::Relaxed);
         let (sender, answer) = channel();
-        self.waiting.lock().expect("nobody panics while holding this").insert(id, sender);
+        self.waiting.lock().expect("nothing panics while it is held").insert(id, sender);
         fields["id"] = id.into();
         fields["do"] = what.into();
-        let mut input = self.input.lock().expect("nobody panics while holding this");
-        // An agent that has died answers nothing, which is what the caller is told.
+        let mut input = self.input.lock().expect("nothing panics while it is held");
+        // A dead agent answers nothing; the caller learns that from the missing answer.
         let _ = writeln!(input, "{fields}").and_then(|()| input.flush());
         Pending { what: format!("{} {fields}", self.name), answer }
     }
 
-    /// Kills it as `kill -9` does, and returns when it is gone.
+    /// Kills the agent as `kill -9` does, and returns when its process is gone.
     pub fn kill(&self) {
-        let mut child = self.child.lock().expect("nobody panics while holding this");
+        let mut child = self.child.lock().expect("nothing panics while it is held");
         child.kill().and_then(|()| child.wait()).expect("it is our child");
     }
 }
 
-/// Passes answers on until the agent ends; then all who wait learn of it by their closed channel.
+/// Passes answers on until the agent ends. Then every pending command sees its channel closed.
 fn read_answers(output: impl BufRead, waiting: &Waiting) {
     for line in output.lines().map_while(Result::ok) {
         let answer: Value = serde_json::from_str(&line).unwrap_or_else(|e| panic!("an agent says `{line}`: {e}"));
-        let asked = answer["id"].as_u64().and_then(|id| waiting.lock().expect("nobody panics while holding this").remove(&id));
+        let asked = answer["id"].as_u64().and_then(|id| waiting.lock().expect("nothing panics while it is held").remove(&id));
         if let Some(asked) = asked {
             let _ = asked.send(answer);
         }
     }
-    waiting.lock().expect("nobody panics while holding this").clear();
+    waiting.lock().expect("nothing panics while it is held").clear();
 }
 
-/// A command that was sent and may not have been answered yet.
+/// A command that was sent; its answer may still be under way.
 pub struct Pending {
     what: String,
     answer: Receiver<Value>,
@@ -95,10 +95,10 @@ impl Pending {
         self.answer.try_recv().ok()
     }
 
-    /// The answer.
+    /// Waits for the answer.
     ///
     /// # Panics
-    /// When it does not come in time.
+    /// When no answer comes within `time`.
     pub fn within(self, time: Duration) -> Result<Value, Refusal> {
         self.try_within(time).unwrap_or_else(|silence| panic!("{silence}"))
     }

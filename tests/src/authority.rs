@@ -1,4 +1,4 @@
-//! A certificate authority of the test's own, made with `openssl`; gone when it is dropped.
+//! A certificate authority of the test's own, made with `openssl`. Dropping it deletes its files.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -26,15 +26,17 @@ impl Authority {
         authority
     }
 
-    /// Its own certificate.
+    /// The path of the authority's own certificate.
     pub fn cert(&self) -> String {
         self.file("ca.pem")
     }
 
     /// A certificate for hosts in openssl's spelling, such as `DNS:localhost`.
     pub fn issue(&self, hosts: &str) -> Issued {
-        let (name, hosts) = (hosts.replace(':', "-"), format!("subjectAltName={hosts}"));
-        let (ca, key) = (self.cert(), self.file("ca.key"));
+        let name = hosts.replace(':', "-");
+        let hosts = format!("subjectAltName={hosts}");
+        let ca = self.cert();
+        let key = self.file("ca.key");
         self.make(&name, &["-subj", "/CN=a test", "-CA", &ca, "-CAkey", &key, "-addext", &hosts, "-addext", "basicConstraints=CA:FALSE"]);
         Issued { cert: self.file(&format!("{name}.pem")), key: self.file(&format!("{name}.key")) }
     }

@@ -1,4 +1,4 @@
-//! The machine's monotonic clock in nanoseconds: the same for every process, so that their histories can be laid side by side.
+//! The machine's monotonic clock in nanoseconds. All processes share it, so that their histories can be compared.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,8 @@ pub fn now() -> u64 {
 
 /// The same clock's reading at an [`Instant`].
 pub fn at(instant: Instant) -> u64 {
-    let (now, here) = (now(), Instant::now());
+    let now = now();
+    let here = Instant::now();
     match instant.checked_duration_since(here) {
         Some(ahead) => now + ns(ahead),
         None => now.saturating_sub(ns(here - instant)),
@@ -21,7 +22,8 @@ pub fn at(instant: Instant) -> u64 {
 
 /// The [`Instant`] of a reading that is not in the future.
 pub fn instant(reading: u64) -> Instant {
-    let (now, here) = (now(), Instant::now());
+    let now = now();
+    let here = Instant::now();
     here.checked_sub(Duration::from_nanos(now.saturating_sub(reading))).unwrap_or(here)
 }
 

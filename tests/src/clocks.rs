@@ -1,5 +1,5 @@
-//! The clocks of one process, which a test moves: as a suspended machine shows them, or a machine with another time of day. A process
-//! takes part when it is started with [`Clocks::words`] before its command.
+//! The clocks of one process, moved by a test: like those of a suspended machine, or of a machine with another time of
+//! day. A process has these clocks if [`Clocks::words`] stand before its command.
 
 use std::fs::File;
 use std::os::unix::fs::{FileExt, PermissionsExt};
@@ -10,21 +10,21 @@ use std::time::Duration;
 
 use crate::clock;
 
-/// Where in the file each number is that `clocks.c` reads.
+/// Where each number stands in the file that `clocks.c` reads.
 const LAG: u64 = 0;
 const FROZEN: u64 = 8;
 const AHEAD: u64 = 16;
 const END: u64 = 24;
 
-/// The clocks of the processes that share them; at first they show the same as the machine's.
+/// The clocks of the processes that share them. At first they show the machine's time.
 pub struct Clocks {
-    /// Of the library and of the file that it reads.
+    /// The directory of the library and of its file of numbers.
     dir: PathBuf,
     shown: File,
 }
 
 impl Clocks {
-    /// Compiles the library that stands before the system's in those processes.
+    /// Compiles the library that replaces the system's clock calls in those processes.
     ///
     /// # Panics
     /// Without a C compiler.
@@ -50,7 +50,7 @@ impl Clocks {
         ["env".into(), format!("LD_PRELOAD={dir}/clocks.so"), format!("REDLATCH_CLOCKS={dir}/shown")]
     }
 
-    /// A program that is `program` with these clocks.
+    /// The path of a script that runs `program` with these clocks.
     pub fn program(&self, program: &str) -> String {
         let path = self.dir.join("program");
         std::fs::write(&path, format!("#!/bin/sh\nexec {} {program} \"$@\"\n", self.words().join(" "))).expect("the folder is ours");
@@ -58,19 +58,20 @@ impl Clocks {
         path.display().to_string()
     }
 
-    /// The machine was suspended for `time`: the monotonic clock is that much further behind the one that counts suspension.
+    /// Shows the processes that the machine was suspended for `time`: the monotonic clock falls behind the clock that
+    /// counts suspension.
     pub fn suspended_for(&self, time: Duration) {
         let mut lag = [0; 8];
         self.shown.read_exact_at(&mut lag, LAG).expect("the file is ours");
         self.show(LAG, i64::from_ne_bytes(lag) + clock::ns(time) as i64);
     }
 
-    /// The monotonic clock stands still from now on.
+    /// Stops the monotonic clock.
     pub fn freeze(&self) {
         self.show(FROZEN, clock::now() as i64);
     }
 
-    /// The time of day is `time` ahead of the machine's.
+    /// Sets the time of day `time` ahead of the machine's.
     pub fn ahead(&self, time: Duration) {
         self.show(AHEAD, clock::ns(time) as i64);
     }

@@ -1,27 +1,27 @@
-//! A cluster of the test's own: masters that share the slots, each with replicas if they are wanted.
+//! A cluster of the test's own: masters that share the slots, each with as many replicas as the test wants.
 
 use crate::eventually;
 use crate::oracle::places;
 use crate::server::{Options, Server};
 use crate::view::View;
 
-/// How long its servers wait for each other before they hold one for dead.
+/// How long the servers wait for each other before they take one for dead.
 const PATIENCE_MS: &str = "1000";
 pub(crate) const SLOTS: usize = 16384;
 
 pub struct Cluster {
-    /// Masters first, then the replicas of the first one, of the second one, and so on.
+    /// The masters first, then the replicas of the first master, of the second one, and so on.
     pub servers: Vec<Server>,
     masters: usize,
 }
 
 impl Cluster {
-    /// Starts it, and returns once every server knows every other one and answers.
+    /// Starts a cluster, and returns once every server knows every other one and answers.
     pub fn start(masters: usize, replicas: usize) -> Self {
         Cluster::start_at("127.0.0.1", masters, replicas)
     }
 
-    /// The same, where the servers say that they are at that address of this machine.
+    /// As [`Cluster::start`], with servers that announce this address of the machine.
     pub fn start_at(host: &str, masters: usize, replicas: usize) -> Self {
         let words = ["--cluster-node-timeout", PATIENCE_MS, "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0"];
         let place = ["--bind", "127.0.0.1", "::1", "--cluster-announce-ip", host];
@@ -35,7 +35,8 @@ impl Cluster {
             if place < masters {
                 view.take_slots(SLOTS * place / masters..SLOTS * (place + 1) / masters);
             }
-            let (port, bus) = (cluster.servers[0].port().to_string(), cluster.servers[0].bus_port().to_string());
+            let port = cluster.servers[0].port().to_string();
+            let bus = cluster.servers[0].bus_port().to_string();
             view.command::<()>(&["CLUSTER", "MEET", host, &port, &bus]);
         }
         cluster.until_whole();
@@ -49,7 +50,7 @@ impl Cluster {
         cluster
     }
 
-    /// Of all of its first servers.
+    /// The URL with all servers that were masters at first.
     pub fn url(&self) -> String {
         let hosts: Vec<String> = self.servers[..self.masters].iter().map(Server::address).collect();
         format!("redis+cluster://{}", hosts.join(","))
@@ -60,9 +61,9 @@ impl Cluster {
         self.servers[place].view().command(&["CLUSTER", "MYID"])
     }
 
-    /// Which server has the slot of a key, as the first one says that knows.
+    /// The place of the server that has the slot of a key, by the word of the first server that knows.
     pub fn owner(&self, key: &str) -> usize {
-        // One that has only just started knows of none yet.
+        // A server that has just started knows no slot's owner yet.
         let said = |server: &Server| port_of_owner(&mut View::quick(&server.direct_url()).ok()?, key);
         self.place(self.servers.iter().find_map(said).expect("every slot has an owner"))
     }
@@ -71,14 +72,16 @@ impl Cluster {
         self.servers.iter().position(|server| i64::from(server.port()) == port).expect("it is one of ours")
     }
 
-    /// Gives the slot of a key to another server, with all that is in it, while everybody goes on.
+    /// Moves the slot of a key with all its keys to another server. Clients go on meanwhile.
     pub fn migrate(&self, key: &str, to: usize) {
         let from = self.owner(key);
         if from == to {
             return;
         }
         let (mut source, mut target) = (self.servers[from].view(), self.servers[to].view());
-        let (from_id, to_id, port) = (self.id(from), self.id(to), self.servers[to].port().to_string());
+        let from_id = self.id(from);
+        let to_id = self.id(to);
+        let port = self.servers[to].port().to_string();
         let slot = source.command::<i64>(&["CLUSTER", "KEYSLOT", key]).to_string();
         target.command::<()>(&["CLUSTER", "SETSLOT", &slot, "IMPORTING", &from_id]);
         source.command::<()>(&["CLUSTER", "SETSLOT", &slot, "MIGRATING", &to_id]);
@@ -88,31 +91,31 @@ impl Cluster {
                 break;
             }
             let words = ["MIGRATE", "127.0.0.1", &port, "", "0", "5000", "KEYS"].into_iter().chain(keys.iter().map(String::as_str));
-            // A key may have gone meanwhile.
+            // A key may end meanwhile.
             source.command::<String>(&words.collect::<Vec<_>>());
         }
-        // The new owner first: nobody is to send calls to each other in a circle.
+        // The new owner learns first: otherwise both servers would send clients to each other in a circle.
         for view in [&mut target, &mut source] {
             view.command::<()>(&["CLUSTER", "SETSLOT", &slot, "NODE", &to_id]);
         }
         self.until_agreed(key, to);
     }
 
-    /// Kills a master and returns the place of the replica that has taken over.
+    /// Kills a key's master, and returns the place of the replica that has taken over.
     pub fn fail_over(&self, key: &str) -> usize {
         let dead = self.owner(key);
         self.servers[dead].stop();
         self.until_replaced(key, dead)
     }
 
-    /// Returns the place of the server that has taken over from a dead one, once there is one.
+    /// Waits until a server has taken over from a dead one, and returns its place.
     pub fn until_replaced(&self, key: &str, dead: usize) -> usize {
         let mut view = self.servers.iter().find(|server| View::quick(&server.direct_url()).is_ok()).expect("one of them runs").view();
         let old = i64::from(self.servers[dead].port());
         self.place(eventually("another owner", || port_of_owner(&mut view, key).filter(|port| *port != old)))
     }
 
-    /// Starts a server that has died again, as a replica of a master.
+    /// Starts a dead server again, as a replica of a master.
     pub fn revive(&self, dead: usize, master: usize) {
         let others = || self.servers.iter().enumerate().filter(|(place, _)| *place != dead).map(|(_, server)| server);
         let nodes: String = self.servers[master].view().command(&["CLUSTER", "NODES"]);
@@ -120,7 +123,8 @@ impl Cluster {
         let old = nodes.lines().find(|line| line.contains(&port)).and_then(|line| line.split(' ').next()).expect("it was known");
         self.servers[dead].restart();
         others().for_each(|server| server.view().command::<()>(&["CLUSTER", "FORGET", old]));
-        let (port, bus) = (self.servers[master].port().to_string(), self.servers[master].bus_port().to_string());
+        let port = self.servers[master].port().to_string();
+        let bus = self.servers[master].bus_port().to_string();
         let mut view = self.servers[dead].view();
         view.command::<()>(&["CLUSTER", "MEET", "127.0.0.1", &port, &bus]);
         let id = self.id(master);
@@ -153,16 +157,16 @@ impl Cluster {
     }
 }
 
-/// Where the slot of a key is, as one server says.
+/// The port of the owner of a key's slot, by the word of one server.
 fn port_of_owner(view: &mut View, key: &str) -> Option<i64> {
     let slot: i64 = view.try_command(&["CLUSTER", "KEYSLOT", key]).ok()?;
     let rows: Vec<redis::Value> = view.try_command(&["CLUSTER", "SLOTS"]).ok()?;
     rows.into_iter().find_map(|row| port_of(row, slot))
 }
 
-/// Whether a replica has all that its master has had, and is told of the rest.
+/// Whether a replica has all data of its master, and follows it.
 pub fn is_synced(replica: &Server) -> bool {
-    // A server that is promoted ends its connections.
+    // A server ends its connections while it is promoted.
     let said = replica.view().try_command::<String>(&["INFO", "replication"]);
     said.is_ok_and(|said| said.contains("master_link_status:up"))
 }

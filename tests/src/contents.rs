@@ -1,14 +1,14 @@
-//! All that a server has, to be compared and to be put back.
+//! The whole contents of a server, for comparing and for restoring.
 
 use std::time::Duration;
 
 use crate::View;
 
-/// A key, what is in it, and when it ends.
+/// A key with its value and its end.
 #[derive(Clone, Debug)]
 struct Key {
     name: String,
-    /// Its type, and what belongs to that, in an order that says nothing.
+    /// The type, and the parts of the value in a canonical order.
     value: Vec<Vec<u8>>,
     dump: Vec<u8>,
     left: i64,
@@ -16,11 +16,11 @@ struct Key {
     ends: i64,
 }
 
-/// What was in a server at one moment.
+/// The contents of a server at one moment.
 #[derive(Clone, Debug)]
 pub struct Contents(Vec<Key>);
 
-/// Ends that differ by less are the same: they are read one after the other.
+/// Ends that differ by less count as equal: the rig reads one key after the other.
 const SLACK: Duration = Duration::from_secs(5);
 
 impl Contents {
@@ -29,7 +29,7 @@ impl Contents {
         Contents(names.into_iter().filter_map(|name| Key::read(view, name)).collect())
     }
 
-    /// Has the server contain this and nothing else; what would have ended meanwhile has its whole time once more.
+    /// Restores the server to these contents. A key that would have ended meanwhile gets its whole time once more.
     pub fn put_back(&self, view: &mut View) {
         view.command::<()>(&["FLUSHALL"]);
         for key in &self.0 {
@@ -37,12 +37,12 @@ impl Contents {
         }
     }
 
-    /// What is different in `other`, in words; none: they are the same.
+    /// The differences from `other`, in words. An empty list: none.
     pub fn changed(&self, other: &Contents) -> Vec<String> {
         self.compared(other, Key::ends_with)
     }
 
-    /// As [`Contents::changed`], and a key may have a later end there.
+    /// As [`Contents::changed`], but a key's end may be later in `other`.
     pub fn changed_but_for_later_ends(&self, other: &Contents) -> Vec<String> {
         self.compared(other, |before, after| before.ends_with(after) || before.ends >= 0 && after.ends >= before.ends)
     }
@@ -61,7 +61,7 @@ impl Contents {
 }
 
 impl Key {
-    /// `None`: it has ended meanwhile.
+    /// `None`: the key has ended meanwhile.
     fn read(view: &mut View, name: String) -> Option<Key> {
         let kind = view.kind(&name);
         let words: &[&str] = match kind.as_str() {

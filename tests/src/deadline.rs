@@ -1,6 +1,7 @@
-//! No test hangs: one that has not ended in time is named, with every panic so far, and ends the run.
+//! No test hangs: a test that has not ended in time ends the run, with its name and every panic so far.
 //!
-//! A failed assertion hangs its test when threads in its scope wait for what comes after it, and no runner would tell of it.
+//! A failed assertion can hang its test: threads in its scope then wait for something that never comes, and no runner
+//! tells of it.
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -11,7 +12,7 @@ use std::{panic, process, thread};
 
 use crate::secs;
 
-/// More than any test takes on a machine that has more to do.
+/// Longer than any test takes, even on a busy machine.
 const DEADLINE: Duration = secs(300);
 
 static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -21,7 +22,7 @@ thread_local! {
     static RUNNING: RefCell<Option<Sender<()>>> = const { RefCell::new(None) };
 }
 
-/// Has the test that this thread runs end in time; the thread of a program has as long as it takes.
+/// Sets the time limit for the test on this thread. The thread of a program has no limit.
 pub fn set() {
     let set = RUNNING.with_borrow(Option::is_some);
     if !set && thread::current().name().is_some_and(|name| name != "main") {
@@ -29,7 +30,7 @@ pub fn set() {
     }
 }
 
-/// Has what this thread runs end within `limit`.
+/// Sets the time limit `limit` for the work of this thread.
 pub fn within(limit: Duration) {
     static REMEMBERED: Once = Once::new();
     REMEMBERED.call_once(remember);
@@ -38,8 +39,8 @@ pub fn within(limit: Duration) {
     let test = thread::current().name().unwrap_or_default().to_owned();
     thread::spawn(move || {
         if ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-            let panics = PANICS.lock().expect("nobody panics in a panic").join("\n");
-            // Past the runner, which keeps what a test prints until its end.
+            let panics = PANICS.lock().expect("the panic hook does not panic").join("\n");
+            // Straight to stderr: the runner keeps a test's output until the test ends.
             let _ = writeln!(std::io::stderr(), "{test} has not ended within {limit:?}. What panicked so far:\n{panics}");
             process::exit(1);
         }
@@ -49,7 +50,7 @@ pub fn within(limit: Duration) {
 fn remember() {
     let before = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        PANICS.lock().expect("nobody panics in a panic").push(panic.to_string());
+        PANICS.lock().expect("the panic hook does not panic").push(panic.to_string());
         before(panic);
     }));
 }

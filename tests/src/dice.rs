@@ -1,4 +1,4 @@
-//! Random numbers that a seed fixes, for schedules that can be replayed.
+//! Random numbers that follow from a seed, for schedules that can be replayed.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 pub struct Dice(u64);
 
 impl Dice {
-    /// Dice for one purpose: the same seed and purpose roll the same.
+    /// Dice for one purpose. The same seed and purpose give the same numbers.
     pub fn new(seed: u64, purpose: u64) -> Self {
         let mut dice = Dice(seed ^ purpose.wrapping_mul(0xd6e8_feb8_6659_fd93));
         dice.roll();
@@ -26,7 +26,7 @@ impl Dice {
         self.roll() % end.max(1)
     }
 
-    /// True `share` times of a hundred.
+    /// True in `share` of a hundred cases.
     pub fn percent(&mut self, share: u64) -> bool {
         self.below(100) < share
     }
@@ -35,7 +35,7 @@ impl Dice {
         &from[self.below(from.len() as u64) as usize]
     }
 
-    /// A time between the two, by the microsecond.
+    /// A time between the two, in whole microseconds.
     pub fn between(&mut self, least: Duration, most: Duration) -> Duration {
         least + Duration::from_micros(self.below((most.saturating_sub(least)).as_micros() as u64 + 1))
     }

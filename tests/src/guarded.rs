@@ -1,5 +1,5 @@
-//! A child process that cannot outlive this one, not even when this one is killed: a shell stands between, and kills the child and removes
-//! its folder as soon as our end of the shell's standard input closes.
+//! A child process that never outlives this one, not even when this one is killed. A shell stands between the two: when
+//! our end of its standard input closes, it kills the child and removes the child's folder.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 const GUARD: &str = r#"dir=$1; shift; "$@" </dev/null >"$dir/log" 2>&1 & echo $!; read _; kill -9 $!; wait $!; rm -rf "$dir""#;
 
-/// A guarded process; dropping it kills it and waits until it is gone.
+/// A guarded process. Dropping it kills the process and waits for its end.
 pub struct Guarded {
     guard: Child,
     pub pid: u32,
@@ -35,9 +35,9 @@ impl Guarded {
         matches!(self.state(), None | Some('Z'))
     }
 
-    /// Sends a signal by name (`STOP`, `CONT`, `TERM`) and returns once a stop or a continuation shows.
+    /// Sends a signal by name (`STOP`, `CONT`, `TERM`), and returns once a stop or a continuation shows.
     pub fn signal(&self, name: &str) {
-        // The shell's own: a small Debian has no other.
+        // The `kill` of the shell: a small Debian has no program of that name.
         let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.pid)]).status().expect("a shell runs");
         assert!(sent.success(), "no process {} to send {name}", self.pid);
         crate::eventually(&format!("process {} after {name}", self.pid), || match name {

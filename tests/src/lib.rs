@@ -1,10 +1,10 @@
-//! The rig: real servers that a test starts for itself ([`server`]), a plain view of what is in them ([`view`]), what they publish
-//! ([`listener`]) and what they carry out ([`monitor`]), and a proxy that breaks connections on demand ([`proxy`]). Every verb returns when
-//! it is in effect, so that no test needs a sleep.
+//! The rig: real servers that a test starts for itself ([`server`]), a plain view of their contents ([`view`]),
+//! witnesses of published messages ([`listener`]) and of commands ([`monitor`]), and a proxy that breaks connections on
+//! demand ([`proxy`]). Every verb returns when it is in effect, so that no test needs a sleep.
 //!
-//! Whatever a test is about, what holds at every moment is watched over by the rig itself: [`oracle`].
+//! The rig watches over four statements in every test, whatever its subject: [`oracle`].
 //!
-//! What processes do under faults they record ([`history`]), and what is wrong with the records is told by [`check`].
+//! Under faults, processes record their actions ([`history`]), and [`check`] judges the records.
 
 pub mod agent;
 pub mod authority;
@@ -53,7 +53,8 @@ pub use view::View;
 
 use std::time::{Duration, Instant};
 
-/// How long the rig waits for what must happen; long enough for a loaded machine, short enough to end a hung test.
+/// How long the rig waits for an event that must come: long enough for a loaded machine, short enough to end a hung
+/// test.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
 pub const fn secs(n: u64) -> Duration {
@@ -64,19 +65,19 @@ pub const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// What a future comes to.
+/// The result of a future.
 ///
 /// # Panics
-/// After [`PATIENCE`].
+/// When the future has none after [`PATIENCE`].
 pub fn soon<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("the system gives a runtime");
     runtime.block_on(async { tokio::time::timeout(PATIENCE, future).await }).expect("it ends in time")
 }
 
-/// Asks `probe` again and again until it has an answer.
+/// Calls `probe` again and again until it has an answer.
 ///
 /// # Panics
-/// After [`PATIENCE`], saying what did not come.
+/// After [`PATIENCE`], with `what` as the missing event.
 pub fn eventually<T>(what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {

@@ -1,10 +1,10 @@
-//! A witness of what is published on one channel.
+//! A witness of the messages that are published on one channel.
 
 use redis::{Connection, Value};
 
 use crate::view::View;
 
-/// Hears every message from the moment it was made.
+/// Receives every message from its creation on.
 pub struct Listener {
     connection: Connection,
     channel: String,
@@ -20,7 +20,7 @@ impl Listener {
         listener
     }
 
-    /// The next message, as soon as it comes.
+    /// Waits for the next message.
     ///
     /// # Panics
     /// When none comes within [`crate::PATIENCE`].
@@ -34,7 +34,7 @@ impl Listener {
         }
     }
 
-    /// All messages that the server published before this call, without those of earlier calls.
+    /// All messages that the server published before this call, and that no earlier call returned.
     pub fn heard(&mut self) -> Vec<String> {
         let mut heard = Vec::new();
         self.send(&["PING"]);

@@ -1,10 +1,10 @@
-//! How a holder hears of a loss.
+//! How a holder learns of a loss.
 
 use redlatch::{BlockingGuard, Loss};
 
 use crate::soon;
 
-/// The loss that a guard is told of, long before its lease ends.
+/// Waits for the guard's loss, long before its lease ends.
 ///
 /// # Panics
 /// After [`crate::PATIENCE`], or when the lock is released.

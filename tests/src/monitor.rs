@@ -1,4 +1,4 @@
-//! A witness of all that a server carries out, in its order, commands of scripts too.
+//! A witness of every command that a server carries out, in the server's order; commands of scripts too.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -9,16 +9,16 @@ use crate::oracle::watch;
 
 pub struct Monitor {
     lines: BufReader<TcpStream>,
-    /// The server's.
+    /// The server's port.
     port: u16,
 }
 
 /// One command that the server carried out.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// When, by the server's clock, since 1970.
+    /// When it was carried out, by the server's clock, since 1970.
     pub at: Duration,
-    /// A script asked for it, and no client did.
+    /// Whether a script sent the command, not a client.
     pub by_script: bool,
     pub words: Vec<Vec<u8>>,
 }
@@ -29,7 +29,7 @@ impl Seen {
         self.text(0).to_lowercase()
     }
 
-    /// One of its words; empty where there are fewer.
+    /// One word of the command; empty if it has fewer words.
     pub fn text(&self, at: usize) -> String {
         self.words.get(at).map(|word| String::from_utf8_lossy(word).into_owned()).unwrap_or_default()
     }
@@ -45,7 +45,8 @@ impl Monitor {
         monitor
     }
 
-    /// The words of the next command; those with other bytes than plain text are quoted as the server quotes them.
+    /// Waits for the words of the next command. Words with bytes other than plain text are quoted as the server quotes
+    /// them.
     ///
     /// # Panics
     /// When none comes within [`PATIENCE`].
@@ -55,7 +56,7 @@ impl Monitor {
         words.trim_matches('"').split("\" \"").map(str::to_owned).collect()
     }
 
-    /// The next command, with the bytes that its client sent.
+    /// Waits for the next command, with the bytes that its client sent.
     ///
     /// # Panics
     /// When none comes within [`PATIENCE`].
@@ -70,7 +71,8 @@ impl Monitor {
         read().unwrap_or_else(|| panic!("no line of MONITOR: {line}"))
     }
 
-    /// All commands up to one with this word, which is the last of them. A test sends it behind what it wants to see.
+    /// All commands up to and with the first that contains this word. A test sends such a command after those that it
+    /// wants to see.
     pub fn seen_until(&mut self, word: &str) -> Vec<Seen> {
         let mut seen = Vec::new();
         loop {
@@ -83,7 +85,7 @@ impl Monitor {
         }
     }
 
-    /// The next one that the rig has not asked by itself.
+    /// The next line that is not of the rig's own commands.
     fn line_of_others(&mut self) -> String {
         loop {
             let line = self.line();
@@ -101,9 +103,10 @@ impl Monitor {
     }
 }
 
-/// The words of a line in which the server has quoted each, and what is no plain text in them.
+/// The words of a line in which the server has quoted each word and escaped the bytes that are no plain text.
 fn unquoted(line: &str) -> Vec<Vec<u8>> {
-    let (mut words, mut word) = (Vec::new(), None::<Vec<u8>>);
+    let mut words = Vec::new();
+    let mut word = None::<Vec<u8>>;
     let mut bytes = line.bytes();
     while let Some(byte) = bytes.next() {
         match (&mut word, byte) {

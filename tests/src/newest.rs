@@ -1,13 +1,13 @@
-//! A server with what Debian's is too old for: `WAITAOF`, and to count from a connection's last write only.
+//! A newer server than Debian's: it has `WAITAOF`, and waits only for the connection's own last write.
 
 use std::path::PathBuf;
 
 use crate::server::{Options, Server};
 
-/// Starts the Valkey of the tests' virtual environment with more words for its command line.
+/// Starts the Valkey of the tests' virtual environment, with `args` added to its command line.
 ///
 /// # Panics
-/// When it is not installed, with the remedy.
+/// When Valkey is not installed, with the remedy.
 pub fn newest(args: &[&str]) -> Server {
     let args = args.iter().map(|word| (*word).to_owned()).collect();
     Server::with(Options { args, program: Some(program().display().to_string()), ..Options::default() })

@@ -1,11 +1,12 @@
-//! Free ports from 20000 to 29999, tried from a place of this process's own so that suites beside each other rarely meet.
+//! Free ports from 20000 to 29999. Each process starts at a place of its own, so that suites beside each other rarely
+//! meet.
 
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// Listens on a port that nobody has.
+/// Listens on a free port.
 pub fn listen() -> TcpListener {
     for _ in 0..10_000 {
         let step = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -17,7 +18,7 @@ pub fn listen() -> TcpListener {
     panic!("no port from 20000 to 29999 is free");
 }
 
-/// A port that nobody listens on now; another process may take it before you do.
+/// A port that is free now. Another process may take it before the caller does.
 pub fn free() -> u16 {
     listen().local_addr().expect("a bound socket has an address").port()
 }

@@ -1,4 +1,5 @@
-//! A process of ours that a test commands line by line, and stops, continues and kills as the system would.
+//! A process of the project that a test commands line by line, and that the test stops, continues and kills as the
+//! system would.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::guarded::Guarded;
 use crate::{PATIENCE, oracle, ports};
 
-/// A running program that was given `--control <port>`; dropping it kills it as `kill -9` does.
+/// A running program that was given `--control <port>`. Dropping it kills it as `kill -9` does.
 pub struct Process {
     guarded: Guarded,
     dir: PathBuf,
@@ -19,7 +20,7 @@ impl Process {
     /// Starts `program` and returns once it has called back.
     ///
     /// # Panics
-    /// When it does not, with what it said.
+    /// When it does not call back, with its output.
     pub fn start(program: &str, args: &[String]) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -39,7 +40,7 @@ impl Process {
         Process { guarded, dir, lines: BufReader::new(stream.0) }
     }
 
-    /// Sends a line and gives the next line that comes back.
+    /// Sends a line and returns the process's next line.
     pub fn ask(&mut self, line: &str) -> String {
         self.tell(line);
         self.hear()
@@ -49,7 +50,7 @@ impl Process {
         writeln!(self.lines.get_mut(), "{line}").unwrap_or_else(|e| panic!("{line}: {e}; it said {}", self.log()));
     }
 
-    /// The next line.
+    /// The process's next line.
     ///
     /// # Panics
     /// When none comes within [`PATIENCE`].
@@ -57,7 +58,7 @@ impl Process {
         self.try_hear().unwrap_or_else(|e| panic!("no answer: {e}; it said {}", self.log()))
     }
 
-    /// The next line, or why there is none.
+    /// The process's next line, or why there is none.
     pub fn try_hear(&mut self) -> std::io::Result<String> {
         let mut line = String::new();
         match self.lines.read_line(&mut line)? {
@@ -75,7 +76,7 @@ impl Process {
         self.guarded.ended()
     }
 
-    /// What it has written to its output so far.
+    /// The process's output so far.
     pub fn log(&self) -> String {
         log_in(&self.dir)
     }
@@ -84,13 +85,13 @@ impl Process {
         self.guarded.pid
     }
 
-    /// How many threads it has, and how many descriptors.
+    /// How many threads and how many descriptors the process has.
     pub fn possessions(&self) -> (usize, usize) {
         let count = |of| std::fs::read_dir(format!("/proc/{}/{of}", self.pid())).expect("it runs").count();
         (count("task"), count("fd"))
     }
 
-    /// Leaves it room for so many descriptors more; `None`: for as many as it had room for at its start.
+    /// Leaves the process room for so many more descriptors; `None`: the limit that it started with.
     pub fn limit_descriptors(&self, more: Option<u64>) {
         let is_open = |number: &u64| std::fs::symlink_metadata(format!("/proc/{}/fd/{number}", self.pid())).is_ok();
         let free = |count: u64| (0..).filter(|number| !is_open(number)).nth(count as usize).expect("numbers have no end");
@@ -101,8 +102,8 @@ impl Process {
         rustix::process::prlimit(Some(pid), rustix::process::Resource::Nofile, limit).expect("it is a child of this process");
     }
 
-    /// Leaves it so many bytes of addresses more, which are too few for the stack of a thread if they are few; `None`: as many as there are.
-    /// Unlike a limit of threads it counts for root as well.
+    /// Leaves the process so many more bytes of addresses: a small number is too few for the stack of a thread; `None`:
+    /// no limit. Unlike a limit of threads, this limit holds for root as well.
     pub fn limit_addresses(&self, more: Option<u64>) {
         let pid = rustix::process::Pid::from_raw(self.pid() as i32).expect("it has a number");
         let current = more.map(|more| self.status("VmSize:") + more);
@@ -110,17 +111,17 @@ impl Process {
         rustix::process::prlimit(Some(pid), rustix::process::Resource::As, limit).expect("it is a child of this process");
     }
 
-    /// How many bytes of memory it has.
+    /// How many bytes of memory the process has.
     pub fn memory(&self) -> u64 {
         self.status("VmRSS:")
     }
 
-    /// The most bytes of memory that it ever had.
+    /// The most bytes of memory that the process ever had.
     pub fn most_memory(&self) -> u64 {
         self.status("VmHWM:")
     }
 
-    /// A number of bytes that the system tells of it.
+    /// A number of bytes in the system's status of the process.
     fn status(&self, name: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("it runs");
         let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("it says so");
@@ -132,13 +133,13 @@ fn log_in(dir: &std::path::Path) -> String {
     std::fs::read_to_string(dir.join("log")).unwrap_or_default()
 }
 
-/// The other end, in the process that is commanded.
+/// The test's commands, as the commanded process sees them.
 pub struct Control {
     lines: BufReader<TcpStream>,
 }
 
 impl Control {
-    /// Calls back.
+    /// Connects to the test that started this process.
     pub fn connect(port: u16) -> std::io::Result<Self> {
         let stream = TcpStream::connect(("127.0.0.1", port))?;
         let _ = stream.set_nodelay(true);
@@ -155,7 +156,7 @@ impl Control {
     }
 
     pub fn answer(&mut self, line: &str) {
-        // Nobody to hear it: the next command will not come either.
+        // The test is gone: no next command will come either.
         let _ = writeln!(self.lines.get_mut(), "{line}");
     }
 }

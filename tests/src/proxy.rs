@@ -1,4 +1,4 @@
-//! A TCP proxy in front of a server that breaks connections on demand. Each verb returns when it is in effect.
+//! A TCP proxy in front of a server. It breaks connections on demand. Each verb returns when it is in effect.
 
 mod faults;
 mod pump;
@@ -22,7 +22,7 @@ pub enum Direction {
     ToClient,
 }
 
-/// Forwards everything to one server until it is told otherwise; dropping it cuts all.
+/// Forwards everything to one server until a verb changes that. Dropping it cuts all connections.
 pub struct Proxy {
     server: SocketAddr,
     port: u16,
@@ -37,7 +37,7 @@ impl Proxy {
         Proxy::to(server.port())
     }
 
-    /// The same in front of whatever listens on that port of this machine.
+    /// The same in front of a port of this machine.
     pub fn to(port: u16) -> Self {
         let server = SocketAddr::from(([127, 0, 0, 1], port));
         let listener = ports::listen();
@@ -53,19 +53,19 @@ impl Proxy {
         self.port
     }
 
-    /// How many connections it carries now.
+    /// How many connections the proxy carries now.
     pub fn connections(&self) -> usize {
         self.live().len()
     }
 
-    /// Cuts all connections; new ones are accepted.
+    /// Cuts all connections. New ones are accepted.
     pub fn cut(&self) {
         for connection in self.live().drain(..) {
             connection.cut();
         }
     }
 
-    /// Refuses new connections, as a port does that nobody listens on. The present ones stay.
+    /// Refuses new connections, like a port on which no server listens. The present ones stay.
     pub fn refuse(&self) {
         if let Some(acceptor) = self.acceptor().take() {
             self.faults.refuse(true);
@@ -75,7 +75,7 @@ impl Proxy {
         }
     }
 
-    /// Takes new connections again.
+    /// Accepts new connections again.
     pub fn accept(&self) {
         if self.acceptor().is_none() {
             self.faults.refuse(false);
@@ -97,14 +97,14 @@ impl Proxy {
         }
     }
 
-    /// Tells one side of the present connections that the other has ended; the other direction goes on.
+    /// Tells one side of the present connections that the other has ended. The other direction goes on.
     pub fn half_close(&self, direction: Direction) {
         for connection in self.live().iter() {
             connection.half_close(direction);
         }
     }
 
-    /// Delivers what was held back, in both directions, and stalls no more.
+    /// Delivers all bytes that were held back, in both directions, and ends all holds and stalls.
     pub fn flow(&self) {
         for connection in self.live().iter() {
             connection.let_go();
@@ -118,84 +118,88 @@ impl Proxy {
         self.faults.delay(time);
     }
 
-    /// The next request with `text` in it reaches the server; its answer is swallowed and the connection cut.
+    /// Forwards the next request with `text` in it, swallows its answer and cuts the connection.
     pub fn lose_reply_to(&self, text: &str) {
         self.faults.set_trap(Spring::Doom(Fate::Lost), Direction::ToServer, text, 1);
     }
 
-    /// The next request with `text` in it reaches the server; its client is told `said` in place of the answer.
+    /// Forwards the next request with `text` in it, and sends its client `said` in place of the answer.
     pub fn answer_to(&self, text: &str, said: &'static [u8]) {
         self.faults.set_trap(Spring::Doom(Fate::Other(said)), Direction::ToServer, text, 1);
     }
 
-    /// The next request with `text` in it is kept, and its connection cut before the server sees it. [`Proxy::deliver_kept`] lets the
-    /// late copy through.
+    /// Keeps the next request with `text` in it, and cuts its connection before the server sees it.
+    /// [`Proxy::deliver_kept`] delivers the late copy.
     pub fn keep_request(&self, text: &str) {
         self.faults.set_trap(Spring::Keep, Direction::ToServer, text, 1);
     }
 
-    /// The `nth` packet from now on, counted from 1, that goes this way with `text` in it is swallowed and its connection cut.
-    /// An empty text is in every packet.
+    /// Swallows the `nth` packet that goes this way with `text` in it, counted from 1, and cuts its connection. An
+    /// empty text is in every packet.
     pub fn cut_at(&self, direction: Direction, text: &str, nth: usize) {
         self.faults.set_trap(Spring::Cut, direction, text, nth);
     }
 
-    /// The `nth` packet, counted as by [`Proxy::cut_at`], is held back with all that follows it on its connection, until [`Proxy::flow`].
+    /// Holds back the `nth` packet, counted as by [`Proxy::cut_at`], with all that follows it on its connection, until
+    /// [`Proxy::flow`].
     pub fn hold_at(&self, direction: Direction, text: &str, nth: usize) {
         self.faults.set_trap(Spring::Hold, direction, text, nth);
     }
 
-    /// The answer to one in `every` requests with `text` in them is swallowed and its connection cut, until [`Proxy::disarm`].
+    /// Swallows the answer to one in `every` requests with `text` in them and cuts its connection, until
+    /// [`Proxy::disarm`].
     pub fn lose_replies_to(&self, text: &str, every: usize) {
         self.faults.set_toll(Fate::Lost, text, every);
     }
 
-    /// The answer to one in `every` requests with `text` in them comes this much later, with all that follows it on its connection, until
-    /// [`Proxy::disarm`].
+    /// Delays the answer to one in `every` requests with `text` in them by `time`, with all that follows it on its
+    /// connection, until [`Proxy::disarm`].
     pub fn retard_replies_to(&self, text: &str, every: usize, time: Duration) {
         self.faults.set_toll(Fate::Late(time), text, every);
     }
 
-    /// Says these bytes to the clients of the present connections, as if they came from the server.
+    /// Sends these bytes to the clients of the present connections, as if the server had sent them.
     pub fn say(&self, bytes: &[u8]) {
         for connection in self.live().iter() {
-            // A client that has gone hears nothing.
+            // The client may be gone already.
             self.faults.made(|| drop(connection.write(Direction::ToClient, bytes)));
         }
     }
 
-    /// Forgets what was to happen to packets that have not come.
+    /// Forgets the plans for packets that have not come.
     pub fn disarm(&self) {
         self.faults.disarm();
     }
 
-    /// Sends the kept request to the server, over the connection it was meant for, and returns once the server has dealt with it;
-    /// false: the server has ended that connection before.
+    /// Delivers the kept request to the server over its own connection, and returns once the server has dealt with it;
+    /// false: the server had ended that connection.
     pub fn deliver_kept(&self) -> bool {
         let (connection, packet) = crate::eventually("a request to keep", || self.faults.take_kept());
         connection.deliver(&packet)
     }
 
-    /// How many packets were lost, kept or held back one by one so far.
+    /// How many single packets were swallowed, kept or held back so far.
     pub fn struck(&self) -> usize {
         self.faults.struck()
     }
 
-    /// How many answers were swallowed, and how many made to be late, so far.
+    /// How many answers were swallowed and how many were delayed so far.
     pub fn replies(&self) -> Replies {
         self.faults.replies()
     }
 
     fn accept_on(&self, listener: TcpListener) {
-        let (server, faults, connections) = (self.server, self.faults.clone(), self.connections.clone());
+        let server = self.server;
+        let faults = self.faults.clone();
+        let connections = self.connections.clone();
         let accept = move || {
             for client in listener.incoming().flatten() {
                 if faults.refuses() {
                     return;
                 }
                 if let Ok(server) = TcpStream::connect(server) {
-                    // Held from before the first byte: a verb that comes in between would miss this connection.
-                    let mut connections = connections.lock().expect("nobody panics while holding this");
+                    // Locked before the first byte: otherwise a verb could come in between and miss this connection.
+                    let mut connections = connections.lock().expect("nothing panics while it is held");
                     connections.retain(|connection: &Arc<Connection>| !connection.ended());
                     connections.push(Connection::start(client, server, faults.clone()));
                 }
@@ -205,13 +209,13 @@ impl Proxy {
     }
 
     fn live(&self) -> MutexGuard<'_, Vec<Arc<Connection>>> {
-        let mut connections = self.connections.lock().expect("nobody panics while holding this");
+        let mut connections = self.connections.lock().expect("nothing panics while it is held");
         connections.retain(|connection| !connection.ended());
         connections
     }
 
     fn acceptor(&self) -> MutexGuard<'_, Option<JoinHandle<()>>> {
-        self.acceptor.lock().expect("nobody panics while holding this")
+        self.acceptor.lock().expect("nothing panics while it is held")
     }
 }
 

@@ -1,4 +1,4 @@
-//! Passes connections on from one address to another, unbroken; [`crate::Proxy`] is for faults.
+//! Forwards connections from one address to another, without faults. [`crate::Proxy`] is for faults.
 
 use std::io::{Read, Write, copy};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -12,7 +12,7 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Listens at `host` and `port`, of which 0 is any, and passes on to `to` until the test's process ends.
+    /// Listens at `host` and `port` (0: any free port), and forwards to the port `to` until the test's process ends.
     pub fn start(host: &str, port: u16, to: u16) -> Self {
         let listener = TcpListener::bind((host, port)).unwrap_or_else(|e| panic!("{host}:{port}: {e}"));
         let port = listener.local_addr().expect("a bound socket has an address").port();
@@ -41,10 +41,10 @@ impl Relay {
         self.port
     }
 
-    /// What a client sends first, of each connection once.
+    /// The first bytes of a client: of each connection once.
     ///
     /// # Panics
-    /// When none comes.
+    /// When none come.
     pub fn first(&self) -> Vec<u8> {
         self.first.recv_timeout(crate::PATIENCE).expect("a connection")
     }
@@ -56,6 +56,7 @@ fn clone(stream: &TcpStream) -> TcpStream {
 
 fn pass(from: &mut TcpStream, to: &mut TcpStream) {
     let _ = copy(from, to);
-    // Its other end is told, as if there were nobody in between.
-    let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+    // Both ends see the end, as if there were no relay between them.
+    let _ = from.shutdown(Shutdown::Both);
+    let _ = to.shutdown(Shutdown::Both);
 }

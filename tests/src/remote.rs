@@ -1,4 +1,4 @@
-//! A client in a process of its own: it is asked for what a client of this process would be, and can be suspended or forked.
+//! A client in a process of its own. Tests use it like a client of this process, and can suspend or fork it.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use crate::oracle::{self, Key};
 use crate::{Clocks, PATIENCE, Process, clock, ports};
 
-/// What a call came to; an error is its code and its words.
+/// The result of a call. An error has its code and its text.
 pub type End = Result<Answer, (String, String)>;
 
-/// The names by which both ends call a request's fields.
+/// The names of a request's fields, for both ends.
 pub mod wire {
     use super::*;
     use redlatch::{Op, kinds};
@@ -29,8 +29,10 @@ pub mod wire {
         })
     }
 
+    /// The request that [`of`] has written.
+    ///
     /// # Panics
-    /// When it is not what [`of`] gives.
+    /// When `value` is nothing that [`of`] writes.
     pub fn request(value: &Value) -> Request {
         let kind = kinds::name_of(value["kind"].as_str().expect("a kind")).expect("a kind that there is");
         let op = Op::from_number(value["op"].as_i64().expect("a number") as i32).expect("an operation that there is");
@@ -50,19 +52,19 @@ pub mod wire {
     }
 }
 
-/// The client.
+/// A client in another process.
 pub struct Remote {
     process: Mutex<Process>,
     clocks: Option<Clocks>,
     stream: Mutex<TcpStream>,
     waiting: Arc<Mutex<HashMap<u64, Sender<Value>>>>,
     count: AtomicU64,
-    /// The first half of its owners.
+    /// The client's id: the first half of its owners' names.
     pub id: String,
 }
 
 impl Remote {
-    /// Starts `worker` with a client of `url`; with `clocks` it has those in place of the machine's.
+    /// Starts `worker` with a client of `url`. With `clocks`, the worker sees those in place of the machine's.
     pub fn start(worker: &str, url: &str, clocks: Option<Clocks>) -> Self {
         let listener = ports::listen();
         let port = listener.local_addr().expect("a bound socket has an address").port();
@@ -73,7 +75,8 @@ impl Remote {
         let (stream, _) = listener.accept().expect("it has called");
         stream.set_nodelay(true).expect("it is a socket");
         let waiting: Arc<Mutex<HashMap<u64, Sender<Value>>>> = Arc::default();
-        let (answers, asked) = (BufReader::new(stream.try_clone().expect("it is a socket")), waiting.clone());
+        let answers = BufReader::new(stream.try_clone().expect("it is a socket"));
+        let asked = waiting.clone();
         std::thread::spawn(move || {
             for line in answers.lines().map_while(Result::ok) {
                 let answer: Value = serde_json::from_str(&line).unwrap_or_else(|e| panic!("a worker says `{line}`: {e}"));
@@ -85,12 +88,12 @@ impl Remote {
         Remote { process: Mutex::new(process), clocks, stream: Mutex::new(stream), waiting, count: AtomicU64::new(1), id }
     }
 
-    /// A number for a call of this client.
+    /// A new number for a call of this client.
     pub fn ticket(&self) -> u64 {
         self.count.fetch_add(1, SeqCst)
     }
 
-    /// Runs a request; `blocks`: on the caller's thread.
+    /// Runs a request. `blocks`: on the calling thread.
     pub fn submit(&self, ticket: u64, request: &Request, blocks: bool, done: impl FnOnce(End) + Send + 'static) {
         let answer = self.ask(json!({"id": ticket, "call": wire::of(request), "blocks": blocks}));
         std::thread::spawn(move || {
@@ -112,32 +115,32 @@ impl Remote {
         self.tell(&json!({"cancel": ticket}));
     }
 
-    /// Closes the client; hears when that has ended.
+    /// Closes the client. The receiver gets the result.
     pub fn close(&self) -> Receiver<Value> {
         self.ask(json!({"id": self.ticket(), "close": true}))
     }
 
-    /// Forks the process; hears what was wrong in the child, in a field `child`, once the child has ended.
+    /// Forks the process. Once the child has ended, the receiver gets the child's defects in a field `child`.
     pub fn fork(&self) -> Receiver<Value> {
         self.ask(json!({"id": self.ticket(), "fork": true}))
     }
 
-    /// Its machine goes to sleep.
+    /// Suspends the client's machine.
     pub fn stop(&self) {
         self.process().signal("STOP");
     }
 
-    /// Its machine has slept for so long.
+    /// Resumes the client's machine after it has slept for so long.
     pub fn go_on(&self, slept: Duration) {
         self.clocks.iter().for_each(|clocks| clocks.suspended_for(slept));
         self.process().signal("CONT");
     }
 
-    /// The holds in which it believes for longer than it has said that it does, in words.
+    /// The holds in which the client believes for longer than its reports say, in words.
     pub fn believes_too_long(&self) -> Vec<String> {
         let said = self.ask(json!({"id": self.ticket(), "looks": true})).recv_timeout(PATIENCE).expect("it looks");
         let at = clock::instant(said["at"].as_u64().expect("a time"));
-        // What it has told by then is heard by then.
+        // By then the client's earlier reports have arrived.
         std::thread::sleep(oracle::SETTLED);
         let mut wrong = Vec::new();
         for look in said["looks"].as_array().expect("a list") {
@@ -150,7 +153,7 @@ impl Remote {
         wrong
     }
 
-    /// What it has written to its output so far.
+    /// The worker's output so far.
     pub fn log(&self) -> String {
         self.process().log()
     }
@@ -167,7 +170,7 @@ impl Remote {
     }
 
     fn tell(&self, line: &Value) {
-        // A process that has ended answers nothing, which is what the caller is told.
+        // A dead worker answers nothing; the caller learns that from the missing answer.
         let _ = writeln!(self.stream.lock().expect("nothing panics while it is held"), "{line}");
     }
 }

@@ -4,12 +4,12 @@ use crate::oracle::places;
 use crate::server::{Options, Server};
 
 impl Server {
-    /// Starts a replica of it and returns once that has all of it.
+    /// Starts a replica of this server, and returns once it has all the data.
     pub fn replica(&self) -> Server {
         self.replica_over(self.port())
     }
 
-    /// The same for a replica that hears it over another port, such as a proxy's.
+    /// The same for a replica that follows over another port, such as a proxy's.
     pub fn replica_over(&self, port: u16) -> Server {
         let args = ["--replicaof", "127.0.0.1", &port.to_string()].map(str::to_owned).into();
         let replica = Server::with(Options { args, program: self.options.program.clone(), ..Options::default() });
@@ -21,7 +21,7 @@ impl Server {
         replica
     }
 
-    /// Returns once it takes every replica for one that has everything.
+    /// Returns once the server sees every replica up to date.
     pub fn until_in_step(&self) {
         let mut view = self.view();
         crate::eventually("replicas that have everything", || {

@@ -9,9 +9,9 @@ use crate::server::{Options, Server};
 use crate::view::View;
 use crate::{eventually, ports};
 
-/// How many there are.
+/// How many sentinels there are.
 const COUNT: usize = 3;
-/// What they call their master.
+/// The name that the sentinels give their master.
 pub const MASTER: &str = "mymaster";
 
 pub struct Sentinels {
@@ -22,12 +22,12 @@ pub struct Sentinels {
 }
 
 impl Sentinels {
-    /// Starts all, and returns once the sentinels know each other and the replica.
+    /// Starts all servers, and returns once the sentinels know each other and the replica.
     pub fn start() -> Self {
         Sentinels::start_at("127.0.0.1")
     }
 
-    /// The same, where the sentinels know the servers by that address of this machine.
+    /// The same, with sentinels that know the servers by this address of the machine.
     pub fn start_at(host: &str) -> Self {
         let at_once = ["--repl-diskless-sync-delay", "0", "--bind", "127.0.0.1", "::1"];
         let with =
@@ -46,7 +46,7 @@ impl Sentinels {
             (is("num-slaves", "1") && is("num-other-sentinels", &(COUNT - 1).to_string())).then_some(())
         };
         for port in &sentinels.ports {
-            eventually("a sentinel that knows everybody", || known(&mut look(*port)?));
+            eventually("a sentinel that knows all the others", || known(&mut look(*port)?));
         }
         sentinels
     }
@@ -68,7 +68,7 @@ impl Sentinels {
         &self.ports
     }
 
-    /// Freezes a sentinel: connections stay open, nothing is answered.
+    /// Freezes a sentinel: its connections stay open, and it answers nothing.
     pub fn pause(&self, place: usize) {
         self.processes[place].signal("STOP");
     }
@@ -78,24 +78,24 @@ impl Sentinels {
         self.processes[place].signal("CONT");
     }
 
-    /// Kills all sentinels; the servers go on.
+    /// Kills all sentinels. The servers go on.
     pub fn stop(&mut self) {
         self.processes.clear();
     }
 
-    /// One that looks into each sentinel.
+    /// A view of each sentinel.
     pub fn views(&self) -> impl Iterator<Item = View> + '_ {
         self.ports.iter().map(|port| look(*port).expect("it answers"))
     }
 
-    /// Which of the two servers most sentinels say is the master.
+    /// The place of the server that most sentinels call the master.
     pub fn master(&self) -> usize {
         let says = |port: &u16| -> Option<String> {
             let mut view = look(*port)?;
             let words: Vec<String> = view.try_command(&["SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER]).ok()?;
             words.get(1).cloned()
         };
-        // On a busy machine one may not answer: what is not said is no word for either.
+        // On a busy machine a sentinel may stay silent: its silence counts for neither server.
         eventually("sentinels of which most say the same", || {
             let said: Vec<String> = self.ports.iter().filter_map(says).collect();
             let most = |place: &usize| {
@@ -106,7 +106,7 @@ impl Sentinels {
         })
     }
 
-    /// Has the two change places, once the sentinels can.
+    /// Makes the two servers change roles, once the sentinels can.
     pub fn fail_over(&self) {
         eventually("sentinels that change the master", || {
             let mut view = look(self.ports[0])?;
@@ -114,8 +114,8 @@ impl Sentinels {
         });
     }
 
-    /// Starts a server that has died again, as a replica, and returns once all is as before. On a busy machine the sentinels may have had
-    /// the two change places once more.
+    /// Starts a dead server again, as a replica, and returns once the former order is back. On a busy machine the
+    /// sentinels may have changed the roles once more.
     pub fn revive(&self, dead: usize) {
         self.servers[dead].restart();
         let mut follows = 2;
@@ -141,7 +141,8 @@ impl Sentinels {
 
     /// Returns once that server is the master.
     pub fn until_master(&self, place: usize) {
-        // The server first: to ask the sentinels all the time would disturb them. Who promotes a server ends its connections.
+        // The server is asked first: constant questions would disturb the sentinels. A server ends its connections
+        // while it is promoted.
         eventually("a master that knows it", || {
             let role: Vec<redis::Value> = View::quick(&self.servers[place].direct_url()).ok()?.try_command(&["ROLE"]).ok()?;
             matches!(role.first(), Some(redis::Value::BulkString(word)) if word == b"master").then_some(())
@@ -150,14 +151,14 @@ impl Sentinels {
     }
 }
 
-/// A sentinel that has never heard of the others, as one that was cut off from them.
+/// A sentinel that has never heard of the others, like one that was cut off from them.
 pub struct Stray {
     pub port: u16,
     process: Guarded,
 }
 
 impl Stray {
-    /// Starts one that takes the server on that port for the master, and returns once it answers.
+    /// Starts a sentinel that takes the server on that port for the master, and returns once the sentinel answers.
     pub fn watching(host: &str, master: u16) -> Self {
         let port = ports::free();
         let dir: PathBuf = std::env::temp_dir().join(format!("redlatch-sentinel-{}-{port}", std::process::id()));

@@ -1,4 +1,4 @@
-//! A real server of the test's own: on a free port, with nothing on disk, gone when it is dropped.
+//! A real server of the test's own: on a free port, with nothing on disk. Dropping it ends it.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,23 +19,23 @@ pub struct Options {
     /// More words for the command line, such as `["--maxmemory", "1mb"]`.
     pub args: Vec<String>,
     pub password: Option<String>,
-    /// Whether it also listens on a unix socket, see [`Server::unix_url`].
+    /// Whether the server also listens on a unix socket, see [`Server::unix_url`].
     pub unix_socket: bool,
-    /// Whether it also speaks TLS, on [`Server::tls_port`].
+    /// Whether the server also speaks TLS, on [`Server::tls_port`].
     pub tls: Option<Tls>,
-    /// Whether it obeys `DEBUG`.
+    /// Whether the server obeys `DEBUG`.
     pub debugging: bool,
-    /// Whether it can be one of a cluster.
+    /// Whether the server can join a cluster.
     pub clustered: bool,
-    /// The program that is to run, if not the usual one.
+    /// The server's program; `None`: the usual one.
     pub program: Option<String>,
 }
 
-/// What a server shows, and asks of its clients, in TLS.
+/// The server's side of TLS: its certificate, and what it demands of clients.
 #[derive(Clone, Debug)]
 pub struct Tls {
     pub shown: Issued,
-    /// The file of the authority that clients must have a certificate of.
+    /// The file of the authority that must have signed a client's certificate.
     pub clients: Option<String>,
 }
 
@@ -64,7 +64,9 @@ impl Server {
         let dir = std::env::temp_dir().join(format!("redlatch-{}-{count}", std::process::id()));
         let mut server = Server { options, port: 0, tls_port: 0, bus_port: 0, dir, process: Mutex::new(None), watch: None };
         for _ in 0..20 {
-            (server.port, server.tls_port, server.bus_port) = (ports::free(), ports::free(), ports::free());
+            server.port = ports::free();
+            server.tls_port = ports::free();
+            server.bus_port = ports::free();
             if server.options.clustered && is_before_7(&server.program()) {
                 server.bus_port = server.port + 10_000;
             }
@@ -87,7 +89,8 @@ impl Server {
         self.tls_port
     }
 
-    /// Where it hears the other servers of its cluster. Of its own choice that would be among the ports that connections get.
+    /// The port for the other servers of the cluster. By default a server would choose one among the ports of ordinary
+    /// connections.
     pub fn bus_port(&self) -> u16 {
         self.bus_port
     }
@@ -102,7 +105,8 @@ impl Server {
         self.url_at(self.port)
     }
 
-    /// The same for another port, such as a proxy's. A cluster tells its clients where to go: from now on there, all of them.
+    /// The same for another port, such as a proxy's. A cluster tells its clients where to go: from now on it sends all
+    /// of them to this port.
     pub fn url_at(&self, port: u16) -> String {
         if mode() == "cluster" && port != self.port {
             self.view().command::<()>(&["CONFIG", "SET", "cluster-announce-port", &port.to_string()]);
@@ -116,7 +120,7 @@ impl Server {
         format!("redis{plus}{mode}://{password}127.0.0.1:{port}")
     }
 
-    /// The URL for who looks into this one server.
+    /// The URL of this one server, for views of its contents.
     pub fn direct_url(&self) -> String {
         self.url_of("", self.port)
     }
@@ -126,27 +130,27 @@ impl Server {
         format!("unix://{}", self.dir.join("socket").display())
     }
 
-    /// A fresh connection that looks into the server.
+    /// A fresh connection that shows the server's contents.
     pub fn view(&self) -> View {
         View::connect(&self.direct_url()).unwrap_or_else(|e| panic!("no connection to {}: {e}", self.address()))
     }
 
-    /// Hears what is published on `channel` from now on.
+    /// Starts a witness of the messages on `channel`.
     pub fn listen(&self, channel: &str) -> Listener {
         Listener::start(&self.direct_url(), channel)
     }
 
-    /// Sees all that it carries out from now on.
+    /// Starts a witness of all commands.
     pub fn monitor(&self) -> Monitor {
         Monitor::start(&format!("127.0.0.1:{}", self.port()))
     }
 
-    /// What it has said since its start, if it runs.
+    /// The server's output since its start, if it runs.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.dir.join("log")).unwrap_or_default()
     }
 
-    /// Kills the server; everything in it is lost.
+    /// Kills the server. Everything in it is lost.
     pub fn stop(&self) {
         let kill = || drop(self.process().take());
         match &self.watch {
@@ -155,30 +159,30 @@ impl Server {
         }
     }
 
-    /// This test breaks a statement on purpose, with names in which `name` is; `reason` says what for.
+    /// Exempts names with `name` in them from a statement that the test breaks on purpose; `reason` says why.
     pub fn exempt(&self, statement: Statement, name: &str, reason: &str) {
         assert!(!reason.is_empty(), "say why");
         self.watch.iter().for_each(|watch| watch.exempt(statement, name));
     }
 
-    /// What the rig sees of it by itself.
+    /// The rig's own watch of the server.
     pub fn watch(&self) -> &Watch {
         self.watch.as_ref().expect("it stands aside in programs that measure")
     }
 
-    /// What was violated here until now, with a last look at what is left: the rig looks no more.
+    /// Takes one last look, ends the watch, and returns the violations on this server.
     pub fn judged(&self) -> Vec<Violation> {
         self.watch().look_back();
         self.watch().take_violations()
     }
 
-    /// Starts it again, empty, on the same port.
+    /// Starts the server again, empty, on the same port.
     pub fn restart(&self) {
         self.stop();
         self.launch().unwrap_or_else(|log| panic!("{} did not start again: {log}", self.address()));
     }
 
-    /// Freezes the process: connections stay open, nothing is answered.
+    /// Freezes the process: its connections stay open, and it answers nothing.
     pub fn pause(&self) {
         self.process().as_ref().expect("it runs").signal("STOP");
     }
@@ -195,7 +199,7 @@ impl Server {
     fn launch(&self) -> Result<(), String> {
         std::fs::create_dir_all(&self.dir).map_err(|e| e.to_string())?;
         let process = Guarded::start(&self.dir, &self.command());
-        // Another process may have won the port: only the answer of our own pid counts.
+        // Another process may have won the port: only an answer with our own pid counts.
         let ours = crate::eventually("a server that answers", || {
             if process.ended() {
                 return Some(false);
@@ -214,15 +218,16 @@ impl Server {
     }
 
     fn program(&self) -> String {
-        // Not every build of a server knows TLS; Debian's does, and it is the client's TLS that is under test.
+        // Not every build of a server has TLS. Debian's has, and the test is about the client's TLS.
         let asked = std::env::var("REDLATCH_TEST_SERVER").ok().filter(|_| self.options.tls.is_none());
         self.options.program.clone().or(asked).unwrap_or_else(|| "redis-server".into())
     }
 
     fn command(&self) -> Vec<String> {
-        let (port, dir) = (self.port.to_string(), self.dir.display().to_string());
+        let port = self.port.to_string();
+        let dir = self.dir.display().to_string();
         let fixed = ["--port", &port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", &dir];
-        // Nobody waits 5 s for more replicas before the first one gets anything.
+        // By default a server waits 5 s for more replicas before it serves the first one.
         let fixed = fixed.into_iter().chain(["--repl-diskless-sync-delay", "0"]);
         let mut command: Vec<String> = [self.program()].into_iter().chain(fixed.map(str::to_owned)).collect();
         if let Some(password) = &self.options.password {
@@ -242,7 +247,8 @@ impl Server {
             command.extend(["--enable-debug-command", "local"].map(str::to_owned));
         }
         if self.options.clustered || mode() == "cluster" {
-            // Else one that has never met another does not know where it is, and Redisson does not find it.
+            // Otherwise a server that has never met another does not know its own address, and Redisson does not find
+            // it.
             let words = ["--cluster-enabled", "yes", "--cluster-require-full-coverage", "no", "--cluster-announce-ip", "127.0.0.1"];
             command.extend(words.map(str::to_owned));
             if !is_before_7(&command[0]) {
@@ -254,13 +260,14 @@ impl Server {
     }
 }
 
-/// What each server is to its clients: `cluster`, of which it is all, or `replicated`, without replicas; empty: itself.
+/// What each server is to its clients: `cluster`, a cluster of one; `replicated`, a master without replicas; empty: a
+/// plain server.
 fn mode() -> &'static str {
     static MODE: LazyLock<String> = LazyLock::new(|| std::env::var("REDLATCH_TEST_MODE").unwrap_or_default());
     &MODE
 }
 
-/// Those always obey `DEBUG` and choose their bus port, and do not know the options.
+/// Servers before 7 always obey `DEBUG` and choose their bus port, and do not know the options.
 fn is_before_7(program: &str) -> bool {
     let version = std::process::Command::new(program).arg("--version").output().expect("the server's program runs");
     String::from_utf8_lossy(&version.stdout).contains("v=6.")
@@ -276,7 +283,7 @@ impl Drop for Server {
         watch.end();
         let violations: Vec<String> = watch.violations().iter().map(ToString::to_string).collect();
         if !violations.is_empty() && !std::thread::panicking() {
-            panic!("what holds at every moment did not, see tests/src/oracle:\n{}", violations.join("\n"));
+            panic!("a statement of tests/src/oracle was violated:\n{}", violations.join("\n"));
         }
     }
 }

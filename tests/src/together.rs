@@ -1,4 +1,4 @@
-//! Many jobs at once, each known by its name when it fails.
+//! Many jobs at once. A job that fails is known by its name.
 
 use std::panic::resume_unwind;
 use std::thread;
@@ -6,7 +6,8 @@ use std::thread;
 /// Runs named jobs on threads of their own.
 ///
 /// # Panics
-/// When any of them panicked, with the names of all that did. A thread has its job's name, so the first panic of each names it too.
+/// When any job panicked, with the names of all such jobs. A thread has its job's name, so the first panic of each
+/// names it too.
 pub fn all_at_once<'a, J: FnOnce() + Send + 'a>(jobs: impl Iterator<Item = (String, J)>) {
     let failed = thread::scope(|scope| {
         let start = |(name, job): (String, J)| {

@@ -1,4 +1,5 @@
-//! What the processes of a run under faults have in common: which locks they take, and where the counters are that only these protect.
+//! The common ground of the processes of a run under faults: which locks they take, and where the counters are that
+//! only these locks protect.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What a lock is.
+/// The kinds of locks in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     Plain,
@@ -18,13 +19,13 @@ pub enum Kind {
     NonReentrantFair,
     ReadWrite,
     Semaphore,
-    /// Permits with ids, which are renewed or have a lease.
+    /// Permits with ids. They are renewed, or have a lease.
     Permits,
-    /// Each attempt has a latch of its own.
+    /// A latch for each attempt.
     Latch,
     /// All of several locks, see [`covers`].
     Multi,
-    /// A majority of the servers that are there for this alone.
+    /// A majority of the servers that exist only for red locks.
     Red,
     Token,
     /// Several values of one group, see [`covers`] and [`value`].
@@ -32,7 +33,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Every kind; two of them more often, because they are the quickest and the most used.
+    /// Every kind. Two of them come more often, because they are the fastest and the most used.
     #[rustfmt::skip]
     pub const ALL: [Kind; 21] = [
         Kind::Plain, Kind::Plain, Kind::Plain, Kind::Plain, Kind::Plain,
@@ -42,10 +43,10 @@ impl Kind {
         Kind::Multi, Kind::Red, Kind::Token, Kind::Values,
     ];
 
-    /// The kinds with these names, which have commas between them; `all`: [`Kind::ALL`].
+    /// The kinds with these names, separated by commas; `all`: [`Kind::ALL`].
     ///
     /// # Panics
-    /// When there is none of that name.
+    /// When there is no kind of that name.
     pub fn named(names: &str) -> Vec<Kind> {
         let one = |name: &str| Kind::ALL.into_iter().find(|kind| format!("{kind:?}").eq_ignore_ascii_case(name));
         match names {
@@ -54,7 +55,7 @@ impl Kind {
         }
     }
 
-    /// Locks that are taken and given back at once, by everybody.
+    /// Locks that every lane takes and releases at once.
     pub fn fast_keys(self) -> &'static [u32] {
         match self {
             Kind::Plain => &[0, 2],
@@ -74,7 +75,7 @@ impl Kind {
         }
     }
 
-    /// Locks that are held long enough to be renewed, or lost.
+    /// Locks that their holders keep long enough to be renewed, or lost.
     pub fn slow_keys(self) -> &'static [u32] {
         match self {
             Kind::Plain => &[10],
@@ -94,17 +95,17 @@ impl Kind {
         }
     }
 
-    /// One owner at a time, or readers beside each other: a hold keeps all others out.
+    /// Whether a hold keeps all others out: one owner at a time, or readers beside each other.
     pub fn excludes(self) -> bool {
         !matches!(self, Kind::Semaphore | Kind::Permits | Kind::Latch)
     }
 
-    /// The waiter that came first is served first, in all processes.
+    /// Whether the waiter that came first is served first, across all processes.
     pub fn is_fair(self) -> bool {
         matches!(self, Kind::Fair | Kind::NonReentrantFair)
     }
 
-    /// Its owner may take it once more. The owner of a token lock, say, is refused.
+    /// Whether the owner may take the lock again. The owner of a token lock, for example, is refused.
     pub fn is_reentrant(self) -> bool {
         !matches!(self, Kind::Token | Kind::NonReentrant | Kind::NonReentrantFair)
     }
@@ -132,13 +133,13 @@ impl Kind {
 /// How many calls an attempt at this lock makes, one after the other.
 pub fn calls(key: u32) -> u64 {
     match Kind::of(key) {
-        // It is set, counted down to zero, and waited for.
+        // The attempt sets the latch, counts it down to zero and waits for it.
         Kind::Latch => LATCH_COUNT + 2,
         _ => covers(key).len() as u64,
     }
 }
 
-/// The locks that are held with this one: itself, or those that it is made of.
+/// The locks that are held with this one: the lock itself, or its parts.
 pub fn covers(key: u32) -> Vec<u32> {
     match key {
         50 => vec![52, 53],
@@ -154,13 +155,13 @@ pub fn permits(key: u32) -> u64 {
     if key == 40 || key == 120 { 5 } else { 3 }
 }
 
-/// Locks of one lane each begin here.
+/// The first number of the locks that belong to one lane each.
 pub const OWN_KEYS: u32 = 1000;
-/// The longest that a killed process can keep a lock.
+/// The longest time that a killed process can keep a lock.
 pub const LONGEST_LEASE: Duration = Duration::from_secs(5);
-/// The same of a red lock: a server that lost what it had may come back after that.
+/// The same for a red lock. A server that lost its data may come back after that time.
 pub const LONGEST_RED_LEASE: Duration = Duration::from_millis(1500);
-/// From so many a latch is counted down to zero.
+/// The count with which a latch begins.
 pub const LATCH_COUNT: u64 = 2;
 /// Longer than any fault lasts: an open latch lets its waiter go at once.
 pub const LATCH_PATIENCE: Duration = Duration::from_secs(10);
@@ -170,12 +171,12 @@ pub fn name(key: u32) -> String {
     format!("k{}", if Kind::of(key) == Kind::Values { 80 } else { key })
 }
 
-/// What a lock of a group is called in it.
+/// The name of a value within its group.
 pub fn value(key: u32) -> String {
     format!("v{key}")
 }
 
-/// One counter for each lock, in files, with nothing to protect them.
+/// One counter for each lock, in files. Nothing but the lock protects it.
 pub struct Counters {
     dir: PathBuf,
     files: Mutex<HashMap<u32, Arc<File>>>,
@@ -188,7 +189,7 @@ impl Counters {
 
     pub fn read(&self, key: u32) -> u64 {
         let mut number = [0; 8];
-        // A counter that nobody has written yet is 0.
+        // A counter that was never written is 0.
         let _ = self.open(key).read_at(&mut number, 0);
         u64::from_le_bytes(number)
     }
@@ -198,7 +199,7 @@ impl Counters {
     }
 
     fn open(&self, key: u32) -> Arc<File> {
-        let mut files = self.files.lock().expect("nobody panics while holding this");
+        let mut files = self.files.lock().expect("nothing panics while it is held");
         let open = || {
             let path = self.dir.join(format!("counter-{key}"));
             let file = File::options().read(true).write(true).create(true).truncate(false).open(&path);

@@ -1,4 +1,4 @@
-//! What is in a server, asked without any code under test.
+//! The contents of a server, read without any code under test.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,10 +10,11 @@ use crate::PATIENCE;
 use crate::cluster::SLOTS;
 use crate::oracle::watch;
 
-/// A connection that looks. Each has a socket of its own; its commands count in [`View::calls`] like everybody's.
+/// A connection for looking. Each view has a socket of its own. Its commands count in [`View::calls`] like any
+/// client's.
 pub struct View {
     pub(crate) connection: Connection,
-    /// The server's.
+    /// The server's port.
     port: u16,
 }
 
@@ -24,7 +25,7 @@ impl View {
         Ok(View { connection, port: port(url) })
     }
 
-    /// A connection that is given up soon when the server is in trouble.
+    /// A connection that gives up soon when the server is in trouble.
     ///
     /// # Errors
     /// When it cannot be opened.
@@ -38,12 +39,12 @@ impl View {
     /// Runs any command.
     ///
     /// # Panics
-    /// When the server refuses it or the answer is of another type.
+    /// When the server refuses the command, or the answer has another type.
     pub fn command<T: FromRedisValue>(&mut self, words: &[&str]) -> T {
         self.try_command(words).unwrap_or_else(|e| panic!("{words:?}: {e}"))
     }
 
-    /// Runs any command; refusals come back.
+    /// Runs any command, and returns a refusal.
     pub fn try_command<T: FromRedisValue>(&mut self, words: &[&str]) -> RedisResult<T> {
         let mut command = redis::cmd(words[0]);
         for word in &words[1..] {
@@ -57,10 +58,10 @@ impl View {
         }
     }
 
-    /// Runs a command that is made already.
+    /// Runs a prepared command.
     ///
     /// # Panics
-    /// When there is no answer; a refusal is one.
+    /// When there is no answer. A refusal is an answer.
     pub fn run(&mut self, command: &redis::Cmd) -> redis::Value {
         match command.query(&mut self.connection) {
             Ok(answer) => answer,
@@ -69,12 +70,12 @@ impl View {
         }
     }
 
-    /// The fields of a hash; empty if there is none.
+    /// The fields of a hash; empty if there is no such key.
     pub fn hgetall(&mut self, key: &str) -> BTreeMap<String, String> {
         self.command(&["HGETALL", key])
     }
 
-    /// The remaining time of a key in ms; −1: no end, −2: no key.
+    /// The remaining time of a key in ms; −1: it has no end, −2: there is no such key.
     pub fn pttl(&mut self, key: &str) -> i64 {
         self.command(&["PTTL", key])
     }
@@ -94,23 +95,24 @@ impl View {
         keys
     }
 
-    /// The channels that somebody listens on, sorted.
+    /// All channels that have subscribers, sorted.
     pub fn channels(&mut self, pattern: &str) -> Vec<String> {
         let mut channels: Vec<String> = self.command(&["PUBSUB", "CHANNELS", pattern]);
-        // Those of the slots of a cluster, where the server knows of that.
+        // The shard channels too, where the server knows of them.
         channels.extend(self.try_command::<Vec<String>>(&["PUBSUB", "SHARDCHANNELS", pattern]).unwrap_or_default());
         channels.sort();
         channels
     }
 
-    /// How many connections listen on a channel.
+    /// How many connections are subscribed to a channel.
     pub fn listeners(&mut self, channel: &str) -> u64 {
         let counts: (String, u64) = self.command(&["PUBSUB", "NUMSUB", channel]);
         let sharded: Option<(String, u64)> = self.try_command(&["PUBSUB", "SHARDNUMSUB", channel]).ok();
         counts.1 + sharded.map_or(0, |(_, count)| count)
     }
 
-    /// How often each command was called since the start or [`View::forget_calls`], inside scripts too; names in lower case.
+    /// How often each command was called since the start or since [`View::forget_calls`], inside scripts too. Names are
+    /// in lower case.
     pub fn calls(&mut self) -> BTreeMap<String, u64> {
         let own = watch::at(self.port);
         let (lines, own) = match own {
@@ -121,14 +123,14 @@ impl View {
             let (name, fields) = line.strip_prefix("cmdstat_")?.split_once(':')?;
             let calls = fields.split(',').find_map(|field| field.strip_prefix("calls="))?;
             let calls: u64 = calls.parse().ok()?;
-            // What the rig asks by itself is no call of a client.
+            // The rig's own commands are no calls of a client.
             let calls = calls.saturating_sub(own.get(name).copied().unwrap_or_default());
             (calls > 0).then(|| (name.to_owned(), calls))
         };
         lines.lines().filter_map(count).collect()
     }
 
-    /// Sets all of [`View::calls`] to nothing.
+    /// Sets all of [`View::calls`] to zero.
     pub fn forget_calls(&mut self) {
         match watch::at(self.port) {
             Some(own) => own.apart(|own| {
@@ -139,12 +141,12 @@ impl View {
         }
     }
 
-    /// Whether somebody is to be told of the next change of a key, because it has read it.
+    /// Whether the server tracks keys: it will tell some client of the next change of a key that the client has read.
     pub fn tells(&mut self) -> bool {
         self.info_field("stats", "tracking_total_keys").is_some_and(|keys| keys != "0")
     }
 
-    /// How many clients are connected, this view included, and what the rig asks by itself left out.
+    /// How many clients are connected: with this view, without the rig's own watch.
     pub fn clients(&mut self) -> u64 {
         let own = watch::at(self.port).is_some_and(|watch| watch.is_connected());
         let field = self.info_field("clients", "connected_clients");
@@ -152,7 +154,7 @@ impl View {
         all - u64::from(own)
     }
 
-    /// How many bytes the server uses, after what its allocator need not keep was given back.
+    /// How many bytes the server uses, after its allocator has returned all that it need not keep.
     pub fn memory(&mut self) -> u64 {
         self.command::<()>(&["MEMORY", "PURGE"]);
         self.info_field("memory", "used_memory").and_then(|bytes| bytes.parse().ok()).expect("every server counts its bytes")
@@ -162,20 +164,20 @@ impl View {
         self.info_field("server", "process_id")?.parse().ok()
     }
 
-    /// Whether clients tell each other by the channels of a cluster's slots.
+    /// Whether the server has sharded channels, which belong to the slots of a cluster.
     pub(crate) fn shards(&mut self) -> bool {
         self.info_field("cluster", "cluster_enabled").is_some_and(|is| is == "1")
             && self.try_command::<redis::Value>(&["PUBSUB", "SHARDNUMSUB"]).is_ok()
     }
 
-    /// Gives it slots of a cluster.
+    /// Gives the server slots of a cluster.
     pub(crate) fn take_slots(&mut self, slots: Range<usize>) {
         let slots: Vec<String> = slots.map(|slot| slot.to_string()).collect();
         let words: Vec<&str> = ["CLUSTER", "ADDSLOTS"].into_iter().chain(slots.iter().map(String::as_str)).collect();
         self.command::<()>(&words);
     }
 
-    /// Makes it all of a cluster.
+    /// Makes the server a cluster of its own, with every slot.
     pub fn take_every_slot(&mut self) {
         self.take_slots(0..SLOTS);
         crate::eventually("a cluster of one", || self.command::<String>(&["CLUSTER", "INFO"]).contains("cluster_state:ok").then_some(()));
@@ -191,7 +193,7 @@ impl View {
     }
 }
 
-/// The port in a URL; 0: it has none.
+/// The port in a URL; 0: the URL has none.
 fn port(url: &str) -> u16 {
     let host = url.split("://").nth(1).unwrap_or_default().split(['/', '?']).next().unwrap_or_default();
     host.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or_default()

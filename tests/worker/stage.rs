@@ -70,7 +70,7 @@ impl Stage {
 
     /// How often the server says that this owner holds this key; `None`: it does not say.
     pub fn counted(&self, key: &str, field: &str) -> Option<u64> {
-        let mut slot = self.view.lock().expect("nobody panics while holding this");
+        let mut slot = self.view.lock().expect("nothing panics while it is held");
         let mut view = slot.take().or_else(|| View::quick(&self.direct).ok())?;
         let count: Option<u64> = view.try_command(&["HGET", key, field]).ok()?;
         *slot = Some(view);

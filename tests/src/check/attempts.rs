@@ -1,32 +1,33 @@
-//! Puts the events of each process together: what was asked, what came of it, and how long it was believed to be held.
+//! Puts the events of each process together: the requests, their results, and how long each holder believed in its
+//! hold.
 
 use std::collections::HashMap;
 
 use super::fault::{Fault, Kind};
 use crate::history::{Entry, Event, Section};
 
-/// One acquire and what came of it.
+/// One acquire and its result.
 #[derive(Clone, Debug)]
 pub struct Attempt {
-    /// The number of its process's history.
+    /// The number of the process's history.
     pub process: usize,
     pub lane: u32,
     pub number: u64,
     pub key: u32,
     pub owner: u64,
-    /// ns; `None`: for ever.
+    /// In ns; `None`: without a limit.
     pub wait: Option<u64>,
-    /// ms; `None`: it is renewed.
+    /// In ms; `None`: the hold is renewed.
     pub lease: Option<u64>,
-    /// How many permits; 0: it shares with others who share.
+    /// How many permits; 0: a reader, which shares the lock with other readers.
     pub takes: u64,
     pub called: u64,
-    /// When it returned and with what; `None`: its process ended before.
+    /// When the acquire returned, and its result; `None`: the process ended before.
     pub end: Option<(u64, End)>,
-    /// When its process ended.
+    /// When the process ended.
     pub gone: u64,
     pub hold: Option<Hold>,
-    /// What the server counted of this owner, and what was expected.
+    /// Rows of: when, the server's count of the owner's holds, and the expected count.
     pub counted: Vec<(u64, u64, u64)>,
 }
 
@@ -38,41 +39,41 @@ pub enum End {
     Dropped,
 }
 
-/// A hold, for as long as it was believed in.
+/// A hold, for as long as its holder believed in it.
 #[derive(Clone, Debug)]
 pub struct Hold {
-    /// The server gave it after this.
+    /// The server granted the hold after this time.
     pub asked: u64,
     pub from: u64,
     pub until: u64,
     pub close: Close,
     pub section: Section,
-    /// Of a lock that draws one.
+    /// For locks that draw a token.
     pub token: Option<i64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Close {
-    /// It was still sure when release was called; when that returned, and with what.
+    /// The holder was still sure when it called release. `returned`: when release returned, and with which code.
     Released { returned: Option<(u64, String)> },
-    /// Its holder was told.
+    /// The holder was told of its loss.
     Lost { told: u64, reason: String },
-    /// Its process ended, then.
+    /// The holder's process ended at this time.
     Died { at: u64 },
 }
 
 impl Attempt {
-    pub fn who(&self) -> String {
+    pub fn caller(&self) -> String {
         format!("process {} lane {} attempt {} (owner {})", self.process, self.lane, self.number, self.owner)
     }
 
-    /// The last moment that it can have been waiting for the lock.
+    /// The last moment at which the attempt can have been waiting for the lock.
     pub fn waited_until(&self) -> u64 {
         self.end.as_ref().map_or(self.gone, |(at, _)| *at)
     }
 }
 
-/// The attempts of all processes. A process's number is the place of its history.
+/// The attempts of all processes. The number of a process is the place of its history.
 pub fn assemble(histories: &[Vec<Entry>], faults: &[Fault]) -> Vec<Attempt> {
     let mut all = Vec::new();
     for (process, entries) in histories.iter().enumerate() {
@@ -84,16 +85,29 @@ pub fn assemble(histories: &[Vec<Entry>], faults: &[Fault]) -> Vec<Attempt> {
             if let Event::Acquire { key, owner, wait, lease, takes } = entry.event {
                 places.insert((entry.lane, entry.attempt), all.len());
                 let wait = wait.map(|ms| ms * 1_000_000);
-                let (lane, number, called) = (entry.lane, entry.attempt, entry.at);
-                let (end, hold, counted) = (None, None, Vec::new());
-                all.push(Attempt { process, lane, number, key, owner, wait, lease, takes, called, end, gone: ended, hold, counted });
+                all.push(Attempt {
+                    process,
+                    lane: entry.lane,
+                    number: entry.attempt,
+                    key,
+                    owner,
+                    wait,
+                    lease,
+                    takes,
+                    called: entry.at,
+                    end: None,
+                    gone: ended,
+                    hold: None,
+                    counted: Vec::new(),
+                });
             } else if let Some(place) = places.get(&(entry.lane, entry.attempt)) {
                 all[*place].on(entry, ended);
             }
         }
         for hold in all[first..].iter_mut().filter_map(|attempt: &mut Attempt| attempt.hold.as_mut()) {
             if let Close::Died { at } = &mut hold.close {
-                (*at, hold.until) = (ended, hold.until.min(ended));
+                *at = ended;
+                hold.until = hold.until.min(ended);
             }
         }
     }
@@ -107,8 +121,14 @@ impl Attempt {
             Event::Acquire { .. } => {}
             Event::Held { asked, deadline } => {
                 self.end = Some((at, End::Held));
-                let (asked, from, until, close) = (at.min(*asked), at, *deadline, Close::Died { at });
-                self.hold = Some(Hold { asked, from, until, close, section: Section::None, token: None });
+                self.hold = Some(Hold {
+                    asked: at.min(*asked),
+                    from: at,
+                    until: *deadline,
+                    close: Close::Died { at },
+                    section: Section::None,
+                    token: None,
+                });
             }
             Event::NotNow => self.end = Some((at, End::NotNow)),
             Event::Failed { code, text } => self.end = Some((at, End::Failed { code: code.clone(), text: text.clone() })),
@@ -120,12 +140,15 @@ impl Attempt {
                     Event::Token { token } => hold.token = Some(*token),
                     Event::Deadline { deadline } => hold.until = *deadline,
                     Event::Lost { since, reason, section } => {
-                        // The deadline that was seen last may be an earlier one than the one that ended it: never later than told.
-                        (hold.until, hold.section) = (hold.until.min(*since), *section);
+                        // The deadline in the history may be earlier than the one that ended the hold. The belief never
+                        // lasts longer than the history says.
+                        hold.until = hold.until.min(*since);
+                        hold.section = *section;
                         hold.close = Close::Lost { told: at.min(ended), reason: reason.clone() };
                     }
                     Event::Release { section } => {
-                        (hold.until, hold.section) = (at, *section);
+                        hold.until = at;
+                        hold.section = *section;
                         hold.close = Close::Released { returned: None };
                     }
                     Event::Released { code } => {

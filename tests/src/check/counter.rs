@@ -1,4 +1,5 @@
-//! The counter that only the lock protects: each whole section must have read what the one before it wrote.
+//! The counter that only the lock protects. Each whole section must have read the number that the section before it
+//! wrote.
 
 use super::{Attempt, Close, Fault, Violations, by_key};
 use crate::history::Section;
@@ -7,18 +8,18 @@ use crate::traffic::Kind;
 #[derive(Clone, Debug, Default)]
 pub struct Counted {
     pub violations: Violations,
-    /// Sections whose holder was sure of its hold after it had written.
+    /// Sections whose holder was sure of its hold even after it had written.
     pub whole: u64,
-    /// Sections of holders that were killed, or told that they had lost it, or whose hold an operator took away: when and whether they
-    /// wrote is open.
+    /// Sections of holders that were killed, were told of a loss, or whose hold an operator took away. Nothing tells
+    /// when such a holder wrote, or whether it did.
     pub broken: u64,
     /// Steps in the counter that a broken section explains.
     pub explained: u64,
-    /// What the counters show in the end, added up.
+    /// The sum of all counters at the end.
     pub shows: u64,
 }
 
-/// One section: when its holder could have read and written.
+/// One section: when its holder can have read and written.
 struct Span {
     from: u64,
     until: u64,
@@ -26,7 +27,7 @@ struct Span {
     whole: bool,
 }
 
-/// Follows each counter through its sections. `last(key)` is what the counter shows in the end.
+/// Follows each counter through its sections. `last(key)` is the counter's number at the end.
 pub fn counter(attempts: &[Attempt], faults: &[Fault], last: impl Fn(u32) -> u64) -> Counted {
     let mut found = Counted::default();
     by_key(attempts, |key, attempts| {
@@ -37,27 +38,28 @@ pub fn counter(attempts: &[Attempt], faults: &[Fault], last: impl Fn(u32) -> u64
         found.broken += broken.len() as u64;
         let mut writers = Writers::new(broken);
         let (mut shows, mut since) = (0, 0);
-        let mut step = |reads: u64, until: u64, since: u64, shows: u64, who: &str| {
+        let mut step = |reads: u64, until: u64, since: u64, shows: u64, caller: &str| {
             if reads == shows {
                 return;
             }
             if writers.explain(since, until) {
                 found.explained += 1;
             } else {
-                found.violations.add(|| format!("the counter of key {key} shows {reads} to {who}, after {shows} was written"));
+                found.violations.add(|| format!("the counter of key {key} shows {reads} to {caller}, after {shows} was written"));
             }
         };
         for span in &whole {
             step(span.read, span.until, since, shows, &format!("the section from {} to {}", span.from, span.until));
-            (shows, since) = (span.read + 1, span.from);
+            shows = span.read + 1;
+            since = span.from;
         }
-        step(last(key), u64::MAX, since, shows, "us in the end");
+        step(last(key), u64::MAX, since, shows, "the rig at the end");
         found.shows += last(key);
     });
     found
 }
 
-/// Broken sections that have not explained a step yet. A section writes once, so that it explains one step at most.
+/// Broken sections that have not explained a step yet. A section writes once, so it explains at most one step.
 struct Writers(Vec<Span>);
 
 impl Writers {
@@ -66,8 +68,8 @@ impl Writers {
         Writers(broken)
     }
 
-    /// Uses up the section that ended first of those that may have written between the two times. The steps come in order, so the
-    /// sections that end later are kept for later steps.
+    /// Uses up one section that may have written between the two times: the one that ended first. The steps come in
+    /// order, so sections that end later stay for later steps.
     fn explain(&mut self, from: u64, until: u64) -> bool {
         let found = self.0.iter().position(|span| span.from <= until && from <= span.until);
         found.map(|at| self.0.remove(at)).is_some()
@@ -75,7 +77,7 @@ impl Writers {
 }
 
 fn span(attempt: &Attempt, faults: &[Fault]) -> Option<Span> {
-    // Whoever shares a lock only reads, and permits protect no counter.
+    // Readers do not write, and permits protect no counter.
     let hold = attempt.hold.as_ref().filter(|_| attempt.takes > 0 && Kind::of(attempt.key).excludes())?;
     let span = |until, read, whole| Some(Span { from: hold.from, until, read, whole });
     match (&hold.close, hold.section) {
@@ -84,7 +86,7 @@ fn span(attempt: &Attempt, faults: &[Fault]) -> Option<Span> {
             span(hold.until, read, !faults.iter().any(taken_away))
         }
         (Close::Released { .. }, Section::None) => None,
-        // It looked before it wrote, and did not write.
+        // The holder noticed its loss before it wrote, and did not write.
         (Close::Lost { .. }, Section::None) => None,
         (Close::Lost { told, .. }, Section::Wrote(_)) => span(*told, 0, false),
         (Close::Died { at }, _) => span(*at, 0, false),

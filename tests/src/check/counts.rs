@@ -1,4 +1,4 @@
-//! While a holder believes in its hold, the server has it, and as often as the owner took it.
+//! While a holder believes in its holds, the server has as many holds of that owner.
 
 use super::{Attempt, Fault, Violations};
 
@@ -6,11 +6,11 @@ use super::{Attempt, Fault, Violations};
 pub struct Counts {
     pub violations: Violations,
     pub asked: u64,
-    /// Differences that an operator or a restart made.
+    /// Differences that an operator or a restart explains.
     pub behind_the_back: u64,
 }
 
-/// Compares what the server counted with what the holder believed.
+/// Compares the server's counts with the holders' beliefs.
 pub fn counts(attempts: &[Attempt], faults: &[Fault]) -> Counts {
     let mut found = Counts::default();
     for attempt in attempts {
@@ -23,8 +23,9 @@ pub fn counts(attempts: &[Attempt], faults: &[Fault]) -> Counts {
             if faults.iter().any(|fault| fault.takes_away(attempt.key) && fault.overlaps(asked, *at)) {
                 found.behind_the_back += 1;
             } else {
-                let (key, who) = (attempt.key, attempt.who());
-                found.violations.add(|| format!("the server has {count} holds of key {key} at {at}, not {expected}, for {who}"));
+                let key = attempt.key;
+                let caller = attempt.caller();
+                found.violations.add(|| format!("the server has {count} holds of key {key} at {at}, not {expected}, for {caller}"));
             }
         }
     }

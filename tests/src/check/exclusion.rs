@@ -5,22 +5,22 @@ use super::{Attempt, Fault, Hold, Kind, Limits, Violations, by_lock, shown};
 #[derive(Clone, Debug, Default)]
 pub struct Exclusion {
     pub violations: Violations,
-    /// Holds that were believed in for any time at all.
+    /// Holds whose holders believed in them at all.
     pub holds: u64,
     /// Holds whose deadline had passed when acquire returned.
     pub stale: u64,
-    /// Overlaps with a hold that an operator or a restart had ended behind its holder's back.
+    /// Overlaps with a hold that an operator or a restart had ended without its holder's knowledge.
     pub behind_the_back: u64,
-    /// Acquires that were under way while the holder before them still believed. The server carried them out later, or there would be a
-    /// violation; the histories cannot show it.
+    /// Acquires that were under way while the holder before them still believed. The server can only have carried them
+    /// out later: otherwise they would be violations. The histories cannot show it.
     pub near: u64,
-    /// How long holders still believed after an operator had taken the key away, in ns and in order.
+    /// How long holders believed on after an operator had taken the key away: in ns, sorted.
     pub believed: Vec<u64>,
-    /// Holders that believed so for longer than it takes to tell them, with nothing in the way of that.
+    /// Holders that believed on for longer than the news takes, although nothing was in the way of the news.
     pub untold: Violations,
 }
 
-/// Compares all holds of each lock that excludes anybody. Whoever shares it may hold it beside others who do.
+/// Compares all holds of each lock that excludes others. Readers of one lock may hold it at the same time.
 pub fn exclusion(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Exclusion {
     let mut found = Exclusion::default();
     let taking: Vec<_> = faults.iter().filter(|fault| is_taking(fault)).collect();
@@ -36,7 +36,7 @@ pub fn exclusion(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Exc
                 found.believed.push(believed);
                 let delays = |other: &Fault| may_delay_news(other, holder, fault, limits);
                 if believed > limits.told && !faults.iter().any(delays) {
-                    found.untold.add(|| format!("{} believed in key {key} for {} after its DEL", holder.who(), shown(believed)));
+                    found.untold.add(|| format!("{} believed in key {key} for {} after its DEL", holder.caller(), shown(believed)));
                 }
             }
         }
@@ -45,11 +45,12 @@ pub fn exclusion(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Exc
             found.near += active.iter().filter(|(_, before)| (hold.asked..=hold.from).contains(&before.until)).count() as u64;
             active.retain(|(_, before)| before.until > hold.from);
             for (other, before) in &active {
-                let (own, shared) = ((other.process, other.owner) == (next.process, next.owner), other.takes + next.takes == 0);
+                let own = (other.process, other.owner) == (next.process, next.owner);
+                let shared = other.takes + next.takes == 0;
                 if own || shared {
                     continue;
                 }
-                // Whatever ended it came after it was asked for and before the next one had it.
+                // The fault came after the earlier hold was requested and before the next holder had the lock.
                 let ended = |fault: &&Fault| fault.takes_away(key) && before.asked <= fault.until && fault.from <= hold.from;
                 if taking.iter().any(ended) {
                     found.behind_the_back += 1;
@@ -57,7 +58,7 @@ pub fn exclusion(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Exc
                 }
                 found.violations.add(|| {
                     let both = before.until.min(hold.until) - hold.from;
-                    format!("key {key} is held for {} by {} and {}, from {} on", shown(both), other.who(), next.who(), hold.from)
+                    format!("key {key} is held for {} by {} and {}, from {} on", shown(both), other.caller(), next.caller(), hold.from)
                 });
             }
             active.push((next, hold));
@@ -67,7 +68,7 @@ pub fn exclusion(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Exc
     found
 }
 
-/// Whether the server could not tell the holder at once that its key is gone.
+/// Whether another fault may have kept the server from telling the holder at once that its key was gone.
 fn may_delay_news(other: &Fault, holder: &Attempt, taken: &Fault, limits: &Limits) -> bool {
     let delays = match other.kind {
         Kind::Stop { process } => process == holder.process,

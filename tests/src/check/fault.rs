@@ -1,8 +1,8 @@
-//! What was done to a process, its way to the server, or the server.
+//! The faults of a run: in a process, on its way to the server, or in the server.
 
 use crate::traffic::{self, covers};
 
-/// From just before to just after it was in effect.
+/// The fault, from just before it took effect to just after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     pub from: u64,
@@ -12,26 +12,26 @@ pub struct Fault {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The process (by its number in [`super::assemble`]) was killed.
+    /// The process with this number in [`super::assemble`] was killed.
     Kill { process: usize },
-    /// The process was stopped and went on.
+    /// The process was stopped, and went on.
     Stop { process: usize },
-    /// Connections that listen were closed by the server.
+    /// The server closed the connections of subscribers.
     KillSubscribers,
-    /// Bytes were lost, held back or delayed, or other connections closed.
+    /// Bytes were lost, held back or delayed, or connections of other sorts were closed.
     Network,
-    /// The server answered nobody, or refused some calls, for a while.
+    /// For a while the server answered no client, or refused some calls.
     Server,
-    /// The key was taken away behind its holder's back.
+    /// An operator took the key away without its holder's knowledge.
     Delete { key: u32 },
-    /// All keys were taken away.
+    /// An operator took all keys away.
     Flush,
-    /// Of the servers of red locks, a minority could not be reached, stood still, or came back empty.
+    /// A minority of the servers of red locks could not be reached, stood still, or came back empty.
     Minority,
 }
 
 impl Fault {
-    /// Whether what was held of `key` ended with it, unknown to its holder.
+    /// Whether the fault ended the holds of `key` without their holder's knowledge.
     pub fn takes_away(&self, key: u32) -> bool {
         match self.kind {
             Kind::Delete { key: gone } => covers(key).contains(&gone),
@@ -40,7 +40,7 @@ impl Fault {
         }
     }
 
-    /// Whether it happened to what takes part in this lock: red locks have servers of their own.
+    /// Whether the fault reaches the servers of this lock. Red locks have servers of their own.
     pub fn concerns(&self, key: u32) -> bool {
         match self.kind {
             Kind::Kill { .. } | Kind::Stop { .. } => true,
@@ -49,7 +49,8 @@ impl Fault {
         }
     }
 
-    /// Whether calls may end with an error because of it. One connection that is lost and found again is no reason, nor is a minority.
+    /// Whether the fault may end calls with an error. The loss of one connection that comes back does not, nor does a
+    /// minority.
     pub fn may_fail_calls(&self) -> bool {
         matches!(self.kind, Kind::Network | Kind::Server | Kind::Stop { .. })
     }

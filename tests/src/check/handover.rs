@@ -1,4 +1,4 @@
-//! A lock that was given back does not stay free while somebody waits for it.
+//! A released lock does not stay free while a waiter waits for it.
 
 use super::{Attempt, Close, Fault, Hold, Limits, Violations, by_key, shown};
 use crate::check;
@@ -7,17 +7,18 @@ use crate::traffic::Kind;
 #[derive(Clone, Debug, Default)]
 pub struct Handover {
     pub violations: Violations,
-    /// From the end of a release to the return of the acquire of one who was waiting, in ns and in order.
+    /// From the end of a release to the return of the waiter's acquire: in ns, sorted.
     pub took: Vec<u64>,
-    /// The longest one.
+    /// The longest of those handovers, in words.
     pub longest: String,
-    /// The same where subscribers were killed just before or meanwhile, and nothing worse happened.
+    /// The same times where subscribers were killed just before or meanwhile, and nothing worse happened.
     pub took_killed: Vec<u64>,
 }
 
-/// Looks at what followed each release that was the last of its owner.
+/// Judges the time after each owner's last release of a lock.
 pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Handover {
-    let (mut found, mut longest) = (Handover::default(), 0);
+    let mut found = Handover::default();
+    let mut longest = 0;
     by_key(attempts, |key, mut attempts| {
         if !is_handed_over(key) {
             return;
@@ -29,7 +30,7 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
             let Close::Released { returned: Some((free, code)) } = &hold.close else { continue };
             let is_own = |other: &Attempt| (other.process, other.owner) == (prev.process, prev.owner);
             let goes_on = |(other, its): &&(&Attempt, &Hold)| is_own(other) && its.from < hold.from && its.until > hold.until;
-            // Others may share it.
+            // Readers may still share the lock.
             let stays = |(other, its): &&(&Attempt, &Hold)| other.takes == 0 && its.from <= *free && its.until > hold.until;
             let is_read_on = holds.iter().take_while(|(_, its)| its.from <= *free).any(|one| stays(&one));
             if prev.takes == 0 && is_read_on {
@@ -40,7 +41,8 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
             if code != "ok" || holds[..place].iter().rev().take(8).any(|one| goes_on(&one)) {
                 continue;
             }
-            // One hold may have been taken inside this one; a hold that was passed on may begin before the release returns.
+            // Another hold may have been taken inside this one. A hold that was passed on may begin before the release
+            // returns.
             let next = holds[place + 1..].iter().find(|(_, its)| its.from >= hold.until);
             let taken = next.map_or(u64::MAX, |(_, its)| its.from);
             if let Some((next, its)) = next
@@ -50,7 +52,7 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
                 let took = its.from.saturating_sub(*free);
                 if took > longest {
                     longest = took;
-                    found.longest = format!("key {key} from {free} to {taken}, by {} after {}", next.who(), prev.who());
+                    found.longest = format!("key {key} from {free} to {taken}, by {} after {}", next.caller(), prev.caller());
                 }
                 found.took.push(took);
                 let since = hold.until.saturating_sub(limits.idle);
@@ -66,7 +68,7 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
             let waits = |one: &&&Attempt| one.called < hold.until && one.waited_until() > late && may_have_it(one);
             if let Some(waiter) = attempts.iter().take_while(|one| one.called < hold.until).find(waits) {
                 let idle = shown(taken.min(waiter.waited_until()) - free);
-                found.violations.add(|| format!("key {key} is free for {idle} from {free} on, while {} waits", waiter.who()));
+                found.violations.add(|| format!("key {key} is free for {idle} from {free} on, while {} waits", waiter.caller()));
             }
         }
     });
@@ -75,7 +77,7 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
     found
 }
 
-/// Not where one may have a part of what another waits for.
+/// Whether a release of this key is a handover. It is none where another owner may keep a part of the waiter's locks.
 fn is_handed_over(key: u32) -> bool {
     let several = [Kind::Multi, Kind::Values].iter().any(|kind| kind.fast_keys().contains(&key) || kind.slow_keys().contains(&key));
     !several && Kind::of(key).excludes()
@@ -85,7 +87,7 @@ fn is_handed_over(key: u32) -> bool {
 fn excuses(fault: &Fault, key: u32, from: u64, until: u64, limits: &Limits) -> bool {
     let lasts = match fault.kind {
         check::Kind::Kill { .. } | check::Kind::Stop { .. } => limits.lease,
-        // Whoever cannot leave the queue of a fair lock is waited for.
+        // Waiters of a fair lock wait for the turn of a client that cannot leave the queue.
         check::Kind::Network | check::Kind::Server if Kind::of(key).is_fair() => limits.lease,
         check::Kind::Network | check::Kind::Server | check::Kind::Minority => limits.settle,
         check::Kind::KillSubscribers | check::Kind::Delete { .. } | check::Kind::Flush => return false,

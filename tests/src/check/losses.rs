@@ -1,4 +1,4 @@
-//! A hold that is renewed is not lost without a cause.
+//! A renewed hold is not lost without a cause.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,18 @@ pub struct Losses {
     pub reasons: BTreeMap<String, u64>,
 }
 
-/// Looks for what explains each loss.
+/// Looks for the fault that explains each loss.
 pub fn losses(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Losses {
     let mut found = Losses::default();
     for attempt in attempts {
         let Some(Close::Lost { told, reason }) = attempt.hold.as_ref().map(|hold| &hold.close) else { continue };
         *found.reasons.entry(reason.clone()).or_default() += 1;
         if attempt.lease.is_none() && !faults.iter().any(|fault| may_end_hold(fault, attempt, *told, limits)) {
-            let (key, who) = (attempt.key, attempt.who());
-            found.violations.add(|| format!("{who} lost key {key} ({reason}) at {told}, although nothing has happened that explains it"));
+            let key = attempt.key;
+            let caller = attempt.caller();
+            found
+                .violations
+                .add(|| format!("{caller} lost key {key} ({reason}) at {told}, although nothing has happened that explains it"));
         }
     }
     found

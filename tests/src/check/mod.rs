@@ -1,8 +1,9 @@
-//! Says what is wrong with the histories of many processes. Pure: it reads no clock, no file and no server.
+//! Judges the histories of many processes. It reads no clock, no file and no server.
 //!
-//! A hold lasts from the return of acquire to the last moment at which its holder made sure before calling release, or to the moment it
-//! was told that it is lost, or to its local deadline, whichever is first. What was done to the processes and the server is given as
-//! [`Fault`]s: no fault makes a violation disappear but those that end a hold behind its holder's back, and these are counted.
+//! A hold begins when its acquire returns. It ends at the first of: the last moment at which its holder made sure of it
+//! before calling release, the news of its loss, and its local deadline. [`Fault`]s say what the run did to the
+//! processes and to the server. Only a fault that ends a hold without its holder's knowledge excuses a violation, and
+//! those are counted.
 
 mod attempts;
 mod counter;
@@ -37,7 +38,7 @@ pub use waits::{Limits, Waits, waits};
 
 use crate::traffic;
 
-/// The most violations that are told in words; all are counted.
+/// The most violations that are described in words. All are counted.
 const TOLD: usize = 20;
 
 /// Violations: how many, and the first of them in words.
@@ -56,12 +57,12 @@ impl Violations {
     }
 }
 
-/// Nanoseconds as a time that a person reads.
+/// Nanoseconds as a time for human readers.
 fn shown(ns: u64) -> String {
     format!("{:.3?}", std::time::Duration::from_nanos(ns))
 }
 
-/// As [`by_key`], over the locks that are held by each attempt, but for permits, which many may have.
+/// As [`by_key`], by the locks that each attempt holds; without permits, which many owners may have.
 fn by_lock<'a>(attempts: &'a [Attempt], mut each: impl FnMut(u32, Vec<&'a Attempt>)) {
     let mut locks = std::collections::BTreeMap::<u32, Vec<&Attempt>>::new();
     for attempt in attempts.iter().filter(|attempt| traffic::Kind::of(attempt.key).excludes()) {

@@ -1,4 +1,4 @@
-//! Nobody overtakes whoever has waited for a fair lock much longer.
+//! A waiter of a fair lock is not overtaken by an owner that came much later.
 
 use super::{Attempt, Fault, Hold, Kind, Limits, Violations, by_key, shown};
 use crate::traffic;
@@ -6,11 +6,11 @@ use crate::traffic;
 #[derive(Clone, Debug, Default)]
 pub struct Order {
     pub violations: Violations,
-    /// Holds of fair locks that were compared with those who waited.
+    /// Holds of fair locks that were compared with the waiters.
     pub holds: u64,
 }
 
-/// Looks for those who waited when somebody else, who came later, was given the lock.
+/// Looks for waiters that were still waiting when the lock went to an owner that came later.
 pub fn order(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Order {
     let mut found = Order::default();
     by_key(attempts, |key, mut attempts| {
@@ -20,7 +20,8 @@ pub fn order(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Order {
         let mut holds: Vec<(&Attempt, &Hold)> = attempts.iter().filter_map(|one| Some((*one, one.hold.as_ref()?))).collect();
         holds.sort_by_key(|(_, hold)| hold.from);
         attempts.sort_by_key(|attempt| attempt.called);
-        let (mut arriving, mut waiting) = (attempts.into_iter().peekable(), Vec::<&Attempt>::new());
+        let mut arriving = attempts.into_iter().peekable();
+        let mut waiting = Vec::<&Attempt>::new();
         for (place, (next, hold)) in holds.iter().enumerate() {
             while let Some(one) = arriving.next_if(|one| one.called <= hold.from) {
                 waiting.push(one);
@@ -37,7 +38,12 @@ pub fn order(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Order {
             if !faults.iter().any(|fault| moves_back(fault, waiter, hold.from, limits)) {
                 let longer = shown(next.called - waiter.called);
                 found.violations.add(|| {
-                    format!("{} has the fair lock {key} at {}, before {}, who came {longer} earlier", next.who(), hold.from, waiter.who())
+                    format!(
+                        "{} has the fair lock {key} at {}, before {}, which came {longer} earlier",
+                        next.caller(),
+                        hold.from,
+                        waiter.caller()
+                    )
                 });
             }
         }
@@ -45,7 +51,7 @@ pub fn order(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Order {
     found
 }
 
-/// Whether the waiter may have lost its place.
+/// Whether the fault may have cost the waiter its place in the queue.
 fn moves_back(fault: &Fault, waiter: &Attempt, until: u64, limits: &Limits) -> bool {
     let kind = match fault.kind {
         Kind::Stop { process } => process == waiter.process,

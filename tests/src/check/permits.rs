@@ -1,12 +1,12 @@
-//! Never more permits are out than there are, and in the end none is missing and none too many.
+//! There are never more permits out than the semaphore has, and at the end none is missing and none too many.
 //!
-//! Permits of a semaphore have no lease: those of a killed process are gone for good. So the rig counts them whenever all rest, and then
-//! sets them anew. Permits with ids come back when their lease ends.
+//! Permits of a semaphore have no lease: a killed process takes its permits with it. So the rig counts the permits
+//! whenever all processes rest, and then sets the number anew. Permits with ids come back when their lease ends.
 
 use super::{Attempt, Close, End, Fault, Kind, Limits, Violations};
 use crate::traffic;
 
-/// What was available when all rested; thereafter there were as many as in the beginning again.
+/// How many permits were available while all processes rested. Afterwards the rig restores the initial number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Census {
     pub at: u64,
@@ -17,28 +17,29 @@ pub struct Census {
 #[derive(Clone, Debug, Default)]
 pub struct Permits {
     pub violations: Violations,
-    /// How many were taken, one by one.
+    /// How many permits were taken, one by one.
     pub taken: u64,
-    /// How many were gone with processes that were killed, at least.
+    /// How many permits went with killed processes, at least.
     pub of_the_dead: u64,
     /// Counts after an operator or a restart had taken a semaphore away.
     pub behind_the_back: u64,
 }
 
-/// What became of the permits of one attempt.
+/// Where the permits of one attempt have gone.
 #[derive(PartialEq)]
 enum Fate {
     Back,
     Gone,
-    /// Nobody was told.
+    /// Unknown: no caller was told.
     Doubt,
 }
 
-/// Goes through the attempts between each two counts of a semaphore.
+/// Judges the attempts between each two counts of a semaphore.
 pub fn permits(attempts: &[Attempt], faults: &[Fault], counts: &[Census], limits: &Limits) -> Permits {
     let mut found = Permits::default();
     for (place, count) in counts.iter().enumerate() {
-        let (key, all) = (count.key, traffic::permits(count.key) as i64);
+        let key = count.key;
+        let all = traffic::permits(count.key) as i64;
         let since = counts[..place].iter().rev().find(|other| other.key == key).map_or(0, |other| other.at);
         let during: Vec<&Attempt> = attempts.iter().filter(|one| one.key == key && since < one.called && one.called <= count.at).collect();
         found.taken += during.iter().filter(|one| one.hold.is_some()).map(|one| one.takes).sum::<u64>();
@@ -51,9 +52,10 @@ pub fn permits(attempts: &[Attempt], faults: &[Fault], counts: &[Census], limits
             let with = during.iter().filter(|one| fate(one, faults, limits) == wanted);
             with.map(|one| one.takes as i64).sum::<i64>()
         };
-        let (gone, doubt) = (sum(Fate::Gone), sum(Fate::Doubt));
+        let gone = sum(Fate::Gone);
+        let doubt = sum(Fate::Doubt);
         found.of_the_dead += if traffic::Kind::of(key) == traffic::Kind::Semaphore { gone as u64 } else { 0 };
-        // Permits with ids end with their lease, whatever became of their process.
+        // Permits with ids end with their lease, even if their process was killed.
         let (least, most) = match traffic::Kind::of(key) {
             traffic::Kind::Permits => (all, all),
             _ => (all - gone - doubt, all - gone),
@@ -66,7 +68,8 @@ pub fn permits(attempts: &[Attempt], faults: &[Fault], counts: &[Census], limits
     found
 }
 
-/// Adds up who believes to have permits. What the dead had nobody else can have.
+/// Adds up the permits that owners believe to have. A killed process still counts with its permits: no other owner can
+/// have them.
 fn too_many(during: &[&Attempt], count: &Census, violations: &mut Violations) {
     let mut changes = Vec::new();
     for attempt in during {
@@ -75,13 +78,14 @@ fn too_many(during: &[&Attempt], count: &Census, violations: &mut Violations) {
         let until = if is_lasting && matches!(hold.close, Close::Died { .. }) { count.at } else { hold.until };
         changes.extend([(hold.from, attempt.takes as i64, *attempt), (until, -(attempt.takes as i64), *attempt)]);
     }
-    // Whoever gives back at the same time does so first.
+    // At equal times releases count before acquires.
     changes.sort_by_key(|(at, change, _)| (*at, *change));
-    let (mut out, all) = (0, traffic::permits(count.key) as i64);
+    let mut out = 0;
+    let all = traffic::permits(count.key) as i64;
     for (at, change, attempt) in changes {
         out += change;
         if change > 0 && out > all {
-            violations.add(|| format!("{out} permits of {all} of semaphore {} are out at {at} with {}", count.key, attempt.who()));
+            violations.add(|| format!("{out} permits of {all} of semaphore {} are out at {at} with {}", count.key, attempt.caller()));
         }
     }
 }
@@ -92,11 +96,11 @@ fn fate(attempt: &Attempt, faults: &[Fault], limits: &Limits) -> Fate {
     let unheard = |at: u64| faults.iter().any(|fault| fault.may_fail_calls() && near(fault, at));
     match (attempt.hold.as_ref().map(|hold| &hold.close), &attempt.end) {
         (Some(Close::Released { returned: Some((_, code)) }), _) if code == "ok" => Fate::Back,
-        // It goes on by itself, and tells nobody when it fails.
+        // The release of a dropped permit runs in the background, and reports no failure.
         (Some(Close::Released { returned: Some((at, code)) }), _) if code == "dropped" && !killed(*at) && !unheard(*at) => Fate::Back,
         (Some(Close::Released { .. }), _) => Fate::Doubt,
         (Some(_), _) => Fate::Gone,
-        // What was taken all the same is taken back.
+        // The client gives back a permit that the server granted to an abandoned call.
         (None, Some((at, End::Failed { .. } | End::Dropped | End::NotNow))) if !killed(*at) => Fate::Back,
         (None, _) => Fate::Doubt,
     }

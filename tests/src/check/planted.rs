@@ -1,4 +1,4 @@
-//! Each check finds the violation that was planted for it, and nothing in the same story without it.
+//! Each check finds its planted violation, and nothing in the same story without it.
 
 use super::*;
 use crate::history::Entry;
@@ -79,7 +79,7 @@ fn a_lost_update_is_found() {
     let fine = counted(good, &[], 2);
     assert_eq!((fine.violations.count, fine.whole, fine.shows, fine.explained), (0, 2, 2, 0));
     assert_eq!(counted(&good.replace("r 1", "r 0"), &[], 1).violations.count, 1, "it did not see the first one's");
-    assert_eq!(counted(good, &[], 1).violations.count, 1, "nobody wrote what it shows in the end");
+    assert_eq!(counted(good, &[], 1).violations.count, 1, "no section wrote the last number");
     let deleted =
         |read: &str, last| counted(&good.replace("15 1 1", "47 1 1").replace("r 1", read), &[fault(45, 46, Kind::Delete { key: 7 })], last);
     assert_eq!((deleted("r 0", 1).violations.count, deleted("r 0", 1).broken), (0, 1), "the first one may write or not");
@@ -135,7 +135,7 @@ fn a_call_that_never_returns_is_found_unless_its_process_was_killed() {
 }
 
 #[test]
-fn a_lock_that_stays_free_while_somebody_waits_is_found() {
+fn a_lock_that_stays_free_while_a_waiter_waits_is_found() {
     let waiter = |at: u64| format!("15 1 1 a 7 1 - - 1; {at} 1 1 h {at} 9000; {} 1 1 r 1; {} 1 1 e ok", at + 5, at + 6);
     let found = |at, faults: &[Fault]| handover(&assemble(&story(&[FIRST, &waiter(at)]), faults), faults, &LIMITS);
     let quick = found(70, &[]);
@@ -146,8 +146,8 @@ fn a_lock_that_stays_free_while_somebody_waits_is_found() {
     assert_eq!(found(161, &[fault(40, 41, Kind::Network)]).violations.count, 0);
     assert_eq!(found(1000, &[fault(0, 1, Kind::Network)]).violations.count, 0);
     assert_eq!(found(1000, &[fault(200, 201, Kind::Network)]).violations.count, 1, "it was late before");
-    let nobody = "155 1 1 a 7 1 - - 1; 161 1 1 h 160 9000; 170 1 1 r 1; 171 1 1 e ok";
-    assert_eq!(handover(&assemble(&story(&[FIRST, nobody]), &[]), &[], &LIMITS).violations.count, 0, "nobody waited");
+    let no_waiter = "155 1 1 a 7 1 - - 1; 161 1 1 h 160 9000; 170 1 1 r 1; 171 1 1 e ok";
+    assert_eq!(handover(&assemble(&story(&[FIRST, no_waiter]), &[]), &[], &LIMITS).violations.count, 0, "no acquire waited");
 }
 
 #[test]

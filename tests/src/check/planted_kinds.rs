@@ -1,4 +1,4 @@
-//! As [`super::planted`], for what is not an ordinary lock.
+//! As [`super::planted`], for the kinds beside the ordinary lock.
 
 use super::planted::{LIMITS, fault, overlaps, story};
 use super::*;
@@ -12,7 +12,7 @@ fn readers_share_and_a_writer_does_not() {
 }
 
 #[test]
-fn who_has_several_locks_has_each_of_them() {
+fn the_holder_of_several_locks_has_each_of_them() {
     let several = "10 1 1 a 50 1 - - 1; 20 1 1 h 19 1000; 50 1 1 r -; 60 1 1 e ok";
     let one = |key: u32| format!("15 1 1 a {key} 2 - - 1; 30 1 1 h 29 1000; 80 1 1 r -; 90 1 1 e ok");
     assert_eq!(overlaps(&[several, &one(53)], &[]).violations.count, 1);
@@ -22,7 +22,7 @@ fn who_has_several_locks_has_each_of_them() {
 }
 
 #[test]
-fn what_happens_to_one_server_excuses_nothing_on_the_others() {
+fn a_fault_of_one_server_excuses_nothing_on_the_others() {
     let two = |key: u32| [7, 8].map(|owner| format!("10 1 1 a {key} {owner} - - 1; 20 1 1 h 19 1000; 50 1 1 r -; 60 1 1 e ok"));
     let count = |key: u32, kind: Kind| {
         let [one, other] = two(key);
@@ -34,7 +34,7 @@ fn what_happens_to_one_server_excuses_nothing_on_the_others() {
 }
 
 #[test]
-fn whoever_came_much_later_and_has_a_fair_lock_first_is_found() {
+fn a_much_later_owner_that_has_a_fair_lock_first_is_found() {
     let count = |first: &str, faults: &[Fault]| {
         let later = "100 1 1 a 20 2 - - 1; 200 1 1 h 199 1000; 210 1 1 r -; 220 1 1 e ok";
         let found = order(&assemble(&story(&[first, later]), faults), faults, &LIMITS);
@@ -80,7 +80,7 @@ fn permits_that_are_missing_or_too_many_at_rest_are_found() {
 }
 
 #[test]
-fn what_a_killed_process_had_is_gone_and_what_it_did_just_then_is_open() {
+fn the_permits_of_a_killed_process_are_gone_and_its_last_call_is_open() {
     let kill = [fault(40, 41, Kind::Kill { process: 0 })];
     let count = |history: &str, available| count_permits(&[history], &kill, available).violations.count;
     let held = "10 1 1 a 41 1 - - 2; 20 1 1 h 19 99999";
@@ -90,7 +90,7 @@ fn what_a_killed_process_had_is_gone_and_what_it_did_just_then_is_open() {
     }
     let of_the_dead = "10 1 1 a 41 1 - - 2; 20 1 1 h 19 99999";
     let next = "50 1 1 a 41 2 - - 2; 60 1 1 h 59 99999; 80 1 1 r -; 90 1 1 e ok";
-    assert_eq!(count_permits(&[of_the_dead, next], &kill, 1).violations.count, 1, "nobody can have had them");
+    assert_eq!(count_permits(&[of_the_dead, next], &kill, 1).violations.count, 1, "no other owner can have had them");
 }
 
 #[test]

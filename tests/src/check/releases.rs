@@ -1,4 +1,4 @@
-//! A release frees the hold that its holder was sure of, and its answer says so.
+//! The release of a hold that its holder was sure of frees it, and its answer says so.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub struct Releases {
     pub codes: BTreeMap<String, u64>,
 }
 
-/// Judges the code of every release. A dropped future tells none.
+/// Judges the code of every release. The release of a dropped guard returns no code.
 pub fn releases(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Releases {
     let mut found = Releases::default();
     for attempt in attempts {
@@ -20,7 +20,7 @@ pub fn releases(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Rele
         *found.codes.entry(code.clone()).or_default() += 1;
         let is_explained = match code.as_str() {
             "ok" | "dropped" => true,
-            // The lease may have ended after the holder was sure for the last time.
+            // The lease may have ended after the holder was last sure.
             "lost" => attempt.lease.is_some() || faults.iter().any(|fault| losses::may_end_hold(fault, attempt, *at, limits)),
             // A cluster is down until it has heard of all its servers.
             "unavailable" | "CLUSTERDOWN" | "LOADING" => {
@@ -30,8 +30,9 @@ pub fn releases(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Rele
             _ => false,
         };
         if !is_explained {
-            let (key, who) = (attempt.key, attempt.who());
-            found.violations.add(|| format!("the release of key {key} by {who} ended with `{code}` at {at}, and nothing explains that"));
+            let key = attempt.key;
+            let caller = attempt.caller();
+            found.violations.add(|| format!("the release of key {key} by {caller} ended with `{code}` at {at}, and nothing explains that"));
         }
     }
     found

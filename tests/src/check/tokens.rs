@@ -1,4 +1,4 @@
-//! Whoever holds a fenced lock later has the greater token.
+//! A fenced lock's later holder has the greater token.
 
 use super::{Attempt, Fault, Hold, Violations, by_key};
 
@@ -7,7 +7,7 @@ pub struct Tokens {
     pub violations: Violations,
     /// Holds with a token.
     pub drawn: u64,
-    /// Steps back after an operator or a restart had taken the lock, or the counter, away.
+    /// Steps back after an operator or a restart had taken the lock or its counter away.
     pub behind_the_back: u64,
 }
 
@@ -17,7 +17,7 @@ pub fn tokens(attempts: &[Attempt], faults: &[Fault]) -> Tokens {
     by_key(attempts, |key, attempts| {
         let mut holds: Vec<(&Attempt, &Hold, i64)> =
             attempts.into_iter().filter_map(|one| one.hold.as_ref().and_then(|hold| Some((one, hold, hold.token?)))).collect();
-        // Of a hold that was over when it came to its owner the server knew before.
+        // Another client may have been given the lock before the acquire of a stale hold returned.
         holds.retain(|(_, hold, _)| hold.until > hold.from);
         holds.sort_by_key(|(_, hold, _)| hold.from);
         found.drawn += holds.len() as u64;
@@ -33,7 +33,7 @@ pub fn tokens(attempts: &[Attempt], faults: &[Fault]) -> Tokens {
                 let at = after.from;
                 found
                     .violations
-                    .add(|| format!("key {key} has token {higher} for {} at {at}, after {lower} for {}", second.who(), first.who()));
+                    .add(|| format!("key {key} has token {higher} for {} at {at}, after {lower} for {}", second.caller(), first.caller()));
             }
         }
     });

@@ -1,4 +1,5 @@
-//! Every call returns in time: acquires by the end of their wait, tries and releases within what a client goes on trying.
+//! Every call returns in time. An acquire returns by the end of its wait; a try and a release return within the
+//! client's own limits.
 
 use super::fault::stopped;
 use super::{Attempt, Close, End, Fault, Violations, shown};
@@ -6,20 +7,20 @@ use crate::check;
 use crate::clock::ns;
 use crate::traffic::{Kind, LATCH_PATIENCE, calls};
 
-/// What counts as in time. All in ns.
+/// What counts as in time. All values are in ns.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// How much later than its wait an acquire may return.
     pub grace: u64,
-    /// How long a try that does not wait, or a release, may take: the client's own limits.
+    /// How long a try or a release may take: the client's own limits.
     pub call: u64,
-    /// How long whoever asks for a fair lock may take to stand in its queue, or to leave it.
+    /// How long a client may take to join or to leave the queue of a fair lock.
     pub queue: u64,
-    /// How long a lock may stay free while somebody waits for it.
+    /// How long a lock may stay free while a waiter waits for it.
     pub idle: u64,
-    /// How long after a fault of the network or the server its consequences may last.
+    /// How long the consequences of a fault of the network or the server may last.
     pub settle: u64,
-    /// How long a lock may stay held by a process that was killed or stopped.
+    /// How long a killed or stopped process may keep a lock.
     pub lease: u64,
     /// How long a holder may believe in a key that an operator has taken away.
     pub told: u64,
@@ -28,20 +29,20 @@ pub struct Limits {
 #[derive(Clone, Debug, Default)]
 pub struct Waits {
     pub violations: Violations,
-    /// How much later than its wait an acquire returned at most; its process's stops are not counted.
+    /// How much later than its wait the latest acquire returned. The stops of its process are not counted.
     pub latest: u64,
-    /// Which one.
+    /// That acquire, in words.
     pub latest_one: String,
     pub not_now: u64,
     pub failed: u64,
     pub dropped: u64,
-    /// Red locks whose servers did not answer in their short time.
+    /// Red locks whose servers did not answer within their short time.
     pub unheard: u64,
     /// Attempts that ended with their process.
     pub cut_off: u64,
 }
 
-/// Looks at the end of every call.
+/// Judges the end of every call.
 pub fn waits(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Waits {
     let mut found = Waits::default();
     let killed = |process| faults.iter().any(|fault| fault.kind == check::Kind::Kill { process });
@@ -50,7 +51,7 @@ pub fn waits(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Waits {
             if killed(attempt.process) {
                 found.cut_off += 1;
             } else {
-                found.violations.add(|| format!("{} waits for key {} for ever", attempt.who(), attempt.key));
+                found.violations.add(|| format!("{} waits for key {} for ever", attempt.caller(), attempt.key));
             }
             continue;
         };
@@ -60,14 +61,15 @@ pub fn waits(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Waits {
                 found.failed += 1;
                 let may_fail = |fault: &Fault| fault.may_fail_calls() && fault.concerns(attempt.key);
                 let cause = |fault: &Fault| may_fail(fault) && fault.from <= *ended && attempt.called <= fault.until + limits.settle;
-                // The servers of a red lock have a hundredth of its lease to answer, which a machine with other things to do may need.
+                // The servers of a red lock have a hundredth of its lease to answer in. A busy machine may need longer.
                 let unheard = Kind::of(attempt.key) == Kind::Red && code == "unavailable";
                 found.unheard += u64::from(unheard);
                 if !unheard && !faults.iter().any(cause) {
-                    let (who, key) = (attempt.who(), attempt.key);
+                    let caller = attempt.caller();
+                    let key = attempt.key;
                     found.violations.add(|| {
                         format!(
-                            "{who} has the error {code} at {ended} for key {key}, although nothing has happened that explains it: {text}"
+                            "{caller} has the error {code} at {ended} for key {key}, although nothing has happened that explains it: {text}"
                         )
                     });
                 }
@@ -85,10 +87,10 @@ pub fn waits(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Waits {
             let late = took(attempt.called, *ended).saturating_sub(wait.max(if wait == 0 { once } else { 0 }));
             if late > found.latest {
                 (found.latest, found.latest_one) =
-                    (late, format!("{} called at {} for key {}: {end:?}", attempt.who(), attempt.called, attempt.key));
+                    (late, format!("{} called at {} for key {}: {end:?}", attempt.caller(), attempt.called, attempt.key));
             }
             if late > limits.grace {
-                found.violations.add(|| format!("{} has {end:?} {} after its wait of {}", attempt.who(), shown(late), shown(wait)));
+                found.violations.add(|| format!("{} has {end:?} {} after its wait of {}", attempt.caller(), shown(late), shown(wait)));
             }
         }
         if let Some(Close::Released { returned }) = attempt.hold.as_ref().map(|hold| &hold.close) {
@@ -98,7 +100,7 @@ pub fn waits(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Waits {
                 None if killed(attempt.process) => {}
                 late => found.violations.add(|| {
                     let late = late.as_ref().map_or("never".to_owned(), |(at, _)| format!("after {}", shown(took(called, *at))));
-                    format!("the release of {} returned {late}", attempt.who())
+                    format!("the release of {} returned {late}", attempt.caller())
                 }),
             }
         }

@@ -1,4 +1,4 @@
-//! One event as one line of text: time, lane, attempt, a letter, and what the letter's event has.
+//! One event as one line of text: time, lane, attempt, a letter, and the fields that belong to the letter.
 
 use std::fmt::{Display, Formatter, Result};
 use std::str::{FromStr, SplitAsciiWhitespace};
@@ -7,7 +7,9 @@ use super::{Entry, Event, Section};
 
 impl Display for Entry {
     fn fmt(&self, f: &mut Formatter) -> Result {
-        let (at, lane, attempt) = (self.at, self.lane, self.attempt);
+        let at = self.at;
+        let lane = self.lane;
+        let attempt = self.attempt;
         write!(f, "{at} {lane} {attempt} ")?;
         match &self.event {
             Event::Acquire { key, owner, wait, lease, takes } => {
@@ -32,10 +34,13 @@ impl FromStr for Entry {
 
     fn from_str(line: &str) -> std::result::Result<Self, String> {
         let mut words = Words(line.split_ascii_whitespace());
-        let (at, lane, attempt) = (words.number()?, words.number()? as u32, words.number()?);
+        let at = words.number()?;
+        let lane = words.number()? as u32;
+        let attempt = words.number()?;
         let event = match words.word()? {
             "a" => {
-                let (key, owner) = (words.number()? as u32, words.number()?);
+                let key = words.number()? as u32;
+                let owner = words.number()?;
                 Event::Acquire { key, owner, wait: words.maybe()?, lease: words.maybe()?, takes: words.number()? }
             }
             "h" => Event::Held { asked: words.number()?, deadline: words.number()? },
@@ -45,7 +50,8 @@ impl FromStr for Entry {
             "d" => Event::Dropped,
             "u" => Event::Deadline { deadline: words.number()? },
             "l" => {
-                let (since, reason) = (words.number()?, words.word()?.replace('_', " "));
+                let since = words.number()?;
+                let reason = words.word()?.replace('_', " ");
                 Event::Lost { since, reason, section: words.section()? }
             }
             "c" => Event::Counted { count: words.number()?, expected: words.number()? },

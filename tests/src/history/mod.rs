@@ -1,6 +1,8 @@
-//! What one process did with its locks: one line per event, appended at once, so that a killed process leaves all that it knew.
+//! A process's record of what it did with its locks. Each event is appended at once as a line, so that a killed process
+//! leaves all that it knew.
 //!
-//! A *lane* is one caller, who does one thing after another; an *attempt* is one acquire of a lane and the hold that comes of it.
+//! A *lane* is one caller, with one call after another. An *attempt* is one acquire of a lane, and the hold that it
+//! leads to.
 
 mod line;
 mod recorder;
@@ -20,41 +22,41 @@ pub struct Entry {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// An acquire is called. `wait`: ms, `None` for ever, 0 tries once. `lease`: ms, `None` is renewed. `takes`: how many permits, 0 to
-    /// share it with others who share.
+    /// An acquire is called. `wait`: in ms, `None` without a limit, 0 for a single try. `lease`: in ms, `None` for a
+    /// renewed hold. `takes`: how many permits, 0 for a reader, which shares the lock with other readers.
     Acquire { key: u32, owner: u64, wait: Option<u64>, lease: Option<u64>, takes: u64 },
-    /// It returned a hold that the server gave after `asked`, and which may be believed in until `deadline`.
+    /// The acquire returned a hold. The server granted it after `asked`; its holder may believe in it until `deadline`.
     Held { asked: u64, deadline: u64 },
     /// The fencing token of the hold.
     Token { token: i64 },
-    /// It returned without one.
+    /// The acquire returned without a hold.
     NotNow,
-    /// It returned an error.
+    /// The acquire returned an error.
     Failed { code: String, text: String },
-    /// Its future was dropped.
+    /// The acquire's future was dropped.
     Dropped,
-    /// The hold may be believed until then.
+    /// The holder may believe in its hold until then.
     Deadline { deadline: u64 },
-    /// The holder was told that it holds no more, and since when. `section` as in [`Event::Release`].
+    /// The holder was told that it holds nothing any more, and since when. `section` as in [`Event::Release`].
     Lost { since: u64, reason: String, section: Section },
-    /// Asked beside the code under test, the server counted so many holds of this owner, who believed in `expected` before and after.
+    /// The server's own count of this owner's holds. The owner believed in `expected` holds before and after the count.
     Counted { count: u64, expected: u64 },
-    /// At this time the hold was sure; thereafter release is called.
+    /// The holder was sure of its hold at this time; then it called release.
     Release { section: Section },
-    /// Release returned; `ok`, or an error's code.
+    /// The release returned with `ok` or an error's code.
     Released { code: String },
 }
 
-/// What a holder did to the counter that only the lock protects.
+/// What a holder did to the counter that only its lock protects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
-    /// Nothing.
+    /// It left the counter alone.
     None,
     /// It read this number and wrote the next one.
     Wrote(u64),
 }
 
-/// Reads what a process has recorded. The line that it died in is left out.
+/// Reads a process's record, without the line in which the process died.
 ///
 /// # Panics
 /// When there is no such file, or a line in it cannot be understood.

@@ -1,4 +1,4 @@
-//! Appends events to a process's own file, each with one write, so that nothing is lost when the process is killed.
+//! Appends events to a process's own file. Each event is one write, so that nothing is lost when the process is killed.
 
 use std::fs::File;
 use std::io::Write;
@@ -12,7 +12,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Goes on at the end of a file, or begins it.
+    /// Opens a file to append to, or creates it.
     ///
     /// # Panics
     /// When it cannot be written.
@@ -21,12 +21,12 @@ impl Recorder {
         Recorder { file: file.unwrap_or_else(|e| panic!("no history can be written to {}: {e}", path.display())) }
     }
 
-    /// Something happens now.
+    /// Records an event that happens now.
     pub fn record(&self, lane: u32, attempt: u64, event: Event) {
         self.record_at(clock::now(), lane, attempt, event);
     }
 
-    /// Something happened at that time.
+    /// Records an event that happened at `at`.
     pub fn record_at(&self, at: u64, lane: u32, attempt: u64, event: Event) {
         let line = format!("{}\n", Entry { at, lane, attempt, event });
         (&self.file).write_all(line.as_bytes()).expect("the disk has room");

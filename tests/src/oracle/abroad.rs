@@ -1,5 +1,6 @@
-//! The beliefs of other processes. Each that the rig starts as a [`crate::Process`] says over a connection of its own what its clients
-//! believe, and when by the machine's clock: that is the same clock for all. What a process that is gone has believed counts no more.
+//! The beliefs of other processes. Each [`crate::Process`] reports over a connection of its own what its clients
+//! believe, and when. The time is the machine's clock, which all processes share. When a process is gone, its beliefs
+//! count no more.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -14,22 +15,24 @@ use super::news::Told;
 use super::watch;
 use crate::{clock, ports};
 
-/// Names the address at which the rig listens.
+/// The environment variable with the address at which the rig listens.
 const VARIABLE: &str = "REDLATCH_BELIEFS";
 
-/// The rig's process, to which this one says what its clients believe.
+/// The rig's process, as a process that it has started sees it: the receiver of the beliefs.
 struct Rig {
     stream: Mutex<TcpStream>,
-    /// A child of this process says nothing: its parent may hold the stream for ever.
+    /// The process that opened the stream. A forked child reports nothing: its parent may hold the stream's lock for
+    /// ever.
     process: u32,
 }
 
 static RIG: OnceLock<Rig> = OnceLock::new();
 
-/// From now on the rig that has started this process hears what its clients believe. Without a rig that listens nothing happens.
+/// Reports the beliefs of this process's clients to the rig that has started it, from now on. Without such a rig it
+/// does nothing.
 ///
 /// # Panics
-/// When the rig does not listen where it says.
+/// When the rig does not listen at the address that it gave.
 pub fn tell_the_rig() {
     let Ok(address) = std::env::var(VARIABLE) else { return };
     let stream = TcpStream::connect(&address).unwrap_or_else(|e| panic!("{VARIABLE}={address}: {e}"));
@@ -39,7 +42,7 @@ pub fn tell_the_rig() {
     super::news::listen();
 }
 
-/// The words before a command whose process is to say what it believes.
+/// The words before the command of a process that is to report its beliefs.
 pub(crate) fn words() -> Vec<String> {
     if watch::stands_aside() { Vec::new() } else { vec!["env".into(), format!("{VARIABLE}=127.0.0.1:{}", *PORT)] }
 }
@@ -54,13 +57,13 @@ pub(super) fn pass_on(told: &Told, at: u64) -> bool {
             "asked": told.asked,
         });
         let mut stream = rig.stream.lock().expect("nothing panics while it is held");
-        // A rig that is gone hears nothing.
+        // The rig may be gone, and then nothing is left to tell.
         let _ = stream.write_all(format!("{line}\n").as_bytes());
     }
     true
 }
 
-/// Where this process listens to those that it starts.
+/// The port where this process listens to the processes that it starts.
 static PORT: LazyLock<u16> = LazyLock::new(|| {
     let listener = ports::listen();
     let port = listener.local_addr().expect("a bound socket has an address").port();
@@ -74,7 +77,7 @@ static PORT: LazyLock<u16> = LazyLock::new(|| {
 
 fn hear(process: impl BufRead) {
     let mut clients = BTreeSet::new();
-    // A process that is killed in the middle of a line has said no more than the lines before.
+    // A process that was killed in the middle of a line has reported the lines before, and no more.
     for line in process.lines().map_while(Result::ok) {
         let Ok(line) = serde_json::from_str::<Value>(&line) else { continue };
         let text = |field: &str| line[field].as_str().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! The beliefs of each client of this process and of those that it has started, as the core tells them.
+//! The beliefs of each client in this process and in the processes that it has started, as the core reports them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ops::Bound;
@@ -9,10 +9,10 @@ use std::time::Instant;
 use super::places::{self, Place};
 use super::tokens;
 
-/// How much of what was told of an owner's holds is kept, for the text of a violation.
+/// How much of the news of an owner's holds is kept for the text of a violation.
 const KEPT: usize = 12;
 
-/// One owner's holds of one lock, of one client.
+/// One owner's holds of one lock, in one client.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     pub kind: String,
@@ -25,10 +25,10 @@ pub struct Change {
     pub at: Instant,
     pub client: String,
     pub key: Key,
-    /// 0: all that the owner has.
+    /// 0: all holds of the owner.
     pub hold: u64,
     pub until: Instant,
-    /// When the call was sent on which the belief is founded.
+    /// When the call was sent that the belief rests on.
     pub asked: Option<Instant>,
     pub what: What,
 }
@@ -42,27 +42,27 @@ pub enum What {
     Taken,
     Until,
     Token(i64),
-    /// The holder has let go; how that ends is not known yet.
+    /// The holder has let go; the result of the release is not known yet.
     Leaving,
-    /// The release was refused: it is held on.
+    /// The release was refused, and the hold goes on.
     Kept,
     Ended {
         lost: bool,
     },
 }
 
-/// The belief in one owner's holds, as it is now.
+/// The present belief in one owner's holds.
 #[derive(Clone, Debug)]
 pub struct Belief {
     pub client: Arc<Client>,
     pub key: Arc<Key>,
-    /// The number of the hold that began them: never used again.
+    /// The number of the hold with which the belief began. No other belief ever has it.
     pub first: u64,
-    /// How many there are; those that are on their way out do not count.
+    /// How many holds there are, without those that are being released.
     pub holds: usize,
     pub is_changing: bool,
     pub until: Instant,
-    /// When the latest call was sent that was answered with yes.
+    /// When the latest call was sent that the server granted.
     pub asked: Instant,
 }
 
@@ -85,7 +85,7 @@ struct State {
 #[derive(Debug)]
 struct Owned {
     first: u64,
-    /// Each hold, and whether it is on its way out.
+    /// Each hold, and whether it is being released.
     holds: BTreeMap<u64, bool>,
     until: Instant,
     asked: Instant,
@@ -115,7 +115,7 @@ impl Client {
         self.state.lock().expect("nothing panics while it is held")
     }
 
-    /// The servers that it may ask.
+    /// The servers that the client may call.
     pub fn places(&self) -> BTreeSet<Place> {
         if let Some(places) = self.places.get() {
             return places.clone();
@@ -127,7 +127,7 @@ impl Client {
         places
     }
 
-    /// Its process is gone, and with it what it believed.
+    /// Ends all beliefs of a client whose process is gone.
     pub fn died(&self) {
         let mut state = self.state();
         state.is_over = true;
@@ -185,18 +185,18 @@ pub fn find(uuid: &str) -> Option<Arc<Client>> {
     CLIENTS.read().expect("nothing panics while it is held").get(uuid).cloned()
 }
 
-/// Clients that may ask a server.
+/// Clients that may call a server.
 pub fn clients_of(place: Place) -> Vec<Arc<Client>> {
     let clients = CLIENTS.read().expect("nothing panics while it is held");
     clients.values().filter(|client| client.places().contains(&place)).cloned().collect()
 }
 
-/// Clients that were begun so far.
+/// How many clients were begun so far.
 pub fn begun() -> usize {
     BEGUN.load(SeqCst)
 }
 
-/// Whether none of them can renew anything any more.
+/// Whether none of the clients can renew a hold any more.
 pub fn are_over(clients: &[Arc<Client>]) -> bool {
     clients.iter().all(|client| client.state().is_over)
 }
@@ -207,7 +207,7 @@ pub fn forget(clients: &[Arc<Client>]) {
     clients.iter().filter(|client| places::are_gone(&client.places())).for_each(|client| drop(all.remove(&client.uuid)));
 }
 
-/// Up to so many beliefs of a client, those behind `after` first.
+/// Up to `most` beliefs of a client, starting behind `after`.
 pub fn beliefs(client: &Arc<Client>, after: Option<&Arc<Key>>, most: usize) -> Vec<Belief> {
     let state = client.state();
     let behind = match after {
@@ -218,19 +218,19 @@ pub fn beliefs(client: &Arc<Client>, after: Option<&Arc<Key>>, most: usize) -> V
     behind.chain(rest).take(most).map(|(key, owned)| owned.belief(client, key)).collect()
 }
 
-/// The belief as it is now; `None`: it is over.
+/// The present belief; `None`: it is over.
 pub fn look(client: &Arc<Client>, key: &Key) -> Option<Belief> {
     let state = client.state();
     let (key, owned) = state.owned.get_key_value(key)?;
     Some(owned.belief(client, key))
 }
 
-/// Until when a client believes that an owner has a lock; `None`: it does not.
+/// Until when a client believes that an owner has a lock; `None`: it does not believe so.
 pub fn believed_until(uuid: &str, key: &Key) -> Option<Instant> {
     look(&find(uuid)?, key).map(|belief| belief.until)
 }
 
-/// The last that was told of an owner's holds, as words.
+/// The latest news of an owner's holds, in words.
 pub fn told(client: &Arc<Client>, key: &Key, now: Instant) -> String {
     let state = client.state();
     let Some(owned) = state.owned.get(key) else { return "nothing more".into() };
@@ -241,7 +241,7 @@ pub fn told(client: &Arc<Client>, key: &Key, now: Instant) -> String {
     owned.told.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// The ms from `now` to `at`.
+/// The ms from `now` to `at`; negative if `at` is past.
 pub fn signed(at: Instant, now: Instant) -> f64 {
     match at.checked_duration_since(now) {
         Some(ahead) => ahead.as_secs_f64() * 1e3,

@@ -1,14 +1,14 @@
-//! Which keys of ours may be without an end: the one list.
+//! Which keys of redlatch may be without an end: the one list.
 
 use super::{Statement, Violation};
 use crate::view::View;
 
-/// Why a key that has no end must have one; `None`: it may be so, or it is none of ours.
+/// The reason why an endless key must have an end; `None`: it may be endless, or it is no key of redlatch.
 ///
-/// The wire wants no end of the counters of fencing tokens, of semaphores and latches that were given none, of the permits of an expirable
-/// semaphore that are out, and of the queue of a fair lock.
+/// On the wire these have no end: the counters of fencing tokens, semaphores and latches without one of their own, the
+/// permits of an expirable semaphore that are out, and the queue of a fair lock.
 ///
-/// `asked` is told each command that this takes.
+/// `asked` hears of each command that the answer takes.
 pub fn wants_an_end(view: &mut View, key: &str, mut asked: impl FnMut(&'static str)) -> Option<&'static str> {
     if key.starts_with("redlatch_request:") {
         return Some("a remembered call");
@@ -39,7 +39,7 @@ pub(super) fn violation(key: &str, what: &str) -> Violation {
     Violation { statement: Statement::Ends, name: key.to_owned(), text }
 }
 
-/// Whether a text has a client's uuid in it with a number behind: `…:<uuid>:<number>…`.
+/// Whether a text contains a client's uuid with a number behind it: `…:<uuid>:<number>…`.
 pub fn names_an_owner(text: &[u8]) -> bool {
     text.windows(38).any(|at| is_uuid(&at[..36]) && at[36] == b':' && (at[37].is_ascii_digit() || at[37] == b'-'))
 }

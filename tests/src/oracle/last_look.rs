@@ -1,4 +1,4 @@
-//! The keys in a server at the end of its test.
+//! The last look at a server's keys, at the end of its test.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::watch::Watch;
 use super::{BEAT, GIVEN_BACK, LAST_LEASE, ROUNDING, SETTLED, Statement, Violation, endless};
 use crate::view::View;
 
-/// Nothing that has no end and must have one; and of clients that are gone, nothing beyond its lease.
+/// Reports keys that have no end and must have one, and keys of closed clients that outlive their lease.
 pub(super) fn look(watch: &Watch, view: &mut View) {
     let begun = Instant::now();
     let clients = book::clients_of(watch.place);

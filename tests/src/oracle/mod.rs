@@ -1,14 +1,18 @@
-//! Four statements that hold at every moment, for every kind. Each [`crate::Server`] watches over them by itself, whatever the test is about:
+//! Four statements that hold at every moment, for every kind. Each [`crate::Server`] checks them by itself in every
+//! test:
 //!
-//! - **(a)** no hold is believed in for longer than its key lives on the server. After a change by another actor (a `DEL`, a forced release, an
-//!   emptied server) that is so from the signal of the loss on; until then the belief may run out, but nothing may prolong it.
-//! - **(b)** no key of ours is without an end, but for those of the list in [`endless`].
+//! - **(a)** no holder believes in its hold for longer than its key lives on the server. After a change by another
+//!   actor (a `DEL`, a forced release, an emptied server) the statement holds from the signal of the loss on. Until
+//!   then the belief may run out, but nothing may prolong it.
+//! - **(b)** no key of redlatch is without an end, apart from the list in [`endless`].
 //! - **(c)** the fencing tokens of a name only grow, and none is given out twice, while the server keeps its data.
-//! - **(d)** after the last client is gone, and a lease has passed, nothing of ours but that list is on the server, and nothing was renewed.
+//! - **(d)** after the last client is gone, and a lease has passed, the server has no key of redlatch outside that
+//!   list, and nothing was renewed.
 //!
-//! The clients of this process say what they believe ([`news`], [`book`]), and so do those of processes in Rust that it starts ([`abroad`]); a
-//! thread beside each server ([`sampler`]) reads what the server has of it ([`probe`]) over a connection of its own, and compares. Of clients
-//! in other languages it sees the keys, so that (b), (d) and the counters of (c) hold for them too. A violation ends the test: the server's end is a panic that says which statement, of which hold.
+//! The clients of this process report their beliefs ([`news`], [`book`]), and so do the Rust processes that it starts
+//! ([`abroad`]). A thread beside each server ([`sampler`]) reads the server's state ([`probe`]) over a connection of
+//! its own, and compares. Of clients in other languages it sees only the keys, so that (b), (d) and the counters of (c)
+//! hold for them too. A violation ends the test: the server's end panics with the statement and the hold.
 //!
 //! A test that breaks a statement on purpose says so, with the reason: [`crate::Server::exempt`].
 
@@ -31,18 +35,21 @@ pub use book::{Key, believed_until};
 pub use news::hear;
 pub use watch::Watch;
 
-/// Between two looks at what is believed.
+/// The time between two looks at the beliefs.
 const BEAT: Duration = Duration::from_millis(10);
-/// Between two looks at all keys.
+/// The time between two looks at all keys.
 const SWEEP: Duration = Duration::from_millis(100);
-/// A key may be without an end for so long: a script that was refused a right in its middle leaves what its client gives back at once.
+/// For how long a key may be without an end. A script that was refused a right halfway leaves a key that its client
+/// removes at once.
 const GIVEN_BACK: Duration = Duration::from_secs(2);
-/// A belief may be this much too long in one look: the server counts whole ms, and its clock stands still while it carries out a script.
+/// How much too long a belief may be in one look. The server counts whole ms, and its clock stands still while it
+/// carries out a script.
 pub(crate) const ROUNDING: Duration = Duration::from_millis(3);
-/// A belief that is too long must be so for this long, or until the key has ended: a thread may be between two news of one change.
+/// How long a belief must stay too long before it is a violation, unless the key ends first. A thread may be between
+/// two reports of one change.
 pub(crate) const SETTLED: Duration = Duration::from_millis(60);
-/// For how long the end of a server waits for the keys of clients that are gone. What has a longer lease has only to have an end; tests/nets
-/// waits for it.
+/// How long the end of a server waits for the keys of clients that are gone. A key with a longer lease only needs an
+/// end; tests/nets waits for that end.
 const LAST_LEASE: Duration = Duration::from_secs(2);
 
 /// One of the statements.
@@ -65,7 +72,7 @@ impl Statement {
     }
 }
 
-/// A statement that did not hold, and of which name.
+/// A statement that did not hold, and the name of its lock or key.
 #[derive(Clone, Debug)]
 pub struct Violation {
     pub statement: Statement,

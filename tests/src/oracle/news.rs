@@ -1,7 +1,8 @@
-//! Hears what the clients of this process believe, and passes on what they say to a log. In a process that a rig has started the rig is told.
+//! Receives the beliefs of the clients of this process, and passes their log lines on. In a process that a rig has
+//! started, the rig receives the beliefs.
 //!
-//! The core tells the µs from now on. When the event is asked for, just before its fields are filled in, the time is noted here: so a belief
-//! ends by this book never later than by the core's.
+//! The core reports a belief's end in µs from now. The time of the event is noted when the event is requested, just
+//! before its fields are filled in. So a belief never ends later in this book than in the core.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -19,7 +20,7 @@ use crate::clock;
 const TARGET: &str = "redlatch::belief";
 
 thread_local! {
-    /// The time of the latest event, and the same by the machine's clock.
+    /// The time of the latest event, on both clocks: the process's and the machine's.
     static ASKED: Cell<Option<(Instant, u64)>> = const { Cell::new(None) };
 }
 
@@ -27,7 +28,7 @@ type Hearer = Box<dyn Fn(Level, &str, &str) + Send>;
 static HEARERS: Mutex<Vec<Hearer>> = Mutex::new(Vec::new());
 static HEARD: AtomicBool = AtomicBool::new(false);
 
-/// From now on this process's clients are heard.
+/// Receives the reports of this process's clients from now on.
 pub(crate) fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -35,7 +36,7 @@ pub(crate) fn listen() {
     });
 }
 
-/// Has `hearer` told the level, the target and the text of all that the core says to a log.
+/// Passes the level, the target and the text of each log event of the core to `hearer`.
 pub fn hear(hearer: impl Fn(Level, &str, &str) + Send + 'static) {
     listen();
     HEARERS.lock().expect("no hearer panics").push(Box::new(hearer));
@@ -46,7 +47,7 @@ struct News(AtomicU64);
 
 impl Subscriber for News {
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
-        // Not `always`: `enabled` is to be asked before each event.
+        // Not `always`: `enabled` must be called before each event.
         if metadata.target().starts_with("redlatch::") { Interest::sometimes() } else { Interest::never() }
     }
 
@@ -106,7 +107,7 @@ pub(super) struct Told {
     pub hold: u64,
     pub token: i64,
     pub database: i64,
-    /// In µs; the longest there is: nothing was asked.
+    /// In µs; the greatest number: no call was sent.
     pub left: u64,
     pub asked: u64,
 }

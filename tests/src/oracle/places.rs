@@ -1,17 +1,18 @@
-//! Which servers of the rig a client's addresses lead to: by their ports, through proxies, sentinels and whole clusters.
+//! Which servers of the rig a client's addresses lead to: by their ports, and through proxies, sentinels and whole
+//! clusters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
-/// The number of a server of this process; never used again.
+/// The number of a server of this process. It is never used again.
 pub type Place = usize;
 
 #[derive(Default)]
 struct Map {
     last: Place,
-    /// Where an address leads: a port, or the path of a socket.
+    /// The servers to which an address leads. An address is a port, or the path of a socket.
     ways: BTreeMap<String, BTreeSet<Place>>,
-    /// Servers that share what they have.
+    /// Sets of servers that share their data.
     families: Vec<BTreeSet<Place>>,
 }
 
@@ -21,7 +22,7 @@ fn with<T>(work: impl FnOnce(&mut Map) -> T) -> T {
     work(MAP.lock().expect("nothing panics while it is held").get_or_insert_default())
 }
 
-/// A new server.
+/// A number for a new server.
 pub fn number() -> Place {
     with(|map| {
         map.last += 1;
@@ -29,12 +30,12 @@ pub fn number() -> Place {
     })
 }
 
-/// A client that asks at `address` comes to that server, and to no server that was there before.
+/// Notes that `address` leads to that server, and no longer to an earlier one.
 pub fn leads(address: &str, place: Place) {
     with(|map| map.ways.insert(address.to_owned(), BTreeSet::from([place])));
 }
 
-/// A client that asks at the port `from` comes to where those come that ask at one of the ports `to`.
+/// Notes that the port `from` leads to the servers behind the ports `to`.
 pub fn passes(from: u16, to: &[u16]) {
     with(|map| {
         let places = to.iter().filter_map(|port| map.ways.get(&port.to_string())).flatten().copied().collect();
@@ -42,7 +43,7 @@ pub fn passes(from: u16, to: &[u16]) {
     });
 }
 
-/// Those at these ports are one: a cluster, or a master with its replicas.
+/// Notes that the servers at these ports share their data: a cluster, or a master with its replicas.
 pub fn share(ports: impl Iterator<Item = u16>) {
     with(|map| {
         let family: BTreeSet<Place> = ports.filter_map(|port| map.ways.get(&port.to_string())).flatten().copied().collect();
@@ -50,7 +51,7 @@ pub fn share(ports: impl Iterator<Item = u16>) {
     });
 }
 
-/// A server is gone: its addresses lead nowhere.
+/// Notes that a server is gone: its addresses lead nowhere.
 pub fn gone(place: Place) {
     with(|map| {
         map.ways.retain(|_, places| !places.remove(&place) || !places.is_empty());
@@ -59,7 +60,7 @@ pub fn gone(place: Place) {
     });
 }
 
-/// Where a client comes to, that names its servers as `scheme://host:port,host:port/master` or `unix://path`.
+/// The servers of a client that names them as `scheme://host:port,host:port/master` or `unix://path`.
 pub fn of(servers: &str) -> BTreeSet<Place> {
     let (scheme, rest) = servers.split_once("://").unwrap_or(("", servers));
     let addresses: Vec<&str> = match scheme {
@@ -77,7 +78,7 @@ pub fn of(servers: &str) -> BTreeSet<Place> {
     })
 }
 
-/// Whether nothing leads to any of them.
+/// Whether no address leads to any of these servers.
 pub fn are_gone(places: &BTreeSet<Place>) -> bool {
     with(|map| map.ways.values().all(|there| there.is_disjoint(places)))
 }

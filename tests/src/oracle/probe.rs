@@ -8,11 +8,11 @@ use super::book::{Belief, Client, Key};
 /// The server's word on a hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// It has nothing of this owner.
+    /// The server has nothing of this owner.
     Gone,
-    /// It keeps it for so many ms.
+    /// The server keeps the owner's hold for so many ms.
     Lives(i64),
-    /// It does not say: the key is elsewhere, or a right is missing.
+    /// The server's answer decides nothing: the key is elsewhere, or a right is missing.
     Unknown,
     /// Its reader has so many holds there, which were not all looked at.
     More(usize),

@@ -1,4 +1,4 @@
-//! The thread beside each server that compares what is believed with what the server has.
+//! The thread beside each server that compares the clients' beliefs with the server's keys.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -15,17 +15,17 @@ use super::watch::{self, Watch};
 use super::{BEAT, GIVEN_BACK, ROUNDING, SETTLED, SWEEP, Statement, Violation, endless};
 use crate::view::View;
 
-/// So many beliefs are looked at in one beat.
+/// How many beliefs are compared in one beat.
 const AT_ONCE: usize = 64;
-/// So many keys are looked at in one sweep.
+/// How many keys are read in one sweep.
 const KEYS_AT_ONCE: &str = "500";
 
-/// Earlier looks at one owner's holds.
+/// The results of earlier looks at one owner's holds.
 #[derive(Default)]
 struct Seen {
-    /// Since when the server has nothing of it.
+    /// Since when the server has nothing of the owner.
     gone: Option<Instant>,
-    /// Since when it is believed in for longer than it lives, and when it ends.
+    /// Since when the belief is longer than the key's life, and when the belief ends.
     short: Option<(Instant, Instant)>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Sampler<'a> {
     clients: Vec<Arc<Client>>,
     known: usize,
     listed: Instant,
-    /// Where the last look at a client's beliefs ended.
+    /// The belief at which the last look at a client ended.
     after: HashMap<String, Arc<Key>>,
     seen: HashMap<(String, Arc<Key>, u64), Seen>,
     /// Of readers with very many holds: how many the server had.
@@ -75,7 +75,7 @@ impl<'a> Sampler<'a> {
                 self.counters.clear();
             }
             if self.view.is_some() && (self.look().is_none() || self.sweep().is_none()) {
-                // A look that failed is no reason for anything.
+                // A failed look proves nothing, so that the next one opens a new connection.
                 self.view = None;
                 self.watch.disconnected();
                 self.seen.clear();
@@ -85,7 +85,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// Sends commands and gives their replies, errors too; `None`: the server does not answer.
+    /// Sends commands and returns their replies, errors included; `None`: the server does not answer.
     fn ask(&mut self, commands: &[redis::Cmd]) -> Option<Vec<Value>> {
         let view = self.view.as_mut()?;
         let packed: Vec<u8> = commands.iter().flat_map(redis::Cmd::get_packed_command).collect();
@@ -99,10 +99,11 @@ impl<'a> Sampler<'a> {
         view.connection.req_packed_commands(&packed, 0, commands.len()).ok()
     }
 
-    /// Compares what is believed.
+    /// Compares the beliefs with the server.
     fn look(&mut self) -> Option<()> {
         if book::begun() != self.known || self.listed.elapsed() > Duration::from_millis(500) {
-            (self.known, self.listed) = (book::begun(), Instant::now());
+            self.known = book::begun();
+            self.listed = Instant::now();
             self.clients = book::clients_of(self.watch.place);
         }
         let mut beliefs = Vec::new();
@@ -118,7 +119,9 @@ impl<'a> Sampler<'a> {
             self.readers.clear();
             return Some(());
         }
-        let (mut commands, mut parts, mut database) = (vec![redis::cmd("ROLE")], Vec::new(), 0);
+        let mut commands = vec![redis::cmd("ROLE")];
+        let mut parts = Vec::new();
+        let mut database = 0;
         for belief in &beliefs {
             if belief.client.database != database {
                 database = belief.client.database;
@@ -150,7 +153,7 @@ impl<'a> Sampler<'a> {
         Some(())
     }
 
-    /// Whether what this server says of it is all that there is to say. In a cluster it answers for its own slots alone.
+    /// Whether this server alone decides about the belief. In a cluster a server answers only for its own slots.
     fn decides(&self, belief: &Belief) -> bool {
         let places = belief.client.places();
         let is_replica = |place: &Place| watch::find(*place).is_some_and(|watch| watch.role.load(SeqCst) == watch::REPLICA);

@@ -1,4 +1,4 @@
-//! Which fencing tokens were given out, by which servers: each once, and each greater than all before it.
+//! The fencing tokens that were given out, and by which servers: each only once, and each greater than all before it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{LazyLock, Mutex};
@@ -8,7 +8,7 @@ use super::book::{Client, Key};
 use super::places::Place;
 use super::{Statement, Violation, watch};
 
-/// So many of each name are remembered.
+/// How many tokens of each name are remembered.
 const KEPT: usize = 1000;
 
 struct Given {
@@ -17,18 +17,19 @@ struct Given {
     told: Instant,
 }
 
-/// The servers that share what they have, the database, the name of the lock.
+/// The servers that share the data, the database, and the name of the lock.
 type Name = (BTreeSet<Place>, i64, String);
 
 static GIVEN: LazyLock<Mutex<HashMap<Name, BTreeMap<i64, Given>>>> = LazyLock::new(Mutex::default);
 
-/// When servers have lost their data last; `None`: they are losing it, and no moment is known at which a token begins anew.
+/// When each server lost its data last; `None`: it is losing it now, so the moment is unknown at which tokens begin
+/// anew.
 static EMPTIED: LazyLock<Mutex<HashMap<Place, Option<Instant>>>> = LazyLock::new(Mutex::default);
 
-/// A hold was given a token by a call sent at `asked`.
+/// Notes that a hold was given a token, by a call that was sent at `asked`.
 pub fn given(client: &Client, key: &Key, hold: u64, token: i64, asked: Instant, told: Instant) {
     let places = client.places();
-    // What another process was given before is heard a little later.
+    // The report of another process arrives a little later than its token was given.
     let is_before = |place: &Place| {
         let emptied = EMPTIED.lock().expect("nothing panics while it is held").get(place).copied();
         emptied.is_some_and(|emptied| emptied.is_none_or(|emptied| asked <= emptied))
@@ -42,7 +43,8 @@ pub fn given(client: &Client, key: &Key, hold: u64, token: i64, asked: Instant, 
     let wrong = match tokens.get(&token) {
         Some(before) if before.owner == owner && before.hold == hold => None,
         Some(before) => Some(format!("the token {token} is that of hold {} of {} too", before.hold, before.owner)),
-        // One that was told before this one was asked for is smaller; two that were on their way together may be told in any order.
+        // A token reported before this one was requested must be smaller. Reports of two tokens under way at once may
+        // come in any order.
         None => tokens.range(token..).find(|(_, before)| before.told < asked).map(|(last, before)| {
             format!("the token {token} was asked for after {last} had been given to hold {} of {}", before.hold, before.owner)
         }),
@@ -58,12 +60,12 @@ pub fn given(client: &Client, key: &Key, hold: u64, token: i64, asked: Instant, 
     }
 }
 
-/// A server is about to lose its data: until [`forget`] says that it has, tokens of before and of after come in any order.
+/// Expects the loss of a server's data. Until [`forget`], tokens from before and after the loss may come in any order.
 pub fn pause(place: Place) {
     EMPTIED.lock().expect("nothing panics while it is held").insert(place, None);
 }
 
-/// A server has lost its data.
+/// Notes that a server has lost its data.
 pub fn forget(place: Place) {
     EMPTIED.lock().expect("nothing panics while it is held").insert(place, Some(Instant::now()));
     GIVEN.lock().expect("nothing panics while it is held").retain(|(places, ..), _| !places.contains(&place));

@@ -10,10 +10,10 @@ use super::sampler::Sampler;
 use super::{Statement, Violation, book, last_look, tokens};
 use crate::view::View;
 
-/// So many violations are kept.
+/// How many violations are kept.
 const MOST: usize = 20;
 
-/// The role that a server said it has.
+/// The number of the role *master*.
 pub(super) const MASTER: u8 = 1;
 pub(super) const REPLICA: u8 = 2;
 
@@ -23,27 +23,28 @@ pub struct Watch {
     port: u16,
     url: String,
     pub(super) stop: AtomicBool,
-    /// The role that the server has by its last word; 0: none, or it did not answer.
+    /// The role by the server's latest word; 0: unknown, or the server did not answer.
     pub(super) role: AtomicU8,
     violations: Mutex<Vec<Violation>>,
     exempt: Mutex<Vec<(Statement, String)>>,
-    /// Set when the server's data was lost or taken away by the test.
+    /// Set when the test took the server's data away, or lost it.
     pub(super) emptied: AtomicBool,
-    /// How many commands that take it away are under way.
+    /// How many commands that take the data away are under way.
     emptying: AtomicUsize,
-    /// How often the commands of this watch were sent since they were last forgotten; held while any is under way.
+    /// How often each command of this watch was sent since the last reset. Its lock is held while such a command is
+    /// under way.
     pub(super) sent: Mutex<BTreeMap<String, u64>>,
-    /// The watch's own end of its connection, as the server names it.
+    /// The watch's end of its connection, as the server names it.
     address: Mutex<Option<String>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 static ALL: LazyLock<Mutex<HashMap<Place, Weak<Watch>>>> = LazyLock::new(Mutex::default);
 
-/// Not for programs that measure, or that show.
+/// Whether servers start without a watch.
 static ASIDE: AtomicBool = AtomicBool::new(false);
 
-/// From now on servers are started without a watch: for programs that measure.
+/// Starts servers without a watch from now on: for programs that measure or show.
 pub fn stand_aside() {
     ASIDE.store(true, SeqCst);
 }
@@ -52,7 +53,7 @@ pub(super) fn stands_aside() -> bool {
     ASIDE.load(SeqCst)
 }
 
-/// Tells the servers there that something was violated.
+/// Reports a violation to those servers.
 pub(super) fn report(places: &BTreeSet<Place>, violation: Violation) {
     let first = places.iter().find_map(|place| find(*place));
     first.into_iter().for_each(|watch| watch.report(violation.clone()));
@@ -68,14 +69,15 @@ pub(crate) fn at(port: u16) -> Option<Arc<Watch>> {
     all.values().filter_map(Weak::upgrade).find(|watch| watch.port == port)
 }
 
-/// Whether the server at a port names its watch by this address. A client of another server may have the same one.
+/// Whether `address` is the watch's connection on the server at this port. On another server a client may have the same
+/// address.
 pub(crate) fn is_one(port: u16, address: &str) -> bool {
     let is_called = |watch: &Arc<Watch>| watch.address.lock().is_ok_and(|own| own.as_deref() == Some(address));
     at(port).is_some_and(|watch| is_called(&watch))
 }
 
 impl Watch {
-    /// Begins to watch the server at `port`, which `addresses` lead to too.
+    /// Begins to watch the server at `port`, to which `addresses` lead too.
     pub(crate) fn start(port: u16, addresses: &[String], url: String) -> Option<Arc<Watch>> {
         if ASIDE.load(SeqCst) {
             return None;
@@ -111,7 +113,7 @@ impl Watch {
         self.violations.lock().expect("nothing panics while it is held").clone()
     }
 
-    /// The same, and forgets it: it is judged elsewhere.
+    /// Takes the violations so far: another place judges them.
     pub fn take_violations(&self) -> Vec<Violation> {
         std::mem::take(&mut self.violations.lock().expect("nothing panics while it is held"))
     }
@@ -143,12 +145,12 @@ impl Watch {
         done
     }
 
-    /// Whether its data is being taken away, or was since the sampler looked last.
+    /// Whether the data is being taken away, or was since the sampler's last look.
     pub(super) fn is_emptied(&self) -> bool {
         self.emptying.load(SeqCst) > 0 || self.emptied.load(SeqCst)
     }
 
-    /// Does `work` while nothing of this watch is under way, with how often its commands were sent.
+    /// Does `work` while no command of this watch is under way. `work` sees how often its commands were sent.
     pub(crate) fn apart<T>(&self, work: impl FnOnce(&mut BTreeMap<String, u64>) -> T) -> T {
         work(&mut self.sent.lock().expect("nothing panics while it is held"))
     }
@@ -170,7 +172,7 @@ impl Watch {
         self.role.store(0, SeqCst);
     }
 
-    /// The server is about to be ended: looks once more, as far as it still answers.
+    /// Looks at the server once more before its end, as far as it still answers.
     pub(crate) fn look_back(&self) {
         self.stop.store(true, SeqCst);
         if let Some(mut view) = self.connect() {
@@ -178,7 +180,7 @@ impl Watch {
         }
     }
 
-    /// The server has ended.
+    /// Notes the server's end.
     pub(crate) fn end(&self) {
         self.stop.store(true, SeqCst);
         let thread = self.thread.lock().expect("nothing panics while it is held").take();

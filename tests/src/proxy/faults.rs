@@ -1,4 +1,4 @@
-//! What goes wrong now, for all connections of one proxy; asked before each packet.
+//! The present faults, for all connections of one proxy. A connection checks them before each packet.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
@@ -24,29 +24,29 @@ struct Now {
     replies: Replies,
 }
 
-/// Waits for one packet.
+/// A plan for one packet.
 struct Trap {
     spring: Spring,
     direction: Direction,
     text: Vec<u8>,
-    /// How many packets with the text are let by before.
+    /// How many packets with the text pass first.
     skip: usize,
 }
 
-/// What becomes of the packet that a trap waits for.
+/// What happens to a trap's packet.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Spring {
-    /// It is swallowed and its connection cut.
+    /// The proxy swallows it and cuts its connection.
     Cut,
-    /// It stays where it is, and what follows it.
+    /// The proxy holds it back, with all that follows.
     Hold,
-    /// It is forwarded; something happens to the next packet the other way.
+    /// The proxy forwards it; something happens to the next packet the other way.
     Doom(Fate),
-    /// It is put aside and the client's half of its connection cut.
+    /// The proxy puts it aside and cuts the client's half of its connection.
     Keep,
 }
 
-/// Takes one of so many requests for its reply.
+/// Picks one of so many requests, for a fate of its reply.
 struct Toll {
     fate: Fate,
     text: Vec<u8>,
@@ -54,18 +54,18 @@ struct Toll {
     seen: usize,
 }
 
-/// What becomes of the next packet to a client.
+/// What happens to the next packet to a client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fate {
-    /// It is swallowed and its connection cut.
+    /// The proxy swallows it and cuts its connection.
     Lost,
-    /// It is so much later, and what follows it.
+    /// The proxy delays it, with all that follows.
     Late(Duration),
-    /// These bytes come in its place.
+    /// The proxy sends these bytes in its place.
     Other(&'static [u8]),
 }
 
-/// How many replies met their fate so far.
+/// How many replies met each fate so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Replies {
     pub lost: usize,
@@ -115,12 +115,13 @@ impl Faults {
         self.now().replies
     }
 
-    /// Changes something that packets wait for, while none is being written.
+    /// Changes a state that packets wait for, while no packet is being written.
     pub fn made(&self, change: impl FnOnce()) {
         self.change(|_| change());
     }
 
-    /// Forwards, or does worse. The lock is held while writing, so that no packet slips through after a verb has returned.
+    /// Forwards a packet, or does to it what the present faults demand. The lock is held while writing, so that no
+    /// packet slips through after a verb has returned.
     pub fn pass(&self, connection: &Arc<Connection>, direction: Direction, packet: &[u8]) -> std::io::Result<()> {
         self.linger(connection, direction);
         let mut now = self.flowing(self.now(), connection, direction);
@@ -168,7 +169,7 @@ impl Faults {
         written
     }
 
-    /// Returns when the packet is as late as it is to be.
+    /// Waits out the delay of a packet.
     fn linger(&self, connection: &Connection, direction: Direction) {
         let delay = self.now().delay;
         if !delay.is_zero() {
@@ -183,10 +184,10 @@ impl Faults {
         }
     }
 
-    /// Returns once bytes may go this way on this connection, or it has ended.
+    /// Returns once bytes may go this way on this connection, or the connection has ended.
     fn flowing<'a>(&'a self, now: MutexGuard<'a, Now>, connection: &Connection, direction: Direction) -> MutexGuard<'a, Now> {
         let stalled = |now: &mut Now| !connection.ended() && (now.stalled[direction as usize] || connection.is_held(direction));
-        self.changed.wait_while(now, stalled).expect("nobody panics while holding this")
+        self.changed.wait_while(now, stalled).expect("nothing panics while it is held")
     }
 
     fn change(&self, change: impl FnOnce(&mut Now)) {
@@ -195,7 +196,7 @@ impl Faults {
     }
 
     fn now(&self) -> MutexGuard<'_, Now> {
-        self.now.lock().expect("nobody panics while holding this")
+        self.now.lock().expect("nothing panics while it is held")
     }
 }
 

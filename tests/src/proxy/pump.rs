@@ -1,4 +1,4 @@
-//! One connection through the proxy: two threads that copy bytes, and ask [`Faults`] before each packet.
+//! One connection through the proxy: two threads that copy bytes, and check [`Faults`] before each packet.
 
 use std::io::{Read, Result, Write};
 use std::net::{Shutdown, TcpStream};
@@ -12,24 +12,31 @@ use super::faults::{Fate, Faults};
 pub(super) struct Connection {
     client: TcpStream,
     server: TcpStream,
-    /// Of what the client is sent next.
+    /// The fate of the next packet to the client.
     fate: Mutex<Option<Fate>>,
     held: [AtomicBool; 2],
     half_closed: [AtomicBool; 2],
-    /// The client's half is closed.
+    /// Whether the client's half is closed.
     ended: AtomicBool,
-    /// The server closed its half.
+    /// Whether the server closed its half.
     closed: AtomicBool,
     faults: Arc<Faults>,
 }
 
 impl Connection {
     pub fn start(client: TcpStream, server: TcpStream, faults: Arc<Faults>) -> Arc<Self> {
-        let _ = (client.set_nodelay(true), server.set_nodelay(true));
-        let no = AtomicBool::default;
-        let (fate, held, half_closed) = Default::default();
-        let connection = Connection { client, server, fate, held, half_closed, ended: no(), closed: no(), faults };
-        let connection = Arc::new(connection);
+        let _ = client.set_nodelay(true);
+        let _ = server.set_nodelay(true);
+        let connection = Arc::new(Connection {
+            client,
+            server,
+            fate: Mutex::default(),
+            held: Default::default(),
+            half_closed: Default::default(),
+            ended: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
+            faults,
+        });
         for direction in [Direction::ToServer, Direction::ToClient] {
             let connection = connection.clone();
             std::thread::spawn(move || connection.copy(direction));
@@ -41,18 +48,18 @@ impl Connection {
         self.ended.load(SeqCst)
     }
 
-    /// Whether there is nobody any more to send to, this way.
+    /// Whether this way has no receiver any more.
     pub fn discards(&self, direction: Direction) -> bool {
         self.ended() || self.half_closed[direction as usize].load(SeqCst)
     }
 
     pub fn fate(&self) -> Option<Fate> {
-        *self.fate.lock().expect("nobody panics while holding this")
+        *self.fate.lock().expect("nothing panics while it is held")
     }
 
-    /// What becomes of the next that comes from the server.
+    /// Sets the fate of the next packet from the server.
     pub fn doom(&self, fate: Option<Fate>) {
-        *self.fate.lock().expect("nobody panics while holding this") = fate;
+        *self.fate.lock().expect("nothing panics while it is held") = fate;
     }
 
     pub fn is_held(&self, direction: Direction) -> bool {
@@ -64,17 +71,17 @@ impl Connection {
         self.faults.made(|| self.mark_held(direction));
     }
 
-    /// As [`Connection::hold`], for one who is at a packet of it.
+    /// As [`Connection::hold`], for a thread that is writing a packet of this direction.
     pub fn mark_held(&self, direction: Direction) {
         self.held[direction as usize].store(true, SeqCst);
     }
 
-    /// Ends both holds.
+    /// Ends the holds of both directions.
     pub fn let_go(&self) {
         self.faults.made(|| self.held.iter().for_each(|held| held.store(false, SeqCst)));
     }
 
-    /// Ends one direction; what still comes that way is dropped.
+    /// Ends one direction. Later bytes of that direction are dropped.
     pub fn half_close(&self, direction: Direction) {
         self.faults.made(|| {
             self.half_closed[direction as usize].store(true, SeqCst);
@@ -88,15 +95,15 @@ impl Connection {
         self.abandon();
     }
 
-    /// Ends the client's half only; what the server still says is dropped.
+    /// Ends the client's half only. Later bytes from the server are dropped.
     pub fn abandon(&self) {
         self.ended.store(true, SeqCst);
         let _ = self.client.shutdown(Shutdown::Both);
         self.faults.made(|| {});
     }
 
-    /// Sends what was kept of an abandoned connection, and returns when the server has run it and closed its half; false: the server
-    /// has ended the connection before.
+    /// Sends the kept packet of an abandoned connection, and returns when the server has run it and closed its half;
+    /// false: the server had ended the connection.
     pub fn deliver(&self, packet: &[u8]) -> bool {
         if (&self.server).write_all(packet).is_err() || self.server.shutdown(Shutdown::Write).is_err() {
             return false;
