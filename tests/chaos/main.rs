@@ -89,14 +89,14 @@ fn run(dir: &Path, seed: u64, time: Duration, only: Option<Family>, kinds: &str)
     fleet.slots().for_each(|mut slot| drop(slot.process.ask("close")));
     seen.extend(servers.iter().flat_map(|server| server.judged()).map(|violation| violation.to_string()));
     println!();
-    let (histories, mut faults) = (fleet.histories(), nemesis.faults.into_inner().expect("nobody panicked while holding this"));
+    let (histories, mut faults) = (fleet.histories(), nemesis.faults.into_inner().expect("nothing panics while it is held"));
     faults.extend(stillness::faults(&still, histories.len()));
     let run = verdict::Run {
         dir,
         histories,
         faults,
         still: still.len(),
-        done: nemesis.done.into_inner().expect("nobody panicked while holding this"),
+        done: nemesis.done.into_inner().expect("nothing panics while it is held"),
         residue,
         seen,
         lasted: began.elapsed(),

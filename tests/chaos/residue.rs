@@ -70,7 +70,7 @@ impl Residue {
             }
             let channels: Vec<String> = views.iter_mut().flat_map(|view| view.channels("*")).collect();
             if !channels.is_empty() && waited > LIVING {
-                self.violations.push(format!("somebody listens on {channels:?} {waited:.1?} after all came to rest"));
+                self.violations.push(format!("clients listen on {channels:?} {waited:.1?} after all processes came to rest"));
                 late = true;
             }
             let open = waited < if killed { LATE } else { Duration::ZERO } || (waited < LIVING && missing(&mut views[0]));

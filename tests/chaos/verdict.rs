@@ -96,7 +96,7 @@ impl Run<'_> {
         println!();
         row("latest return after the end of a wait", time(waits.latest));
         println!("    {}", waits.latest_one);
-        row("hand-over to one who waited, p50", time(at(&handover.took, 50, 100)));
+        row("hand-over to a waiter, p50", time(at(&handover.took, 50, 100)));
         row("  p99", time(at(&handover.took, 99, 100)));
         row("  max", time(at(&handover.took, 1, 1)));
         println!("    {}", handover.longest);
@@ -116,7 +116,7 @@ impl Run<'_> {
         row("  steps back after FLUSHALL, restart", tokens.behind_the_back);
         row("holds of fair locks compared in their order", order.holds);
         row("permits taken", permits.taken);
-        row("  gone with those who were killed, at least", permits.of_the_dead);
+        row("  gone with killed processes, at least", permits.of_the_dead);
         row("  counts after DEL, FLUSHALL, restart", permits.behind_the_back);
         row("orphans given back late, at most", format!("{}, {:.3?}", self.residue.orphans, self.residue.longest));
         row("holds left by the dead", self.residue.of_the_dead);
@@ -134,9 +134,9 @@ impl Run<'_> {
             ("believed too long after a DEL", &exclusion.untold),
             ("releases that failed", &releases.violations),
             ("calls that returned too late or never", &waits.violations),
-            ("locks left free while somebody waited", &handover.violations),
+            ("locks left free while a waiter waited", &handover.violations),
             ("left in the server", &listed(self.residue.violations)),
-            ("what holds at every moment, and others", &listed(self.seen)),
+            ("the statements of the oracle, and others", &listed(self.seen)),
         ];
         for (what, violations) in told {
             row(&format!("VIOLATIONS: {what}"), violations.count);

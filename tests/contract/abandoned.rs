@@ -1,4 +1,4 @@
-//! A hold that no caller can release any more: it ends with its lease, and so does what is kept for it.
+//! A hold that no caller can release any more ends with its lease, and so does the client's own record of it.
 
 use std::sync::mpsc;
 
@@ -20,7 +20,7 @@ fn connect(server: &Server) -> Client {
     Client::connect(&format!("{}?watchdog=1&client_name=abandons", server.url())).expect("a good URL")
 }
 
-/// A single lock, and one of two.
+/// The client of a single lock, or of a group of two.
 fn asked(client: &Client, grouped: bool) -> Client {
     if grouped { group(&[client.clone(), client.clone()], &["a", "b"], Rule::All) } else { client.clone() }
 }
@@ -56,7 +56,7 @@ fn a_client_ends_with_its_abandoned_holds() {
     }
 }
 
-/// The part that is missing at first may come while the hold is abandoned.
+/// The missing part may come back while the hold is abandoned.
 #[test]
 fn no_part_of_an_abandoned_red_lock_is_renewed() {
     let servers = [(); 3].map(|()| Server::start());
@@ -71,7 +71,7 @@ fn no_part_of_an_abandoned_red_lock_is_renewed() {
                 let acquire = Request { name: name.clone(), wait: Some(PATIENCE), ..request(Op::Acquire, 0) };
                 let taken = red.run_blocking(acquire).expect("answered");
                 assert!(taken.done);
-                // Moments of the answer of the third server.
+                // These moments lie around the answer of the third server.
                 let since = std::time::Instant::now();
                 while since.elapsed().as_micros() < u128::from(round % 200) {}
                 red.abandon(taken.number as u64);

@@ -1,4 +1,4 @@
-//! Fair locks in the server's own order: whoever came first has it first, as long as it waits.
+//! Fair locks in the server's own order: the waiter that came first has the lock first, as long as it waits.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -8,12 +8,12 @@ use super::*;
 
 const QUEUE: &str = "redisson_lock_queue:{n}";
 
-/// The queue as the server's commands make it, and what they did to it that they should not.
+/// The queue as the server's commands build it, and the defects that they show.
 #[derive(Default)]
 struct Arrivals {
     queue: VecDeque<String>,
     holder: Option<String>,
-    /// The last script's first argument: of the one that leaves the queue, who leaves.
+    /// The first argument of the last script. For the script that leaves the queue it is the leaving owner.
     asked: String,
     granted: u64,
     waited: u64,
@@ -57,11 +57,13 @@ impl Arrivals {
     }
 }
 
-/// Lanes of three clients take it so many times; those of one of the clients often leave before their turn comes.
+/// Lanes of three clients take the lock so many times. The lanes of one client often leave before their turn comes.
 fn watch(acquisitions: u64) -> Arrivals {
     let server = Server::start();
     let clients = [(); 3].map(|()| Client::connect(&server.url()).expect("a good URL"));
-    let (mut monitor, count, mut arrivals) = (server.monitor(), AtomicU64::new(0), Arrivals::default());
+    let mut monitor = server.monitor();
+    let count = AtomicU64::new(0);
+    let mut arrivals = Arrivals::default();
     thread::scope(|scope| {
         let lane = |client: &Client, leaves: bool| {
             while count.load(SeqCst) < acquisitions {
@@ -71,7 +73,7 @@ fn watch(acquisitions: u64) -> Arrivals {
                         count.fetch_add(1, SeqCst);
                         guard.release().expect("held");
                     }
-                    // A machine with too much to do may answer later than such a short wait allows.
+                    // A busy machine may answer later than such a short wait allows.
                     Ok(None) | Err(Error::Unavailable { .. }) => assert!(leaves, "its turn comes"),
                     Err(error) => panic!("{error}"),
                 }
@@ -101,12 +103,12 @@ fn check(acquisitions: u64) {
     let seen = watch(acquisitions);
     println!("{} grants, {} of them with others waiting; {} left before their turn", seen.granted, seen.waited, seen.left);
     assert_eq!(seen.inversions, Vec::<String>::new());
-    assert!(seen.granted >= acquisitions && seen.waited > acquisitions / 2 && seen.left > 0, "nobody waited, or nobody left");
+    assert!(seen.granted >= acquisitions && seen.waited > acquisitions / 2 && seen.left > 0, "no lane waited, or no lane left");
     assert!(seen.queue.is_empty() && seen.holder.is_none());
 }
 
 #[test]
-fn who_is_overtaken_or_loses_its_place_is_seen() {
+fn an_overtaken_waiter_and_a_lost_place_are_seen() {
     let seen = |commands: &[&str]| {
         let mut arrivals = Arrivals::default();
         for command in commands {

@@ -1,4 +1,5 @@
-//! What callers and surroundings get wrong, on both ways to the server: a typed error that names it, and nothing is left behind.
+//! Mistakes of callers and of their surroundings, for blocking and for asynchronous calls. Each gets a typed error that
+//! names it, and nothing is left behind.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -15,7 +16,7 @@ fn quick(url: &str) -> Client {
     Client::connect(&format!("{url}{QUICK}")).expect("a good URL")
 }
 
-/// What a caller who blocks is told, and one who does not.
+/// The errors of a blocking call and of an asynchronous one.
 fn failures(client: &Client) -> [Error; 2] {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("the system gives an event queue");
     let blocking = client.lock("n").wait(secs(5)).blocking().acquire().map(drop);
@@ -38,7 +39,7 @@ fn a_missing_and_a_wrong_password_are_refused_and_the_right_one_works() {
 }
 
 #[test]
-fn what_may_not_run_scripts_is_told_which_right_it_lacks() {
+fn a_user_that_may_not_run_scripts_is_told_which_right_it_lacks() {
     let (server, ..) = pair();
     server.view().command::<()>(&["ACL", "SETUSER", "reader", "on", ">secret", "~*", "&*", "+@all", "-@scripting"]);
     for error in failures(&quick(&format!("redis://reader:secret@127.0.0.1:{}", server.port()))) {
@@ -49,7 +50,7 @@ fn what_may_not_run_scripts_is_told_which_right_it_lacks() {
 }
 
 #[test]
-fn a_port_where_nobody_listens_and_a_host_that_is_none_are_named() {
+fn a_port_without_a_server_and_a_host_without_an_address_are_named() {
     for address in [format!("redis://127.0.0.1:{}", ports::free()), "redis://no-such-host.invalid:6379".into()] {
         for error in failures(&quick(&address)) {
             assert!(matches!(error, Error::Unavailable { .. }), "{error:?}");
@@ -66,7 +67,7 @@ fn a_server_that_is_no_redis_is_told_in_bounded_time() {
     for answer in ["", "HTTP/1.1 400 Bad Request\r\n\r\n", "\0\0\0\0", "$-7\r\n", "*1000000000\r\n"] {
         let impostor = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = impostor.local_addr().expect("it is bound").port();
-        // It ends with the test's process: nobody can tell it that the last caller has come.
+        // This thread ends with the test's process: nothing tells it which caller is the last.
         std::thread::spawn(move || {
             for mut peer in impostor.incoming().flatten() {
                 let _ = peer.read(&mut [0; 1024]).and_then(|_| peer.write_all(answer.as_bytes()));
@@ -85,7 +86,7 @@ fn times_without_end_and_odd_names_work() {
     }
 }
 
-// In a cluster it is none: its keys would be in several slots.
+// In a cluster it is no part of a name: the lock's keys would be in several slots.
 #[test]
 fn a_lone_brace_is_part_of_a_name() {
     is_a_name("open {");
@@ -108,7 +109,7 @@ fn a_file_of_which_aliases_make_too_much_is_refused() {
 }
 
 #[test]
-fn options_that_are_none_are_refused_by_name() {
+fn unknown_options_are_refused_by_name() {
     for (option, value) in [
         ("response_timeout", "-1"),
         ("response_timeout", "soon"),
@@ -179,7 +180,7 @@ fn a_server_that_dies_later_is_told_and_works_again_when_it_is_back() {
     for error in failures(&client) {
         assert!(matches!(error, Error::Unavailable { .. }), "{error:?}");
     }
-    guard.ensure().expect("nobody else can hold it before its lease has ended");
+    guard.ensure().expect("no other owner can hold the lock before its lease has ended");
     assert!(matches!(guard.release(), Err(Error::Unavailable { .. })));
     server.restart();
     client.lock("n").wait(secs(20)).blocking().acquire().expect("it is back").release().expect("held");
@@ -192,7 +193,7 @@ fn a_user_without_a_password_is_an_error_and_not_a_login_as_the_default_user() {
         let said = error.to_string();
         assert_eq!(error.code(), "config", "{said}");
         assert!(said.contains(&format!("{user} has no password")) && said.contains("leave the user out"), "{said}");
-        // It may be the password itself, in the wrong place.
+        // The misplaced text may be the password itself.
         assert!(!said.contains("hunter2"), "{said}");
     };
     for (url, user) in [
@@ -201,7 +202,7 @@ fn a_user_without_a_password_is_an_error_and_not_a_login_as_the_default_user() {
         ("redis+sentinel://localhost/m?sentinel_username=hunter2", "the user of the sentinels"),
     ] {
         is_told(Client::connect(url).map(drop).expect_err(url), user);
-        // The other half may come by itself.
+        // The other half of the login may be given separately.
         let mut config = Config::from_url(url).expect("an option may follow");
         is_told(config.check().expect_err(url), user);
         config.set("password", "some").and_then(|config| config.set("sentinel_password", "other")).expect("a good option");

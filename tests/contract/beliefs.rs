@@ -1,4 +1,5 @@
-//! No hold is believed in longer than the server keeps it, and none is shortened by what becomes of another hold of its owner.
+//! No holder believes in its hold for longer than the server keeps it, and no hold is shortened by the end of another
+//! hold of its owner.
 
 use std::time::{Duration, Instant};
 
@@ -9,9 +10,9 @@ use redlatch_tests::{Proxy, Server, View, all_at_once};
 
 use crate::{eventually, ms, pair, secs};
 
-/// A client that renews every ten seconds.
+/// A client with this watchdog renews every ten seconds.
 const WATCHDOG: Duration = secs(30);
-/// What a loaded machine may take between an acquire and the look at what came of it.
+/// How long a loaded machine may take between an acquire and the test's look at its result.
 const SLACK: Duration = secs(8);
 
 fn name_of(kind: &str) -> &'static str {
@@ -32,7 +33,7 @@ fn give(client: &Client, kind: &'static str, hold: u64) {
     client.run_blocking(Request { hold, ..request(Op::Release, kind, 1) }).unwrap_or_else(|error| panic!("{kind}: {error}"));
 }
 
-/// How many ms the server keeps what the owner 1 holds.
+/// How many ms the server keeps the holds of owner 1.
 fn kept(view: &mut View, client: &Client, kind: &str) -> i64 {
     let key = view.pttl("n");
     match kind {
@@ -51,7 +52,7 @@ fn kept(view: &mut View, client: &Client, kind: &str) -> i64 {
     }
 }
 
-/// What the client believes that a hold has left, which is no more than the server keeps it.
+/// The time that a hold has left by the client's belief. The test fails if the server keeps it for less.
 fn believed(view: &mut View, client: &Client, kind: &str, hold: u64, when: &str) -> Duration {
     let asked = Instant::now();
     let Look::Held { remaining } = client.look(hold) else { panic!("{kind}, {when}: it is lost") };
@@ -61,7 +62,7 @@ fn believed(view: &mut View, client: &Client, kind: &str, hold: u64, when: &str)
     remaining
 }
 
-/// Every pair of leases, where none is renewed, and either order of the releases.
+/// Every pair of leases without a renewed hold, in either order of the releases.
 fn mixes() -> impl Iterator<Item = ([Option<Duration>; 2], bool)> {
     let leases = [Some(secs(20)), Some(secs(60)), None];
     let pairs = leases.into_iter().flat_map(move |outer| leases.map(|inner| [outer, inner]));
@@ -116,7 +117,9 @@ fn a_hold_is_renewed_in_time_however_often_its_owner_takes_and_gives_another() {
         (kind.to_owned(), move || {
             let server = Server::start();
             let client = Client::connect(&format!("{}?watchdog=0.9", server.url())).expect("a good URL");
-            let (outer, mut view, begun) = (take(&client, kind, None), server.view(), Instant::now());
+            let outer = take(&client, kind, None);
+            let mut view = server.view();
+            let begun = Instant::now();
             // Three leases long.
             while begun.elapsed() < ms(2700) {
                 let inner = take(&client, kind, None);
@@ -153,7 +156,8 @@ fn a_renewal_that_comes_late_shortens_no_newer_and_longer_lease() {
             let server = Server::start();
             let proxy = Proxy::start(&server);
             let client = Client::connect(&format!("{}?watchdog=6", server.url_at(proxy.port()))).expect("a good URL");
-            // Those who look ask by the same script: they are to have asked before.
+            // The client's first look at a new hold is an EVALSHA too. It must be over before the proxy keeps the next
+            // one.
             let hold = take(&client, kind, None);
             let mut view = server.view();
             eventually(|| view.tells());
@@ -182,7 +186,7 @@ fn an_heir_believes_no_longer_than_the_server_though_the_reply_to_the_pass_was_l
                 let (sender, heirs) = std::sync::mpsc::channel();
                 let waiting = Request { lease: Some(secs(20)), wait: None, ..request(Op::Acquire, kind, 2) };
                 client.submit(client.ticket(), waiting, move |taken| drop(sender.send(taken)));
-                // The answer to a pass comes only after the time for it.
+                // The answer to a pass comes only after the pass's lease.
                 let passed = if kind == "fenced" { "*2\r\n:2\r\n" } else { "*1\r\n:2\r\n" };
                 proxy.hold_at(redlatch_tests::Direction::ToClient, passed, 1);
                 give(&client, kind, hold);
@@ -195,7 +199,8 @@ fn an_heir_believes_no_longer_than_the_server_though_the_reply_to_the_pass_was_l
             });
             let heir = heir.unwrap_or_else(|| panic!("{kind}: it was never passed on"));
             proxy.flow();
-            let (asked, look) = (Instant::now(), client.look(heir.number as u64));
+            let asked = Instant::now();
+            let look = client.look(heir.number as u64);
             let Look::Held { remaining } = look else { panic!("{kind}: {look:?}") };
             let latest = Instant::now() + Duration::from_millis(view.pttl("n") as u64);
             assert!(asked + remaining <= latest, "{kind}: {remaining:?} are believed, the server keeps it for {} ms", view.pttl("n"));

@@ -1,4 +1,5 @@
-//! A caller's code that is told of the end of a request may ask the client for anything: no lock of the client is held meanwhile.
+//! A caller's code that runs at the end of a request may call the client again: the client holds no lock of its own
+//! meanwhile.
 
 use std::sync::mpsc::{Receiver, channel};
 
@@ -7,7 +8,7 @@ use redlatch_tests::{PATIENCE, Server, View};
 
 use super::{eventually, ms, secs};
 
-/// A server, the client that is asked back, and another one.
+/// A server, the client under test, and another one.
 struct Scene {
     view: View,
     client: Client,
@@ -32,10 +33,12 @@ impl Scene {
         taken.number as u64
     }
 
-    /// Submits a request whose end asks the client back; its ticket, and what says that this is over.
+    /// Submits a request whose end calls the client again. Returns its ticket, and the channel that tells when the code
+    /// is through.
     fn submit(&self, request: Request) -> (u64, Receiver<()>) {
         let (sender, told) = channel();
-        let (ticket, client) = (self.client.ticket(), self.client.clone());
+        let ticket = self.client.ticket();
+        let client = self.client.clone();
         self.client.submit(ticket, request, move |_: redlatch::Result<Answer>| {
             client.look(1);
             client.token(1);
@@ -52,7 +55,7 @@ impl Scene {
         self.submit(Request { hold, ..Scene::request(Op::Watch) })
     }
 
-    /// Has the client do something on a thread of its own: where a lock is in the way, that thread alone stands still.
+    /// Calls the client on a thread of its own: if an inner lock is in the way, only that thread hangs.
     fn meanwhile(&self, act: impl FnOnce(Client) + Send + 'static) {
         let client = self.client.clone();
         std::thread::spawn(move || act(client));
@@ -66,7 +69,7 @@ impl Scene {
         self.meanwhile(move |client| client.cancel(ticket));
     }
 
-    /// Another owner of the client waits for what this one or another client has.
+    /// Another owner of the client waits for a lock that this or another client has.
     fn wait(&mut self, wait: std::time::Duration) -> (u64, Receiver<()>) {
         let waiting = self.submit(Request { owner: 2, wait: Some(wait), ..Scene::request(Op::Acquire) });
         let view = &mut self.view;
@@ -75,14 +78,16 @@ impl Scene {
     }
 }
 
+/// Waits until the caller's code is through.
+///
 /// # Panics
-/// When the caller's code does not come to its end.
+/// When it is not.
 fn ends(told: &Receiver<()>, what: &str) {
     told.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("what is told of {what} does not come to its end"));
 }
 
 #[test]
-fn what_is_told_of_the_end_of_a_hold_may_ask_the_client_for_anything() {
+fn a_caller_that_hears_of_the_end_of_a_hold_may_call_the_client() {
     let (_server, mut scene) = Scene::new();
     let (_, told) = scene.watch(Scene::take(&scene.client));
     scene.release();
@@ -98,7 +103,7 @@ fn what_is_told_of_the_end_of_a_hold_may_ask_the_client_for_anything() {
 }
 
 #[test]
-fn what_is_told_of_the_end_of_a_wait_may_ask_the_client_for_anything() {
+fn a_caller_that_hears_of_the_end_of_a_wait_may_call_the_client() {
     let (_server, mut scene) = Scene::new();
     Scene::take(&scene.other);
     let (ticket, told) = scene.wait(secs(600));
@@ -112,7 +117,7 @@ fn what_is_told_of_the_end_of_a_wait_may_ask_the_client_for_anything() {
 }
 
 #[test]
-fn what_is_told_of_the_end_of_a_client_may_ask_it_for_anything() {
+fn a_caller_that_hears_of_the_end_of_a_client_may_call_it() {
     let (_server, mut scene) = Scene::new();
     let (_, of_hold) = scene.watch(Scene::take(&scene.client));
     let (_, of_wait) = scene.wait(secs(600));

@@ -1,4 +1,4 @@
-//! Another lease for one hold: what becomes of the other holds of its owner, and of those who wait.
+//! A new lease for one hold, and its effects on the other holds of the owner and on waiters.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use redlatch_tests::{PATIENCE, Proxy, Server, all_at_once};
 
 use crate::{eventually, ms, pair, secs};
 
-/// A client renews for so long, unless it is told otherwise.
+/// The watchdog of a client, unless a test sets another.
 const WATCHDOG: Duration = secs(30);
-/// What a loaded machine may take between an acquire and the look at what came of it.
+/// How long a loaded machine may take between an acquire and the test's look at its result.
 const SLACK: Duration = secs(8);
 const SHORT: Duration = secs(1);
 
@@ -50,8 +50,10 @@ fn a_shorter_lease_for_one_hold_cuts_no_other_hold_of_its_owner() {
             for (leases, extended) in mixes().flat_map(|leases| [(leases, 0), (leases, 1)]) {
                 let holds = leases.map(|lease| take(&client, kind, lease));
                 extend(&client, kind, holds[extended], SHORT);
-                let (other, when) = (1 - extended, format!("{kind}, leases {leases:?}, hold {extended} has {SHORT:?} now"));
-                let (here, key) = (left(&client, holds[other], &when), view.pttl("n"));
+                let other = 1 - extended;
+                let when = format!("{kind}, leases {leases:?}, hold {extended} has {SHORT:?} now");
+                let here = left(&client, holds[other], &when);
+                let key = view.pttl("n");
                 let promised = leases[other].unwrap_or(WATCHDOG);
                 assert!(here + SLACK > promised, "{when}: {here:?} are left of {promised:?}");
                 assert!(Duration::from_millis(key.max(0) as u64) + SLACK > promised, "{when}: the key has {key} ms of {promised:?}");
@@ -111,7 +113,7 @@ fn a_shorter_lease_that_comes_late_cuts_no_newer_hold_of_its_owner() {
             let options = "?response_timeout=0.2&retry_for=0";
             let client = Client::connect(&format!("{}{options}", server.url_at(proxy.port()))).expect("a good URL");
             let older = take(&client, kind, Some(secs(60)));
-            // The holds are looked at by the same script: that has been so before.
+            // The client's first look at a new hold is over before the proxy keeps the next call.
             let mut view = server.view();
             eventually(|| view.tells());
             proxy.keep_request(&format!("\r\n{}\r\n", SHORT.as_millis()));
@@ -121,8 +123,9 @@ fn a_shorter_lease_that_comes_late_cuts_no_newer_hold_of_its_owner() {
             let newer = client.run_blocking(patient).expect("answered");
             assert!(newer.done, "{kind}: its owner's");
             proxy.deliver_kept();
-            // The late copy is before this in the server's eyes.
-            let (here, key) = (left(&client, newer.number as u64, kind), view.pttl("n"));
+            // For the server the late copy comes before this inspection.
+            let here = left(&client, newer.number as u64, kind);
+            let key = view.pttl("n");
             assert!(here.as_millis() as i64 <= key, "{kind}: {here:?} are believed, the key has {key} ms");
         })
     }));
@@ -130,7 +133,7 @@ fn a_shorter_lease_that_comes_late_cuts_no_newer_hold_of_its_owner() {
 
 const HOUR: Duration = secs(3600);
 
-/// The key is freed once its holder has let go of a hold that was lost.
+/// Releases a lost hold, and returns once the server keeps the key for a short time only.
 fn freed_after(server: &Server, client: &Client, kind: &'static str, hold: u64, when: &str) {
     eventually(|| !matches!(client.look(hold), Look::Held { .. }));
     let told = client.run_blocking(Request { hold, ..request(Op::Release, kind, 1) });

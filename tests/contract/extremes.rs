@@ -1,5 +1,5 @@
-//! Every time and number that a caller can set, at its least and its most and beyond: it works, or it is refused at once by name, and
-//! neither the caller's thread nor the client's own ever panics or hangs.
+//! Every time and number that a caller can set, at its least, at its most and beyond. It works, or it is refused at
+//! once by name. Neither the caller's thread nor the client's own ever panics or hangs.
 
 use std::panic::{self, PanicHookInfo};
 use std::sync::{Mutex, MutexGuard, Once, mpsc};
@@ -12,7 +12,7 @@ use redlatch_tests::{PATIENCE, Server, all_at_once};
 
 use super::eventually;
 
-/// The panics in the core since [`watch_panics`]: the client's own thread passes none of its own on.
+/// The panics in the core since [`watch_panics`]. The client's own thread passes none of them on.
 static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 fn watch_panics() {
@@ -38,7 +38,7 @@ fn no_panic(what: &str) {
     assert!(panics.is_empty(), "{what}: {panics:?}");
 }
 
-/// The answer to a request, which comes in any case.
+/// The answer to a request. The test fails if none comes.
 fn asked(client: &Client, request: Request, what: &str) -> Result<Answer> {
     let (sender, answer) = mpsc::channel();
     let done = {
@@ -53,14 +53,14 @@ fn asked(client: &Client, request: Request, what: &str) -> Result<Answer> {
     answer.unwrap_or_else(|_| panic!("{what}: no answer within {PATIENCE:?}"))
 }
 
-/// An answer, or one of the errors that say what is wrong with a value, or that the server was too slow for it.
+/// Whether the result is an answer, or an error that names a bad value or a server that was too slow for it.
 fn is_typed<T>(result: &Result<T>) -> bool {
     match result {
         Ok(_) => true,
         Err(Error::Config(_) | Error::Unavailable { .. } | Error::NotSynced { .. }) => true,
-        // An acquire that was refused has no hold, and a hold may have ended before its turn came.
+        // A refused acquire has no hold, and a hold may have ended before this call.
         Err(Error::Lost(_) | Error::NotHeld { .. } | Error::Unsupported(_)) => true,
-        // A server has only so many databases.
+        // A server has a limited number of databases.
         Err(Error::Refused { message, .. }) => message.contains("DB index is out of range"),
         Err(_) => false,
     }
@@ -72,7 +72,7 @@ fn checked(result: Result<Answer>, what: &str) -> Option<Answer> {
     result.ok()
 }
 
-/// The values of each option of a client, and whether a client takes them.
+/// Values of each option of a client, and whether a client accepts them.
 const OPTIONS: &[(&str, &[(&str, bool)])] = &[
     ("response_timeout", &[("0.001", true), ("0.009", true), ("31536000", true)]),
     ("retry_for", &[("0", true), ("0.000000001", true), ("31536000", true)]),
@@ -84,7 +84,7 @@ const OPTIONS: &[(&str, &[(&str, bool)])] = &[
     ("database", &[("0", true), ("1000000", true), ("-1", false), ("18446744073709551616", false)]),
 ];
 
-/// Values that no time may have.
+/// Values that are no time.
 const NO_TIMES: [&str; 9] = ["-1", "-0.001", "31536001", "1e308", "1e309", "inf", "NaN", "", "1s"];
 
 fn configured(server: &Server, option: &str, value: &str) -> Result<Client> {
@@ -126,7 +126,7 @@ fn every_option_of_a_client_works_at_its_extremes_or_is_refused_at_once() {
     all_at_once(OPTIONS.iter().map(job));
 }
 
-/// Everything that can be done with one kind of lock: taken, looked at, made to last, waited for in vain, given back.
+/// Every operation of one kind of lock: acquire, inspect, extend, wait in vain, release.
 fn use_up(server: &Server, client: &Client, traits: &Traits, what: &str) {
     let what = format!("{what}, {}", traits.name);
     let request = |op| base(op, traits);
@@ -152,7 +152,7 @@ fn base(op: Op, traits: &Traits) -> Request {
     Request { numbers, ..Request::new(op, traits.name, name, 1) }
 }
 
-/// Permits to take, where the kind has any.
+/// Creates permits, where the kind has any.
 fn set_up(server: &Server, traits: &Traits) {
     if matches!(traits.name, "semaphore" | "permit_semaphore" | "permit") {
         let kind = if traits.name == "permit" { "permit_semaphore" } else { traits.name };
@@ -165,7 +165,7 @@ fn empty(server: &Server) {
     server.view().command::<()>(&["FLUSHALL"]);
 }
 
-/// A time that a caller can give to a request; the field's name for messages.
+/// A time that a caller can set in a request, with the field's name for messages.
 type Given = (&'static str, fn(&mut Request, Duration));
 
 const FIELDS: [Given; 4] = [
@@ -231,7 +231,7 @@ fn not_its_own(error: Error) -> Result<Answer> {
     if matches!(error, Error::Unsupported(_)) { Ok(Answer::default()) } else { Err(error) }
 }
 
-/// A second owner that waits in vain, until it gives up or its time is over.
+/// A second owner waits in vain, until it gives up or its time is over.
 fn waits(client: &Client, request: Request, what: &str) {
     let (sender, answer) = mpsc::channel();
     let ticket = client.ticket();
@@ -267,7 +267,7 @@ fn a_hold_is_renewed_however_short_an_answer_may_take() {
     let server = Server::start();
     let client = configured(&server, "response_timeout", "0.001").expect("it is a good option");
     let mut view = server.view();
-    // A single answer may take longer than that.
+    // A single answer may take longer than the client's own limit.
     let watched = Request { lease: None, response_timeout: Some(PATIENCE), ..Request::new(Op::Acquire, "plain", "n", 1) };
     assert!(client.run_blocking(watched).expect("free").done);
     server.exempt(Statement::Belief, "n", "the key is shortened, so that its renewal can be seen");

@@ -1,4 +1,4 @@
-//! A lock that is taken away by force, by its holder's own client, and at the moment when a waiter gives up.
+//! Forced releases: by another client, by the holder's own client, and at the moment when a waiter gives up.
 
 use std::sync::mpsc;
 use std::thread;
@@ -12,7 +12,7 @@ use tracing::Level;
 use super::logs::{keep, losses_of, warnings_of};
 use super::{eventually, pair};
 
-/// How a hold ended that was taken away by `other`, after its holder was told.
+/// The reason of the loss when `other` takes the hold away. The holder must be told.
 fn forced(holder: &Client, other: &Client, name: &str, lease: Option<Duration>) -> LostReason {
     let lock = holder.lock(name);
     let guard = lease.map_or(lock.clone(), |lease| lock.lease(lease)).blocking().acquire().expect("free");
@@ -65,7 +65,7 @@ fn ended(holder: &Client, hold: u64, name: &str) {
     assert_eq!(warnings_of(name).len(), usize::from(name.contains("other")), "{name}: {:?}", warnings_of(name));
 }
 
-/// A waiter that is cancelled while the lock is taken away from its holder either has it, and says so, or gives it back.
+/// A waiter that is cancelled during a forced release either gets the lock and says so, or gives it back.
 #[test]
 fn a_waiter_that_gives_up_while_the_lock_is_taken_away_by_force_leaves_nothing_held() {
     thread::scope(|scope| {
@@ -78,12 +78,14 @@ fn a_waiter_that_gives_up_while_the_lock_is_taken_away_by_force_leaves_nothing_h
 fn give_up_beside_force(kind: &'static str) {
     let server = Server::start();
     let client = || Client::connect(&server.url()).expect("a good URL");
-    let (holder, waiter, other) = (client(), client(), client());
+    let holder = client();
+    let waiter = client();
+    let other = client();
     let name = if kind == "multi" { "n\0one\0two" } else { "n" };
     let request = |op| Request::new(op, kind, name, 1);
     let mut view = server.view();
     let mut given_back = 0;
-    // Sooner and later: the waiter's try is on its way at some of these moments.
+    // The cancel comes earlier and later: in some rounds the waiter's try is on its way.
     for round in 0..60 {
         let held = holder.run_blocking(request(Op::Acquire)).expect("answered");
         assert!(held.done, "{kind}, round {round}: the waiter before has left it held");

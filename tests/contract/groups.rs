@@ -1,4 +1,4 @@
-//! One lock of several.
+//! One lock made of several.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ impl Three {
         Three { servers, clients }
     }
 
-    /// The lock `n` of every server, in this order.
+    /// A multi lock of the lock `n` on every server, in this order.
     fn lock(&self, order: [usize; 3]) -> LockBuilder {
         self.clients[0].multi_lock(order.map(|i| self.clients[i].lock("n")))
     }
@@ -38,7 +38,7 @@ impl Three {
 }
 
 #[test]
-fn it_is_held_while_every_lock_is_held() {
+fn a_multi_lock_is_held_while_every_one_of_its_locks_is_held() {
     let three = Three::start("");
     let guard = three.lock([0, 1, 2]).blocking().acquire().expect("free");
     for (server, view) in three.servers.iter().zip(&mut three.views()) {
@@ -54,7 +54,7 @@ fn it_is_held_while_every_lock_is_held() {
 }
 
 #[test]
-fn one_lock_that_is_taken_keeps_all_others_free() {
+fn one_taken_lock_keeps_all_the_others_free() {
     let three = Three::start("");
     for i in 0..3 {
         let taken = three.clients[i].lock("n").blocking().acquire().expect("free");
@@ -69,7 +69,7 @@ fn one_lock_that_is_taken_keeps_all_others_free() {
 }
 
 #[test]
-fn a_release_of_the_last_one_that_is_taken_wakes_it() {
+fn the_release_of_the_last_taken_lock_wakes_the_waiter() {
     let three = Three::start("");
     let taken = three.clients[2].lock("n").blocking().acquire().expect("free");
     let lock = three.lock([0, 1, 2]).wait(secs(20));
@@ -82,7 +82,7 @@ fn a_release_of_the_last_one_that_is_taken_wakes_it() {
 }
 
 #[test]
-fn those_who_name_the_locks_in_another_order_are_not_in_each_others_way() {
+fn clients_that_name_the_locks_in_another_order_do_not_block_each_other() {
     let three = Three::start("");
     let orders = [[0, 1, 2], [2, 1, 0], [1, 2, 0], [2, 0, 1]];
     let mut inside = std::sync::Mutex::new(0);
@@ -90,8 +90,8 @@ fn those_who_name_the_locks_in_another_order_are_not_in_each_others_way() {
         let (three, inside) = (&three, &inside);
         let work = move || {
             for _ in 0..25 {
-                let guard = three.lock(*order).wait(secs(20)).blocking().acquire().expect("nobody keeps it");
-                let mut count = inside.try_lock().expect("nobody else is inside");
+                let guard = three.lock(*order).wait(secs(20)).blocking().acquire().expect("no holder keeps it");
+                let mut count = inside.try_lock().expect("no other holder is inside");
                 thread::yield_now();
                 *count += 1;
                 drop(count);
@@ -100,12 +100,12 @@ fn those_who_name_the_locks_in_another_order_are_not_in_each_others_way() {
         };
         (format!("{order:?}"), work)
     }));
-    assert_eq!(*inside.get_mut().expect("nobody panicked"), 100);
+    assert_eq!(*inside.get_mut().expect("no thread panicked"), 100);
     three.nothing_is_left();
 }
 
 #[test]
-fn it_is_lost_when_one_of_its_locks_is() {
+fn a_multi_lock_is_lost_when_one_of_its_locks_is() {
     let three = Three::start("");
     let guard = three.lock([0, 1, 2]).blocking().acquire().expect("free");
     let mut view = three.servers[1].view();
@@ -117,16 +117,16 @@ fn it_is_lost_when_one_of_its_locks_is() {
     three.nothing_is_left();
 }
 
-/// A matter of a microsecond: most likely to fail on a machine with too much to do.
+/// The race lasts a microsecond, so that the test fails most easily on a busy machine.
 #[test]
-fn who_begins_to_watch_while_one_of_its_locks_is_lost_is_told() {
+fn a_watcher_that_begins_while_one_of_the_locks_is_lost_is_told() {
     let three = Three::start("");
     let mut view = three.servers[1].view();
     for round in 0..500 {
         let guard = three.lock([0, 1, 2]).blocking().acquire().expect("free");
         eventually(|| view.tells());
         view.command::<()>(&["DEL", "n"]);
-        // From before the news of it comes until after.
+        // The watch begins at moments from before the news of the loss until after.
         let watch = Instant::now() + Duration::from_micros(round);
         while Instant::now() < watch {
             std::hint::spin_loop();
@@ -160,17 +160,17 @@ fn a_lock_that_is_lost_while_another_one_is_waited_for_is_not_taken_for_held() {
         let waits = scope.spawn(|| three.lock(order).wait(secs(2)).blocking().try_acquire());
         eventually(|| three.servers[first].view().exists("n"));
         three.servers[first].stop();
-        // Nothing tells of it but time.
+        // No message tells the client that the stopped server lost its lock: the belief ends by time alone.
         thread::sleep(ms(800));
         awaited.release().expect("held");
         if let Ok(Some(guard)) = waits.join().expect("no panic") {
-            guard.ensure().expect("whoever gets it has it");
+            guard.ensure().expect("a granted lock is held");
         }
     });
 }
 
 #[test]
-fn it_is_renewed_until_it_is_released() {
+fn a_multi_lock_is_renewed_until_it_is_released() {
     let three = Three::start("?watchdog=1.5");
     let guard = three.lock([0, 1, 2]).blocking().acquire().expect("free");
     for view in &mut three.views() {

@@ -1,4 +1,5 @@
-//! What stays where a server refuses the rest of a script: no key without an end, no half of a lock, nothing lost for another owner.
+//! The rest that stays when a server refuses a part of a script: no key without an end, no half of a lock, and no loss
+//! for another owner.
 
 use std::time::{Duration, Instant};
 
@@ -24,14 +25,14 @@ fn limit(view: &mut View, bytes: &str) {
     view.command::<()>(&["CONFIG", "SET", "maxmemory", bytes]);
 }
 
-/// Permits are there before they are taken.
+/// Creates the permits that a test takes.
 fn prepare(view: &mut View, kind: &str) {
     if kind == "permit" {
         view.command::<()>(&["SET", "n", "1"]);
     }
 }
 
-/// What the wire has without an end: the counters of tokens, of permits, and of a fair lock's queue.
+/// Whether the wire leaves the key without an end: counters of tokens and permits, and a fair lock's queue.
 fn may_be_endless(key: &str, kind: &str) -> bool {
     key.starts_with("redisson_lock_token") || kind == "permit" && (key == "n" || key == "{n}:timeout")
 }
@@ -83,7 +84,7 @@ fn a_full_server_takes_one_of_two_holds_back() {
     }));
 }
 
-/// What a script may run; each is denied alone.
+/// The commands of the scripts. Each test denies one of them.
 const COMMANDS: &[&str] = &[
     "hset",
     "hdel",
@@ -113,8 +114,8 @@ const COMMANDS: &[&str] = &[
     "zcount",
 ];
 
-/// A client of a user with these rights, whose connection for calls is open. Once its proxy refuses to give it another one, it cannot put right
-/// what the server left undone.
+/// A client of a user with these rights, with an open connection for calls. Once the proxy refuses further connections,
+/// the client cannot repair what the server left undone.
 fn cut_short(server: &Server, user: &str, rights: &[&str]) -> (Client, Proxy) {
     server.view().command::<()>(&[&["ACL", "SETUSER", user, "on", ">secret", "+@all", "&*"][..], rights].concat());
     let proxy = Proxy::start(server);
@@ -124,7 +125,8 @@ fn cut_short(server: &Server, user: &str, rights: &[&str]) -> (Client, Proxy) {
     (client, proxy)
 }
 
-/// Takes it, waits for it and gives it back with such rights; nothing without an end stays, and no lock that nobody has.
+/// Takes the lock, waits for it and releases it with these rights. Afterwards no key is without an end, and no lock is
+/// held without a holder.
 fn try_with(kind: &'static Traits, what: &str, rights: &[&str]) {
     let server = Server::start();
     let mut view = server.view();
@@ -152,7 +154,7 @@ impl IfThere for View {
 }
 
 #[test]
-fn whatever_command_a_user_lacks_an_acquire_leaves_nothing_without_an_end_and_no_half_of_a_lock() {
+fn an_acquire_without_any_one_command_leaves_no_endless_key_and_no_half_of_a_lock() {
     all_at_once(held_kinds().map(|kind| {
         (kind.name.to_owned(), move || {
             for command in COMMANDS {
@@ -184,12 +186,12 @@ fn a_user_who_may_not_tell_waiters_is_told_which_channel_is_missing() {
     server.view().command::<()>(&["ACL", "SETUSER", "some", "on", ">secret", "+@all", "~*", "resetchannels"]);
     let client = Client::connect(&format!("redis://some:secret@{}", server.address())).expect("a good URL");
     let guard = client.lock("n").blocking().acquire().expect("free");
-    let refused = guard.release().expect_err("it tells those who wait");
+    let refused = guard.release().expect_err("a release tells the waiters");
     assert!(refused.to_string().contains("&redisson_lock__channel:{n}"), "{refused}");
 }
 
 #[test]
-fn what_a_semaphore_takes_back_is_told_to_nobody_while_fewer_than_none_are_there() {
+fn a_returned_permit_is_announced_to_no_waiter_while_fewer_than_none_are_there() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
     let client = Client::connect(&format!("{}?retry_for=0&response_timeout=5", server.url_at(proxy.port()))).expect("a good URL");
@@ -197,7 +199,8 @@ fn what_a_semaphore_takes_back_is_told_to_nobody_while_fewer_than_none_are_there
     assert!(other.try_set_permits(1).blocking().expect("answered"));
     assert_eq!(client.semaphore("n").available().blocking().expect("answered"), 1);
     let mut listener = server.listen("redisson_sc:{n}");
-    // The permit is taken; that is known to nobody, and once it has been waited for in vain it goes back.
+    // The permit is taken, but the answer does not arrive. After the wait has ended in vain, the client gives the
+    // permit back.
     proxy.hold_at(redlatch_tests::Direction::ToClient, "*1\r\n:1\r\n", 1);
     std::thread::scope(|scope| {
         let taking = scope.spawn(|| client.semaphore("n").try_acquire(1).blocking().expect_err("no answer comes in time"));
@@ -231,7 +234,7 @@ fn a_dead_head_of_the_queue_is_given_up_though_the_server_s_clock_was_set_back_m
     let (server, a, b) = pair();
     let mut view = server.view();
     let guard = a.fair_lock("n").blocking().acquire().expect("free");
-    // A waiter whose last sign of life is of an hour from now.
+    // A waiter whose last sign of life is dated one hour ahead.
     let time: (i64, i64) = view.command(&["TIME"]);
     let ahead = (time.0 * 1000 + 3_600_000).to_string();
     view.command::<()>(&["RPUSH", "redisson_lock_queue:{n}", "dead:1"]);
@@ -241,9 +244,9 @@ fn a_dead_head_of_the_queue_is_given_up_though_the_server_s_clock_was_set_back_m
     b.fair_lock("n").wait(secs(20)).blocking().acquire().expect("the dead one is given up").release().expect("held");
 }
 
-/// A client of Redisson takes a waiter of ours out of the queue whose time is over, and leaves its sign of life.
+/// A client of Redisson takes an expired waiter of ours out of the queue, and leaves its sign of life behind.
 #[test]
-fn a_waiter_behind_one_of_redisson_has_that_one_s_share_of_time_whatever_old_signs_of_life_are_there() {
+fn a_waiter_behind_one_of_redisson_has_that_waiters_share_of_time_despite_old_signs_of_life() {
     let (server, a, b) = pair();
     let mut view = server.view();
     let guard = a.fair_lock("n").lease(secs(60)).blocking().acquire().expect("free");
@@ -258,10 +261,11 @@ fn a_waiter_behind_one_of_redisson_has_that_one_s_share_of_time_whatever_old_sig
     }
     view.command::<()>(&["RPUSH", "redisson_lock_queue:{n}", "redisson:1"]);
     view.command::<()>(&["ZADD", "redisson_lock_timeout:{n}", &far, "redisson:1"]);
-    let (ticket, waiting) = (b.ticket(), Request { wait: Some(secs(60)), ..request(Op::Acquire, "fair", 7) });
+    let ticket = b.ticket();
+    let waiting = Request { wait: Some(secs(60)), ..request(Op::Acquire, "fair", 7) };
     b.submit(ticket, waiting, drop);
     let waiter = format!("{}:7", b.id());
-    // Whatever comes first: it stands there, and later it shows that it lives.
+    // First the waiter joins the queue; later it renews its sign of life. The test sees whichever comes.
     let mut deadlines = Vec::new();
     eventually(|| {
         let deadline: Option<f64> = view.command(&["ZSCORE", "redisson_lock_timeout:{n}", &waiter]);
@@ -275,7 +279,7 @@ fn a_waiter_behind_one_of_redisson_has_that_one_s_share_of_time_whatever_old_sig
 }
 
 #[test]
-fn a_forced_release_tells_the_waiters_of_a_read_write_lock_whatever_else_it_may_not_touch() {
+fn a_forced_release_tells_the_waiters_of_a_read_write_lock_though_other_keys_are_forbidden() {
     let server = Server::start();
     let a = Client::connect(&server.url()).expect("a good URL");
     server.view().command::<()>(&["ACL", "SETUSER", "some", "on", ">secret", "+@all", "&*", "~n"]);
@@ -288,7 +292,8 @@ fn a_forced_release_tells_the_waiters_of_a_read_write_lock_whatever_else_it_may_
     drop(reading);
 }
 
-/// A user who loses a right in the midst: what it gives back, forces free and has renewed is done, or is still all there.
+/// A user loses a right in the midst of its work. Each release, forced release and renewal is done, or leaves
+/// everything as it was.
 fn give_without(kind: &'static Traits, what: &str, rights: &[&str]) {
     let server = Server::start();
     let mut view = server.view();
@@ -308,7 +313,8 @@ fn give_without(kind: &'static Traits, what: &str, rights: &[&str]) {
     assert!(left.is_empty(), "{} {what}: {left:?} stay without an end after {ended:?}", kind.name);
     if shared {
         let hold = format!("{{n}}:{}:2:rwlock_timeout:1", other.id());
-        let (lock, hold) = (view.pttl("n"), view.pttl(&hold));
+        let lock = view.pttl("n");
+        let hold = view.pttl(&hold);
         assert!(lock > 20_000 && hold > 20_000, "{} {what}: the other reader has {hold} ms, the lock {lock} ms after {ended:?}", kind.name);
         other.run_blocking(request(Op::Release, kind.name, 2)).expect("nothing of another owner is lost");
     }
@@ -316,7 +322,7 @@ fn give_without(kind: &'static Traits, what: &str, rights: &[&str]) {
 }
 
 #[test]
-fn whatever_right_a_user_loses_meanwhile_a_release_leaves_nothing_without_an_end_and_other_owners_what_they_have() {
+fn a_release_without_any_one_right_leaves_no_endless_key_and_other_owners_their_holds() {
     all_at_once(held_kinds().map(|kind| {
         (kind.name.to_owned(), move || {
             for command in COMMANDS {
@@ -328,7 +334,8 @@ fn whatever_right_a_user_loses_meanwhile_a_release_leaves_nothing_without_an_end
     }));
 }
 
-/// Lets go, with an heir in line that wants it for less time, as a user who has lost these rights meanwhile. What the holder believes then is so.
+/// Releases the lock after its user has lost these rights, with a waiter in line that wants a shorter lease. Afterwards
+/// the holder's belief must be true.
 fn let_go_without(kind: &'static Traits, what: &str, rights: &[&str]) {
     let server = Server::start();
     let mut view = server.view();
@@ -349,7 +356,7 @@ fn let_go_without(kind: &'static Traits, what: &str, rights: &[&str]) {
 }
 
 #[test]
-fn whatever_right_a_user_loses_meanwhile_a_holder_whose_release_is_refused_still_has_what_it_believes_in() {
+fn a_holder_whose_release_is_refused_for_any_right_still_has_what_it_believes_in() {
     all_at_once(held_kinds().filter(|kind| kind.name != "permit").map(|kind| {
         (kind.name.to_owned(), move || {
             for command in COMMANDS {
@@ -373,20 +380,20 @@ fn a_repeated_acquire_gets_no_token_that_its_owner_has_had_before() {
             client.run_blocking(request).expect("answered")
         };
         let first = take(ms(300));
-        // The server keeps it for longer than its holder believes.
+        // The server keeps the lock for longer than its holder believes.
         view.command::<()>(&["PEXPIRE", "n", "60000"]);
         eventually(|| matches!(client.look(first.number as u64), Look::Lost(_)));
         if is_told {
             client.run_blocking(request(Op::Release, "fenced", 1)).expect_err("it is lost");
         }
-        // The first copy does not reach the server: what the second one finds is not its doing.
+        // The first copy does not reach the server: the second one finds a state that it has not made.
         proxy.keep_request("EVALSHA");
         let second = take(secs(20));
         assert!(second.items[0] > first.items[0], "token {} after {}, told of the loss: {is_told}", second.items[0], first.items[0]);
     }
 }
 
-/// An inner hold whose release was never settled: its owner has forgotten it, and the server has not.
+/// The release of an inner hold was never settled: its owner has forgotten the hold, and the server has not.
 #[test]
 fn a_repeated_acquire_gets_no_token_of_an_inner_hold_that_its_owner_has_let_go() {
     let server = Server::start();
@@ -398,12 +405,12 @@ fn a_repeated_acquire_gets_no_token_of_an_inner_hold_that_its_owner_has_let_go()
     proxy.refuse();
     proxy.cut();
     client.run_blocking(Request { hold: inner.number as u64, ..request(Op::Release, "fenced", 1) }).expect_err("no server is there");
-    // Until the client has given it up to free what the server may have kept.
+    // Until then the client still tries to free what the server may have kept.
     let again = Request { hold: outer.number as u64, lease: Some(secs(60)), ..request(Op::Extend, "fenced", 1) };
     eventually(|| !client.run_blocking(again.clone()).expect_err("no server is there").to_string().contains("an earlier call"));
     assert_eq!(server.view().hgetall("n").into_values().collect::<Vec<_>>(), ["2"], "the server still has the inner hold");
     proxy.accept();
-    // The first copy does not reach the server: what the second one finds is not its doing.
+    // The first copy does not reach the server: the second one finds a state that it has not made.
     eventually(|| client.run_blocking(Request::new(Op::Ping, "plain", "", 0)).is_ok());
     proxy.keep_request("EVALSHA");
     let patient = Request { wait: Some(secs(20)), retry_for: Some(secs(20)), ..lease() };

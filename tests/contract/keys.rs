@@ -1,10 +1,10 @@
-//! Objects as keys: what belongs to one goes where it goes.
+//! Objects as keys: everything that belongs to an object moves with it.
 
 use redlatch::{Answer, Client, Error, Op, Request};
 
 use super::pair;
 
-/// What an action of keys came to; `words`: the action, and what it takes.
+/// The result of an action on keys. `words`: the action and its arguments.
 fn act(client: &Client, kind: &'static str, name: &str, words: &[&str]) -> Result<Answer, Error> {
     let texts = words.iter().map(|word| word.as_bytes().to_vec()).collect();
     client.run_blocking(Request { texts, ..Request::new(Op::Keys, kind, name, 1) })
@@ -22,7 +22,7 @@ fn permits_that_are_out_go_with_their_semaphore() {
         let (semaphore, renamed) = (client.permit_semaphore("n"), other.permit_semaphore("a{b}c"));
         assert!(semaphore.try_set_permits(3).blocking().expect("answered"));
         let out = semaphore.try_acquire().blocking().expect("answered").expect("available").keep();
-        // Of an older semaphore, whose count somebody deleted.
+        // The rest of an older semaphore whose count was deleted.
         view.command::<i64>(&["ZADD", "a{b}c:timeout", "1", "older"]);
         assert_eq!(permits(&client, &[command, "a{b}c"]), 1);
         assert_eq!(renamed.acquired().blocking().expect("answered"), 1);
@@ -41,7 +41,7 @@ fn permits_that_are_out_go_with_their_semaphore() {
     assert!(view.exists("n") && view.exists("{n}:timeout"));
 }
 
-/// In a cluster all of them are in one slot.
+/// The names share a slot, so that the test runs in a cluster too.
 #[test]
 fn a_semaphore_that_is_in_the_way_or_not_there_stays_as_it_is() {
     let (server, client, _) = pair();
@@ -61,7 +61,7 @@ fn a_semaphore_that_is_in_the_way_or_not_there_stays_as_it_is() {
 }
 
 #[test]
-fn what_a_key_is_comes_back_as_it_is() {
+fn the_type_of_a_key_is_told_as_it_is() {
     let (_server, client, _) = pair();
     let ask = |words: &[&str]| act(&client, "semaphore", "n", words).expect("answered");
     assert_eq!(ask(&["DUMP"]), Answer { done: true, ..Answer::default() });

@@ -1,10 +1,11 @@
-//! Two kinds on one key: those that are the same in Redis share it as Redisson's do, and every other pair is told what it did.
+//! Two kinds on one key. Kinds with the same form in Redis share the key as Redisson's do; every other pair is told of
+//! the mix-up.
 
 use redlatch::kinds::{ALL, Traits};
 use redlatch::{Answer, Client, Error, Op, Request};
 use redlatch_tests::{Server, View};
 
-/// What a kind is in Redis.
+/// The form of a kind in Redis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Form {
     Lock,
@@ -36,7 +37,7 @@ impl Form {
     }
 }
 
-/// Whether nobody else gets what one owner has.
+/// Whether one owner's hold keeps all others out.
 fn exclusive(form: Form) -> bool {
     matches!(form, Form::Lock | Form::Group | Form::Token)
 }
@@ -47,7 +48,7 @@ fn ask(client: &Client, op: Op, kind: &Traits, name: &str) -> Result<Answer, Err
     client.run_blocking(Request { numbers, ..Request::new(op, kind.name, &name, 1) })
 }
 
-/// The first of the two is there: held, or with more than one of what it counts.
+/// Puts the first of the two kinds there: held, or with more than one permit or count.
 fn put(client: &Client, kind: &Traits, name: &str) {
     if Form::of(kind) == Form::Number {
         let semaphore = if kind.name == "permit" { "permit_semaphore" } else { kind.name };
@@ -60,7 +61,7 @@ fn put(client: &Client, kind: &Traits, name: &str) {
     }
 }
 
-/// The keys that there are, and what is in them.
+/// All keys with their contents.
 fn stored(view: &mut View, name: &str) -> Vec<(String, Vec<u8>)> {
     let keys = view.keys(&format!("*{name}*")).into_iter().filter(|key| !key.starts_with("redlatch_request"));
     keys.map(|key| {
@@ -87,11 +88,14 @@ fn assert_told(error: &Error, name: &str, first: &Traits, second: &Traits) {
 fn every_pair_of_kinds_on_one_key_shares_it_or_is_told() {
     let server = Server::start();
     let client = || Client::connect(&server.url()).expect("a good URL");
-    let (one, two, mut view) = (client(), client(), server.view());
+    let one = client();
+    let two = client();
+    let mut view = server.view();
     let changes = [Op::TrySet, Op::Set, Op::Add, Op::Drain, Op::CountDown, Op::ReleaseIfExists];
     let operations = [&[Op::Acquire, Op::ForceRelease, Op::Inspect][..], &changes].concat();
     for (first, second) in ALL.iter().flat_map(|(first, _)| ALL.iter().map(move |(second, _)| (first, second))) {
-        let (name, forms) = (format!("{}-{}", first.name, second.name), (Form::of(first), Form::of(second)));
+        let name = format!("{}-{}", first.name, second.name);
+        let forms = (Form::of(first), Form::of(second));
         put(&one, first, &name);
         let before = stored(&mut view, &name);
         for &op in &operations {
@@ -141,7 +145,8 @@ fn a_latch_is_no_semaphore_of_which_more_was_taken_for_good_than_there_was() {
 #[test]
 fn a_key_of_any_other_type_is_told_to_every_kind() {
     let server = Server::start();
-    let (client, mut view) = (Client::connect(&server.url()).expect("a good URL"), server.view());
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let mut view = server.view();
     for write in [&["RPUSH", "n", "x"][..], &["SADD", "n", "x"], &["ZADD", "n", "1", "x"], &["XADD", "n", "*", "f", "x"]] {
         view.command::<()>(&["DEL", "n"]);
         view.command::<Option<String>>(write);

@@ -1,4 +1,5 @@
-//! The watchdog sleeps until the first hold is due; the last acquire of a client may come at any moment of its going to sleep.
+//! The watchdog sleeps until the first hold is due. A client's last acquire may come at any moment while the watchdog
+//! goes to sleep.
 
 use std::thread;
 use std::time::Duration;
@@ -16,9 +17,11 @@ fn the_last_hold_of_a_client_is_renewed_or_told_lost_whenever_it_begins() {
             let server = &server;
             scope.spawn(move || {
                 let client = Client::connect(&format!("{}?watchdog=3", server.url())).expect("a good URL");
-                let (name, mut view) = (format!("n{number}"), server.view());
+                let name = format!("n{number}");
+                let mut view = server.view();
                 client.lock(&name).blocking().acquire().expect("free").release().expect("held");
-                // The watchdog goes to sleep again when it has heard of that hold, and when that would have been looked at first.
+                // The watchdog goes to sleep twice: when it has heard of that hold, and when that hold would have been
+                // due.
                 thread::sleep(Duration::from_millis(4) * number);
                 let guard = client.lock(&name).blocking().acquire().expect("free");
                 let mut least = view.pttl(&name);
@@ -32,7 +35,7 @@ fn the_last_hold_of_a_client_is_renewed_or_told_lost_whenever_it_begins() {
                         renewed || told.is_finished()
                     });
                     if renewed {
-                        // Ends the wait for its loss.
+                        // Ends the wait for the loss.
                         view.command::<()>(&["DEL", &name]);
                     }
                     told.join().expect("no panic") || renewed

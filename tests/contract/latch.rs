@@ -1,4 +1,4 @@
-//! Latches: a count that everybody waits for to become zero.
+//! Latches: callers wait until a count is zero.
 
 use std::time::Duration;
 
@@ -10,9 +10,11 @@ use super::{eventually, pair, secs};
 const CHANNEL: &str = "redisson_countdownlatch__channel__{n}";
 
 #[test]
-fn the_last_count_lets_everybody_go() {
+fn the_last_count_lets_every_waiter_go() {
     let (server, a, b) = pair();
-    let (latch, mut view, mut heard) = (a.latch("n"), server.view(), server.listen(CHANNEL));
+    let latch = a.latch("n");
+    let mut view = server.view();
+    let mut heard = server.listen(CHANNEL);
     assert!(latch.try_set_count(3).blocking().expect("answered"));
     assert!(!b.latch("n").try_set_count(9).blocking().expect("answered"));
     assert_eq!(heard.hear(), "1");
@@ -65,7 +67,7 @@ fn a_count_whose_reply_is_lost_counts_once() {
     let latch = client.latch("n");
     assert!(latch.try_set_count(5).blocking().expect("answered"));
     assert_eq!(latch.count_down().blocking().expect("answered"), 4);
-    // What is answered is forgotten by a script, too, whose reply is not the one to lose.
+    // A script also forgets answered requests, and its reply is not the one to lose.
     eventually(|| server.view().keys("*") == ["n"]);
     proxy.lose_reply_to("EVALSHA");
     assert_eq!(latch.count_down().blocking().expect("answered"), 3);
@@ -73,7 +75,7 @@ fn a_count_whose_reply_is_lost_counts_once() {
 }
 
 #[test]
-fn counts_that_are_none_and_keys_of_other_types_are_errors_that_name_it() {
+fn impossible_counts_and_keys_of_other_types_are_errors_that_name_the_latch() {
     let (server, a, _) = pair();
     let latch = a.latch("n");
     for count in [0, -1] {

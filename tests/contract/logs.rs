@@ -1,4 +1,4 @@
-//! What the core says to a log: nothing above debug while all is well, and one warning for a lost hold.
+//! The core's log: nothing above debug while all is well, and one warning for a lost hold.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock, Mutex, Once};
@@ -16,7 +16,7 @@ type Line = (Level, String, String);
 
 pub type Lines = Arc<Mutex<Vec<Line>>>;
 
-/// Every event of the program since [`keep`], since the core speaks on threads of its own.
+/// Every event of the program since [`keep`]: the core logs on threads of its own.
 static LINES: LazyLock<Lines> = LazyLock::new(Lines::default);
 
 /// Keeps events.
@@ -40,7 +40,8 @@ impl Subscriber for Log {
     fn event(&self, event: &Event<'_>) {
         let mut message = String::new();
         event.record(&mut Message(&mut message));
-        let (level, target) = (*event.metadata().level(), event.metadata().target().to_owned());
+        let level = *event.metadata().level();
+        let target = event.metadata().target().to_owned();
         self.0.lock().expect("nothing panics while it is held").push((level, target, message));
     }
 
@@ -54,7 +55,7 @@ impl Subscriber for Log {
     fn exit(&self, _: &Id) {}
 }
 
-/// Has events kept from now on. A program has one log, which is the rig's.
+/// Keeps events from now on. A program has one log, which belongs to the rig.
 pub fn keep() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -81,7 +82,7 @@ pub fn warnings_of(name: &str) -> Vec<Line> {
     said_of(name).into_iter().filter(|(level, ..)| *level < Level::DEBUG).collect()
 }
 
-/// The events about its loss, at whatever level.
+/// The events about the lock's loss, at any level.
 pub fn losses_of(name: &str) -> Vec<Line> {
     said_of(name).into_iter().filter(|(_, target, _)| target == "redlatch::lost").collect()
 }
@@ -96,7 +97,7 @@ fn a_server_that_may_evict_locks_is_warned_of_once_with_the_remedy() {
         let held = holder.lock("n").blocking().acquire().expect("free");
         for _ in 0..2 {
             assert!(waiter.lock("n").wait(ms(500)).blocking().try_acquire().expect("answered").is_none());
-            // Another connection asks again.
+            // The request goes out again on another connection.
             server.view().command::<()>(&["CLIENT", "KILL", "TYPE", "normal"]);
         }
         held.release().expect("held");

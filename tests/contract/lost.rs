@@ -7,14 +7,14 @@ use redlatch_tests::{Direction, Proxy, Server, soon};
 
 use super::{eventually, pair, secs};
 
-/// The reason that a guard is told of; the test ends if none comes.
+/// The reason that the guard reports. The test ends if none comes.
 fn reason(guard: &BlockingGuard) -> Option<LostReason> {
     let loss = soon(guard.lost());
     assert_eq!(loss.is_some(), matches!(guard.ensure(), Err(Error::Lost(_))));
     loss.map(|loss| loss.reason)
 }
 
-/// Held long enough for the server to tell of changes: its connection has read the key since.
+/// A hold that the server already tracks: the connection has read the key since.
 fn lasting(client: &Client, server: &Server) -> BlockingGuard {
     let guard = client.lock("n").blocking().acquire().expect("free");
     let mut view = server.view();
@@ -23,7 +23,7 @@ fn lasting(client: &Client, server: &Server) -> BlockingGuard {
 }
 
 #[test]
-fn a_key_that_somebody_deletes_is_told_long_before_the_lease_ends() {
+fn the_deletion_of_a_key_is_told_long_before_the_lease_ends() {
     let (server, a, _) = pair();
     let guard = lasting(&a, &server);
     server.view().command::<()>(&["DEL", "n"]);
@@ -34,14 +34,15 @@ fn a_key_that_somebody_deletes_is_told_long_before_the_lease_ends() {
 #[test]
 fn a_server_that_is_emptied_is_told_of_all_holds() {
     let (server, a, _) = pair();
-    let (first, second) = (lasting(&a, &server), a.lock("m").lease(secs(60)).blocking().acquire().expect("free"));
+    let first = lasting(&a, &server);
+    let second = a.lock("m").lease(secs(60)).blocking().acquire().expect("free");
     server.view().command::<()>(&["FLUSHALL"]);
     assert_eq!(reason(&first), Some(LostReason::Deleted));
     assert_eq!(reason(&second), Some(LostReason::Deleted));
 }
 
 #[test]
-fn whoever_is_evicted_is_told_that_another_has_it() {
+fn an_evicted_holder_is_told_that_another_owner_has_the_lock() {
     let (server, a, b) = pair();
     let guard = lasting(&a, &server);
     server.view().command::<()>(&["EVAL", "redis.call('DEL', 'n') redis.call('HSET', 'n', 'u:1', 1)", "0"]);
@@ -58,12 +59,12 @@ fn a_server_that_comes_back_empty_is_told() {
     assert_eq!(reason(&guard), Some(LostReason::ServerLostData));
 }
 
-/// The client does not ask again about a hold that has only begun, so that its release is the first to find it gone.
+/// The client does not check a hold that has only begun, so the release is the first call to find it gone.
 #[test]
 fn a_release_that_finds_the_server_come_back_empty_says_so() {
     let server = Server::start();
     for round in 0..5 {
-        // A client of its own: it has only the connection that the acquires have opened.
+        // This client has only the connection that its acquires have opened.
         let client = Client::connect(&server.url()).expect("a good URL");
         let acquire = || client.lock("n").owner(1).blocking().acquire().expect("free");
         let (_outer, inner) = (acquire(), acquire());
@@ -91,7 +92,7 @@ fn a_holder_cut_off_is_told_before_the_server_frees_the_lock() {
     let client = Client::connect(&format!("{}?watchdog=1", server.url_at(proxy.port()))).expect("a good URL");
     let guard = lasting(&client, &server);
     proxy.stall(Direction::ToServer);
-    // A renewal that got through just before has been carried out when the time left only falls.
+    // A renewal may have been under way. It has arrived once the remaining time only falls.
     let mut view = server.view();
     let mut left = view.pttl("n");
     eventually(|| {
@@ -180,7 +181,7 @@ fn a_key_that_is_made_into_something_else_is_lost_and_ends_no_other_renewal() {
     let guard = lasting(&client, &server);
     server.view().command::<()>(&["SET", "n", "v"]);
     assert_eq!(reason(&guard), Some(LostReason::TakenOver));
-    // Beyond the lease of the other one, which only renewals have kept alive.
+    // Longer than the lease of the other hold, which lives only by its renewals.
     let end = Instant::now() + secs(6);
     while Instant::now() < end {
         other.ensure().expect("it is renewed");

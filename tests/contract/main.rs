@@ -1,4 +1,4 @@
-//! What every lock promises, on a real server.
+//! The promises of every lock, on a real server.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -148,7 +148,9 @@ fn a_thousand_waiters_use_one_subscription_and_all_get_it() {
     let mut request = redlatch::Request::new(redlatch::Op::Acquire, "plain", "n", 0);
     request.wait = None;
     for owner in 1..=1000 {
-        let (client, sender, again) = (b.clone(), sender.clone(), b.clone());
+        let client = b.clone();
+        let sender = sender.clone();
+        let again = b.clone();
         let request = redlatch::Request { owner, ..request.clone() };
         let back = redlatch::Request { op: redlatch::Op::Release, ..request.clone() };
         client.submit(client.ticket(), request, move |taken| {
@@ -166,7 +168,7 @@ fn a_thousand_waiters_use_one_subscription_and_all_get_it() {
 }
 
 #[test]
-fn a_dropped_future_leaves_nothing_held_and_nobody_in_line() {
+fn a_dropped_future_leaves_nothing_held_and_no_waiter_in_line() {
     let (server, a, b) = pair();
     let guard = a.lock("n").blocking().acquire().expect("free");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("threads");
@@ -178,7 +180,7 @@ fn a_dropped_future_leaves_nothing_held_and_nobody_in_line() {
     eventually(|| view.channels("*").is_empty());
     guard.release().expect("held");
     eventually(|| !view.exists("n"));
-    b.lock("n").wait(secs(5)).blocking().acquire().expect("nobody stands before it").release().expect("held");
+    b.lock("n").wait(secs(5)).blocking().acquire().expect("no waiter stands before it").release().expect("held");
     drop(runtime);
 }
 
@@ -196,7 +198,10 @@ fn a_closed_client_gives_back_what_it_holds_and_says_so() {
     assert!(matches!(a.lock("n").blocking().try_acquire(), Err(Error::Closed { .. })));
 }
 
-/// Waits for something that is bound to come; fails loudly if it does not.
+/// Waits for a state that must come.
+///
+/// # Panics
+/// When it does not come.
 fn eventually(mut it_is_so: impl FnMut() -> bool) {
     let end = std::time::Instant::now() + secs(20);
     while !it_is_so() {

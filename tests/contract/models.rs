@@ -1,5 +1,5 @@
-//! Random histories on a real server, and after every step each answer, key and message compared with the plainest book-keeping there is.
-//! Nothing in them waits for time to pass.
+//! Random histories on a real server. After every step the test compares each answer, key and message with a very plain
+//! model. No step waits for time to pass.
 
 use std::hash::{BuildHasher, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +17,7 @@ mod read_write;
 mod semaphore;
 mod timed;
 
-/// Where a history is played: a server, clients of it, and a name that no other history has.
+/// The place of a history: a server, clients of it, and a name that no other history has.
 struct Stage {
     server: Server,
     clients: [Client; 2],
@@ -34,7 +34,8 @@ impl Stage {
     }
 }
 
-/// Plays many histories of such steps. One that fails is made as short as it can be, and told with the seed that brings it again.
+/// Plays many histories of such steps. A failing history is shortened as far as it can be, and reported with the seed
+/// that repeats it.
 fn play_all<S: Strategy>(step: S, play: impl Fn(&Stage, &str, &[S::Value])) {
     play_so_many(100, step, play);
 }

@@ -1,10 +1,10 @@
-//! The lock of several values of one group, beyond what every lock promises.
+//! The lock of several values of one group, beyond the promises of every lock.
 
 use redlatch::{Blocking, Client, Error, LostReason};
 
 use crate::{eventually, ms, pair, secs};
 
-/// The owner with this number, so that it may take several.
+/// The locks of the owner with this number, so that one owner may take several.
 fn values(client: &Client, owner: u64, values: &[&str]) -> Blocking {
     client.multi_lock_group("g", values).owner(owner).blocking()
 }
@@ -15,7 +15,7 @@ fn one_value_in_common_excludes_and_none_does_not() {
     let held = values(&a, 1, &["x", "y"]).acquire().expect("free");
     assert!(values(&b, 1, &["y", "z"]).try_acquire().expect("answered").is_none());
     assert!(!values(&b, 1, &["z"]).is_locked().expect("answered"), "what could not be had whole is not kept in part");
-    let beside = values(&b, 1, &["z"]).try_acquire().expect("answered").expect("nobody has it");
+    let beside = values(&b, 1, &["z"]).try_acquire().expect("answered").expect("no owner has it");
     assert!(values(&b, 1, &["x"]).is_locked().expect("answered"));
     held.release().expect("held");
     beside.release().expect("held");
@@ -23,7 +23,7 @@ fn one_value_in_common_excludes_and_none_does_not() {
 }
 
 #[test]
-fn a_release_wakes_whoever_waits_for_one_of_its_values() {
+fn a_release_wakes_the_waiters_for_any_of_its_values() {
     let (server, a, b) = pair();
     let held = values(&a, 1, &["x", "y"]).acquire().expect("free");
     let waiter = std::thread::spawn(move || b.multi_lock_group("g", &["y", "z"]).wait(secs(20)).blocking().acquire().map(drop));
@@ -44,7 +44,7 @@ fn values_in_another_order_or_twice_are_the_same_hold() {
 }
 
 #[test]
-fn an_owner_has_several_sets_side_by_side_and_no_value_in_two() {
+fn an_owner_may_hold_several_sets_but_no_value_twice() {
     let (server, a, b) = pair();
     let one = values(&a, 1, &["x", "y"]).acquire().expect("free");
     let two = values(&a, 1, &["z"]).acquire().expect("free");
@@ -84,7 +84,7 @@ fn an_ended_value_is_taken_over_and_the_rest_stays() {
 }
 
 #[test]
-fn what_somebody_else_took_away_is_told_before_the_next_renewal() {
+fn a_value_that_another_owner_took_away_is_told_before_the_next_renewal() {
     let (server, a, b) = pair();
     let mut view = server.view();
     let guard = values(&a, 1, &["x", "y"]).acquire().expect("free");
@@ -96,7 +96,7 @@ fn what_somebody_else_took_away_is_told_before_the_next_renewal() {
 }
 
 #[test]
-fn a_forced_release_takes_each_of_the_values_from_whoever_has_it() {
+fn a_forced_release_takes_each_of_the_values_from_its_holder() {
     let (server, a, b) = pair();
     let guards = [values(&a, 1, &["x"]).acquire().expect("free"), values(&b, 1, &["y"]).acquire().expect("free")];
     let kept = values(&b, 2, &["z"]).acquire().expect("free");

@@ -1,4 +1,4 @@
-//! Nothing listens behind the address: each call says so at once, with the address and the remedy, and only a wait goes on.
+//! No server listens at the address. Each call says so at once, with the address and the remedy; only a wait goes on.
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +8,10 @@ use redlatch_tests::*;
 
 use super::secs;
 
-/// Much longer than a test runs: a call that is tried again for that long has not ended at once.
+/// Much longer than a test runs: a call that retried for that long would not have ended at once.
 const PATIENT: &str = "?response_timeout=100&retry_for=100";
 
-/// An address at which nothing listens, and how an error names it.
+/// An address at which no server listens, and its name in an error.
 struct Absent {
     url: String,
     told: String,
@@ -34,7 +34,7 @@ impl Absent {
         }
     }
 
-    /// The file that a server leaves behind that was killed.
+    /// The socket file that a killed server leaves behind.
     fn socket() -> Self {
         let path = std::env::temp_dir().join(format!("redlatch-{}-deserted", std::process::id())).display().to_string();
         let _ = std::fs::remove_file(&path);
@@ -46,7 +46,7 @@ impl Absent {
     }
 }
 
-/// Calls that wait for nothing, and one that waits without a limit.
+/// Calls that wait for no lock, and one wait without a limit.
 fn calls() -> Vec<(String, Request)> {
     let mut calls = vec![
         ("ping".to_owned(), Request::new(Op::Ping, "plain", "n", 1)),
@@ -72,13 +72,15 @@ fn run(client: &Client, blocking: bool, request: Request) -> Result<Answer> {
 }
 
 #[test]
-fn each_first_call_says_at_once_that_nothing_listens_there_and_what_to_do() {
+fn each_first_call_says_at_once_that_no_server_listens_and_what_to_do() {
     for absent in [Absent::port(), Absent::file(), Absent::socket()] {
         for (call, request) in calls() {
             for blocking in [true, false] {
-                let (client, asked) = (Client::connect(&absent.url).expect("a good URL"), Instant::now());
+                let client = Client::connect(&absent.url).expect("a good URL");
+                let asked = Instant::now();
                 let error = run(&client, blocking, request.clone()).map(drop).expect_err("nothing is there");
-                let (said, took) = (error.to_string(), asked.elapsed());
+                let said = error.to_string();
+                let took = asked.elapsed();
                 assert!(matches!(error, Error::Unavailable { timeout: false, .. }), "{call}: {error:?}");
                 assert_eq!(said, format!("{}check that it runs and that the address is right", absent.told), "{call}");
                 assert!(took < PATIENCE, "{call}: {took:?}");
@@ -106,7 +108,7 @@ fn a_wait_goes_on_and_ends_with_the_same_words_or_with_the_lock() {
     waiting.join().expect("no panic").expect("the server is there now");
 }
 
-/// It may be starting anew.
+/// The server may be starting anew.
 #[test]
 fn a_server_that_this_client_has_reached_before_is_tried_again() {
     let server = Server::start();

@@ -1,4 +1,4 @@
-//! Many waiters of one client: a release passes the hold on, and others have their turn all the same.
+//! Many waiters of one client: a release passes the hold on, and other clients have their turn all the same.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
@@ -8,9 +8,10 @@ use redlatch_tests::{Proxy, Server, View};
 
 use super::{eventually, pair, secs};
 
-/// Stands in line behind a held lock until all of `count` wait.
+/// Runs `count` waiters in the line behind a held lock, and releases the lock once all of them wait.
 fn in_line(client: &Client, count: usize, then: impl Fn(usize) + Send + Sync) {
-    let (ready, then) = (AtomicUsize::new(0), &then);
+    let ready = AtomicUsize::new(0);
+    let then = &then;
     let guard = client.lock("n").blocking().acquire().expect("free");
     std::thread::scope(|scope| {
         for number in 0..count {
@@ -33,7 +34,8 @@ fn in_line(client: &Client, count: usize, then: impl Fn(usize) + Send + Sync) {
 fn sixteen_callers_take_hardly_more_than_one_script_call_each() {
     let (server, a, _) = pair();
     let mut view = server.view();
-    let (rounds, start) = (500, Instant::now());
+    let rounds = 500;
+    let start = Instant::now();
     view.forget_calls();
     std::thread::scope(|scope| {
         for _ in 0..16 {
@@ -44,7 +46,7 @@ fn sixteen_callers_take_hardly_more_than_one_script_call_each() {
             });
         }
     });
-    // Others have their turn after 10 ms at the latest, which a slow machine needs for a few.
+    // Other clients have their turn after 10 ms at the latest. In that time a slow machine serves only a few waiters.
     let turns = start.elapsed().as_millis() as u64 / 10;
     let calls = view.calls();
     let scripts = calls.get("evalsha").unwrap_or(&0) + calls.get("eval").unwrap_or(&0);
@@ -86,7 +88,7 @@ fn another_client_has_its_turn_while_one_passes_on() {
 }
 
 #[test]
-fn a_shorter_lease_that_is_passed_on_is_told_to_those_who_sleep_longer() {
+fn a_shorter_lease_that_is_passed_on_is_told_to_waiters_that_sleep_longer() {
     let (server, a, _) = pair();
     let guard = a.lock("n").blocking().acquire().expect("free");
     let mut listener = server.listen("redisson_lock__channel:{n}");
@@ -118,9 +120,11 @@ fn a_full_server_lets_a_lock_be_passed_on_and_released() {
     let mut view = server.view();
     let limit = |view: &mut View, bytes: &str| view.command::<()>(&["CONFIG", "SET", "maxmemory", bytes]);
     let lock = || a.lock("n").blocking();
-    // A release gives way to others 10 ms after its hold began, which a slow machine may need to fill the server: then once more.
+    // A release gives way to other clients 10 ms after its hold began. A slow machine may need that long to fill the
+    // server: then the test repeats.
     eventually(|| {
-        let (mut heirs_view, guard) = (server.view(), lock().acquire().expect("free"));
+        let mut heirs_view = server.view();
+        let guard = lock().acquire().expect("free");
         let passed_on = std::thread::scope(|scope| {
             let heir = scope.spawn(|| {
                 let guard = lock().acquire().expect("there is room");

@@ -1,4 +1,5 @@
-//! Semaphores whose permits have ids, end by themselves or are renewed, and are never more than there are.
+//! Semaphores whose permits have ids. Permits end by themselves or are renewed, and there are never more out than the
+//! semaphore has.
 
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
@@ -25,33 +26,36 @@ fn take(semaphore: &PermitSemaphore) -> PermitId {
     semaphore.try_acquire().blocking().expect("answered").expect("available").keep()
 }
 
-/// Available, out, all together.
+/// The permits that are available, out, and altogether.
 fn counts(semaphore: &PermitSemaphore) -> [i64; 3] {
     [semaphore.available(), semaphore.acquired(), semaphore.permits()].map(|count| count.blocking().expect("answered"))
 }
 
-/// What the server has of the permits that are out.
+/// The server's record of the permits that are out.
 fn out(view: &mut View) -> Vec<(String, String)> {
     let pairs: Vec<(Vec<u8>, String)> = view.command(&["ZRANGE", LEASES, "0", "-1", "WITHSCORES"]);
     pairs.into_iter().map(|(id, score)| (id.iter().map(|byte| format!("{byte:02x}")).collect(), score)).collect()
 }
 
-/// Nothing but the count is left.
+/// Whether only the count is left.
 fn only_the_count(view: &mut View) -> bool {
     view.keys("*") == ["n"] && view.channels("*").is_empty()
 }
 
 #[test]
-fn permits_go_back_by_their_ids_each_once_by_anybody() {
+fn permits_go_back_by_their_ids_each_once_from_any_client() {
     let (server, a, b) = pair();
-    let (one, two, mut view) = (set(&a, 4), b.permit_semaphore("n"), server.view());
+    let one = set(&a, 4);
+    let two = b.permit_semaphore("n");
+    let mut view = server.view();
     assert!(!two.try_set_permits(9).blocking().expect("answered"));
     let first = take(&one);
     let more = one.acquire_many(3).blocking().expect("available");
     assert_eq!(counts(&two), [0, 4, 4]);
     assert!(two.try_acquire().blocking().expect("answered").is_none());
     let wanted = [first].into_iter().chain(more.iter().map(Permit::id)).map(|id| (id.to_string(), NEVER.to_owned()));
-    let (mut wanted, mut there): (Vec<_>, _) = (wanted.collect(), out(&mut view));
+    let mut wanted: Vec<_> = wanted.collect();
+    let mut there = out(&mut view);
     wanted.sort();
     there.sort();
     assert_eq!(there, wanted);
@@ -89,7 +93,8 @@ fn several_go_back_all_or_none() {
 #[test]
 fn a_permit_ends_with_its_lease_and_a_waiter_is_there_by_then() {
     let (server, a, b) = pair();
-    let (one, lease) = (set(&a, 1), Duration::from_millis(700));
+    let one = set(&a, 1);
+    let lease = Duration::from_millis(700);
     let begun = Instant::now();
     let id = one.acquire().lease(lease).blocking().expect("available").keep();
     let next = b.permit_semaphore("n").acquire().wait(secs(20)).blocking().expect("it has ended");
@@ -103,7 +108,8 @@ fn a_permit_ends_with_its_lease_and_a_waiter_is_there_by_then() {
 #[test]
 fn another_lease_counts_from_when_it_is_given() {
     let (server, a, b) = pair();
-    let (one, two) = (set(&a, 1), b.permit_semaphore("n"));
+    let one = set(&a, 1);
+    let two = b.permit_semaphore("n");
     let id = take(&one);
     let left = || two.lease_left(id).blocking().expect("answered");
     assert_eq!(left(), Some(-1));
@@ -116,7 +122,7 @@ fn another_lease_counts_from_when_it_is_given() {
     assert!(one.update_lease(id).lease(Duration::from_millis(300)).blocking().expect("answered"));
     let begun = Instant::now();
     waiting.join().expect("no panic").expect("it has ended");
-    assert!(begun.elapsed() < secs(10), "who waits is told of an earlier end");
+    assert!(begun.elapsed() < secs(10), "a waiter is told of an earlier end");
     assert!(!one.update_lease(id).lease(secs(60)).blocking().expect("answered"));
     assert_eq!(one.lease_left(id).blocking().expect("answered"), None);
 }
@@ -141,13 +147,15 @@ fn the_count_can_be_set_anew_while_permits_are_out() {
 #[test]
 fn waiters_of_one_client_have_their_turn_in_the_order_in_which_they_came() {
     let (server, a, b) = pair();
-    let (one, mut view) = (set(&a, 1), server.view());
+    let one = set(&a, 1);
+    let mut view = server.view();
     let mut held = take(&one);
     let (sender, order) = std::sync::mpsc::channel();
     for owner in 1..=10 {
-        let (sender, request) = (sender.clone(), Request::new(Op::Acquire, "permit_semaphore", "n", owner));
+        let sender = sender.clone();
+        let request = Request::new(Op::Acquire, "permit_semaphore", "n", owner);
         let request = Request { wait: None, numbers: vec![1], ..request };
-        b.submit(b.ticket(), request, move |taken| sender.send((owner, taken)).expect("somebody counts"));
+        b.submit(b.ticket(), request, move |taken| sender.send((owner, taken)).expect("the test counts"));
         eventually(|| view.listeners(CHANNEL) == 1);
     }
     for expected in 1..=10 {
@@ -164,7 +172,8 @@ fn waiters_of_one_client_have_their_turn_in_the_order_in_which_they_came() {
 #[test]
 fn a_wait_that_runs_out_takes_nothing_and_says_what_may_be_missing() {
     let (server, _, b) = pair();
-    let (semaphore, wait) = (b.permit_semaphore("n"), Duration::from_millis(50));
+    let semaphore = b.permit_semaphore("n");
+    let wait = Duration::from_millis(50);
     assert!(semaphore.try_acquire().wait(wait).blocking().expect("answered").is_none());
     let error = semaphore.acquire().wait(wait).blocking().map(Permit::keep).expect_err("there are none");
     assert!(matches!(error, Error::NotAcquired { .. }) && error.to_string().contains("try_set_permits"), "{error}");
@@ -173,13 +182,15 @@ fn a_wait_that_runs_out_takes_nothing_and_says_what_may_be_missing() {
 }
 
 #[test]
-fn never_more_have_permits_than_there_are() {
+fn never_more_permits_are_out_than_there_are() {
     let (_server, a, b) = pair();
     set(&a, 3);
     let (inside, most) = (AtomicI64::new(0), AtomicI64::new(0));
     std::thread::scope(|scope| {
         for number in 0..8 {
-            let (inside, most, client) = (&inside, &most, if number % 2 == 0 { &a } else { &b });
+            let inside = &inside;
+            let most = &most;
+            let client = if number % 2 == 0 { &a } else { &b };
             scope.spawn(move || {
                 let semaphore = client.permit_semaphore("n");
                 let work = || {

@@ -1,4 +1,4 @@
-//! Semaphores: permits that anybody takes and anybody gives back, and never more than there are.
+//! Semaphores: any client takes and returns permits, and there are never more out than the semaphore has.
 
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::time::Duration;
@@ -16,7 +16,7 @@ fn set(client: &Client, permits: i64) -> Semaphore {
     semaphore
 }
 
-/// Nothing but the count is left: requests that were answered are forgotten.
+/// Whether only the count is left. Requests that were answered are forgotten.
 fn only_the_count(view: &mut View) -> bool {
     view.keys("*") == ["n"] && view.channels("*").is_empty()
 }
@@ -24,7 +24,8 @@ fn only_the_count(view: &mut View) -> bool {
 #[test]
 fn permits_are_taken_all_at_once_or_not_at_all() {
     let (server, a, b) = pair();
-    let (one, two) = (set(&a, 5), b.semaphore("n"));
+    let one = set(&a, 5);
+    let two = b.semaphore("n");
     assert!(!two.try_set_permits(9).blocking().expect("answered"));
     assert!(one.try_acquire(3).blocking().expect("answered"));
     assert!(!two.try_acquire(3).blocking().expect("answered"));
@@ -70,14 +71,16 @@ fn permits_of_a_semaphore_that_was_deleted_go_to_the_one_that_is_made_under_its_
 #[test]
 fn a_release_wakes_waiters_in_the_order_in_which_they_came() {
     let (server, a, b) = pair();
-    let (one, mut view) = (set(&a, 1), server.view());
+    let one = set(&a, 1);
+    let mut view = server.view();
     one.acquire(1).blocking().expect("available");
     let mut request = Request::new(Op::Acquire, "semaphore", "n", 0);
-    (request.wait, request.numbers) = (None, vec![1]);
+    request.wait = None;
+    request.numbers = vec![1];
     let (sender, order) = std::sync::mpsc::channel();
     for owner in 1..=20 {
         let sender = sender.clone();
-        b.submit(b.ticket(), Request { owner, ..request.clone() }, move |taken| sender.send((owner, taken)).expect("somebody counts"));
+        b.submit(b.ticket(), Request { owner, ..request.clone() }, move |taken| sender.send((owner, taken)).expect("the test counts"));
         eventually(|| view.listeners(CHANNEL) == 1);
     }
     for expected in 1..=20 {
@@ -115,9 +118,10 @@ fn a_wait_that_runs_out_is_told_and_takes_nothing() {
 }
 
 #[test]
-fn an_acquire_that_nobody_waits_for_any_more_takes_nothing() {
+fn an_abandoned_acquire_takes_nothing() {
     let (server, a, b) = pair();
-    let (one, mut view) = (set(&a, 1), server.view());
+    let one = set(&a, 1);
+    let mut view = server.view();
     one.acquire(1).blocking().expect("available");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("threads");
     let waiting = |client: &Client| runtime.spawn(client.semaphore("n").acquire(1).into_future());
@@ -130,7 +134,7 @@ fn an_acquire_that_nobody_waits_for_any_more_takes_nothing() {
     for _ in 0..50 {
         let task = waiting(&b);
         task.abort();
-        // Where the abort came too late, this task has taken one.
+        // The abort came too late where the task has taken a permit.
         if let Ok(taken) = runtime.block_on(task) {
             taken.expect("available");
             one.release(1).blocking().expect("answered");
@@ -148,7 +152,7 @@ fn a_call_whose_reply_is_lost_counts_once() {
     let semaphore = set(&client, 10);
     assert_eq!(semaphore.available().blocking().expect("answered"), 10);
     let lost = |what: &dyn Fn()| {
-        // What is answered is forgotten by a script, too, whose reply is not the one to lose.
+        // A script also forgets answered requests, and its reply is not the one to lose.
         eventually(|| only_the_count(&mut server.view()));
         proxy.lose_reply_to("EVALSHA");
         what();
@@ -171,7 +175,9 @@ fn never_more_hold_permits_than_there_are() {
     let (inside, most) = (AtomicI64::new(0), AtomicI64::new(0));
     std::thread::scope(|scope| {
         for number in 0..8 {
-            let (inside, most, client) = (&inside, &most, if number % 2 == 0 { &a } else { &b });
+            let inside = &inside;
+            let most = &most;
+            let client = if number % 2 == 0 { &a } else { &b };
             scope.spawn(move || {
                 let semaphore = client.semaphore("n");
                 for _ in 0..30 {
@@ -189,7 +195,7 @@ fn never_more_hold_permits_than_there_are() {
 }
 
 #[test]
-fn numbers_that_are_none_and_keys_of_other_types_are_errors_that_name_it() {
+fn impossible_numbers_and_keys_of_other_types_are_errors_that_name_the_semaphore() {
     let (server, a, _) = pair();
     let semaphore = a.semaphore("n");
     for operation in [semaphore.acquire(0), semaphore.acquire(-1), semaphore.release(0), semaphore.release(-5)] {
@@ -213,7 +219,8 @@ fn numbers_that_are_none_and_keys_of_other_types_are_errors_that_name_it() {
 #[test]
 fn a_full_server_takes_a_release() {
     let (server, a, _) = pair();
-    let (semaphore, mut view) = (set(&a, 1), server.view());
+    let semaphore = set(&a, 1);
+    let mut view = server.view();
     semaphore.acquire(1).blocking().expect("available");
     semaphore.release(1).blocking().expect("answered");
     semaphore.acquire(1).blocking().expect("available");

@@ -1,5 +1,5 @@
-//! How often waiters ask by themselves, by the server's clock: seldom enough not to be a burden, often enough to be of use. What they plan
-//! is a test of the core, which knows no machine that has no time.
+//! How often waiters try by themselves, by the server's clock: seldom enough to be no burden, often enough to be of
+//! use. The core tests the plan itself, without a machine's delays.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use redlatch_tests::{Monitor, PATIENCE, Server, ms};
 
 use super::{eventually, secs};
 
-/// The ms between two tries of a waiter, the last of them again and again.
+/// The ms between two tries of a waiter. The last number repeats.
 const SPIN: [u64; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 const TOKEN: [u64; 6] = [8, 16, 32, 64, 128, 250];
 
@@ -24,7 +24,7 @@ fn tries(monitor: &mut Monitor, owner: &str, count: usize) -> Vec<Duration> {
     tries
 }
 
-/// What lies between the tries of a new waiter, which asks until it has asked `count` times.
+/// The gaps between the tries of a new waiter, until it has tried `count` times.
 fn gaps(server: &Server, waiter: &Client, kind: &'static str, owner: i64, count: usize) -> Vec<Duration> {
     let mut monitor = server.monitor();
     let ticket = waiter.ticket();
@@ -45,17 +45,17 @@ fn follow_the_schedule(kind: &'static str, schedule: &[u64]) {
     let taken = holder.run_blocking(Request { lease: Some(secs(600)), ..Request::new(Op::Acquire, kind, "n", 1) });
     assert!(taken.expect("answered").done);
     let slowest = *schedule.last().expect("it is not empty");
-    // The first try goes before the waiter listens, and one more after that: neither follows a delay.
+    // The first try goes before the waiter listens, and the second one right after: neither follows a delay.
     let unpaced = 2;
     let count = unpaced + schedule.len() + 3;
     let mut owner = 1;
-    // A machine that has no time makes any of them longer, but not all of the slowest ones every time.
+    // A busy machine makes some gaps longer, but not all of the longest ones every time.
     eventually(|| {
         owner += 1;
         let gaps = gaps(&server, &waiter, kind, owner, count);
         let gaps = &gaps[unpaced - 1..];
         for (at, gap) in gaps.iter().enumerate() {
-            // Each is up to a quarter shorter than it says, so that several waiters do not go on in step.
+            // Each delay is up to a quarter shorter than planned, so that several waiters do not go on in step.
             let delay = schedule.get(at).copied().unwrap_or(slowest);
             assert!(*gap >= ms(delay) * 7 / 10, "{kind}: {gap:?} before try {at} in place of {delay} ms");
         }

@@ -1,4 +1,4 @@
-//! A connection that leads nowhere any more although nothing says so, and servers that are only slow.
+//! Dead connections that nothing reports, and servers that are only slow.
 
 use redlatch::Client;
 use redlatch_tests::*;
@@ -11,7 +11,7 @@ fn connected(url: &str) -> Client {
     Client::connect(url).expect("a good URL")
 }
 
-/// Which connections listen, by the server's numbers.
+/// The ids of the connections that listen, by the server.
 fn listening(view: &mut View) -> Vec<String> {
     let list: String = view.command(&["CLIENT", "LIST", "TYPE", "pubsub"]);
     list.lines().filter_map(|line| line.split(' ').next().map(str::to_owned)).collect()
@@ -22,15 +22,16 @@ fn a_waiter_whose_connection_leads_nowhere_is_woken_all_the_same() {
     for direction in [Direction::ToClient, Direction::ToServer] {
         let server = Server::start();
         let proxy = Proxy::start(&server);
-        let (holder, waiter) = (connected(&server.url()), connected(&server.url_at(proxy.port())));
-        // Renewed until its release, it outlives the wait: only a wake can end that in time.
+        let holder = connected(&server.url());
+        let waiter = connected(&server.url_at(proxy.port()));
+        // Renewed until its release, the hold outlives the wait: only a wake can end the wait in time.
         let guard = holder.lock("n").blocking().acquire().expect("free");
         let waiting = std::thread::spawn(move || waiter.lock("n").wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
         let mut view = server.view();
         eventually(|| view.listeners(CHANNEL) == 1);
         proxy.freeze(direction);
         if direction == Direction::ToServer {
-            // The message itself would come through.
+            // Towards the client the message would still come through: this direction needs the second connection.
             eventually(|| view.listeners(CHANNEL) == 2);
         }
         guard.release().expect("held");
@@ -74,12 +75,14 @@ fn a_connection_that_leads_nowhere_while_it_is_opened_is_given_up_for_another() 
 fn a_slow_server_keeps_its_connection() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
-    let (holder, waiter) = (connected(&server.url()), connected(&server.url_at(proxy.port())));
+    let holder = connected(&server.url());
+    let waiter = connected(&server.url_at(proxy.port()));
     let guard = holder.lock("n").blocking().acquire().expect("free");
     let waiting = std::thread::spawn(move || waiter.lock("n").wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
     let mut view = server.view();
     eventually(|| view.listeners(CHANNEL) == 1);
-    let (before, connections) = (listening(&mut view), proxy.connections());
+    let before = listening(&mut view);
+    let connections = proxy.connections();
     server.pause();
     eventually(|| proxy.connections() > connections);
     server.resume();
@@ -89,7 +92,7 @@ fn a_slow_server_keeps_its_connection() {
     waiting.join().expect("no panic").expect("woken").expect("held");
 }
 
-/// Two clients, of which one waits for what the other one has.
+/// Two clients, of which one waits for the other's lock.
 struct Waiting {
     _holder: Client,
     guard: redlatch::BlockingGuard,
@@ -106,20 +109,21 @@ impl Waiting {
         Waiting { _holder: holder, guard, waiter }
     }
 
-    /// The waiter has had it, and waits for nothing any more.
+    /// The waiter gets the lock, and waits for nothing any more.
     fn end(self) -> Client {
         self.guard.release().expect("held");
         self.waiter.join().expect("no panic").expect("woken")
     }
 }
 
-/// What clients send to a server in a time that is long enough for three signs of life of a client that waits, elsewhere.
+/// The commands that clients send to a quiet server while a waiter elsewhere shows three signs of life.
 fn sent_meanwhile(quiet: &Server) -> std::collections::BTreeMap<String, u64> {
-    let (mut view, busy) = (quiet.view(), Server::start());
+    let mut view = quiet.view();
+    let busy = Server::start();
     let waiting = Waiting::at(&busy);
     let mut clock = busy.view();
     let signs = |view: &mut View| view.calls().get("ping").copied().unwrap_or_default();
-    // An idle one may have been on the way to its last sign of life.
+    // The last sign of life of an idle waiter may have been on its way.
     let begun = signs(&mut clock);
     eventually(|| signs(&mut clock) >= begun + 2);
     view.forget_calls();
@@ -153,7 +157,7 @@ fn a_client_that_holds_locks_of_every_kind_with_leases_of_their_own_and_waits_fo
         assert!(taken.expect("answered").done, "{}", kind.name);
     }
     let mut view = server.view();
-    // Each is looked at once, so that the server tells of its changes from then on.
+    // Each lock is read once, so that the server reports its changes from then on.
     let tracked = |view: &mut View| {
         view.command::<String>(&["INFO", "stats"])
             .lines()

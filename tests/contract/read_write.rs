@@ -1,4 +1,4 @@
-//! What reading and writing have to do with each other, on the wire that Redisson has.
+//! How reading and writing affect each other, on Redisson's wire.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ fn give(client: &Client, kind: &'static str, owner: i64) {
 }
 
 #[test]
-fn readers_keep_writers_out_and_a_writer_everybody() {
+fn readers_keep_writers_out_and_a_writer_keeps_all_others_out() {
     let (server, a, b) = pair();
     assert!(taken(&a, "read", 1) && taken(&b, "read", 1) && taken(&a, "read", 2));
     assert!(!taken(&b, "write", 3));
@@ -41,13 +41,14 @@ fn the_last_reader_wakes_a_writer_and_the_writer_wakes_every_reader() {
     let mut view = server.view();
     let lock = a.read_write_lock("n");
     let readers = [1, 2].map(|owner| lock.read().owner(owner).blocking().acquire().expect("free"));
-    let (writer, mut heard) = (b.read_write_lock("n").write(), server.listen(CHANNEL));
+    let writer = b.read_write_lock("n").write();
+    let mut heard = server.listen(CHANNEL);
     std::thread::scope(|scope| {
         let writing = scope.spawn(|| writer.blocking().acquire().expect("woken"));
         eventually(|| view.listeners(CHANNEL) == 2);
         let [first, second] = readers;
         first.release().expect("held");
-        assert_eq!(heard.heard(), [""; 0], "somebody still reads");
+        assert_eq!(heard.heard(), [""; 0], "a reader is left");
         second.release().expect("held");
         assert_eq!(heard.hear(), "0");
         let written = writing.join().expect("no panic");
@@ -70,10 +71,11 @@ fn the_last_reader_wakes_a_writer_and_the_writer_wakes_every_reader() {
 }
 
 #[test]
-fn who_writes_may_read_and_go_on_reading_which_others_are_told() {
+fn a_writer_may_read_and_go_on_reading_and_other_readers_are_told() {
     let (server, a, b) = pair();
     assert!(taken(&a, "write", 1) && taken(&a, "read", 1));
-    let (mut view, mut heard) = (server.view(), server.listen(CHANNEL));
+    let mut view = server.view();
+    let mut heard = server.listen(CHANNEL);
     std::thread::scope(|scope| {
         let other = scope.spawn(|| b.read_write_lock("n").read().owner(2).wait(secs(20)).blocking().acquire().expect("woken"));
         eventually(|| view.listeners(CHANNEL) == 2);
@@ -89,12 +91,12 @@ fn who_writes_may_read_and_go_on_reading_which_others_are_told() {
 }
 
 #[test]
-fn who_reads_and_would_wait_for_ever_to_write_is_told() {
+fn a_reader_that_would_wait_for_ever_to_write_is_told() {
     let (_server, a, _) = pair();
     assert!(taken(&a, "read", 1));
     let again = a.run_blocking(Request { wait: None, ..Request::new(Op::Acquire, "write", "n", 1) });
     assert!(matches!(again, Err(Error::AlreadyHeld { .. })), "{again:?}");
-    // With an end it is an answer, as with any other lock that is taken.
+    // With a lease the refusal is an answer, as for any other held lock.
     assert!(!taken(&a, "write", 1));
     let later = a.run_blocking(Request { wait: Some(Duration::from_millis(100)), ..Request::new(Op::Acquire, "write", "n", 1) });
     assert!(!later.expect("answered").done);
@@ -122,7 +124,7 @@ fn a_dead_reader_is_not_kept_alive_by_others_and_a_writer_gets_it_when_its_time_
     let (server, a, b) = pair();
     let quick = Client::connect(&format!("{}?watchdog=0.6", server.url())).expect("a good URL");
     let living = quick.read_write_lock("n").read().owner(2).blocking().acquire().expect("free");
-    // A reader of a client that does not renew, as a dead one.
+    // This reader's client does not renew, so that it counts as dead.
     let lease = Duration::from_millis(1200);
     a.run_blocking(Request { lease: Some(lease), ..Request::new(Op::Acquire, "read", "n", 1) }).expect("answered");
     let dead = format!("{{n}}:{}:1:rwlock_timeout:1", a.id());
@@ -140,12 +142,12 @@ fn a_writer_does_not_wait_for_a_dead_reader_once_the_last_living_one_has_left() 
     let lease = |lease| Request { lease: Some(lease), ..Request::new(Op::Acquire, "read", "n", 1) };
     a.run_blocking(lease(Duration::from_millis(100))).expect("answered");
     let dead = format!("{{n}}:{}:1:rwlock_timeout:1", a.id());
-    // The living one has the lock last for longer than this test does.
+    // The living reader keeps the lock for longer than this test lasts.
     b.run_blocking(lease(secs(600))).expect("answered");
     let mut view = server.view();
     eventually(|| !view.exists(&dead));
     std::thread::scope(|scope| {
-        let writing = scope.spawn(|| b.read_write_lock("n").write().wait(secs(20)).blocking().acquire().expect("nobody reads any more"));
+        let writing = scope.spawn(|| b.read_write_lock("n").write().wait(secs(20)).blocking().acquire().expect("no reader is left"));
         eventually(|| view.listeners(CHANNEL) == 1);
         give(&b, "read", 1);
         writing.join().expect("no panic").release().expect("held");
@@ -167,7 +169,7 @@ fn a_writer_who_read_for_too_short_a_time_lets_the_next_writer_in() {
 
 #[test]
 fn a_reader_whose_hold_keys_were_lost_keeps_the_lock_while_it_is_the_one_that_renews_it() {
-    // Some releases of Redisson renew the lock, and not the keys of their holds.
+    // Some releases of Redisson renew the lock, but not the keys of its holds.
     let (server, a, b) = pair();
     let mut view = server.view();
     view.command::<()>(&["HSET", "n", "mode", "read", "other:1", "1"]);
@@ -180,7 +182,7 @@ fn a_reader_whose_hold_keys_were_lost_keeps_the_lock_while_it_is_the_one_that_re
 }
 
 #[test]
-fn a_reader_has_the_lock_for_its_whole_lease_whatever_a_renewal_of_redisson_writes() {
+fn a_reader_has_the_lock_for_its_whole_lease_despite_renewals_of_redisson() {
     for lease in [Some(secs(60)), None] {
         let (server, a, b) = pair();
         let mut view = server.view();
@@ -189,7 +191,7 @@ fn a_reader_has_the_lock_for_its_whole_lease_whatever_a_renewal_of_redisson_writ
         view.command::<()>(&["HSET", "n", "other:1", "1"]);
         view.command::<()>(&["SET", "{n}:other:1:rwlock_timeout:1", "1", "PX", "3000"]);
         eventually(|| view.tells());
-        // A watchdog of three seconds: its renewal gives the lock and the reader's own key just that.
+        // Each renewal of a watchdog of three seconds gives the lock and the reader's own key just that time.
         for _ in 0..3 {
             view.command::<()>(&["PEXPIRE", "{n}:other:1:rwlock_timeout:1", "3000"]);
             view.command::<()>(&["PEXPIRE", "n", "3000"]);

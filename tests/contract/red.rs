@@ -23,7 +23,7 @@ fn nothing_is_left(server: &Server) {
 }
 
 #[test]
-fn one_at_a_time_holds_it_and_every_server_knows() {
+fn one_owner_at_a_time_holds_a_red_lock_and_every_server_knows() {
     let (servers, lock) = three("");
     let others: Vec<_> = (0..4).map(|_| red(&servers, "")).collect();
     let guard = lock.lock("n").blocking().acquire().expect("free");
@@ -35,8 +35,8 @@ fn one_at_a_time_holds_it_and_every_server_knows() {
         let inside = &inside;
         let work = move || {
             for _ in 0..10 {
-                let guard = other.lock("n").wait(secs(20)).blocking().acquire().expect("nobody keeps it");
-                let mut count = inside.try_lock().expect("nobody else is inside");
+                let guard = other.lock("n").wait(secs(20)).blocking().acquire().expect("no holder keeps it");
+                let mut count = inside.try_lock().expect("no other holder is inside");
                 std::thread::yield_now();
                 *count += 1;
                 drop(count);
@@ -45,7 +45,7 @@ fn one_at_a_time_holds_it_and_every_server_knows() {
         };
         (i.to_string(), work)
     }));
-    assert_eq!(*inside.lock().expect("nobody panicked"), 40);
+    assert_eq!(*inside.lock().expect("no thread panicked"), 40);
     servers.iter().for_each(nothing_is_left);
 }
 
@@ -73,13 +73,13 @@ fn without_a_majority_nothing_is_taken_and_nothing_is_left() {
 }
 
 #[test]
-fn what_a_server_has_forgotten_it_is_told_again() {
+fn a_server_that_has_forgotten_its_vote_is_asked_for_it_again() {
     let (servers, lock) = three("?watchdog=0.9");
     let guard = lock.lock("n").blocking().acquire().expect("free");
     servers.iter().for_each(|server| eventually(|| server.view().exists("n")));
     servers[0].view().command::<()>(&["FLUSHALL"]);
     eventually(|| servers[0].view().exists("n"));
-    // Now another one may go.
+    // With that server back, another one may go.
     servers[1].view().command::<()>(&["FLUSHALL"]);
     guard.ensure().expect("two of three");
     eventually(|| servers[1].view().exists("n"));
@@ -88,7 +88,7 @@ fn what_a_server_has_forgotten_it_is_told_again() {
 }
 
 #[test]
-fn it_is_lost_with_the_majority_and_not_before() {
+fn a_red_lock_is_lost_with_the_majority_and_not_before() {
     let (servers, lock) = three("");
     let guard = lock.lock("n").lease(secs(60)).blocking().acquire().expect("free");
     for server in &servers {
@@ -103,7 +103,7 @@ fn it_is_lost_with_the_majority_and_not_before() {
 }
 
 #[test]
-fn servers_that_swallow_everything_cost_little_time() {
+fn silent_servers_cost_a_red_lock_little_time() {
     let (servers, lock) = three("");
     servers[2].pause();
     let guard = lock.lock("n").wait(secs(20)).blocking().acquire().expect("two of three");
@@ -119,10 +119,11 @@ fn no_server_at_all_is_an_error_that_says_what_to_give() {
     assert!(message.contains("three or five"), "{message}");
 }
 
-/// Of five, of which somebody else has the first two and the last one stands still; and what asks once, giving each so long.
+/// Five servers: another owner has the first two, and the last one stands still. A client tries once with a limit for
+/// each server.
 struct Split {
     servers: Vec<Server>,
-    /// What somebody else has.
+    /// The locks of the other owner.
     votes: Vec<redlatch::BlockingGuard>,
     lock: Client,
 }
@@ -135,7 +136,7 @@ impl Split {
         let votes = votes.collect();
         let members = servers.iter().map(|server| Member { client: client(server), kind: "plain", name: "n".into() }).collect();
         let lock = Client::group(Rule::Majority, members).expect("five different ones");
-        // Its connections are there before.
+        // The client opens its connections before the server stands still.
         assert!(Split::ask(&lock, secs(60)).expect("answered").done);
         let split = Split { servers, votes, lock };
         split.servers[4].pause();
@@ -148,7 +149,7 @@ impl Split {
         Split::ask(&self.lock, limit)
     }
 
-    /// Tries once, and gives back at once what it gets.
+    /// Tries once, and releases a granted lock at once.
     fn ask(lock: &Client, limit: Duration) -> redlatch::Result<Answer> {
         let request = Request { lease: Some(secs(60)), response_timeout: Some(limit), ..Request::new(Op::Acquire, "plain", "n", 1) };
         let answer = lock.run_blocking(request.clone())?;
@@ -164,7 +165,7 @@ fn a_server_that_did_not_answer_is_not_waited_for_while_enough_others_do() {
     let split = Split::begin();
     let (lock, (told, answered)) = (split.lock.clone(), std::sync::mpsc::channel());
     std::thread::spawn(move || told.send(Split::ask(&lock, secs(60))));
-    // The one that stands still would be given a minute.
+    // The server that stands still would be given a minute.
     let tried = answered.recv_timeout(redlatch_tests::PATIENCE).expect("the four have answered").expect("an answer");
     assert!(!tried.done, "two of four");
     split.servers[4].resume();
@@ -177,11 +178,12 @@ fn a_server_that_did_not_answer_is_asked_again_when_the_others_are_too_few() {
     split.votes.drain(..).for_each(|vote| vote.release().expect("held"));
     split.servers[4].resume();
     split.servers[..2].iter().for_each(Server::stop);
-    // What it was asked before, it may carry out first; that is given back.
+    // The server may first carry out the earlier request, whose hold is then released.
     eventually(|| split.again(secs(3)).expect("three of five answer").done);
 }
 
-/// The first of three has voted, the third one is another's, and the second one cannot be reached until the first vote has ended.
+/// The first of three servers has voted, the third one belongs to another owner, and the second one cannot be reached
+/// until the first vote has ended.
 #[test]
 fn votes_of_which_one_has_ended_before_the_last_came_are_no_majority_and_are_given_back() {
     let servers: Vec<_> = (0..3).map(|_| Server::start()).collect();
@@ -190,7 +192,7 @@ fn votes_of_which_one_has_ended_before_the_last_came_are_no_majority_and_are_giv
     let proxy = Proxy::start(&servers[1]);
     let urls = [servers[0].url(), servers[1].url_at(proxy.port()), servers[2].url()];
     let members = urls.map(|url| Member { client: client(url), kind: "plain", name: "n".into() });
-    // A server that a client has never reached is not tried again.
+    // A server that a client has never reached is not tried again, so each is reached first.
     members[1].client.run_blocking(Request::new(Op::Ping, "plain", "n", 1)).expect("it answers");
     let lock = Client::group(Rule::Majority, members.into()).expect("three different ones");
     proxy.refuse();

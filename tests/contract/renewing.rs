@@ -1,4 +1,4 @@
-//! How often holds without a lease of their own are renewed, by the server's clock.
+//! How often renewed holds are renewed, by the server's clock.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use redlatch_tests::{Server, all_at_once, ms};
 
 use super::eventually;
 
-/// Long: a process that has no time for so long has lost its holds.
+/// Long, since a process that stands still for so long has lost its holds.
 const WATCHDOG: Duration = ms(6_000);
 
 fn is_renewed_at_a_third(kind: &'static Traits) {
@@ -20,8 +20,8 @@ fn is_renewed_at_a_third(kind: &'static Traits) {
     let name = if kind.name == "multi" { "n\0one\0two" } else { "n" };
     let mut monitor = server.monitor();
     assert!(client.run_blocking(Request::new(Op::Acquire, kind.name, name, 1)).expect("answered").done);
-    // When a call gave the key its whole time: the acquire first, and then each renewal. A script that the server does not know is called
-    // twice, the second time with its text.
+    // The times when a call gave the key its whole lease: first the acquire, then each renewal. A script that the
+    // server does not know is called twice, the second time with its text.
     let lease = WATCHDOG.as_millis().to_string().into_bytes();
     let mut next_lease = || loop {
         let seen = monitor.next_seen();
@@ -29,9 +29,10 @@ fn is_renewed_at_a_third(kind: &'static Traits) {
             return seen.at;
         }
     };
-    let (mut last, mut is_first) = (next_lease(), true);
-    // Renewals are planned in steps of a twelfth, those of many holds together. The first one may come earlier, so that very many taken at
-    // once are not renewed at once. A machine that has no time makes some of them late, but not every one.
+    let mut last = next_lease();
+    let mut is_first = true;
+    // Renewals are planned in steps of a twelfth of the watchdog, many holds together. The first renewal may come
+    // earlier, so that a crowd of new holds is spread out. A busy machine delays some renewals, but not every one.
     eventually(|| {
         let at = next_lease();
         let gap = at.saturating_sub(last);

@@ -1,4 +1,4 @@
-//! A password is in no error, no name and no log, wherever it stands and whatever else is wrong: with URLs, options and files.
+//! No error, name or log shows a password, at any place and beside any other mistake: in URLs, options and files.
 
 use std::sync::atomic::AtomicU64;
 
@@ -9,9 +9,9 @@ use redlatch_tests::*;
 
 use super::logs::{Lines, Log};
 
-/// Is looked for in all that is said.
+/// The test searches every text for this word.
 const SECRET: &str = "hunter2";
-/// Passwords as their users write them, escaped or not.
+/// Passwords as users write them, escaped or not.
 const WRITTEN: [&str; 16] = [
     "hunter2",
     "12/hunter2",
@@ -70,7 +70,7 @@ fn url() -> impl Strategy<Value = String> {
         .prop_map(|(before, login, hosts, path, query)| format!("{before}{login}{hosts}{path}{query}"))
 }
 
-/// All that is said of a configuration: to its caller, by what it gives, and to the log.
+/// All texts about a configuration: errors, its own values, and the log.
 fn said(make: impl FnOnce() -> redlatch::Result<Config>) -> String {
     let lines = Lines::default();
     let outcome = tracing::subscriber::with_default(Log(lines.clone(), AtomicU64::new(1)), || match make() {
@@ -102,9 +102,9 @@ fn a_password_is_in_no_error_about_its_url() {
     }
 }
 
-/// As much as helps is shown where it is certainly no secret.
+/// An error shows helpful parts of a URL where they are certainly no secret.
 #[test]
-fn what_is_wrong_with_a_url_is_said_with_its_hosts_where_they_are_clear() {
+fn an_error_about_a_url_names_its_hosts_where_they_are_clear() {
     for (url, shown) in [
         ("http://user:hunter2@localhost:6379/0", "`http://…@localhost:6379/…`"),
         ("localhost:6379", "`localhost:6379`"),
@@ -176,7 +176,8 @@ proptest! {
         is_long in any::<bool>(),
     ) {
         let text = if is_long { format!("{url}{}", SECRET.repeat(10_000)) } else { url };
-        // Alone, it is a password only where passwords are set; elsewhere it comes with a login or as more than a line.
+        // Alone, the text is a password only where passwords are set. Elsewhere it comes with a login or as more than a
+        // line.
         let text = if option.ends_with("password") || text.contains('@') { text } else { format!("{text}\n{SECRET}") };
         is_kept(&said(|| {
             let mut config = Config::from_url("redis://h")?;

@@ -1,4 +1,4 @@
-//! The table of kinds: each promise is kept by every kind whose traits it is about, and every kind has promises to keep.
+//! The table of kinds: every kind keeps each promise that its traits call for, and every kind has promises to keep.
 
 use redlatch::kinds::{ALL, Kind, Traits};
 use redlatch_tests::all_at_once;
@@ -12,13 +12,13 @@ mod row;
 mod twins;
 mod waiting;
 
-/// What is promised of kinds, and of which.
+/// A promise, and the condition on a kind's traits that calls for it.
 pub struct Promise {
     pub name: &'static str,
     pub of: fn(&Traits) -> bool,
 }
 
-/// Tests of the same names, each run for every kind that the condition is true of, and the list of them.
+/// A test for each promise, run for every kind that meets its condition, and the list of promises.
 macro_rules! promises {
     ($($(#[$doc:meta])* fn $name:ident($row:ident) of |$traits:ident| $of:expr; $body:block)*) => {
         pub const PROMISES: &[super::Promise] =
@@ -34,14 +34,14 @@ macro_rules! promises {
 }
 pub(crate) use promises;
 
-/// What has promises of its own: permits.rs, latch.rs, permit_semaphore.rs.
+/// Kinds with promises of their own: permits.rs, latch.rs, permit_semaphore.rs.
 const OTHERS: [&str; 4] = ["semaphore", "latch", "permit_semaphore", "permit"];
 
 fn locks() -> impl Iterator<Item = &'static (Traits, &'static dyn Kind)> {
     ALL.iter().filter(|(traits, _)| !OTHERS.contains(&traits.name))
 }
 
-/// Checks a promise for every kind that it is about, all at once, each on a server of its own.
+/// Checks a promise for all kinds that it is about, at once, each on a server of its own.
 fn keep(promise: &Promise, check: impl Fn(&Row) + Sync) {
     let kinds = locks().filter(|(traits, _)| (promise.of)(traits));
     all_at_once(kinds.map(|(traits, kind)| {
@@ -53,7 +53,7 @@ fn keep(promise: &Promise, check: impl Fn(&Row) + Sync) {
 #[test]
 fn every_kind_has_promises_to_keep_and_every_promise_a_kind() {
     let promises = || [exclusion::PROMISES, fairness::PROMISES, leases::PROMISES, twins::PROMISES, waiting::PROMISES].into_iter().flatten();
-    assert!(locks().all(|(traits, _)| traits.held), "what nobody holds has promises of its own");
+    assert!(locks().all(|(traits, _)| traits.held), "kinds without holders have promises of their own");
     for (traits, _) in locks() {
         let kept = promises().filter(|promise| (promise.of)(traits)).count();
         assert!(kept >= 8, "only {kept} promises are about the kind {}", traits.name);

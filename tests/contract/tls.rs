@@ -1,4 +1,4 @@
-//! Locks over TLS, and what is said where it does not come about.
+//! Locks over TLS, and the errors where TLS fails.
 
 use redlatch::{Client, Config, Error};
 use redlatch_tests::*;
@@ -22,7 +22,7 @@ fn client(host: &str, server: &Server, options: &[(&str, &str)]) -> Client {
     Client::with_config(config(host, server, options))
 }
 
-/// What is said on either way to the server.
+/// The errors of a blocking call and of an asynchronous one.
 fn refusals(client: &Client) -> [String; 2] {
     let direct = client.lock("n").blocking().try_acquire().map(drop).expect_err("it must not work");
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("threads");
@@ -57,7 +57,8 @@ fn a_lock_is_taken_waited_for_and_released_over_tls() {
 fn a_server_may_ask_for_the_certificate_of_a_client() {
     let authority = Authority::new();
     let server = server(&authority, "DNS:localhost", Some(authority.cert()));
-    let (ca, mine) = (authority.cert(), authority.issue("DNS:a-client"));
+    let ca = authority.cert();
+    let mine = authority.issue("DNS:a-client");
     let shown = client("localhost", &server, &[("tls_ca", &ca), ("tls_cert", &mine.cert), ("tls_key", &mine.key)]);
     shown.lock("n").blocking().acquire().expect("free").release().expect("held");
     let text = |file: &str| std::fs::read_to_string(file).expect("it is there");
@@ -68,7 +69,7 @@ fn a_server_may_ask_for_the_certificate_of_a_client() {
 }
 
 #[test]
-fn what_a_certificate_must_prove_is_the_callers_choice() {
+fn the_caller_chooses_what_a_certificate_must_prove() {
     let (authority, other) = (Authority::new(), Authority::new());
     let server = server(&authority, "DNS:localhost", None);
     let (ca, wrong) = (authority.cert(), other.cert());
@@ -82,7 +83,7 @@ fn what_a_certificate_must_prove_is_the_callers_choice() {
 }
 
 #[test]
-fn who_waits_is_told_of_a_server_that_has_become_another() {
+fn a_waiter_is_told_of_a_server_that_has_become_another() {
     let (authority, other) = (Authority::new(), Authority::new());
     let (mine, others) = (authority.issue("DNS:localhost"), other.issue("DNS:localhost"));
     let server = Server::with(Options { tls: Some(Tls { shown: mine.clone(), clients: None }), ..Options::default() });
@@ -94,13 +95,13 @@ fn who_waits_is_told_of_a_server_that_has_become_another() {
     for (from, to) in [(&others.cert, &mine.cert), (&others.key, &mine.key)] {
         std::fs::copy(from, to).expect("a file");
     }
-    // It never stops: a waiter that finds nothing there for long enough would be told of that.
+    // The server never stops: a waiter that finds no server for long enough would be told of that.
     let mut view = server.view();
     view.command::<()>(&["CONFIG", "SET", "tls-cert-file", &mine.cert, "tls-key-file", &mine.key]);
     for kind in ["normal", "pubsub"] {
         view.command::<i64>(&["CLIENT", "KILL", "TYPE", kind]);
     }
-    let error = error.recv_timeout(PATIENCE).expect("it is told in the end").expect_err("nobody trusts that server");
+    let error = error.recv_timeout(PATIENCE).expect("it is told in the end").expect_err("no client trusts that server");
     assert!(error.to_string().contains("no trusted authority"), "{error}");
     drop(guard);
 }
@@ -117,7 +118,8 @@ fn a_port_without_tls_and_one_with_it_are_told_apart() {
 #[test]
 fn options_that_do_not_go_together_and_files_that_are_no_use_are_refused_at_once() {
     let authority = Authority::new();
-    let (ca, mine) = (authority.cert(), authority.issue("DNS:a-client"));
+    let ca = authority.cert();
+    let mine = authority.issue("DNS:a-client");
     let refused = |url: &str, words: &[&str]| match Config::from_url(url) {
         Err(Error::Config(said)) => assert!(words.iter().all(|word| said.contains(word)), "{words:?} in: {said}"),
         _ => panic!("{url} must be refused"),

@@ -1,4 +1,4 @@
-//! The token lock beside those who take and free the same key by hand, as other libraries do.
+//! The token lock beside libraries that take and free the same key by hand.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use redlatch::Error;
 use super::{eventually, pair, secs};
 
 #[test]
-fn whoever_sets_the_key_is_excluded_and_excludes() {
+fn a_program_that_sets_the_key_is_excluded_and_excludes() {
     let (server, a, _) = pair();
     let mut view = server.view();
     let mut set = |token: &str| view.command::<Option<String>>(&["SET", "n", token, "NX", "PX", "9000"]).is_some();
@@ -20,7 +20,7 @@ fn whoever_sets_the_key_is_excluded_and_excludes() {
 }
 
 #[test]
-fn a_release_that_tells_nobody_is_noticed_soon() {
+fn a_release_that_publishes_nothing_is_noticed_soon() {
     let (server, a, _) = pair();
     let mut view = server.view();
     view.command::<()>(&["SET", "n", "theirs", "PX", "60000"]);
@@ -45,7 +45,7 @@ fn a_token_of_any_bytes_can_be_taken_away() {
 }
 
 #[test]
-fn a_hold_that_somebody_overwrites_is_lost_and_its_release_takes_nothing_away() {
+fn an_overwritten_hold_is_lost_and_its_release_takes_nothing_away() {
     let (server, a, _) = pair();
     let guard = a.token_lock("n").lease(Duration::from_secs(30)).blocking().acquire().expect("free");
     server.view().command::<()>(&["SET", "n", "theirs"]);

@@ -8,7 +8,7 @@ use redlatch_tests::*;
 use super::{pair, secs};
 
 #[test]
-fn what_no_server_could_take_is_refused_before_it_is_sent() {
+fn a_call_that_no_server_could_take_is_refused_before_it_is_sent() {
     let (_server, a, _) = pair();
     let empty = a.lock("").blocking().try_acquire();
     let huge = a.lock(&"x".repeat(10_000_000)).blocking().try_acquire();
@@ -80,8 +80,8 @@ fn a_lost_reply_neither_doubles_a_count_nor_orphans_the_lock() {
 fn a_waiter_whose_subscription_was_cut_is_woken_all_the_same() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
-    let (holder, waiter) =
-        (Client::connect(&server.url()).expect("a good URL"), Client::connect(&server.url_at(proxy.port())).expect("a good URL"));
+    let holder = Client::connect(&server.url()).expect("a good URL");
+    let waiter = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
     let guard = holder.lock("n").blocking().acquire().expect("free");
     let waiting = std::thread::spawn(move || waiter.lock("n").wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
     let mut view = server.view();

@@ -1,4 +1,5 @@
-//! Waiters of one semaphore that want more and less of it: what is there goes to those that want no more than that, and none waits for ever.
+//! Waiters of one semaphore that want different numbers of permits. Available permits go to the waiters that want no
+//! more than that, and none waits for ever.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{self, Receiver};
@@ -9,7 +10,7 @@ use redlatch_tests::{PATIENCE, Server, all_at_once, secs};
 
 use super::eventually;
 
-/// A semaphore of either sort, of which one client and another have permits.
+/// A semaphore of either sort, with permits in the hands of one client and of another.
 struct Stage {
     kind: &'static str,
     server: Server,
@@ -35,7 +36,7 @@ impl Stage {
         self.other.run_blocking(self.request(Op::Inspect, 0)).expect("answered").number
     }
 
-    /// The one client begins to wait, and does so when this returns.
+    /// Begins a wait of the first client, and returns once it waits.
     fn wait_for(&self, permits: i64) -> Receiver<Result<Answer, Error>> {
         let (sender, end) = mpsc::channel();
         self.one.submit(self.one.ticket(), self.request(Op::Acquire, permits), move |result| drop(sender.send(result)));
@@ -51,7 +52,7 @@ impl Stage {
     fn give(&self, permits: i64, taken: &Answer) {
         let release = match self.kind {
             "semaphore" => self.request(Op::Release, permits),
-            // The first one's id; the others follow it.
+            // The first permit's id; the others follow it.
             _ => Request { numbers: vec![permits], hold: taken.number as u64, ..self.request(Op::Release, permits) },
         };
         assert!(self.one.run_blocking(release).expect("answered").done);
@@ -103,7 +104,8 @@ fn permits_that_are_set_or_added_go_to_every_waiter_that_they_are_enough_for() {
         stage.set(1);
         is_taken(one);
         stage.add(3);
-        let (first, second) = (three.recv_timeout(PATIENCE).expect("it ends").expect("answered"), two);
+        let first = three.recv_timeout(PATIENCE).expect("it ends").expect("answered");
+        let second = two;
         assert!(first.done && second.try_recv().is_err(), "the one that came first is served first");
         stage.add(2);
         is_taken(second);
@@ -126,7 +128,7 @@ fn a_waiter_that_wants_all_is_served_although_others_keep_coming_that_want_less(
                     while !over.load(SeqCst) {
                         let taken = stage.take(1);
                         assert!(taken.done, "{}: some are there all the time", stage.kind);
-                        // Whoever has one works for a while.
+                        // The holder of a permit works for a while.
                         thread::sleep(redlatch_tests::ms(3));
                         stage.give(1, &taken);
                     }

@@ -190,7 +190,7 @@ fn a_force_unlock_evicts_the_holder_for_good() {
 }
 
 #[test]
-fn a_lease_that_runs_out_lets_the_next_one_in() {
+fn an_expired_lease_lets_the_next_owner_in() {
     every_pair(
         "expiry",
         |kind| kind.exclusive,

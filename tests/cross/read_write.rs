@@ -48,11 +48,11 @@ fn the_last_reader_wakes_a_writer_and_a_writer_its_readers() {
         let writing = wait_for(other_write, &mut view);
         assert_eq!(writing.now(), None);
         read.unlock();
-        writing.within(SOON).expect("nobody reads");
+        writing.within(SOON).expect("no reader is left");
         let reading = wait_for(read, &mut view);
         assert_eq!(reading.now(), None);
         other_write.unlock();
-        reading.within(SOON).expect("nobody writes");
+        reading.within(SOON).expect("no writer is left");
         other_read.lock(None);
         for reader in [read, other_read] {
             reader.unlock();
@@ -117,7 +117,7 @@ fn a_writer_comes_in_at_once_when_the_last_living_reader_goes_though_a_dead_read
             assert!(view.pttl(dead.name()) > 4 * SOON.as_millis() as i64);
             assert_eq!(writing.now(), None);
             living.unlock();
-            writing.within(SOON).expect("nobody reads");
+            writing.within(SOON).expect("no reader is left");
             writer.unlock();
             assert!(!view.exists(dead.name()));
         }

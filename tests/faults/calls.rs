@@ -1,4 +1,4 @@
-//! The calls by which a client carries out a change, to be sent once more.
+//! The calls with which a client carries out a change, recorded so that a test can send them again.
 
 use std::sync::Arc;
 
@@ -7,23 +7,23 @@ use redlatch::kinds::Traits;
 use super::*;
 use crate::changes::{Change, Stage};
 
-/// What a client sent to carry out a change, and what was there before and after it.
+/// A client's calls for one change, and the server's contents before and after it.
 pub struct Sent {
     pub change: &'static Change,
     pub before: Contents,
     pub after: Contents,
     pub calls: Vec<Seen>,
-    /// The scripts whose texts it sent, here and before.
+    /// The texts of the scripts that the client sent, in this change and before.
     pub texts: Vec<String>,
 }
 
-/// Carries out a change on an empty server, and notes what is sent.
+/// Carries out a change on an empty server, and records the calls.
 pub fn carried_out(kind: &'static Traits, server: &Arc<Server>, change: &'static Change) -> Sent {
     let mut view = server.view();
     view.command::<()>(&["FLUSHALL"]);
     let (stage, mut monitor) = (Stage::new(kind, server), server.monitor());
     (change.before)(&stage);
-    // The requests of an undo are what it is about.
+    // An undo is about the client's remembered requests, so they stay.
     if change.name != "undo" {
         stage.settled(&mut view);
     }
@@ -38,21 +38,21 @@ pub fn carried_out(kind: &'static Traits, server: &Arc<Server>, change: &'static
     Sent { change, before, after, calls, texts }
 }
 
-/// The calls of scripts that the server has carried out since it was asked last.
+/// The script calls that the server has carried out since the last question.
 pub fn seen_so_far(view: &mut View, monitor: &mut Monitor) -> Vec<Seen> {
     view.command::<()>(&["ECHO", "so far"]);
     let seen = monitor.seen_until("so far");
     seen.into_iter().filter(|one| ["eval", "evalsha"].contains(&one.name().as_str())).collect()
 }
 
-/// Sends a call once more as it is, over a connection of its own; what the server said.
+/// Sends a call again unchanged, over a connection of its own, and returns the server's reply.
 pub fn again(view: &mut View, call: &Seen) -> redis::Value {
     let mut command = redis::Cmd::new();
     command.arg(&call.words);
     view.run(&command)
 }
 
-/// The same call as if it were sent now: whatever in it is a time of about its sending is as much later.
+/// The same call as if it were sent now: every time in it that lies near its sending moves on by as much.
 pub fn in_time(view: &mut View, call: &Seen) -> Seen {
     let (seconds, micros): (i64, i64) = view.command(&["TIME"]);
     let (now, sent) = (seconds * 1000 + micros / 1000, call.at.as_millis() as i64);

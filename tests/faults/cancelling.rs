@@ -1,4 +1,4 @@
-//! Futures dropped at every step.
+//! Futures that are dropped at every step.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ fn runtime() -> Runtime {
     Builder::new_multi_thread().worker_threads(1).enable_time().build().expect("the system gives threads")
 }
 
-/// Starts to acquire, drops the future when the packet is reached (or the lock is taken), and lets the packet go on.
+/// Begins an acquire, drops its future when the packet is reached (or the lock is taken), and lets the packet go on.
 fn dropped_at_the_packet(run: &Run, client: &Client, before_it_flows: impl FnOnce()) {
     let runtime = runtime();
     let lock = client.lock(&run.name).lease(LONG);
@@ -67,7 +67,8 @@ fn a_waiter_dropped_while_its_silent_connection_is_replaced_leaves_nothing() {
                 eventually("the new connection's confirmation", || (proxy.struck() > 0).then_some(()));
                 waiting.abort();
                 let _ = runtime.block_on(waiting);
-                // Over a connection of the caller's own, which nothing holds up: by then the client has seen to the dropped waiter.
+                // A call over a connection of the caller's own, which nothing holds up. By its end the client has
+                // noticed the dropped waiter.
                 let other = client.lock(&format!("{name} other"));
                 for _ in 0..50 {
                     other.clone().blocking().acquire().expect("free").release().expect("held");
@@ -96,7 +97,7 @@ fn a_waiter_that_comes_and_goes_while_the_end_of_another_ones_subscription_is_on
     first.abort();
     let _ = runtime.block_on(first);
     eventually("the end of the subscription", || (proxy.struck() > 0).then_some(()));
-    // The second one tries over a connection of its own, and then wants the subscription that is being ended.
+    // The second waiter tries over a connection of its own, and then wants the subscription that is just being ended.
     let second = client.lock("n").wait(ms(500));
     let second = std::thread::spawn(move || second.blocking().try_acquire().map(|taken| taken.is_some()));
     eventually("the second one's subscription", || (view.listeners(&channel("n")) == 1).then_some(()));
@@ -165,7 +166,7 @@ fn an_acquire_of_permits_dropped_at_any_step_leaves_nothing() {
         let task = runtime.spawn(semaphore.acquire_many(2).into_future());
         eventually("the packet", || (run.struck() || task.is_finished()).then_some(()));
         task.abort();
-        // With the task ends what it has given, if it was not dropped before.
+        // The end of the task drops its guard, if that was not dropped before.
         drop(runtime.block_on(task));
         run.proxy.disarm();
         run.proxy.flow();

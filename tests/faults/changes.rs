@@ -1,4 +1,5 @@
-//! The table of changes: for every kind each operation that changes something on the server, and what must be there before.
+//! The table of changes: for every kind each operation that changes a server's state, with the state that it needs
+//! before.
 
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
@@ -8,27 +9,27 @@ use redlatch::{Answer, Op, Request};
 
 use super::*;
 
-/// An operation, and what must be there so that it changes something.
+/// An operation, and the state in which it changes something.
 pub struct Change {
     pub name: &'static str,
-    /// It only gives back, or gives what is there another end: a full server takes it.
+    /// The operation only gives back, or only sets another end: a full server accepts it.
     pub frees: bool,
     pub before: fn(&Stage),
     pub change: fn(&Stage),
 }
 
-/// A kind on a server of its own, and the client that changes something there.
+/// A kind on a server of its own, and the client that makes the changes.
 pub struct Stage {
     kind: &'static Traits,
     pub server: Arc<Server>,
     proxy: Proxy,
     pub client: Client,
-    /// The permit that was taken, in two halves.
+    /// The id of the taken permit, in two halves.
     permit: Mutex<Vec<i64>>,
     waiting: Mutex<Option<(u64, Waiting)>>,
 }
 
-/// What an acquire that is not answered yet is told.
+/// The answer to an acquire that is still waiting.
 pub type Waiting = Receiver<redlatch::Result<Answer>>;
 
 /// Every change of a kind.
@@ -49,12 +50,12 @@ pub fn of(kind: &Traits) -> impl Iterator<Item = &'static Change> {
     tables.iter().copied().flatten()
 }
 
-/// What takes, or sets.
+/// An operation that takes or sets.
 const fn change(name: &'static str, before: fn(&Stage), change: fn(&Stage)) -> Change {
     Change { name, frees: false, before, change }
 }
 
-/// What gives back.
+/// An operation that gives back.
 const fn freeing(name: &'static str, before: fn(&Stage), change: fn(&Stage)) -> Change {
     Change { name, frees: true, before, change }
 }
@@ -76,7 +77,7 @@ const SHARED: &[Change] = &[freeing("release beside another reader", Stage::take
 
 const DOWNGRADE: &[Change] = &[freeing("release of one who goes on reading", Stage::take_and_read, |stage| stage.give(0))];
 
-/// They are about keys of whatever kind.
+/// Operations on keys of any kind.
 const KEYS: &[Change] = &[
     freeing("delete", Stage::take, |stage| stage.ask_keys(&["DEL"])),
     freeing("delete what matches", Stage::take, |stage| stage.ask_keys(&["DEL MATCHING"])),
@@ -122,10 +123,10 @@ const PERMIT: &[Change] = &[
     freeing("extend", Stage::set_and_take, Stage::extend),
 ];
 
-/// Unless it has an end: a second time would find one.
+/// Only without an end: a second round would find one.
 const LIVE_FOR: Change = change("live for", Stage::set, |stage| assert_eq!(stage.ask(Op::LiveFor, &[600_000, 1]).number, 1));
 
-/// Who changes something, and who waits behind.
+/// The owner that makes the change, and the owner that waits behind it.
 const OWNER: i64 = 1;
 const WAITER: i64 = 2;
 
@@ -166,13 +167,13 @@ impl Stage {
         assert!(self.ask(Op::Acquire, &[]).done, "{}: it is not free", self.kind.name);
     }
 
-    /// Another owner reads as well, for less time.
+    /// Another owner reads as well, for a shorter time.
     fn take_beside(&self) {
         self.take();
         self.run(Request { owner: WAITER, lease: Some(LONG / 2), ..self.request(Op::Acquire) });
     }
 
-    /// The owner of the lock for writing reads as well, for less time.
+    /// The owner of the write lock reads as well, for a shorter time.
     fn take_and_read(&self) {
         self.take();
         self.run(Request { kind: "read", lease: Some(LONG / 2), ..self.request(Op::Acquire) });
@@ -183,7 +184,7 @@ impl Stage {
         self.take();
     }
 
-    /// Gives one hold back, after which so many are left.
+    /// Releases one hold, so that `left` holds remain.
     pub fn give(&self, left: i64) {
         assert_eq!(self.ask(Op::Release, &[]).number, left);
         if self.kind.name != "permit" {
@@ -195,7 +196,7 @@ impl Stage {
         Request { owner, ..self.request(Op::Release) }
     }
 
-    /// Another owner gives its only hold back.
+    /// Another owner releases its only hold.
     pub fn give_of(&self, owner: i64) {
         assert_eq!(self.run(self.release_of(owner)).number, 0);
     }
@@ -204,7 +205,7 @@ impl Stage {
         assert_eq!(self.ask(Op::ForceRelease, &[]).number, 1);
     }
 
-    /// The reply to the next script call does not come.
+    /// Swallows the reply to the next script call.
     pub fn lose_next_reply(&self) {
         self.proxy.lose_reply_to("EVALSHA");
     }
@@ -214,7 +215,7 @@ impl Stage {
         self.proxy.struck()
     }
 
-    /// The reply to the second script call from now on does not come.
+    /// Swallows the reply to the second script call from now on.
     pub fn lose_second_reply(&self) {
         self.proxy.lose_replies_to("EVALSHA", 2);
     }
@@ -224,7 +225,7 @@ impl Stage {
         assert!(self.run(Request { hold, lease: Some(5 * LONG), ..self.request(Op::Extend) }).done);
     }
 
-    /// Gives five to what counts, of whichever kind of permits this is.
+    /// Sets the number of permits, or the count, to five.
     fn set(&self) {
         self.set_to(5);
     }
@@ -258,22 +259,24 @@ impl Stage {
         self.permit.lock().expect("nothing panics while it is held").clone()
     }
 
-    /// The server has given permits, and its answer is on its way for longer than the caller waits.
+    /// Takes a permit whose answer stays under way for longer than the caller waits.
     fn take_unknown(&self) {
         self.set();
-        // Now the server knows the script: what it says last is what the acquire came to.
+        // With this call the server knows the script, so that its last script call is the acquire's.
         assert!(self.ask(Op::Acquire, &[2]).done);
         assert_eq!(self.ask(Op::Delete, &[]).number, 1);
         self.set();
         let mut view = self.server.view();
-        // A connection that was idle for long is asked for a sign of life first, which does not come back either: then once more.
+        // After a long idle time a connection is first asked for a sign of life, which does not arrive either. Then the
+        // test tries again.
         eventually("an acquire whose answer is on its way", || {
             self.settled(&mut view);
             self.proxy.stall(Direction::ToClient);
             let request = Request { numbers: vec![2], lease: Some(LONG), retry_for: Some(Duration::ZERO), ..self.request(Op::Acquire) };
             let unknown = self.client.run_blocking(Request { response_timeout: Some(ms(100)), ..request });
             assert!(matches!(unknown, Err(redlatch::Error::Unavailable { .. })), "{unknown:?}");
-            // The client gives it back once no copy of the acquire can come any more, 1 s after its sending: not before this test lets it.
+            // The client gives the permit back once no copy of the acquire can arrive any more: 1 s after its sending,
+            // and not before this test lets it.
             self.proxy.stall(Direction::ToServer);
             let is_taken = view.command::<i64>(&["GET", "n"]) == 3;
             if !is_taken {
@@ -283,14 +286,14 @@ impl Stage {
         });
     }
 
-    /// The client gives back what it may have.
+    /// Waits until the client gives back what it may have been granted.
     fn undo(&self) {
         self.proxy.flow();
         let mut view = self.server.view();
         eventually("the permits", || (view.command::<i64>(&["GET", "n"]) == 5).then_some(()));
     }
 
-    /// Another owner waits for it; what it is told.
+    /// Another owner begins to wait. Returns the channel of its answer.
     pub fn heir(&self) -> Waiting {
         self.heir_of(WAITER)
     }
@@ -299,18 +302,18 @@ impl Stage {
         self.begin_to_wait(owner).1
     }
 
-    /// Whether the server has heard of a waiter of its client: it asked and found it held.
+    /// Whether the server has heard of the client's waiter: the waiter tried and found the lock held.
     pub fn waits(&self) -> bool {
         self.server.view().channels("*").len() == 1 || self.kind.name == "spin"
     }
 
-    /// Another owner waits for it; by which ticket, and what it is told.
+    /// Another owner begins to wait. Returns its ticket and the channel of its answer.
     fn begin_to_wait(&self, owner: i64) -> (u64, Waiting) {
         let (sender, receiver) = channel();
         (self.begin_to_wait_and(owner, move |taken| drop(sender.send(taken))), receiver)
     }
 
-    /// The same, and what happens as soon as it is told.
+    /// The same with a callback that runs as soon as the answer is there.
     pub fn begin_to_wait_and(&self, owner: i64, told: impl FnOnce(redlatch::Result<Answer>) + Send + 'static) -> u64 {
         let ticket = self.client.ticket();
         let request = Request { owner, wait: Some(LONG), lease: Some(LONG), ..self.request(Op::Acquire) };
@@ -318,7 +321,7 @@ impl Stage {
         ticket
     }
 
-    /// One owner has it, another one stands in the queue.
+    /// One owner holds the lock, and another one stands in the queue.
     fn wait(&self) {
         self.take();
         let waiting = self.begin_to_wait(WAITER);
@@ -328,7 +331,7 @@ impl Stage {
         *self.waiting.lock().expect("nothing panics while it is held") = Some(waiting);
     }
 
-    /// The owner lets go, and the waiter has it.
+    /// The owner releases the lock, and the waiter gets it.
     fn give_to_waiter(&self) {
         self.give(0);
         let waiting = self.waiting.lock().expect("nothing panics while it is held").take();
@@ -346,7 +349,7 @@ impl Stage {
         eventually("the queue without it", || (!view.exists("redisson_lock_queue:{n}")).then_some(()));
     }
 
-    /// Returns once the client has had all requests forgotten that were answered.
+    /// Returns once the client has had the server forget all answered requests.
     pub fn settled(&self, view: &mut View) {
         eventually("no request that is remembered", || view.keys("redlatch_request*").is_empty().then_some(()));
     }

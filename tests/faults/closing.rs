@@ -1,4 +1,4 @@
-//! Clients that are closed while their other threads ask for everything there is to ask.
+//! Clients that are closed while their other threads send every sort of request.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -17,7 +17,7 @@ const THREADS: i64 = 4;
 /// Permits of each semaphore.
 const PERMITS: i64 = 3;
 
-/// A request that goes on, and what it was.
+/// A request under way, with its kind and owner.
 struct Asked {
     what: String,
     end: Receiver<End>,
@@ -40,11 +40,11 @@ impl Asked {
     }
 }
 
-/// What a round's threads were told they hold, by kind and owner.
+/// The holds that a round's threads were granted, by kind and owner.
 #[derive(Default)]
 struct Told {
     held: BTreeSet<(&'static str, i64)>,
-    /// Those whose release was asked for: the end of the client may have come before it.
+    /// Holds whose release was requested: the client's end may have come before it.
     leaving: BTreeSet<(&'static str, i64)>,
 }
 
@@ -59,7 +59,7 @@ struct Round<'a> {
     server: &'a Server,
     name: String,
     client: Client,
-    /// Locks of the client alone, and one of its and one of a client that stays open.
+    /// Locks of the closing client alone, and of that client together with one that stays open.
     groups: [Client; 2],
     told: Mutex<Told>,
 }
@@ -101,7 +101,7 @@ impl<'a> Round<'a> {
         Request { numbers, ..Request::new(op, kind, self.name(kind), owner) }
     }
 
-    /// One thread: asks for all kinds of things until the client is closed.
+    /// One thread: sends all sorts of requests until the client is closed.
     fn ask(&self, mut dice: Dice, thread: i64) {
         let (mut pending, mut holds) = (Vec::<Asked>::new(), Vec::<(Client, Request)>::new());
         for number in 0.. {
@@ -182,7 +182,7 @@ impl<'a> Round<'a> {
         }
     }
 
-    /// What the server has of this client's owners, by kind, as far as their names are there.
+    /// The server's record of this client's owners, by kind, as far as their names are there.
     fn left(&self) -> Vec<(String, String)> {
         let (mut view, stem) = (self.server.view(), format!("{}:", self.client.id()));
         let mut left = Vec::new();
@@ -209,8 +209,8 @@ impl<'a> Round<'a> {
         [PERMITS - there, view.command(&["ZCARD", &format!("{{{}:permit_semaphore}}:timeout", self.name)])]
     }
 
-    /// Everything that an owner of the client has at the server is what that owner was told that it has, and not even that if the end
-    /// of the client released it.
+    /// Every hold that the server has of the client's owners was granted to them; after a release at the client's end
+    /// the server has none.
     fn is_accounted_for(&self, released: bool) -> Result<(), String> {
         let told = self.told.lock().expect("nothing panics while it is held");
         let stem = format!("{}:", self.client.id());
@@ -233,7 +233,7 @@ impl<'a> Round<'a> {
     }
 }
 
-/// A kind on a server, behind a proxy that can hold an answer back from the one client that goes through it.
+/// A kind on a server, and a proxy that can hold an answer back from one client.
 struct Stage {
     kind: &'static str,
     server: Server,
@@ -257,7 +257,7 @@ impl Stage {
         Request { numbers, lease, ..Request::new(op, self.kind, name, owner) }
     }
 
-    /// Has another client take it, so that nobody else can have it.
+    /// Has another client take all of it, so that no owner can take more.
     fn occupy(&self) -> Client {
         let other = connect(&self.server.url());
         if self.kind != "latch" {
@@ -268,7 +268,7 @@ impl Stage {
         other
     }
 
-    /// A client that has begun to work, and from which the proxy keeps an answer that has this.
+    /// A client that has begun to work, and from which the proxy holds back an answer with this text.
     fn client(&self, options: &str, answer: &str) -> Client {
         let client = connect(&format!("{}{options}", self.server.url_at(self.proxy.port())));
         let patience = Some(PATIENCE);
@@ -289,7 +289,7 @@ impl Stage {
         self.proxy.flow();
     }
 
-    /// Nothing but what was there before.
+    /// Whether the server is as it was at first.
     fn is_free(&self) -> bool {
         let mut view = self.server.view();
         let left = view.keys("*");
@@ -388,7 +388,7 @@ fn whatever_the_threads_of_a_closing_client_ask_for_is_answered_and_nothing_stay
                 let round = &round;
                 scope.spawn(move || round.ask(Dice::new(number, thread as u64), thread));
             }
-            // When it comes is what the rounds differ by.
+            // The rounds differ in the moment of the end.
             thread::sleep(Dice::new(number, 99).between(ms(0), ms(4)));
             round.client.close(released);
         });

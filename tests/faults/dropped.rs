@@ -1,4 +1,4 @@
-//! Clients that a program drops without a word: their threads and connections end, and what was held is given back first.
+//! Clients that a program drops without closing: their threads and connections end, after their holds are given back.
 
 use std::sync::mpsc::channel;
 
@@ -82,7 +82,7 @@ fn a_guard_alone_keeps_what_it_holds() {
     nothing_is_left(&mut server.view(), "n");
 }
 
-/// [`channel`](super::channel), beside that of the standard library.
+/// [`channel`](super::channel), which the standard library's hides here.
 fn channel_of(name: &str) -> String {
     super::channel(name)
 }

@@ -1,4 +1,4 @@
-//! One scenario again and again, each time with something happening to another packet, until every packet has had its turn.
+//! The same scenario again and again, each time with a fault at another packet, until every packet has had its turn.
 
 use redlatch_tests::{Direction, Proxy, Server, all_at_once};
 
@@ -10,7 +10,7 @@ const MOST: usize = 32;
 /// One run of a scenario.
 pub struct Run<'a> {
     pub server: &'a Server,
-    /// A lock of this run's own.
+    /// The name of this run's own lock.
     pub name: String,
     pub proxy: Proxy,
     pub direction: Direction,
@@ -23,12 +23,12 @@ impl Run<'_> {
         self.server.url_at(self.proxy.port())
     }
 
-    /// Has the packet cut.
+    /// Cuts the connection at the packet.
     pub fn cut(&self) {
         self.proxy.cut_at(self.direction, "", self.nth);
     }
 
-    /// Has the packet, and what follows it, held back.
+    /// Holds the packet back, with all that follows it.
     pub fn hold(&self) {
         self.proxy.hold_at(self.direction, "", self.nth);
     }
@@ -38,13 +38,14 @@ impl Run<'_> {
     }
 }
 
-/// Runs `scenario` for every packet, both ways, all at once.
+/// Runs `scenario` for every packet in both directions, all at once.
 ///
 /// # Panics
-/// When a run does; when no packet was struck, or there may be more packets than were tried.
+/// When a run panics, when no packet was struck, or when a scenario may have more packets than were tried.
 pub fn at_every_packet(what: &str, scenario: impl Fn(&Run) + Sync) {
     let server = Server::start();
-    // A script that the server does not know yet is sent twice. Only some runs would meet that, and no packet be every run's same.
+    // A script that the server does not know is sent twice. Only some runs would meet that, and packet numbers would
+    // differ between runs.
     connect(&server.url()).lock("first").blocking().acquire().expect("free").release().expect("held");
     let runs: Vec<Run> = [Direction::ToServer, Direction::ToClient]
         .into_iter()

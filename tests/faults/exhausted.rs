@@ -1,4 +1,4 @@
-//! A process that has no descriptors left: a typed error with the remedy, nothing half done, and later calls that work.
+//! A process without free descriptors: a typed error with the remedy, nothing half done, and later calls that work.
 
 use super::*;
 
@@ -32,7 +32,7 @@ fn without_a_descriptor_left_a_call_is_an_error_with_the_remedy_and_later_ones_w
 
 #[test]
 fn without_a_thread_left_a_call_is_an_error_with_the_remedy_and_later_ones_work() {
-    /// Enough for what a call keeps, and too little for the stack of a thread.
+    /// Enough bytes for a call, and too few for the stack of a thread.
     const LITTLE: u64 = 1 << 20;
     let server = Server::start();
     for ask in ["acquire n", "task m"] {
@@ -57,7 +57,7 @@ fn a_hold_is_kept_while_its_process_has_no_descriptor_left() {
     let server = Server::start();
     let mut worker = worker(format!("{}?watchdog=1&retry_for=0.2", server.url()));
     assert_eq!(worker.ask("acquire n"), "ok");
-    // Renewals open what they go over with the first of them.
+    // The first renewal opens the connection that all renewals use.
     eventually("a renewal", || server.view().tells().then_some(()));
     worker.limit_descriptors(Some(0));
     let since = Instant::now();

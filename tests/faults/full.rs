@@ -1,4 +1,4 @@
-//! A server that is full: it takes whatever gives back, of every kind.
+//! A full server accepts every operation that gives something back, of every kind.
 
 use std::sync::Arc;
 
@@ -46,14 +46,16 @@ fn a_full_server_lets_a_lock_of_any_kind_be_passed_on() {
         let job = || {
             let server = Arc::new(Server::start());
             let (stage, mut view) = (Stage::new(kind, &server), server.view());
-            // A release gives way to others 10 ms after its hold began, which a machine that has no time may need to fill the server.
+            // A release gives way to other clients 10 ms after its hold began. A busy machine may need that long to
+            // fill the server.
             eventually("a lock that is passed on", || passed_on(&stage, &mut view).then_some(()));
         };
         (kind.name.to_owned(), job)
     }));
 }
 
-/// Whether the second of two waiters has it from the first one: on a full server it cannot take it by itself.
+/// Whether the second of two waiters gets the lock from the first one. On a full server it cannot take the lock by
+/// itself.
 fn passed_on(stage: &Stage, view: &mut View) -> bool {
     let (first, second) = (2, 3);
     stage.take();

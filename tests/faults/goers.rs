@@ -1,5 +1,6 @@
-//! Every operation of every kind, and its caller goes away at every moment: it drops the future or the guard, cancels, or closes the client.
-//! A moment is a poll of the future, a packet on its way, or an answer that nobody has looked at.
+//! Every operation of every kind, abandoned by its caller at every moment. The caller drops the future or the guard,
+//! cancels, or closes the client. A moment is a poll of the future, a packet on its way, or an answer that the caller
+//! has not read.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,18 +16,18 @@ use super::*;
 
 type End = Result<Answer, Error>;
 
-/// What is under way when the caller goes.
+/// The operation under way when the caller goes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Doing {
     Acquire,
-    /// As an acquire, of what is not free.
+    /// An acquire of a lock that is not free.
     Wait,
     Release,
     Extend,
     Force,
 }
 
-/// How it goes.
+/// How the caller goes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Going {
     DropsTheFuture,
@@ -35,14 +36,14 @@ enum Going {
     Closes,
 }
 
-/// When it goes.
+/// When the caller goes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Moment {
-    /// Nothing has been asked for yet.
+    /// Before the first poll.
     NotPolled,
     Polled,
     Packet(Direction, usize),
-    /// The answer is there, and the caller has not looked at it.
+    /// After the answer, before the caller reads it.
     Answered,
 }
 
@@ -51,7 +52,8 @@ const GOING: [Going; 4] = [Going::DropsTheFuture, Going::Cancels, Going::DropsTh
 /// More packets each way than any operation has.
 const MOST: usize = 32;
 
-/// What a kind can be asked for: a latch is not held, what nobody holds is not extended, and nobody is evicted from permits or a latch.
+/// The operations of a kind: a latch is not held, a kind without holders has no leases to extend, and permits and
+/// latches have no holder to evict.
 fn doing(traits: &Traits) -> impl Iterator<Item = Doing> {
     let can_be = |doing: &Doing| match doing {
         Doing::Acquire | Doing::Wait => true,
@@ -62,7 +64,8 @@ fn doing(traits: &Traits) -> impl Iterator<Item = Doing> {
     DOING.into_iter().filter(can_be)
 }
 
-/// How a caller of it can go: an acquire has no guard yet, and permits without ids have none ever, so that a second release gives back more.
+/// How a caller can leave the operation. An acquire has no guard yet. Permits without ids never have one, so a second
+/// release would give back more.
 fn going(traits: &Traits, doing: Doing) -> impl Iterator<Item = Going> {
     let has_guard = !matches!(doing, Doing::Acquire | Doing::Wait) && traits.name != "semaphore";
     GOING.into_iter().filter(move |going| *going != Going::DropsTheGuard || has_guard)
@@ -84,7 +87,7 @@ struct Run<'a> {
     client: Client,
 }
 
-/// Notes that a future wants to be polled again.
+/// Notes that a future asks to be polled again.
 #[derive(Default)]
 struct Woken(AtomicBool);
 
@@ -94,7 +97,7 @@ impl Wake for Woken {
     }
 }
 
-/// What is under way.
+/// The operation under way.
 enum Flight {
     Future { future: Pin<Box<dyn Future<Output = End> + Send>>, woken: Arc<Woken> },
     Request { ticket: u64, end: Receiver<End>, ended: Option<End> },
@@ -128,7 +131,7 @@ impl Flight {
         }
     }
 
-    /// How it ended for a caller that still listens.
+    /// The result for a caller that still listens.
     fn end(mut self) -> Option<End> {
         if matches!(self, Flight::Future { .. }) {
             return None;
@@ -151,7 +154,7 @@ impl Stage {
         ["semaphore", "permit_semaphore", "permit"].contains(&self.traits.name)
     }
 
-    /// False: the moment never came.
+    /// Plays one moment. False: the moment never came.
     fn play(&self, doing: Doing, going: Going, moment: Moment) -> bool {
         let (proxy, number) = (Proxy::start(&self.server), self.runs.fetch_add(1, SeqCst));
         let client = connect(&self.server.url_at(proxy.port()));
@@ -178,7 +181,7 @@ impl Run<'_> {
         taken
     }
 
-    /// The request that gives back what was taken, by whatever client.
+    /// The request with which any client gives back what was taken.
     fn back(&self, taken: &Answer, owner: i64) -> Request {
         let release = self.request(Op::Release, owner);
         match self.stage.traits.name {
@@ -188,7 +191,7 @@ impl Run<'_> {
         }
     }
 
-    /// Has another owner in the way; gives what lets that go.
+    /// Lets another owner take the lock. Returns the request that releases it.
     fn occupy(&self, by: &'static str) -> Request {
         if by == "latch" {
             self.stage.server.view().command::<()>(&["SET", &self.name, "1"]);
@@ -251,12 +254,12 @@ impl Run<'_> {
         };
         closing.into_iter().for_each(|closing| closing.join().expect("it ends"));
         if moment == Moment::NotPolled {
-            // What was never asked for was not done either.
+            // A request that was never sent changed nothing.
             own.iter().for_each(|own| drop(self.client.run_blocking(own.clone())));
         }
         self.give_back(doing, own, end);
         if (doing, going) == (Doing::Force, Going::DropsTheFuture) && moment != Moment::NotPolled {
-            // It goes on to its end, and evicts whatever owner it finds.
+            // The eviction goes on to its end, and evicts any owner that it finds.
             eventually("the eviction", || (!self.stage.server.view().exists(&self.name)).then_some(()));
         }
         in_the_way.into_iter().for_each(|release| drop(other.run_blocking(release)));
@@ -273,7 +276,7 @@ impl Run<'_> {
         self.proxy.flow();
     }
 
-    /// Returns at the moment; false: it never comes.
+    /// Waits for the moment; false: it never comes.
     fn await_moment(&self, flight: &mut Flight, doing: Doing, moment: Moment, in_the_way: &mut Option<Request>, scripts: u64) -> bool {
         if moment == Moment::NotPolled {
             return true;
@@ -284,7 +287,7 @@ impl Run<'_> {
             Moment::Packet(..) => {
                 let (mut view, mut rests) = (self.stage.server.view(), Instant::now());
                 eventually("the packet", || {
-                    // A waiter that listens has nothing on its way for a while.
+                    // A waiter that listens sends nothing for a while.
                     let waits = doing == Doing::Wait && self.is_waiting(&mut view, scripts);
                     if !waits {
                         rests = Instant::now();
@@ -303,13 +306,13 @@ impl Run<'_> {
         }
     }
 
-    /// How many scripts the server has seen.
+    /// How many script calls the server has seen.
     fn scripts(&self) -> u64 {
         let calls = self.stage.server.view().calls();
         calls.get("evalsha").unwrap_or(&0) + calls.get("eval").unwrap_or(&0)
     }
 
-    /// Whether the waiter listens, or has tried where there is nothing to hear.
+    /// Whether the waiter listens, or has tried where there is no channel to listen to.
     fn is_waiting(&self, view: &mut View, scripts: u64) -> bool {
         match self.stage.traits.name {
             "spin" => self.scripts() > scripts,
@@ -317,20 +320,20 @@ impl Run<'_> {
         }
     }
 
-    /// What a caller that stays has been told that it has.
+    /// Releases what a caller that stays was granted.
     fn give_back(&self, doing: Doing, own: Option<Request>, end: Option<End>) {
         let (kind, closed) = (self.stage.traits.name, self.client.is_closed());
         match (doing, end) {
             (Doing::Acquire | Doing::Wait, Some(Ok(taken))) if taken.done && kind != "latch" => {
                 let by = if closed { &self.stage.other } else { &self.client };
-                // What is held ends with its client, what nobody holds is anybody's.
+                // A hold ends with its client; permits and latches without holders do not.
                 if !(closed && self.stage.traits.held) {
                     by.run_blocking(self.back(&taken, 2)).expect("it is out");
                 }
             }
             (Doing::Extend, _) if !closed => own.into_iter().for_each(|own| drop(self.client.run_blocking(own))),
             (Doing::Release, Some(Err(Error::Closed { .. }))) if !self.stage.traits.held => {
-                // It may have been carried out: with ids that can be asked for again.
+                // The operation may have been carried out. Permits with ids can be asked for again.
                 own.into_iter().filter(|_| kind == "permit_semaphore").for_each(|own| drop(self.stage.other.run_blocking(own)));
             }
             _ => {}
@@ -359,7 +362,7 @@ impl Run<'_> {
     }
 }
 
-/// Plays a cell at every moment. Gives how many that were.
+/// Plays a cell at every moment. Returns the number of moments.
 fn play_cell(stage: &Stage, doing: Doing, going: Going) -> usize {
     let polls = [Moment::NotPolled, Moment::Polled].into_iter().filter(|_| going == Going::DropsTheFuture);
     let mut moments = polls.chain([Moment::Answered]).filter(|moment| stage.play(doing, going, *moment)).count();

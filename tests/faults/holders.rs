@@ -1,4 +1,4 @@
-//! Holders that die, stop, or go.
+//! Holders that die, stop, or go away.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -24,14 +24,15 @@ fn a_killed_holder_keeps_it_for_its_lease_and_no_longer() {
     nothing_is_left(&mut view, "n");
 }
 
-/// Between two stops it gets the time for a renewal: one that runs for a moment each second is stopped for longer than that.
+/// Between two stops the holder runs until its next renewal. With only a moment each second it would in effect be
+/// stopped for longer than that.
 #[test]
 fn a_holder_stopped_for_less_than_a_third_of_its_lease_keeps_it() {
     let server = Server::start();
     let mut holder = worker(format!("{}?watchdog=6", server.url()));
     assert_eq!(holder.ask("acquire n"), "ok");
     let (client, mut view, began) = (connect(&server.url()), server.view(), Instant::now());
-    // Just renewed, and about to be renewed.
+    // These moments are right after a renewal and right before the next.
     for left in [6_000, 4_300, 6_000, 4_300] {
         eventually("that much is left of its lease", || (view.pttl("n") <= left).then_some(()));
         holder.signal("STOP");
@@ -77,7 +78,7 @@ fn nothing_is_renewed_after_its_release() {
     view.forget_calls();
     let count = |calls: &BTreeMap<String, u64>, name: &str| calls.get(name).copied().unwrap_or_default();
     let calls = eventually("five renewals", || Some(view.calls()).filter(|calls| count(calls, "pexpire") >= 5));
-    // A renewal looks at its key twice, and at nothing else. The first one may bring its script along.
+    // A renewal reads its key twice, and nothing else. The first renewal may bring its script along.
     let (calls, looks) = (count(&calls, "evalsha") + count(&calls, "eval"), count(&calls, "hexists"));
     assert!(looks <= 2 * calls, "{looks} looks in {calls} calls for one hold");
     kept.release().expect("held");

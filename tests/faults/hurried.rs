@@ -1,4 +1,4 @@
-//! Callers whose threads may be inside the library for a moment only, because there they hear of no interrupt.
+//! Callers whose threads may be inside the library only for a moment, because there they notice no interrupt.
 
 use std::sync::mpsc::{self, Receiver};
 
@@ -6,14 +6,14 @@ use redlatch::{Answer, Error, Op, Request};
 
 use super::*;
 
-/// How long such a caller's thread may be inside.
+/// How long such a caller's thread may stay inside.
 const INSIDE: Duration = Duration::from_millis(250);
 const OWNER: i64 = 7;
 const ASKS: u64 = 5;
 
 type End = Receiver<Result<Answer, Error>>;
 
-/// Asks for the lock, and gives where the answer comes.
+/// Begins an acquire, and returns the channel of its answer.
 fn ask(client: &Client, ticket: u64, name: &str) -> End {
     let (sender, end) = mpsc::channel();
     let told = sender.clone();

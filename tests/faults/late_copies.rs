@@ -18,7 +18,7 @@ impl Scene {
         Scene::on(Server::start(), options)
     }
 
-    /// On a server that lets no client end another's connection: there only time stops a copy.
+    /// A server that lets no client end another's connection: only time stops a copy there.
     fn without_kill(options: &str) -> Self {
         let server = Server::start();
         server.view().command::<()>(&["ACL", "SETUSER", "default", "-client|kill"]);
@@ -85,7 +85,7 @@ fn a_late_release_takes_nothing_from_the_same_owners_next_hold() {
 fn a_late_renewal_prolongs_nobody_elses_lease() {
     let scene = Scene::with("?watchdog=3");
     let guard = scene.client.lock("n").blocking().acquire().expect("free");
-    // The renewal is the only call there is; from here on the holder is cut off, and its lease runs out.
+    // The renewal is the only call under way. From here on the holder is cut off, and its lease runs out.
     scene.proxy.keep_request("EVALSHA");
     eventually("a renewal", || (scene.proxy.struck() == 1).then_some(()));
     scene.proxy.refuse();
@@ -110,12 +110,12 @@ fn a_late_copy_of_another_end_shortens_no_later_end() {
         let hold = scene.client.latest("plain", "n", 7).expect("it has one");
         scene.client.run_blocking(Request { hold, lease: Some(lease), ..Request::new(Op::Extend, "plain", "n", 7) })
     };
-    // Now the server knows the script.
+    // With this call the server knows the script.
     extend(LONG).expect("held");
     scene.proxy.keep_request("EVALSHA");
     let unknown = extend(secs(5)).expect_err("no answer comes");
     assert_eq!(unknown.code(), "unavailable", "{unknown}");
-    // Its turn comes once no copy of the first one can follow.
+    // The next extension is sent once no copy of the first one can follow.
     eventually("another end", || extend(LONG).ok());
     scene.proxy.deliver_kept();
     let hold = scene.client.latest("plain", "n", 7).expect("it has one");

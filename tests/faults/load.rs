@@ -1,4 +1,4 @@
-//! Trouble without end: connections that are killed all the time, processors that have no time.
+//! Trouble without end: connections that are killed all the time, and processors that are always busy.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::thread;
@@ -39,7 +39,7 @@ fn connections_killed_all_the_time_lose_no_update_and_leak_nothing() {
     assert_eq!(counter.into_inner(), sections);
     assert!(sections > LANES, "nothing went on");
     nothing_is_left(&mut view, "n");
-    // Up to four connections for callers and one for all that waits, each; and this view.
+    // Each client has up to four connections for callers and one for all waiters. This view has one more.
     let clients_there = view.clients();
     assert!(clients_there <= 2 * 5 + 1, "{clients_there} connections");
 }
@@ -83,7 +83,7 @@ fn a_client_comes_and_goes_without_a_trace() {
 fn ten_thousand_holds_are_renewed_in_batches_over_few_connections() {
     const HOLDS: u64 = 10_000;
     let server = Server::start();
-    // On a machine that has no time an acquire takes its place behind thousands: that is no error here, and no loss.
+    // On a busy machine an acquire queues behind thousands: here that is neither an error nor a loss.
     let client = connect(&format!("{}?watchdog=24&response_timeout=60&retry_for=60", server.url()));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("the system gives threads");
     let take = |n| runtime.spawn(client.lock(&format!("n{n}")).acquire());
@@ -96,7 +96,7 @@ fn ten_thousand_holds_are_renewed_in_batches_over_few_connections() {
     eventually("two renewals of each", || (count(&mut view, "pexpire") >= 2 * HOLDS).then_some(()));
     let (renewals, calls) = (count(&mut view, "pexpire"), count(&mut view, "evalsha"));
     assert!(calls <= renewals / 20, "{calls} calls for {renewals} renewals");
-    // What a call costs grows with the square of its names on Redis up to 7.0.
+    // On Redis up to 7.0 the cost of a call grows with the square of its number of names.
     assert!(calls >= renewals / 32, "{calls} calls for {renewals} renewals");
     let connections = view.clients() - 1;
     assert!(connections <= 5, "{connections} connections");
@@ -105,14 +105,14 @@ fn ten_thousand_holds_are_renewed_in_batches_over_few_connections() {
     assert_eq!(view.keys("*").len(), 0);
 }
 
-/// A process that never rests, on the first processor that we may use.
+/// A process that never rests, on the first processor that the test may use.
 fn burner(number: usize) -> guarded::Guarded {
     let dir = std::env::temp_dir().join(format!("redlatch-{}-burner-{number}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
     guarded::Guarded::start(&dir, &["taskset", "-c", &processor(), "sh", "-c", "while :; do :; done"].map(str::to_owned))
 }
 
-/// The first processor that we may use.
+/// The number of the first processor that the test may use.
 fn processor() -> String {
     let status = std::fs::read_to_string("/proc/self/status").expect("there is a /proc");
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("it says which");

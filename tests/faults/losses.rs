@@ -1,4 +1,4 @@
-//! Holds that end behind their holder's back.
+//! Holds that end without their holder's doing.
 
 use std::thread;
 
@@ -15,7 +15,7 @@ fn is_lost<T>(result: redlatch::Result<T>) -> bool {
 #[test]
 fn a_holder_stopped_beyond_its_lease_knows_it_at_its_first_look() {
     let server = Server::start();
-    // Long enough for it to be stopped before its first renewal.
+    // Long enough to stop the holder before its first renewal.
     let mut holder = worker(format!("{}?watchdog=2", server.url()));
     let client = connect(&server.url());
     for round in 0..4 {
@@ -56,7 +56,7 @@ fn no_holder_believes_longer_than_the_server_does() {
                         -2 => 0,
                         left => u64::try_from(left).expect("it has an end"),
                     };
-                    // The server may have looked long after it was asked, but not after it answered.
+                    // The server may have carried the call out long after it was sent, but not after its answer.
                     let answered = Instant::now();
                     assert!(deadline < answered + ms(left), "{name} is believed in for {:?} with {left} ms left", deadline - answered);
                 }
@@ -136,7 +136,7 @@ fn every_way_in_which_a_key_can_go_is_told_long_before_the_lease_ends() {
     all_at_once(ways.iter().flat_map(|way| [(*way, None), (*way, Some(LONG))]).map(job));
 }
 
-/// Returns once the server has been asked to tell of changes.
+/// Returns once the server tracks keys for the client.
 fn lasts(view: &mut View) {
     eventually("the server's promise to tell", || view.tells().then_some(()));
 }
@@ -149,7 +149,7 @@ fn an_evicted_key_is_told_long_before_the_lease_ends() {
     lasts(&mut view);
     view.command::<()>(&["CONFIG", "SET", "maxmemory-policy", "allkeys-random"]);
     view.command::<()>(&["CONFIG", "SET", "maxmemory", "1"]);
-    // Evicting goes on with each command that may need room, until it is there; this one is refused in the end.
+    // The server evicts with each command that may need room, until it has room. It refuses this command in the end.
     assert!(view.try_command::<()>(&["SET", "large", &"x".repeat(1000)]).is_err());
     eventually("the end of the key", || (!view.exists("n")).then_some(()));
     told(&guard);
@@ -159,7 +159,7 @@ fn an_evicted_key_is_told_long_before_the_lease_ends() {
 fn a_release_takes_nothing_from_whoever_has_it_meanwhile() {
     let server = Server::start();
     let (client, other, mut view) = (connect(&server.url()), connect(&server.url()), server.view());
-    // Another one each time: whether the holder has been told before it releases is a matter of time.
+    // In each round another moment: whether the holder is told before it releases is a matter of time.
     for round in 0..10 {
         let name = format!("n{round}");
         let guard = client.lock(&name).lease(LONG).blocking().acquire().expect("free");
@@ -232,7 +232,7 @@ fn who_only_holds_is_told_of_what_happens_after_a_cut() {
 #[test]
 fn a_holder_is_told_of_what_its_own_client_has_ended() {
     let server = Server::start();
-    // The next renewal comes after the test has ended.
+    // The next renewal would come after the test's end.
     let client = connect(&format!("{}?watchdog=1000", server.url()));
     let keys = |name: &str, words: &[&str]| {
         let texts = words.iter().map(|word| word.as_bytes().to_vec()).collect();

@@ -1,4 +1,4 @@
-//! Connections cut at every step of an acquire and of a release.
+//! Connections that are cut at every step of an acquire and of a release.
 
 use redlatch::{BlockingGuard, Op, Request};
 
@@ -54,7 +54,7 @@ fn a_try_cut_anywhere_leaves_nothing_that_nobody_holds() {
     });
 }
 
-/// A release that could not be settled in time is one of the background.
+/// Accepts a release that could not be settled in time: it goes on in the background.
 fn known_later(error: redlatch::Error) -> redlatch::Result<()> {
     if matches!(error, redlatch::Error::Unavailable { .. }) { Ok(()) } else { Err(error) }
 }

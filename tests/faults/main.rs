@@ -1,6 +1,6 @@
-//! What is promised while processes die, connections break and servers stumble: one test a promise.
+//! The promises while processes die, connections break and servers stumble: one test for each promise.
 //!
-//! Leases are much longer than the rig's patience wherever something must happen before a lease would end.
+//! Wherever something must happen before a lease would end, the lease is much longer than the rig's patience.
 
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,7 @@ mod slowness;
 mod subscribers;
 mod suspended;
 
-/// Longer than anything waits here.
+/// Longer than any wait in these tests.
 const LONG: Duration = Duration::from_secs(120);
 
 fn connect(url: &str) -> Client {
@@ -45,12 +45,12 @@ fn channel(name: &str) -> String {
     format!("redisson_lock__channel:{{{name}}}")
 }
 
-/// The counts that the server has of a lock, one for each owner.
+/// The server's counts of a lock, one for each owner.
 fn counts(view: &mut View, name: &str) -> Vec<String> {
     view.hgetall(name).into_values().collect()
 }
 
-/// Returns once nobody holds the lock and nobody listens for it.
+/// Returns once the lock has no holder and no subscriber.
 fn nothing_is_left(view: &mut View, name: &str) {
     let since = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! Calls of many tasks at once, which go over a connection of their own.
+//! Calls of many tasks at once, which share one connection.
 
 use redlatch::Guard;
 use tokio::task::JoinSet;
@@ -31,7 +31,8 @@ pub fn all_lock(client: &Client) -> JoinSet<(String, Guard)> {
         .collect()
 }
 
-/// Has all of them taken while the answers do not come, and something happen to the connections then.
+/// Begins all acquires while no answer arrives, and applies a fault to the connections. Each lock must then be held
+/// exactly once.
 pub fn all_are_held_once(silence: impl Fn(&Proxy), fault: impl Fn(&Proxy)) {
     let server = Server::start();
     let proxy = Proxy::start(&server);

@@ -2,9 +2,9 @@
 
 use super::*;
 
-/// So many a command, which is answered within the rig's patience.
+/// How many names one command to the worker has: it answers within the rig's patience.
 const PART: u64 = 5_000;
-/// What may come and go with buffers and the allocators' ways.
+/// The variation by buffers and the allocator.
 const SERVER_SLACK: u64 = 500_000;
 const CLIENT_SLACK: u64 = 4_000_000;
 
@@ -21,7 +21,7 @@ fn names_that_were_used_leave_nothing_in_the_server_and_nothing_in_the_clients()
         eventually("a server that nobody listens to", || view.channels("*").is_empty().then_some(()));
         (view.memory(), worker.memory())
     };
-    // What is made once is made by then.
+    // By then everything exists that is made only once.
     let before = memory(0, 2 * PART);
     let began = Instant::now();
     let after = memory(2 * PART, 2 * PART + names);

@@ -1,4 +1,5 @@
-//! A server, or what stands between, that answers what is no answer: each call that was under way is repeated, and no hold is left over.
+//! A server, or a box on the way to it, whose replies are nonsense: each call under way is repeated, and no hold is
+//! left over.
 
 use std::panic::panic_any;
 use std::sync::mpsc::channel;
@@ -8,7 +9,7 @@ use redlatch::{Error, Op, Request};
 use super::many_at_once::{all_are_held_once, pairs, run};
 use super::*;
 
-/// What no Redis says to a script, by what is wrong with it.
+/// Replies that no Redis gives to a script, with their defects.
 const NONSENSE: [(&str, &[u8]); 14] = [
     ("an empty line", b"\r\n"),
     ("a line end before its line", b"\r\n:1\r\n"),
@@ -40,7 +41,7 @@ fn what_many_took_over_a_connection_that_brings_nonsense_is_held_once() {
     }
 }
 
-/// One answer too many puts all that come after it in the place of others.
+/// One surplus reply would shift all later replies to the wrong calls.
 #[test]
 fn no_call_takes_the_answer_of_another_over_a_connection_that_brings_nonsense() {
     const CALLS: i64 = 20;

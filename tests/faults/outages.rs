@@ -1,4 +1,4 @@
-//! A server that is down is not told as a lock that another owner has: the table of kinds × outages × waits.
+//! A server that is down is not reported as a lock that another owner holds: the table of kinds × outages × waits.
 
 use std::sync::mpsc;
 use std::thread;
@@ -9,11 +9,11 @@ use redlatch_tests::all_at_once;
 
 use super::*;
 
-/// One call is over soon, and no wait of the table ends by them.
+/// A single call ends soon, and these limits end no wait of the table.
 const TRIES: &str = "?connect_timeout=1&response_timeout=3&retry_for=3&watchdog=60";
-/// None: it is tried once.
+/// None: a single try.
 const WAITS: [Option<Duration>; 3] = [None, Some(ms(300)), Some(secs(1))];
-/// A word of the server that is hardly older than a wait counts for it; this is older.
+/// A server's answer that is hardly older than a wait counts for the wait; an answer of this age does not.
 const LONG_AGO: Duration = ms(600);
 
 fn request(traits: &Traits, op: Op, owner: i64) -> Request {
@@ -21,7 +21,7 @@ fn request(traits: &Traits, op: Op, owner: i64) -> Request {
     Request { numbers: if counts(traits) { vec![1] } else { Vec::new() }, ..Request::new(op, traits.name, name, owner) }
 }
 
-/// Whether it is a count of permits, or of what is waited for.
+/// Whether the kind counts: permits, or the steps of a latch.
 fn counts(traits: &Traits) -> bool {
     !traits.held || traits.name == "permit"
 }
@@ -37,7 +37,7 @@ fn is_unavailable(title: &str, end: Result<Answer, Error>, wait: Option<Duration
     assert!(said.contains(&wanted) && !said.contains("another owner"), "{title}: {said}");
 }
 
-/// Every kind tries it in every way, each with a client of its own.
+/// Tries every kind with every wait, each with a client of its own.
 fn every_kind_ends(url: &str, end: impl Fn(&str, Result<Answer, Error>, Option<Duration>) + Sync) {
     let cells = ALL.iter().flat_map(|(traits, _)| WAITS.map(|wait| (traits, wait)));
     all_at_once(cells.map(|(traits, wait)| {
@@ -70,7 +70,7 @@ fn a_server_that_still_loads_its_data_is_told_as_such() {
     let server = Server::with(Options { args: words.into(), debugging: true, ..Options::default() });
     server.view().command::<()>(&["EVAL", "for i = 1, 6000 do redis.call('SET', 'k' .. i, string.rep('v', 2000)) end", "0"]);
     let mut loader = server.view();
-    // It is answered at the end, or not at all: the server ends with the test.
+    // The command is answered late or never: the server ends with the test.
     let loading = thread::spawn(move || drop(loader.try_command::<String>(&["DEBUG", "RELOAD"])));
     let mut view = server.view();
     eventually("a server that loads", || view.try_command::<String>(&["GET", "k"]).err().filter(|e| e.code() == Some("LOADING")));
@@ -91,7 +91,7 @@ fn a_server_in_quarantine_says_not_now_and_the_reason() {
     all_at_once(cells.map(|(traits, wait)| {
         let client = careful(&format!("{}{TRIES}", server.url()));
         let job = move || {
-            // It has to know its server before a short wait.
+            // The client must know its server before a short wait.
             assert!(!try_for(&client, traits, 1, None).expect("answered").done);
             assert!(!try_for(&client, traits, 1, wait).expect("answered").done);
             assert!(client.is_held_back("n"));
@@ -109,7 +109,7 @@ fn a_server_in_quarantine_says_not_now_and_the_reason() {
     reason(client.permit_semaphore("p").acquire().wait(secs(1)).blocking().map(drop).expect_err("nor those with ids"));
 }
 
-/// A kind that an owner of `holder` has, and that `waiters` ask for.
+/// A lock that `holder` holds and `waiters` want.
 struct Taken {
     traits: &'static Traits,
     server: Server,
@@ -138,7 +138,8 @@ impl Taken {
         Taken { traits, server, waiters, _holder: holder }
     }
 
-    /// Begins to wait, and returns once the server has said that it is taken, also after the waiter began to listen.
+    /// Begins to wait, and returns once the server has answered that the lock is taken, also after the waiter began to
+    /// listen.
     fn wait(&self, owner: i64, wait: Duration) -> mpsc::Receiver<Result<Answer, Error>> {
         let (sender, end) = mpsc::channel();
         let mut view = self.server.view();
@@ -149,7 +150,7 @@ impl Taken {
         let acquire = Request { wait: Some(wait), ..request(self.traits, Op::Acquire, owner) };
         self.waiters.submit(self.waiters.ticket(), acquire, move |end| drop(sender.send(end)));
         eventually("two tries", || (scripts() >= before + 2).then_some(()));
-        // The server has written their answers before this one.
+        // The server has written the waiters' answers before this one.
         scripts();
         end
     }
@@ -167,7 +168,7 @@ fn a_word_during_a_wait_counts_until_its_end_and_not_for_waiters_that_come_later
             let told = taken.wait(2, secs(2));
             taken.server.pause();
             thread::sleep(LONG_AGO);
-            // They stand in the line of the one that was told, where their kind has one.
+            // Further waiters stand in the line of the first one, where their kind has lines.
             thread::scope(|scope| {
                 for (owner, wait) in (3..).zip(WAITS) {
                     let taken = &taken;
@@ -175,7 +176,7 @@ fn a_word_during_a_wait_counts_until_its_end_and_not_for_waiters_that_come_later
                 }
             });
             match traits.fair {
-                // Its word is to ask again within a second, or to lose the place in the queue.
+                // A fair lock's answer says to try again within a second, or to lose the place in the queue.
                 true => is_unavailable(traits.name, ended(told), Some(secs(2))),
                 false => assert!(!ended(told).expect("the server has said that it is taken").done),
             }
@@ -260,7 +261,7 @@ fn a_group_is_unavailable_where_too_few_members_answer_and_not_now_where_enough_
     let red = RedLock::connect(&urls).expect("good URLs");
     let other = connect(&servers[0].url());
     let end = |lock: LockBuilder, wait| lock.wait(wait).blocking().try_acquire().map(|taken| taken.is_some());
-    // One of the red lock's members is taken, and one is gone: the third alone is no majority.
+    // One member of the red lock is taken, and one is gone: the third alone is no majority.
     let held = other.lock("n").blocking().acquire().expect("free");
     servers[2].stop();
     for wait in [ms(0), ms(300), secs(1)] {
@@ -270,7 +271,7 @@ fn a_group_is_unavailable_where_too_few_members_answer_and_not_now_where_enough_
     held.release().expect("held");
     servers[1].stop();
     all_at_once([ms(0), ms(300), secs(1), secs(4)].into_iter().flat_map(|wait| {
-        // Each has a name of its own: none is in another one's way.
+        // Each lock has a name of its own, so that none blocks another.
         let (all, most) = (format!("multi {wait:?}"), format!("red {wait:?}"));
         [(multi(&all), all), (red.lock(&most), most)].map(|(lock, title)| {
             (title.clone(), move || {

@@ -1,4 +1,4 @@
-//! A server that may have lost locks grants none while somebody may still believe in one of them.
+//! A server that may have lost its locks grants none while a holder may still believe in one of them.
 
 use std::thread;
 
@@ -7,12 +7,12 @@ use redlatch_tests::all_at_once;
 
 use super::*;
 
-/// Longer than any test lasts: whoever got a lock was not held back.
+/// The watchdog is longer than any test: a granted lock was not quarantined.
 const KEPT: &str = "?quarantine=true&watchdog=60";
-/// So that the end of it can be awaited.
+/// Short enough to await the quarantine's end.
 const SHORT: &str = "?quarantine=true&watchdog=2";
 
-/// One that cannot hear of what becomes of its server any more.
+/// Cuts a client off, so that it no longer hears of its server.
 fn cut_off(proxy: &Proxy) {
     proxy.refuse();
     proxy.cut();
@@ -37,7 +37,7 @@ fn with_it_nobody_gets_what_somebody_still_believes_to_have() {
     let proxy = Proxy::start(&server);
     let (one, two) = (connect(&format!("{}{SHORT}", server.url_at(proxy.port()))), connect(&format!("{}{SHORT}", server.url())));
     let held = one.lock("n").wait(PATIENCE).blocking().acquire().expect("free");
-    // It has seen the server before, the third one has not.
+    // The second client has seen the server before; the third one has not.
     two.lock("seen").wait(PATIENCE).blocking().acquire().expect("free").release().expect("held");
     let waiting = {
         let two = two.clone();
@@ -89,7 +89,7 @@ fn a_server_that_has_only_just_started_grants_nothing_of_any_kind() {
     assert!(with_ids.try_acquire().blocking().expect("an answer").is_none());
     assert!(with_ids.try_acquire_renewed().blocking().expect("an answer").is_none());
     assert_eq!(server.view().keys("*").len(), 2, "nothing else was written");
-    // It gives nothing to anybody.
+    // An open latch grants nothing, so it is not quarantined.
     assert!(client.latch("latch").wait().blocking().expect("answered"));
 }
 
@@ -116,7 +116,7 @@ fn a_call_whose_reply_was_lost_with_the_server_leaves_nothing_held() {
     let proxy = Proxy::start(&server);
     let client = connect(&format!("{}{SHORT}", server.url_at(proxy.port())));
     client.lock("warm").wait(PATIENCE).blocking().acquire().expect("free").release().expect("held");
-    // The answer of a script that has taken something.
+    // The answer of a script that has granted a lock.
     proxy.hold_at(Direction::ToClient, "*1\r\n:1\r\n", 1);
     let trying = thread::spawn(move || client.lock("n").blocking().try_acquire());
     eventually("the lock", || server.view().exists("n").then_some(()));
@@ -124,7 +124,7 @@ fn a_call_whose_reply_was_lost_with_the_server_leaves_nothing_held() {
     let (owner, count) = fields.iter().next().expect("somebody has it");
     cut_off(&proxy);
     server.restart();
-    // As if it had come back with all of its data.
+    // The server now looks as if it had come back with all of its data.
     server.view().command::<()>(&["HSET", "n", owner, count]);
     proxy.flow();
     proxy.accept();

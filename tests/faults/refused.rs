@@ -1,4 +1,4 @@
-//! The same for every kind: a script that is refused one command has changed nothing, whichever command that is.
+//! Refused commands for every kind: a script that is refused any one command has changed nothing.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use crate::changes;
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../core/scripts");
 const HEIR: &str = "00000000-0000-4000-8000-000000000000:2:write";
 
-/// What is missing on a full server.
+/// The name for a lack of memory, on a full server.
 const MEMORY: &str = "memory";
 
-/// What a script may have changed though it was refused: part of the key, and how; each harms nobody.
+/// Changes that a refused script may leave behind: a part of the key, and the difference. Each is harmless.
 const HARMLESS: &[(&str, &str)] = &[
-    // A number of the counter of tokens is used up, and no owner has it.
+    // A token of the counter is used up, and no owner has it.
     ("`redisson_lock_token:", "has other contents"),
     ("`redisson_lock_token:", "is new"),
-    // The key of a reader's hold has an end, and says nothing without the reader's field.
+    // The key of a reader's hold has an end, and means nothing without the reader's field.
     (":rwlock_timeout:", "is new"),
-    // A waiter that may not leave shows no sign of life any more, and is passed over for that.
+    // A waiter that may not leave the queue shows no sign of life any more, so that others pass it over.
     ("`redlatch_lock_seen:", "is gone"),
     ("`redlatch_lock_seen:", "has other contents"),
-    // A waiter that may not show a sign of life is waited for a little longer.
+    // Others wait a little longer for a waiter that may not show a sign of life.
     ("`redisson_lock_timeout:", "has other contents"),
 ];
 
-/// The commands that a script carries out where that is there; none: it changes nothing.
+/// The commands that a script carries out on these contents; none: it changes nothing.
 fn commands_of(server: &Server, there: &Contents, call: &Seen) -> BTreeSet<String> {
     let mut view = server.view();
     there.put_back(&mut view);
@@ -45,7 +45,8 @@ fn commands_of(server: &Server, there: &Contents, call: &Seen) -> BTreeSet<Strin
     seen.iter().filter(|one| one.by_script).map(Seen::name).collect()
 }
 
-/// Carries out one call where that is there, as a user who lacks one command, or may tell no waiter, or on a full server; gives what is wrong with what it leaves.
+/// Carries out one call on these contents: as a user that lacks one command or may publish nothing, or on a full
+/// server. Returns the defects of the result.
 fn without(server: &Server, user: &mut View, there: &Contents, call: &Seen, missing: &str) -> Option<String> {
     let mut view = server.view();
     there.put_back(&mut view);
@@ -64,7 +65,8 @@ fn without(server: &Server, user: &mut View, there: &Contents, call: &Seen, miss
 /// The scripts that pass a lock on.
 const PASSING: &[&str] = &["plain/release", "read_write/write_release", "token/release"];
 
-/// The release `call` made one that passes the lock on, for less time than its owner had; `None`: its script passes nothing on.
+/// The release `call`, changed to pass the lock on for less time than its owner had; `None`: its script passes nothing
+/// on.
 fn passing_on(call: &Seen, texts: &[String]) -> Option<Seen> {
     let file = |name: &&&str| std::fs::read_to_string(format!("{SCRIPTS}/{name}.lua")).expect("a script");
     let text = texts.iter().find(|text| [text.as_str(), redis::Script::new(text).get_hash()].contains(&&*call.text(1)))?;
@@ -82,7 +84,7 @@ fn names_of(line: &str) -> impl Iterator<Item = &str> {
     left.split(", ")
 }
 
-/// All that is wrong with the scripts of a kind.
+/// All defects of the scripts of a kind.
 fn halves_of(kind: &'static Traits) -> Vec<String> {
     let server = Arc::new(Server::start());
     server.view().command::<()>(&["ACL", "SETUSER", "some", "on", ">secret", "~*"]);

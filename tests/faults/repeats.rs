@@ -1,4 +1,5 @@
-//! The same for every kind: a call whose reply is lost is sent again, and its caller is told what the first copy was answered.
+//! Repeated calls for every kind: a call whose reply is lost is sent again, and its caller gets the first copy's
+//! answer.
 
 use std::sync::Arc;
 
@@ -7,10 +8,11 @@ use redlatch::kinds::{ALL, Traits};
 use super::*;
 use crate::changes::{self, Change, Stage};
 
-/// An undo is what follows on a reply that was lost; and nobody names the keys that match a pattern: a repeat counts those that are there then.
+/// Excluded: an undo follows on a lost reply, and the deletion of keys by a pattern counts the keys that are there at
+/// its repeat.
 const OTHERS: [&str; 2] = ["undo", "delete what matches"];
 
-/// Carries out a change; `loses`: the reply to the first call of it does not come.
+/// Carries out a change; `loses`: the reply to its first call is lost.
 fn is_told(kind: &'static Traits, server: &Arc<Server>, change: &Change, loses: bool) {
     let mut view = server.view();
     view.command::<()>(&["FLUSHALL"]);
@@ -20,10 +22,10 @@ fn is_told(kind: &'static Traits, server: &Arc<Server>, change: &Change, loses: 
     if loses {
         stage.lose_next_reply();
     }
-    // It asserts what it is answered.
+    // The change asserts its own answer.
     (change.change)(&stage);
     if loses {
-        // The server may have carried it out before its reply is lost.
+        // The server may carry out the change before the proxy loses its reply.
         eventually("a reply that is lost", || (stage.struck() > 0).then_some(()));
     }
     stage.client.close(false);
@@ -34,7 +36,7 @@ fn a_caller_of_any_change_of_any_kind_whose_reply_is_lost_is_told_what_the_first
     all_at_once(ALL.iter().flat_map(|(kind, _)| changes::of(kind).map(move |change| (kind, change))).filter_map(|(kind, change)| {
         let job = move || {
             let server = Arc::new(Server::start());
-            // Now the server knows the scripts.
+            // With this call the server knows the scripts.
             is_told(kind, &server, change, false);
             is_told(kind, &server, change, true);
         };

@@ -74,11 +74,11 @@ fn who_waits_is_told_at_the_end_of_the_wait_that_the_server_is_busy() {
     let client = connect(&format!("{}?watchdog=1000&response_timeout=1000&retry_for=1000", server.url()));
     client.lock("n").blocking().acquire().expect("free").release().expect("held");
     let mut view = server.view();
-    // The server's word must have come when the wait ends.
+    // The server's answer must arrive before the wait ends.
     let (mut slow, lock) = (server.view(), client.lock("n").wait(secs(5)));
     let script = thread::spawn(move || slow.try_command::<()>(&["EVAL", "while true do end", "0"]));
     eventually("a server that runs a script", || view.try_command::<()>(&["PING"]).is_err().then_some(()));
-    // Long before a response is late.
+    // A response of this age is far from late.
     let refused = soon(lock.acquire());
     assert!(matches!(refused.map(drop), Err(redlatch::Error::Refused { code, .. }) if code == "BUSY"));
     view.command::<()>(&["SCRIPT", "KILL"]);
@@ -103,7 +103,7 @@ fn who_waits_longer_is_not_refused_with_the_head_of_the_line() {
     view.command::<()>(&["DEL", "n"]);
     view.command::<()>(&["CONFIG", "SET", "min-replicas-to-write", "1"]);
     view.command::<()>(&["PUBLISH", &channel("n"), "0"]);
-    // Nothing says any more that another owner has it.
+    // Nothing says any more that another owner has the lock.
     let refused = short.recv().expect("an answer").map(|answer| answer.done);
     assert!(matches!(&refused, Err(redlatch::Error::Refused { code, .. }) if code == "NOREPLICAS"), "{refused:?}");
     view.command::<()>(&["CONFIG", "SET", "min-replicas-to-write", "0"]);
@@ -120,7 +120,7 @@ fn who_is_refused_by_a_server_that_has_just_come_back_asks_again_soon() {
     let tries = |more_than: u64| {
         eventually("tries", || (server.view().calls().get("evalsha").copied().unwrap_or_default() > more_than).then_some(()));
     };
-    // By now half a second passes between two of them.
+    // By now half a second passes between two tries.
     tries(7);
     server.restart();
     tries(0);

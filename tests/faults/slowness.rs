@@ -2,10 +2,11 @@
 
 use super::*;
 
-/// How much later than its wait a call may return here; the silence lasts much longer.
+/// How much later than its wait a call may return. The silence lasts much longer.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Makes the server silent, and asks for a lock with a short wait, over old connections and new ones, blocking and not.
+/// Makes the server silent, and tries a lock with a short wait: over old and new connections, blocking and
+/// asynchronous.
 fn waits_end_in_time(server: &Server, silence: &[&str]) {
     let warm = connect(&server.url());
     warm.lock("warm").blocking().acquire().expect("free").release().expect("held");
@@ -63,7 +64,7 @@ fn a_wait_for_several_locks_ends_in_time_though_nothing_can_be_given_back() {
     std::thread::scope(|scope| {
         let waits = scope.spawn(|| both.try_acquire().map(|guard| guard.is_some()));
         eventually("the first one to be held", || server.view().exists("first").then_some(()));
-        // From then on it has the server's word that the second one is taken.
+        // From then on the client has the server's answer that the second lock is taken.
         eventually("a listener for the second one", || (server.view().listeners(&channel("second")) == 1).then_some(()));
         proxy.stall(Direction::ToServer);
         assert_eq!(waits.join().expect("no panic").ok(), Some(false));

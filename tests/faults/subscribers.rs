@@ -1,4 +1,4 @@
-//! Waiters whose way of hearing of a release breaks.
+//! Waiters whose subscription breaks.
 
 use std::thread;
 
@@ -13,7 +13,7 @@ fn wait(client: Client, name: &str) -> thread::JoinHandle<redlatch::Result<Block
     thread::spawn(move || lock.acquire())
 }
 
-/// A client whose connection for all that waits is open already.
+/// A client whose connection for waiters is open already.
 fn warm(run: &Run) -> Client {
     let client = connect(&run.url());
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("the system gives a runtime");
@@ -22,7 +22,8 @@ fn warm(run: &Run) -> Client {
     client
 }
 
-/// A waiter begins to wait while something happens to one packet; the holder, on a way of its own, then releases.
+/// A waiter begins to wait while a fault strikes one packet. Then the holder releases, over a connection without
+/// faults.
 fn a_waiter_and_a_release(run: &Run, waiter: Client, strike: impl Fn(&Run), then: impl Fn(&Run)) {
     let holder = connect(&run.server.url());
     let held = holder.lock(&run.name).lease(LONG).blocking().acquire().expect("free");

@@ -1,4 +1,5 @@
-//! A machine that sleeps: its monotonic clock stands still meanwhile, the server's does not. And a server whose clock is set.
+//! A machine that sleeps: its monotonic clock stands still meanwhile, the server's does not. And a server whose clock
+//! is set.
 
 use redlatch_tests::{Clocks, told};
 
@@ -79,7 +80,7 @@ fn a_waiter_takes_a_lock_whose_lease_has_ended_while_the_monotonic_clock_stands_
     assert_eq!(waiter.ask("acquire warm"), "ok");
     let _held = connect(&server.url()).lock("n").lease(secs(3)).blocking().acquire().expect("free");
     clocks.freeze();
-    // No message tells of the end of a lease.
+    // No message announces the end of a lease.
     assert_eq!(waiter.ask("wait n 600000"), "ok");
 }
 
@@ -97,7 +98,7 @@ fn a_look_that_the_servers_clock_refused_as_late_is_repeated_at_once() {
     assert_eq!(told(&guard).reason, redlatch::LostReason::Deleted);
 }
 
-/// The connection over which the server tells of changes ends unnoticed while a machine sleeps.
+/// The connection over which the server reports changes ends unnoticed while the machine sleeps.
 #[test]
 fn a_holder_asks_after_all_its_holds_when_its_machine_was_suspended() {
     let server = Server::start();

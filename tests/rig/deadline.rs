@@ -14,7 +14,7 @@ fn a_test_that_hangs() {
                 std::thread::park();
             }
         });
-        panic!("nobody unparks it");
+        panic!("no thread unparks it");
     });
 }
 
@@ -24,5 +24,5 @@ fn a_test_that_hangs_is_named_with_what_panicked() {
     let hung = std::process::Command::new(this).args(["--ignored", "--exact", "deadline::a_test_that_hangs"]).output().expect("it runs");
     let said = String::from_utf8_lossy(&hung.stderr);
     assert!(!hung.status.success());
-    assert!(said.contains("deadline::a_test_that_hangs has not ended within 200ms") && said.contains("nobody unparks it"), "{said}");
+    assert!(said.contains("deadline::a_test_that_hangs has not ended within 200ms") && said.contains("no thread unparks it"), "{said}");
 }

@@ -39,7 +39,7 @@ fn a_paused_server_answers_after_it_is_resumed() {
     let mut connection = connect(&server, server.port());
     server.pause();
     connection.set_read_timeout(Some(Duration::from_millis(50))).expect("a good time-out");
-    assert!(incr(&mut connection, "n").expect_err("nobody answers").is_timeout());
+    assert!(incr(&mut connection, "n").expect_err("no server answers").is_timeout());
     server.resume();
     assert_eq!(eventually("the command of before", || server.view().command::<Option<i64>>(&["GET", "n"])), 1);
 }
@@ -224,7 +224,7 @@ fn a_frozen_connection_says_nothing_while_a_new_one_works() {
     let mut old = connect(&server, proxy.port());
     proxy.freeze(Direction::ToClient);
     old.set_read_timeout(Some(Duration::from_millis(50))).expect("a good time-out");
-    assert!(incr(&mut old, "n").expect_err("nobody answers").is_timeout());
+    assert!(incr(&mut old, "n").expect_err("no server answers").is_timeout());
     assert_eq!(server.view().command::<i64>(&["GET", "n"]), 1);
     assert_eq!(incr(&mut connect(&server, proxy.port()), "n").ok(), Some(2));
 }

@@ -46,7 +46,7 @@ fn main() {
     let args: Vec<String> = std::env::args().collect();
     let [_, url, .., port] = &args[..] else { panic!("the arguments are URL --control PORT") };
     redlatch_tests::oracle::tell_the_rig();
-    let mut control = Control::connect(port.parse().expect("the port is a number")).expect("somebody listens");
+    let mut control = Control::connect(port.parse().expect("the port is a number")).expect("the test listens");
     let mut hand = Hand { client: Client::connect(url).expect("the URL is good"), guards: Vec::new() };
     let (mut traffic, mut names) = (None, None);
     while let Some(command) = control.hear() {

@@ -1,4 +1,4 @@
-//! A permit-expirable semaphore is a number, and the ids of what is out with their ends.
+//! The model of a permit-expirable semaphore: a number, and the permits that are out with their ends.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use redlatch_tests::secs;
 
 use super::{Stage, play_all};
 
-/// Seconds; none of them ends while a history is played.
+/// In seconds. None of these leases ends while a history is played.
 const LEASES: [u64; 4] = [NEVER, 500, 1_000, 2_000];
 const NEVER: u64 = u64::MAX;
-/// Of a renewed one.
+/// The lease of a renewed permit.
 const WATCHDOG: u64 = 30;
 
 #[derive(Clone, Debug)]
@@ -19,10 +19,10 @@ enum Step {
     Take(usize, usize),
     TakeRenewed,
     GiveRenewed(usize),
-    /// So many from there on, and with them one that is not out.
+    /// So many permits from that place on, perhaps together with one that is not out.
     Give(usize, usize, bool),
     Update(usize, usize),
-    /// All that are out end now.
+    /// All permits that are out end now.
     End,
     Set(i64),
     TrySet(i64),
@@ -50,11 +50,11 @@ fn step() -> impl Strategy<Value = (i64, Step)> {
 #[derive(Default)]
 struct Model {
     there: Option<i64>,
-    /// With the seconds that each lasts.
+    /// The permits that are out, with the seconds that each lasts.
     out: BTreeMap<PermitId, u64>,
-    /// Ended, and not yet back.
+    /// Permits that have ended and are not back yet.
     ended: Vec<PermitId>,
-    /// Not out any more.
+    /// Permits that are not out any more.
     gone: Vec<PermitId>,
     told: Vec<String>,
 }
@@ -69,7 +69,7 @@ impl Model {
         self.tell();
     }
 
-    /// What has ended goes back with the next call that looks for it.
+    /// Returns ended permits: the server does so in the next call that looks for them.
     fn reap(&mut self) {
         if !self.ended.is_empty() {
             self.add(self.ended.len() as i64);
@@ -82,7 +82,7 @@ impl Model {
         self.out.keys().copied().cycle().skip(at % count).take(n.min(self.out.len())).collect()
     }
 
-    /// One that is not out: any more, or never was.
+    /// A permit that is not out: not any more, or never was.
     fn stale(&self, at: usize) -> PermitId {
         self.gone.get(at).copied().unwrap_or(PermitId::from_halves(1, at as i64))
     }
@@ -102,15 +102,19 @@ impl Model {
 }
 
 fn play(stage: &Stage, name: &str, history: &[(i64, Step)]) {
-    let (mut view, mut listener) = (stage.server.view(), stage.server.listen(&format!("redisson_sc:{{{name}}}")));
-    let (mut model, mut renewed, leases) = (Model::default(), Vec::<RenewedPermit>::new(), format!("{{{name}}}:timeout"));
+    let mut view = stage.server.view();
+    let mut listener = stage.server.listen(&format!("redisson_sc:{{{name}}}"));
+    let mut model = Model::default();
+    let mut renewed = Vec::<RenewedPermit>::new();
+    let leases = format!("{{{name}}}:timeout");
     for (client, step) in history {
         let semaphore = stage.client(*client).permit_semaphore(name);
         model.told.clear();
         match *step {
             Step::Take(n, lease) => {
                 model.reap();
-                let (taking, lease) = (semaphore.try_acquire_many(n as i64), LEASES[lease]);
+                let taking = semaphore.try_acquire_many(n as i64);
+                let lease = LEASES[lease];
                 let taking = if lease == NEVER { taking } else { taking.lease(secs(lease)) };
                 let taken = taking.blocking().expect("answered");
                 assert_eq!(taken.is_some(), model.there.is_some_and(|there| there >= n as i64), "{step:?}");
@@ -134,7 +138,7 @@ fn play(stage: &Stage, name: &str, history: &[(i64, Step)]) {
                     }
                     Err(Error::Lost(_)) => {
                         assert!(!model.out.contains_key(&id), "{step:?}: {id} is out");
-                        // It may have asked the server, or been told before.
+                        // The client may have asked the server, or have been told before.
                         if !model.ended.is_empty() && view.command::<i64>(&["ZCOUNT", &leases, "0", "1"]) == 0 {
                             model.reap();
                         }
@@ -157,7 +161,8 @@ fn play(stage: &Stage, name: &str, history: &[(i64, Step)]) {
             }
             Step::Update(at, lease) => {
                 model.reap();
-                let (lease, stale) = (LEASES[lease], model.stale(at));
+                let lease = LEASES[lease];
+                let stale = model.stale(at);
                 let id = model.pick(at, 1).first().copied().unwrap_or(stale);
                 let updating = semaphore.update_lease(id);
                 let updating = if lease == NEVER { updating } else { updating.lease(secs(lease)) };
@@ -202,7 +207,8 @@ fn play(stage: &Stage, name: &str, history: &[(i64, Step)]) {
         assert_eq!(listener.heard(), model.told, "after {step:?}");
         assert_eq!(view.command::<Option<i64>>(&["GET", name]), model.there, "after {step:?}");
         assert_eq!(view.command::<usize>(&["ZCARD", &leases]), model.out.len() + model.ended.len(), "after {step:?}");
-        let (available, out) = (model.there.unwrap_or_default() + model.ended.len() as i64, model.out.len() as i64);
+        let available = model.there.unwrap_or_default() + model.ended.len() as i64;
+        let out = model.out.len() as i64;
         let all = model.there.map_or(0, |_| available + out);
         let counts = [semaphore.available(), semaphore.acquired(), semaphore.permits()].map(|count| count.blocking().expect("answered"));
         assert_eq!(counts, [available, out, all], "after {step:?}");
@@ -215,7 +221,7 @@ fn play(stage: &Stage, name: &str, history: &[(i64, Step)]) {
             assert_eq!(semaphore.lease_left(*id).blocking().expect("answered"), None, "after {step:?}");
         }
     }
-    // Nothing is renewed for a history that is over.
+    // The history is over, and nothing may be renewed beyond it.
     renewed.into_iter().for_each(|permit| drop(permit.release_blocking()));
 }
 

@@ -1,4 +1,4 @@
-//! A read-write lock is who reads how often, and who writes how often.
+//! The model of a read-write lock: each owner's number of reads and of writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ enum Way {
 enum Act {
     Take,
     Give,
-    /// The lock is taken away from whoever has it that way.
+    /// A forced release of that half of the lock.
     Evict,
 }
 
@@ -34,7 +34,7 @@ fn step() -> impl Strategy<Value = Step> {
 struct Model {
     readers: BTreeMap<i64, u32>,
     writer: Option<(i64, u32)>,
-    /// Who had it taken away: what they are told when they give it back depends on when they hear of it.
+    /// Owners whose holds were forced away. The answer to their release depends on when they learn of it.
     evicted: BTreeSet<(Way, i64)>,
 }
 
@@ -61,7 +61,7 @@ impl Model {
         }
     }
 
-    /// True: there was somebody.
+    /// True: there was a holder.
     fn evict(&mut self, way: Way) -> bool {
         let there = match way {
             Way::Read => self.writer.is_none() && !self.readers.is_empty(),
@@ -74,7 +74,7 @@ impl Model {
         there
     }
 
-    /// What the server is to have: the hash, and a key for each hold of each reader.
+    /// The state that the server must have: the hash, and a key for each hold of each reader.
     fn stored(&self, name: &str, field: impl Fn(i64) -> String) -> (BTreeMap<String, String>, Vec<String>) {
         let mut hash: BTreeMap<_, _> = self.readers.iter().map(|(owner, count)| (field(*owner), count.to_string())).collect();
         hash.extend(self.writer.map(|(owner, count)| (format!("{}:write", field(owner)), count.to_string())));
@@ -95,7 +95,8 @@ fn ask(stage: &Stage, name: &str, op: Op, way: Way, owner: i64) -> Result<Answer
 }
 
 fn play(stage: &Stage, name: &str, history: &[Step]) {
-    let (mut model, mut view) = (Model::default(), stage.server.view());
+    let mut model = Model::default();
+    let mut view = stage.server.view();
     for step @ (owner, act, way) in history.iter().copied() {
         let count = model.count(way, owner);
         match act {
@@ -125,12 +126,12 @@ fn play(stage: &Stage, name: &str, history: &[Step]) {
         let wanted = model.stored(name, field);
         assert_eq!((view.hgetall(name), keys.len()), (wanted.0, wanted.1.len()), "after {step:?}");
         assert!(wanted.1.iter().all(|key| keys.contains(key)), "after {step:?}: {keys:?} instead of {:?}", wanted.1);
-        for (way, anybody) in [(Way::Read, !model.readers.is_empty()), (Way::Write, model.writer.is_some())] {
+        for (way, is_held) in [(Way::Read, !model.readers.is_empty()), (Way::Write, model.writer.is_some())] {
             for other in OWNERS {
                 let answer = ask(stage, name, Op::Inspect, way, other).expect("answered");
                 assert_eq!(
                     (answer.items[0], answer.number != -2),
-                    (model.count(way, other).into(), anybody),
+                    (model.count(way, other).into(), is_held),
                     "{way:?} {other} after {step:?}"
                 );
             }

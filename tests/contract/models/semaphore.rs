@@ -1,4 +1,4 @@
-//! A semaphore is a number.
+//! The model of a semaphore: a number.
 
 use proptest::prelude::*;
 
@@ -29,7 +29,8 @@ fn step() -> impl Strategy<Value = (i64, Step)> {
 }
 
 fn play(stage: &Stage, name: &str, history: &[(i64, Step)]) {
-    let (mut view, mut listener) = (stage.server.view(), stage.server.listen(&format!("redisson_sc:{{{name}}}")));
+    let mut view = stage.server.view();
+    let mut listener = stage.server.listen(&format!("redisson_sc:{{{name}}}"));
     let mut there = None::<i64>;
     for (client, step) in history {
         let semaphore = stage.client(*client).semaphore(name);
@@ -73,7 +74,7 @@ fn play(stage: &Stage, name: &str, history: &[(i64, Step)]) {
         for client in &stage.clients {
             assert_eq!(client.semaphore(name).available().blocking().expect("answered"), there.unwrap_or_default(), "after {step:?}");
         }
-        // Nobody is told of less than nothing.
+        // No message tells of fewer than zero permits.
         let told = there.filter(|there| told && *there >= 0).map(|there| there.to_string());
         assert_eq!(listener.heard(), told.into_iter().collect::<Vec<_>>(), "after {step:?}");
     }

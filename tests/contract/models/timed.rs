@@ -1,7 +1,8 @@
-//! A read-write lock with time: holds that end by themselves, other ends for them, and owners who take it several times.
+//! A read-write lock with time: holds that end by themselves, extended holds, and owners that take the lock several
+//! times.
 //!
-//! What the model knows of the server's time is an interval, from what was certain before a call to what was certain after it; it foresees an
-//! answer only where either end of the interval says the same.
+//! The model knows the server's time as an interval: from a moment certainly before a call to one certainly after it.
+//! It foresees an answer only where both ends of the interval give the same.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -17,13 +18,13 @@ const KINDS: [&str; 2] = ["read", "write"];
 const READ: usize = 0;
 const WRITE: usize = 1;
 const OWNERS: i64 = 3;
-/// What a hold without a lease of its own is promised; a history is over long before its first renewal.
+/// The lease of a renewed hold. A history is over long before its first renewal.
 const WATCHDOG: Duration = secs(30);
 
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Take(Option<Duration>),
-    /// The latest hold is given back, or the first.
+    /// Releases the latest hold, or the first.
     Give {
         latest: bool,
     },
@@ -49,29 +50,29 @@ fn step() -> impl Strategy<Value = Step> {
     (0..OWNERS, 0..2_usize, act)
 }
 
-/// Until when something lasts: not less than, and not more than.
+/// Until when something lasts: at least, and at most.
 #[derive(Clone, Copy, Debug)]
 struct Until {
     least: Instant,
     most: Instant,
 }
 
-/// A hold that its holder has not given back, and was not told of as lost.
+/// A hold that its holder has neither released nor been told to have lost.
 #[derive(Debug)]
 struct Hold {
     way: usize,
     owner: i64,
     number: u64,
-    /// So long it is not to be lost.
+    /// Until then the hold must not be lost.
     promised: Instant,
-    /// The watchdog renews it.
+    /// Whether the watchdog renews the hold.
     watched: bool,
 }
 
 #[derive(Default)]
 struct Model {
     holds: Vec<Hold>,
-    /// What the server has of each owner, whether its holder believes in it still or not.
+    /// The server's state of each owner, even if the holder believes in it no more.
     kept: BTreeMap<(usize, i64), Until>,
 }
 
@@ -80,7 +81,7 @@ fn believed(lease: Duration) -> Duration {
 }
 
 impl Model {
-    /// Until when others keep this owner from taking it that way.
+    /// Until when the holds of others keep this owner from taking that half.
     fn in_the_way(&self, way: usize, owner: i64) -> Vec<Until> {
         let is_mine = |of: i64| of == owner;
         let stands = |(other, of): &(usize, i64)| match (way, *other) {
@@ -95,7 +96,8 @@ impl Model {
     fn keep(&mut self, way: usize, owner: i64, least: Instant, most: Instant) {
         let until = self.kept.entry((way, owner)).or_insert(Until { least, most });
         *until = Until { least: until.least.max(least), most: until.most.max(most) };
-        // A writer who reads as well makes the lock last: its writing ends with it, even where its own time was shorter.
+        // A writer that also reads makes the lock last. Its write hold ends with the lock, even if the write lease was
+        // shorter.
         if let (READ, Some(writing)) = (way, self.kept.get_mut(&(WRITE, owner))) {
             writing.most = writing.most.max(most);
         }
@@ -116,25 +118,26 @@ impl Play<'_> {
     }
 
     fn take(&mut self, way: usize, owner: i64, lease: Option<Duration>) {
-        let (others, model) = (self.model.in_the_way(way, owner), &self.model);
+        let others = self.model.in_the_way(way, owner);
+        let model = &self.model;
         let is_own = way == WRITE && model.kept.contains_key(&(WRITE, owner));
         let begun = Instant::now();
         let taken = self.ask(Op::Acquire, way, owner, 0, lease).expect("answered");
         let ended = Instant::now();
-        // An answer that comes after its lease is none, and the server has it for a while.
+        // An answer that arrives after its lease does not count, but the server keeps the hold for a while.
         let time = lease.unwrap_or(WATCHDOG);
         let is_over = ended - begun >= believed(time);
         if !is_own {
             let busy = others.iter().any(|other| other.least > ended);
             assert!(!(busy && taken.done), "it was given though others have it");
             let free = others.iter().all(|other| other.most < begun);
-            assert!(!free || taken.done || is_over, "it was not given though nobody has it");
+            assert!(!free || taken.done || is_over, "the lock was not granted although no owner has it");
         }
         if !taken.done && is_over {
             self.model.keep(way, owner, begun, ended + time);
         }
         if taken.done {
-            // What stood in the way has ended.
+            // The hold that stood in the way has ended.
             if !is_own && way == WRITE {
                 self.model.kept.clear();
             }
@@ -162,21 +165,23 @@ impl Play<'_> {
             Err(error) => panic!("{hold:?} is given back: {error}"),
         }
         let now = Instant::now();
-        let nobody = self.model.kept.values().all(|until| until.most < now);
-        if nobody && way == READ && self.model.kept.keys().all(|(way, _)| *way == READ) {
+        let is_free = self.model.kept.values().all(|until| until.most < now);
+        if is_free && way == READ && self.model.kept.keys().all(|(way, _)| *way == READ) {
             self.model.kept.clear();
         }
     }
 
     fn extend(&mut self, way: usize, owner: i64, lease: Duration) {
         let Some(hold) = self.model.holds.iter().rfind(|hold| (hold.way, hold.owner) == (way, owner)) else { return };
-        let (number, promised, begun) = (hold.number, hold.promised, Instant::now());
+        let number = hold.number;
+        let promised = hold.promised;
+        let begun = Instant::now();
         match self.ask(Op::Extend, way, owner, number, Some(lease)) {
             Ok(_) => {
                 let most = Instant::now() + lease;
                 let reading = self.model.kept.get(&(READ, owner)).filter(|_| way == WRITE).map(|reading| reading.most);
                 let its: Vec<&Hold> = self.model.holds.iter().filter(|hold| (hold.way, hold.owner) == (way, owner)).collect();
-                // It is cut only where that cuts nothing else.
+                // The lease is cut only where that cuts no other hold.
                 let is_cut = its.len() == 1 && !its[0].watched;
                 if is_cut {
                     self.model.kept.remove(&(way, owner));
@@ -187,7 +192,7 @@ impl Play<'_> {
                     hold.promised = if is_cut { begun + believed(lease) } else { hold.promised.max(begun + believed(lease)) }
                 });
             }
-            // The server may have given it that end all the same.
+            // The server may have set the end all the same.
             Err(_) if Instant::now() >= promised.min(begun + believed(lease)) => {
                 self.model.keep(way, owner, begun, Instant::now() + lease);
             }
@@ -196,13 +201,13 @@ impl Play<'_> {
     }
 
     fn evict(&mut self, way: usize) {
-        // Which owner it is that a reader's lock is taken from may be one whose time is over.
+        // The reader whose hold is forced away may be one whose time is over.
         if self.ask(Op::ForceRelease, way, 9, 0, None).expect("answered").number == 1 {
             self.model = Model::default();
         }
     }
 
-    /// How many ms the server keeps what an owner has.
+    /// How many ms the server keeps an owner's hold.
     fn left(&mut self, way: usize, owner: i64) -> i64 {
         let lock = self.view.pttl(self.name);
         if way == WRITE {
@@ -212,7 +217,8 @@ impl Play<'_> {
         self.view.keys(&holds).iter().map(|hold| self.view.pttl(hold)).max().unwrap_or(0).min(lock)
     }
 
-    /// No holder believes for longer than the server does, none loses what it was promised, and none believes beside a writer.
+    /// No holder believes for longer than the server does, none loses its hold early, and none believes beside a
+    /// writer.
     fn check(&mut self) {
         let mut ends = Vec::new();
         for at in (0..self.model.holds.len()).rev() {
@@ -253,7 +259,7 @@ fn play(stage: &Stage, name: &str, history: &[Step]) {
         let _ = step;
         play.check();
     }
-    // The next history has another name; what is held here ends by itself, or with its client.
+    // The next history has another name. The holds of this one end by themselves, or with their client.
     while let Some(hold) = play.model.holds.first() {
         let (way, owner) = (hold.way, hold.owner);
         play.give(way, owner, true);
@@ -261,6 +267,6 @@ fn play(stage: &Stage, name: &str, history: &[Step]) {
 }
 
 #[test]
-fn no_history_of_reads_and_writes_with_ends_lets_two_believe_what_excludes_each_other() {
+fn no_history_of_timed_reads_and_writes_lets_two_owners_believe_in_excluding_holds() {
     play_so_many(40, step(), play);
 }

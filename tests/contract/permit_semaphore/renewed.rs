@@ -1,4 +1,4 @@
-//! Permits that are renewed, and told of when they are lost.
+//! Permits that are renewed, and whose holders are told of a loss.
 
 use redlatch::{Client, Error, LostReason};
 use redlatch_tests::{View, secs};
@@ -10,7 +10,8 @@ use super::{counts, only_the_count, out, set};
 fn a_renewed_permit_lasts_as_long_as_it_is_held_and_no_longer() {
     let (server, a, _) = pair();
     let client = Client::connect(&format!("{}?watchdog=0.6", server.url())).expect("a good URL");
-    let (one, mut view) = (set(&a, 2), server.view());
+    let one = set(&a, 2);
+    let mut view = server.view();
     let permit = client.permit_semaphore("n").acquire_renewed().blocking().expect("available");
     let end = |view: &mut View| out(view).first().map_or(0.0, |(_, score)| score.parse::<f64>().expect("a number"));
     let first = end(&mut view);
@@ -26,9 +27,10 @@ fn a_renewed_permit_lasts_as_long_as_it_is_held_and_no_longer() {
 }
 
 #[test]
-fn a_renewed_permit_that_somebody_else_gives_back_is_lost_and_that_is_told() {
+fn the_holder_of_a_renewed_permit_that_another_client_returns_is_told_of_the_loss() {
     let (server, a, client) = pair();
-    let (one, mut view) = (set(&a, 2), server.view());
+    let one = set(&a, 2);
+    let mut view = server.view();
     let permit = client.permit_semaphore("n").acquire_renewed().blocking().expect("available");
     eventually(|| view.tells());
     one.release(permit.id()).blocking().expect("it is out");

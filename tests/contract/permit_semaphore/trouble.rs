@@ -1,4 +1,4 @@
-//! Permits with ids where something goes wrong.
+//! Permits with ids under faults.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use redlatch_tests::{Proxy, Server, View, secs};
 use super::super::{eventually, pair};
 use super::{CHANNEL, LEASES, counts, only_the_count, out, set, take};
 
-/// The next call loses its reply. Requests that were answered are forgotten first: that is a call too.
+/// Loses the reply to the next call. The client first forgets answered requests: that is a call too.
 fn lose(proxy: &Proxy, view: &mut View) {
     eventually(|| view.keys("redlatch_request*").is_empty());
     proxy.lose_reply_to("EVALSHA");
@@ -19,8 +19,9 @@ fn a_call_whose_reply_is_lost_counts_once() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
     let client = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
-    let (semaphore, mut view) = (set(&client, 10), server.view());
-    // Every script is known to the server before its reply is lost: what is lost is the reply of a call that was carried out.
+    let semaphore = set(&client, 10);
+    let mut view = server.view();
+    // The server knows every script before a reply is lost: the lost reply is that of a call that was carried out.
     let warm = semaphore.acquire_many(2).blocking().expect("available").into_iter().map(Permit::keep).collect::<Vec<_>>();
     semaphore.update_lease(warm[0]).lease(secs(90)).blocking().expect("answered");
     semaphore.release_many(&warm).blocking().expect("out");
@@ -36,7 +37,7 @@ fn a_call_whose_reply_is_lost_counts_once() {
     semaphore.release(ids[0]).blocking().expect("it was out");
     assert_eq!(counts(&semaphore), [8, 2, 10]);
     lose(&proxy, &mut view);
-    assert!(!semaphore.try_release_many(&ids).blocking().expect("answered"), "one of them is not out, whoever asks twice");
+    assert!(!semaphore.try_release_many(&ids).blocking().expect("answered"), "one of them is not out, so that no repeat succeeds");
     lose(&proxy, &mut view);
     semaphore.release_many(&ids[1..]).blocking().expect("they were out");
     assert_eq!(counts(&semaphore), [10, 0, 10]);
@@ -54,12 +55,13 @@ fn a_call_whose_reply_is_lost_counts_once() {
 }
 
 #[test]
-fn an_acquire_with_an_outcome_that_nobody_waits_for_goes_back() {
+fn a_permit_whose_acquire_was_abandoned_goes_back() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
     let url = format!("{}?response_timeout=0.3&retry_for=0.2", server.url_at(proxy.port()));
     let client = Client::connect(&url).expect("a good URL");
-    let (one, mut view) = (set(&client, 5), server.view());
+    let one = set(&client, 5);
+    let mut view = server.view();
     take(&one);
     proxy.lose_replies_to("EVALSHA", 1);
     assert!(matches!(one.acquire_many(3).blocking().map(drop), Err(Error::Unavailable { .. })));
@@ -70,9 +72,10 @@ fn an_acquire_with_an_outcome_that_nobody_waits_for_goes_back() {
 }
 
 #[test]
-fn an_acquire_that_nobody_waits_for_any_more_takes_nothing() {
+fn an_abandoned_acquire_takes_nothing() {
     let (server, a, b) = pair();
-    let (one, mut view) = (set(&a, 2), server.view());
+    let one = set(&a, 2);
+    let mut view = server.view();
     let held = one.acquire_many(2).blocking().expect("available");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("threads");
     let several = |client: &Client| runtime.spawn(client.permit_semaphore("n").acquire_many(2).into_future());
@@ -92,7 +95,7 @@ fn an_acquire_that_nobody_waits_for_any_more_takes_nothing() {
 }
 
 #[test]
-fn numbers_that_are_none_and_keys_of_other_types_are_errors_that_name_it() {
+fn impossible_numbers_and_keys_of_other_types_are_errors_that_name_the_semaphore() {
     let (server, a, _) = pair();
     let semaphore = a.permit_semaphore("n");
     for count in [0, -1, 10_001] {
@@ -118,8 +121,10 @@ fn numbers_that_are_none_and_keys_of_other_types_are_errors_that_name_it() {
 #[test]
 fn a_full_server_refuses_an_acquire_and_takes_a_release() {
     let (server, a, _) = pair();
-    let (semaphore, mut view) = (set(&a, 3), server.view());
-    let (id, renewed) = (take(&semaphore), semaphore.acquire_renewed().blocking().expect("available"));
+    let semaphore = set(&a, 3);
+    let mut view = server.view();
+    let id = take(&semaphore);
+    let renewed = semaphore.acquire_renewed().blocking().expect("available");
     view.command::<()>(&["CONFIG", "SET", "maxmemory", "1"]);
     assert!(matches!(semaphore.acquire().blocking().map(drop), Err(Error::Refused { code, .. }) if code == "OOM"));
     semaphore.release(id).blocking().expect("a full server takes it");

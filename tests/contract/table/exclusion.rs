@@ -1,4 +1,4 @@
-//! Who may hold it: one at a time, as often as it took it, and what a forced release does.
+//! Holders of a lock: one owner at a time, as often as it took the lock; and forced releases.
 
 use redlatch::{Error, LostReason, Op};
 use redlatch_tests::Proxy;
@@ -7,7 +7,7 @@ use super::promises;
 use crate::{eventually, ms};
 
 promises! {
-    fn nobody_else_gets_it_while_it_is_held(row) of |kind| kind.exclusive; {
+    fn no_other_owner_gets_the_lock_while_it_is_held(row) of |kind| kind.exclusive; {
         row.take(&row.a, 1);
         assert!(row.is_taken(&row.b) && row.count(&row.b, 1) == 0);
         for (client, owner) in [(&row.b, 1), (&row.b, 2), (&row.a, 2)] {

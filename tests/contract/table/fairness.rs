@@ -1,4 +1,4 @@
-//! Whoever has waited longest is next, whichever client it belongs to; whoever is dead is passed over.
+//! The waiter that has waited longest is next, in any client; a dead one is passed over.
 
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::{eventually, ms};
 const QUEUE: &str = "redisson_lock_queue:{n}";
 const DEADLINES: &str = "redisson_lock_timeout:{n}";
 
-/// Somebody of another library stands in the queue, until so many ms from now.
+/// A waiter of another library stands in the queue, until so many ms from now.
 fn stranger(row: &Row, owner: &str, left: i64) {
     let mut view = row.view();
     let (seconds, micros): (i64, i64) = view.command(&["TIME"]);
@@ -27,21 +27,23 @@ fn queue(row: &Row) -> Vec<String> {
 }
 
 promises! {
-    fn it_goes_to_whoever_has_waited_longest(row) of |kind| kind.fair; {
+    fn the_lock_goes_to_the_waiter_that_has_waited_longest(row) of |kind| kind.fair; {
         row.take(&row.a, 1);
         let (sender, order) = mpsc::channel();
         for owner in 2..=60 {
             let client = if owner % 3 == 0 { &row.a } else { &row.b };
-            let (sender, again, back) = (sender.clone(), client.clone(), row.request(Op::Release, owner));
+            let sender = sender.clone();
+            let again = client.clone();
+            let back = row.request(Op::Release, owner);
             client.submit(client.ticket(), Request { wait: None, ..row.request(Op::Acquire, owner) }, move |taken| {
                 assert!(taken.expect("taken").done);
-                sender.send(owner).expect("somebody counts");
+                sender.send(owner).expect("the test counts");
                 again.submit(again.ticket(), back, |released| drop(released.expect("held")));
             });
             eventually(|| queue(row).len() as i64 == owner - 1);
         }
         row.give(&row.a, 1);
-        let order: Vec<i64> = (2..=60).map(|_| order.recv_timeout(ms(20_000)).expect("everybody gets it")).collect();
+        let order: Vec<i64> = (2..=60).map(|_| order.recv_timeout(ms(20_000)).expect("every waiter gets the lock")).collect();
         assert_eq!(order, (2..=60).collect::<Vec<_>>());
         eventually(|| row.is_clean());
     }
@@ -59,16 +61,16 @@ promises! {
         let died = Instant::now();
         row.give(&row.a, 1);
         assert!(next.within(ms(12_000)).expect("the dead are passed over").done);
-        // Not the speed, but the promise: a dead one is waited for no longer than that, and fifty not longer than one.
+        // The promise is not speed: one dead waiter costs no longer than this, and fifty cost no longer than one.
         assert!(died.elapsed() <= ms(5_000), "{:?}", died.elapsed());
         row.give(&row.b, 9);
         assert!(row.view().keys("*").is_empty());
     }
 
-    fn nobody_takes_a_free_lock_past_a_living_head(row) of |kind| kind.fair; {
+    fn no_newcomer_takes_a_free_lock_past_a_living_head(row) of |kind| kind.fair; {
         stranger(row, "u:1", 60_000);
         assert!(row.try_for(&row.a, 1, ms(0)).is_none());
-        assert_eq!(queue(row), ["u:1"], "who asks once does not stand in the queue");
+        assert_eq!(queue(row), ["u:1"], "an owner that tries once does not stand in the queue");
         assert!(row.try_for(&row.a, 1, ms(200)).is_none());
         eventually(|| queue(row) == ["u:1"]);
         row.view().command::<()>(&["ZADD", DEADLINES, "1", "u:1"]);
@@ -78,7 +80,7 @@ promises! {
         eventually(|| row.is_clean());
     }
 
-    fn a_waiter_behind_one_who_does_not_come_asks_now_and_then(row) of |kind| kind.fair; {
+    fn a_waiter_behind_an_absent_one_tries_now_and_then(row) of |kind| kind.fair; {
         stranger(row, "u:1", 60_000);
         let waiting = row.wait(&row.a, 2, None);
         let mut view = row.view();
@@ -90,7 +92,7 @@ promises! {
         assert!(waiting.within(ms(5_000)).expect("the other is given up").done);
     }
 
-    fn a_waiter_reckons_with_the_time_that_others_stand_in_the_queue(row) of |kind| kind.fair; {
+    fn a_waiter_counts_the_time_of_the_others_in_the_queue(row) of |kind| kind.fair; {
         row.take(&row.a, 1);
         stranger(row, "u:1", 60_000);
         let client = Client::connect(&format!("{}?fair_wait=20", row.server.url())).expect("a good URL");
@@ -99,7 +101,7 @@ promises! {
         let mut view = row.view();
         let until: f64 = view.command(&["ZSCORE", DEADLINES, &queue(row)[1]]);
         let (seconds, _): (f64, f64) = view.command(&["TIME"]);
-        // A grace is left when the stranger has taken its share away, from the first moment on.
+        // A new waiter counts the stranger's share of time from the first moment on, and one grace remains.
         let left = until / 1000.0 - seconds;
         assert!((20.0..40.0).contains(&left), "{left} s");
         waiting.cancel();
@@ -130,7 +132,7 @@ promises! {
         eventually(|| queue(row).len() == 2);
         let order = queue(row);
         for _ in 0..5 {
-            // As long as the line was told a moment ago that the lock is taken, the next wait is not begun by a try.
+            // A line that has just heard that the lock is taken does not begin the next wait with a try.
             std::thread::sleep(ms(300));
             let (sender, end) = mpsc::channel();
             let short = Request { wait: Some(Duration::from_nanos(1)), ..row.request(Op::Acquire, 7) };
@@ -149,8 +151,8 @@ promises! {
         eventually(|| row.is_clean());
     }
 
-    /// The end of a former wait is on its way when the next one begins.
-    fn a_new_wait_of_an_owner_keeps_its_place_whatever_its_former_one_gives_up(row) of |kind| kind.fair; {
+    /// The leave message of an earlier wait is on its way when the next wait begins.
+    fn a_new_wait_of_an_owner_keeps_its_place_when_its_former_one_gives_up(row) of |kind| kind.fair; {
         row.take(&row.b, 1);
         let mut without = 0;
         for round in 0..300_u64 {

@@ -1,4 +1,4 @@
-//! How long it is held.
+//! How long a lock is held.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use super::promises;
 use crate::{eventually, ms};
 
 promises! {
-    fn a_lease_that_runs_out_lets_the_next_one_in(row) of |kind| kind.exclusive; {
+    fn an_expired_lease_lets_the_next_owner_in(row) of |kind| kind.exclusive; {
         let begun = Instant::now();
         let held = row.lease(&row.a, 1, ms(400));
         assert!(row.try_for(&row.b, 2, ms(10_000)).is_some());
@@ -20,11 +20,12 @@ promises! {
     }
 
     fn a_hold_without_a_lease_is_renewed_and_no_longer_than_it_is_held(row) of |kind| kind.renewed; {
-        // Long enough for a machine that has no time: a process that stands still for longer than that has lost it.
-        let (client, mut view) = (row.quick(3.0), row.view());
+        // Longer than a busy machine's pauses: a process that stands still for longer has lost its lock.
+        let client = row.quick(3.0);
+        let mut view = row.view();
         let held = row.take(&client, 1);
         let mut renewals = || view.calls().get("pexpire").copied().unwrap_or_default();
-        // More than four thirds of its lease.
+        // More than four thirds of the lease.
         eventually(|| renewals() >= 5);
         assert!(matches!(client.look(held.number as u64), Look::Held { .. }));
         row.give(&client, 1);
@@ -41,12 +42,14 @@ promises! {
     fn another_lease_counts_from_when_it_is_given(row) of |kind| kind.renewed; {
         let held = row.lease(&row.a, 1, ms(10_000)).number as u64;
         let extend = |lease| row.a.run_blocking(Request { hold: held, lease: Some(lease), ..row.request(Op::Extend, 1) });
-        let (left, mut view) = (|| match row.a.look(held) { Look::Held { remaining } => remaining, other => panic!("{other:?}") }, row.view());
+        let left = || match row.a.look(held) { Look::Held { remaining } => remaining, other => panic!("{other:?}") };
+        let mut view = row.view();
         for lease in [ms(60_000), ms(20_000), ms(40_000)] {
             extend(lease).expect("it is held");
-            let (server, here) = (view.pttl(row.key()), left());
+            let server = view.pttl(row.key());
+            let here = left();
             assert!(here < lease && here > lease - ms(5_000), "{here:?} of {lease:?}");
-            // Where others may hold it too, the server keeps it no shorter than before.
+            // Where others may hold the lock too, the server keeps it no shorter than before.
             assert!(here.as_millis() <= server as u128 && server <= 60_000, "{server} ms of {lease:?}");
         }
         row.give(&row.a, 1);
@@ -64,7 +67,7 @@ promises! {
         assert_eq!(row.count(&row.b, 2), 1);
     }
 
-    fn a_client_that_is_closed_gives_it_back(row) of |kind| kind.exclusive; {
+    fn a_closed_client_gives_its_locks_back(row) of |kind| kind.exclusive; {
         row.take(&row.a, 1);
         let waiting = row.wait(&row.a, 2, None);
         row.a.close(true);

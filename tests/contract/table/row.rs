@@ -1,4 +1,4 @@
-//! A kind on a server of its own, and two clients that use it.
+//! One kind on a server of its own, with two clients.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, mpsc};
@@ -16,11 +16,11 @@ pub struct Row {
     pub server: Server,
     pub a: Client,
     pub b: Client,
-    /// On which channel who has waited.
+    /// The waiters that are known to wait, by channel and client.
     waiting: Mutex<BTreeSet<(Option<String>, String)>>,
 }
 
-/// Where everything in a row is.
+/// The key of the lock of every row.
 const KEY: &str = "n";
 
 impl Row {
@@ -34,17 +34,17 @@ impl Row {
         self.server.view()
     }
 
-    /// Where the lock is.
+    /// The key of the lock.
     pub fn key(&self) -> &'static str {
         KEY
     }
 
-    /// What it is called.
+    /// The name of the lock.
     pub fn name(&self) -> &'static str {
         if self.traits.name == "multi" { "n\0one\0two" } else { KEY }
     }
 
-    /// A client that renews every third of `seconds`.
+    /// A client with a watchdog of so many seconds.
     pub fn quick(&self, seconds: f64) -> Client {
         Client::connect(&format!("{}?watchdog={seconds}", self.server.url())).expect("a good URL")
     }
@@ -53,13 +53,13 @@ impl Row {
         Request::new(op, self.traits.name, self.name(), owner)
     }
 
-    /// Takes it, which must be possible at once.
+    /// Takes the lock at once.
     pub fn take(&self, client: &Client, owner: i64) -> Answer {
         let taken = self.try_for(client, owner, Duration::ZERO);
         taken.unwrap_or_else(|| panic!("{}: it is not free", self.traits.name))
     }
 
-    /// Takes it for a lease of its own; an answer that comes after its end does not count.
+    /// Takes the lock for a lease of its own. An answer after the end of the lease does not count.
     pub fn lease(&self, client: &Client, owner: i64, lease: Duration) -> Answer {
         let answer = client
             .run_blocking(Request { lease: Some(lease), wait: Some(redlatch_tests::PATIENCE), ..self.request(Op::Acquire, owner) })
@@ -73,7 +73,7 @@ impl Row {
         answer.done.then_some(answer)
     }
 
-    /// Gives the latest hold back.
+    /// Releases the latest hold.
     pub fn give(&self, client: &Client, owner: i64) {
         self.try_give(client, owner).unwrap_or_else(|e| panic!("{}: {e}", self.traits.name));
     }
@@ -90,20 +90,22 @@ impl Row {
         client.run_blocking(self.request(Op::Inspect, owner)).expect("answered").items[0]
     }
 
-    /// Whether who waits is told that it is worth trying again.
+    /// Whether waiters are told that another try is worth while.
     pub fn hears(&self) -> bool {
         self.kind.wake(self.name(), "u:1").channel.is_some()
     }
 
-    /// Begins to wait, and returns once the server has heard of it.
+    /// Begins to wait, and returns once the server has heard of the waiter.
     pub fn wait(&self, client: &Client, owner: i64, wait: Option<Duration>) -> Waiting {
         let (sender, answer) = mpsc::channel();
         let mut view = self.view();
-        let (before, ticket) = (scripts(&mut view), client.ticket());
+        let before = scripts(&mut view);
+        let ticket = client.ticket();
         let channel = self.kind.wake(self.name(), &format!("{}:{owner}", client.id())).channel;
         client.submit(ticket, Request { wait, ..self.request(Op::Acquire, owner) }, move |result| drop(sender.send(result)));
         let mut waiting = self.waiting.lock().expect("nothing panics while it is held");
-        // Who waits behind others of the same client is in line when `submit` returns; the first of each client listens, or asks.
+        // A waiter behind others of its client is in line when `submit` returns. The first of each client listens, or
+        // tries.
         let first = waiting.insert((channel.clone(), client.id()));
         let clients = waiting.iter().filter(|(other, _)| *other == channel).count() as u64;
         eventually(|| match &channel {
@@ -113,10 +115,10 @@ impl Row {
         Waiting { client: client.clone(), ticket, answer }
     }
 
-    /// Nobody holds it, waits for it or listens.
+    /// Whether the lock has no holder, no waiter and no subscriber.
     pub fn is_clean(&self) -> bool {
         let mut view = self.view();
-        // A fencing token outlives its lock, or it would not grow.
+        // The counter of fencing tokens outlives its lock: otherwise tokens would not grow.
         view.keys("*").iter().all(|key| key.starts_with("redisson_lock_token")) && view.channels("*").is_empty()
     }
 }
@@ -127,7 +129,7 @@ pub fn scripts(view: &mut View) -> u64 {
     calls.get("evalsha").unwrap_or(&0) + calls.get("eval").unwrap_or(&0)
 }
 
-/// An acquire that is not answered yet.
+/// An acquire without an answer yet.
 pub struct Waiting {
     client: Client,
     ticket: u64,
@@ -143,6 +145,8 @@ impl Waiting {
         matches!(self.answer.try_recv(), Err(mpsc::TryRecvError::Empty))
     }
 
+    /// Waits for the answer.
+    ///
     /// # Panics
     /// When it takes longer than `time`.
     pub fn within(self, time: Duration) -> Result<Answer, Error> {

@@ -11,7 +11,8 @@ use crate::{eventually, ms};
 /// Long before the lease ends, and longer than any machine takes.
 const SOON: std::time::Duration = ms(10_000);
 
-/// Of two waiters of one owner both have it, or one is told that the owner has it already, as any later call of the owner would be.
+/// Both waiters of one owner get the lock; or one is told that the owner has it already, as a later call of the owner
+/// would be.
 fn both_are_answered(row: &Row, waiting: [Waiting; 2]) {
     let mut answers = waiting.map(|waiting| waiting.within(SOON));
     answers.sort_by_key(|answer| answer.is_err());
@@ -43,13 +44,15 @@ promises! {
         both_are_answered(row, waiting);
     }
 
-    /// Each lets go at once: of two waits of one owner the second may begin when its first hold is over.
-    fn a_second_waiter_of_an_owner_keeps_its_place_before_those_who_came_later(row) of |kind| kind.queue == redlatch::kinds::Queue::Passing && kind.reentrant; {
+    /// Each waiter releases at once. Of two waits of one owner the second may begin when its first hold is over.
+    fn a_second_waiter_of_an_owner_keeps_its_place_before_later_waiters(row) of |kind| kind.queue == redlatch::kinds::Queue::Passing && kind.reentrant; {
         for round in 0..50 {
             row.take(&row.a, 1);
             let (sender, order) = mpsc::channel();
             for owner in [7, 7, 8, 9] {
-                let (sender, again, back) = (sender.clone(), row.a.clone(), row.request(Op::Release, owner));
+                let sender = sender.clone();
+                let again = row.a.clone();
+                let back = row.request(Op::Release, owner);
                 row.a.submit(row.a.ticket(), Request { wait: None, ..row.request(Op::Acquire, owner) }, move |taken| {
                     assert!(taken.expect("taken").done);
                     sender.send(owner).expect("the test counts");

@@ -1,4 +1,4 @@
-//! How it is waited for.
+//! How waiters wait.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Instant;
@@ -49,7 +49,8 @@ promises! {
         row.take(&row.b, 5);
     }
 
-    /// Nothing is published, so a waiter that is only told must look when the time that it saw is over.
+    /// The deletion publishes nothing. A waiter without tries of its own must look when the remaining time that it saw
+    /// is over.
     fn a_key_deleted_under_a_waiter_is_taken_when_its_time_is_over_at_the_latest(row) of |kind| kind.exclusive; {
         row.lease(&row.a, 1, ms(3_000));
         let waiting = row.wait(&row.b, 2, None);
@@ -68,13 +69,15 @@ promises! {
         assert_eq!(scripts(&mut view), 2);
     }
 
-    /// Whose line has listened all the while asks once and sleeps; a slow machine takes longer to come back than a line lasts.
-    fn who_comes_back_at_once_asks_once_before_it_sleeps(row) of |kind| kind.exclusive; {
+    /// A waiter whose line is still listening tries once and sleeps. A slow machine may come back after the line has
+    /// closed.
+    fn a_caller_that_comes_back_at_once_tries_once_before_it_sleeps(row) of |kind| kind.exclusive; {
         if !row.hears() {
             return;
         }
         row.take(&row.a, 1);
-        let (mut view, each) = (row.view(), if row.traits.fair { 2 } else { 1 });
+        let mut view = row.view();
+        let each = if row.traits.fair { 2 } else { 1 };
         eventually(|| {
             view.forget_calls();
             for _ in 0..20 {
@@ -84,7 +87,7 @@ promises! {
         });
     }
 
-    fn many_of_two_clients_hold_it_one_at_a_time_and_all_have_their_turn(row) of |kind| kind.exclusive; {
+    fn many_owners_of_two_clients_hold_the_lock_one_at_a_time_and_all_have_their_turn(row) of |kind| kind.exclusive; {
         let (inside, turns) = (AtomicUsize::new(0), AtomicUsize::new(0));
         std::thread::scope(|scope| {
             for owner in 1..=8 {
@@ -109,23 +112,26 @@ promises! {
     fn callers_of_one_client_take_hardly_more_than_one_script_call_each(row) of |kind| kind.queue == Queue::Passing; {
         row.take(&row.a, 101);
         let line: Vec<_> = (1..=100).map(|owner| (owner, row.wait(&row.a, owner, None))).collect();
-        let (mut view, start) = (row.view(), Instant::now());
+        let mut view = row.view();
+        let start = Instant::now();
         view.forget_calls();
         row.give(&row.a, 101);
         for (owner, waiting) in line {
             assert!(waiting.within(PATIENCE).expect("answered").done);
             row.give(&row.a, owner);
         }
-        // Other clients have their turn after 64 in a row, and after 10 ms: there it is let go of, and asked for.
+        // Other clients have their turn after 64 holds in a row, or after 10 ms: there the lock is released and asked
+        // for.
         let turns = 2 + start.elapsed().as_millis() as u64 / 10;
         let calls = scripts(&mut view);
         assert!(calls <= 101 + 2 * turns, "{calls} script calls for 100 acquisitions and {turns} turns of others");
     }
 
-    fn an_acquire_with_an_outcome_that_nobody_waits_for_is_given_back(row) of |kind| kind.held; {
+    fn a_hold_whose_acquire_was_abandoned_is_given_back(row) of |kind| kind.held; {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("threads");
         for _ in 0..50 {
-            let (client, request) = (row.a.clone(), redlatch::Request { wait: None, ..row.request(Op::Acquire, 1) });
+            let client = row.a.clone();
+            let request = redlatch::Request { wait: None, ..row.request(Op::Acquire, 1) };
             let task = runtime.spawn(async move { client.run(request).await.map(drop) });
             task.abort();
         }

@@ -1,4 +1,4 @@
-//! The same for every kind: each call that a client sent comes once more, to a server that is as it was before.
+//! Late copies for every kind: each call of a client arrives once more, at a server in the same state as before.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ use super::*;
 use crate::calls::{Sent, again, carried_out, seen_so_far};
 use crate::changes::{self, Stage};
 
-/// Whether it is told that it came too late.
+/// Whether the reply says that the call came too late.
 fn is_refused(reply: &redis::Value) -> bool {
     matches!(reply, redis::Value::Array(items) if items.first() == Some(&redis::Value::Int(-2)))
 }
 
-/// Has all copies come when they are late: nothing may change, and nobody may be told.
+/// Sends all copies when they are late: nothing may change, and no message may be published.
 fn come_late(kind: &Traits, server: &Server, sent: &Sent) {
     let (mut view, because) = (server.view(), format!("{}: {}", kind.name, sent.change.name));
     let mut refused = 0;
@@ -32,7 +32,8 @@ fn come_late(kind: &Traits, server: &Server, sent: &Sent) {
     assert!(refused > 0, "{because}: none of {} calls was refused", sent.calls.len());
 }
 
-/// The scripts that change something: those with an end to their validity, their own or that of the way of all renewals.
+/// The scripts that change something: those with an end to their validity. The end is their own, or that of all
+/// renewals.
 fn changing_scripts(folder: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
@@ -58,7 +59,7 @@ fn a_late_copy_of_any_change_of_any_kind_changes_nothing_and_tells_no_waiter() {
             texts.lock().expect("nothing panics while it is held").extend(sent.iter().flat_map(|sent| sent.texts.clone()));
             let mut view = server.view();
             let last = clock_of(&mut view);
-            // No call is valid for longer than its client's time to answer, which is 1 s.
+            // No call is valid for longer than its client's response timeout, which is 1 s.
             eventually("the end of their validity", || (clock_of(&mut view) > last + ms(1_100)).then_some(()));
             sent.iter().for_each(|sent| come_late(kind, &server, sent));
         };
@@ -73,7 +74,7 @@ fn a_late_copy_of_any_change_of_any_kind_changes_nothing_and_tells_no_waiter() {
     }
 }
 
-/// What the server's clock shows.
+/// The time on the server's clock.
 fn clock_of(view: &mut View) -> Duration {
     let (seconds, micros): (u64, u64) = view.command(&["TIME"]);
     secs(seconds) + Duration::from_micros(micros)
@@ -85,7 +86,7 @@ fn a_second_copy_of_a_forced_release_of_any_kind_evicts_no_other_holder() {
     all_at_once(forced.map(|(kind, _)| {
         let job = move || {
             let server = Arc::new(Server::start());
-            // On a machine that has no time the copy may come too late for anything.
+            // On a busy machine the copy may come too late to change anything.
             eventually("a copy in time", || evicts_no_other(kind, &server).then_some(()));
         };
         (kind.name.to_owned(), job)
@@ -120,10 +121,11 @@ fn a_forced_release_whose_reply_is_lost_evicts_no_waiter_that_came_in_meanwhile(
     all_at_once(exclusive.map(|(kind, _)| {
         let job = move || {
             let server = Arc::new(Server::start());
-            // There the repeat comes 1 s after the first copy, long after a waiter that is awake.
+            // Without that right the repeat comes 1 s after the first copy, long after a waiter that is awake has
+            // tried.
             server.view().command::<()>(&["ACL", "SETUSER", "default", "-client|kill"]);
             let [holder, other, third] = [(); 3].map(|()| Stage::new(kind, &server));
-            // Now the server knows the script.
+            // With this call the server knows the script.
             holder.take();
             third.force();
             holder.take();
