@@ -11,7 +11,7 @@ use crate::stage::{STAGE, every_pair, kinds};
 use crate::waiting::until_told_by_a_newcomer;
 
 #[test]
-fn what_is_not_reentrant_is_refused_to_its_owner_and_kept() {
+fn a_lock_that_is_not_reentrant_is_refused_to_its_owner_and_kept() {
     every_pair(
         "twice",
         |kind| kind.exclusive && !kind.reentrant,
@@ -28,7 +28,7 @@ fn what_is_not_reentrant_is_refused_to_its_owner_and_kept() {
 }
 
 #[test]
-fn everybody_counts_the_same_tokens() {
+fn every_language_counts_the_same_tokens() {
     every_pair(
         "tokens",
         |kind| kind.fenced,
@@ -49,7 +49,7 @@ fn queued(view: &mut View, name: &str) -> usize {
 }
 
 #[test]
-fn whoever_has_waited_longest_is_next_in_whatever_language() {
+fn the_waiter_that_has_waited_longest_is_next_in_any_language() {
     let rounds = kinds(|kind| kind.fair).flat_map(|kind| (0..ALL.len()).map(move |first| (kind, first)));
     all_at_once(rounds.map(|(kind, first)| {
         let name = format!("order: {}: from {}", kind.0.name, ALL[first].name);
@@ -78,7 +78,7 @@ fn whoever_has_waited_longest_is_next_in_whatever_language() {
 }
 
 #[test]
-fn a_redisson_that_sleeps_over_a_free_fair_lock_is_told_by_whoever_comes() {
+fn a_redisson_that_sleeps_over_a_free_fair_lock_is_woken_by_the_next_caller() {
     every_pair(
         "oversleeping",
         |kind| kind.fair,

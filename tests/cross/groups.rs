@@ -25,7 +25,7 @@ fn all_are_free(view: &mut View, party: &Party) {
 }
 
 #[test]
-fn one_lock_of_three_is_three_locks_to_everybody_else() {
+fn one_lock_of_three_is_three_locks_to_every_other_client() {
     with_each_rule("members", |other, three| {
         let mut view = STAGE.server.view();
         three.lock(LONG);
@@ -39,7 +39,7 @@ fn one_lock_of_three_is_three_locks_to_everybody_else() {
 }
 
 #[test]
-fn locks_of_three_exclude_each_other_whoever_has_them() {
+fn locks_of_three_exclude_each_other_in_any_client() {
     with_each_rule("exclusion", |one, two| {
         let (one, mut view) = (one.of_three(two.asked()), STAGE.server.view());
         one.lock(LONG);
@@ -55,7 +55,7 @@ fn locks_of_three_exclude_each_other_whoever_has_them() {
 }
 
 #[test]
-fn a_lock_of_three_waits_for_what_is_taken_and_gets_it() {
+fn a_lock_of_three_waits_for_a_taken_part_and_gets_it() {
     with_each_rule("wait", |other, three| {
         let mut view = STAGE.server.view();
         // Two of them, which no majority can do without.

@@ -39,7 +39,7 @@ fn holds(view: &mut View, party: &Party, count: u64) {
 }
 
 #[test]
-fn a_held_lock_excludes_everybody_else() {
+fn a_held_lock_excludes_every_other_owner() {
     every_pair(
         "exclusion",
         |kind| kind.exclusive,
@@ -82,7 +82,7 @@ fn a_release_wakes_a_waiter_long_before_the_lease_ends() {
 }
 
 #[test]
-fn counts_mean_the_same_to_everybody() {
+fn counts_mean_the_same_to_every_language() {
     every_pair(
         "counts",
         |kind| kind.exclusive && kind.reentrant,
@@ -208,7 +208,7 @@ fn an_expired_lease_lets_the_next_owner_in() {
 }
 
 #[test]
-fn all_together_lose_no_update() {
+fn all_languages_together_lose_no_update() {
     const ROUNDS: u64 = 20;
     for kind in kinds(|kind| kind.exclusive && languages::ALL.iter().all(|language| language.has(kind))) {
         let unprotected = AtomicU64::new(0);

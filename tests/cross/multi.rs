@@ -62,7 +62,7 @@ fn a_group_excludes_and_wakes_across_redisson() {
 }
 
 #[test]
-fn the_end_of_a_lease_lets_the_next_one_have_the_group() {
+fn the_end_of_a_lease_lets_the_next_owner_have_the_group() {
     with_redisson("multi expiry", |holder, waiter| {
         let lease = Duration::from_millis(1500);
         let start = std::time::Instant::now();

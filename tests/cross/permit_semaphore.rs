@@ -20,7 +20,7 @@ fn counts(party: &Party) -> [i64; 3] {
 }
 
 #[test]
-fn an_id_means_the_same_to_everybody() {
+fn an_id_means_the_same_to_every_language() {
     every_pair(
         "ids",
         |kind| kind.name == KIND,
@@ -52,7 +52,7 @@ fn an_id_means_the_same_to_everybody() {
 }
 
 #[test]
-fn a_permit_given_back_wakes_who_waits_for_it() {
+fn a_permit_given_back_wakes_its_waiter() {
     every_pair(
         "woken by a permit",
         |kind| kind.name == KIND,
@@ -76,7 +76,7 @@ fn a_permit_given_back_wakes_who_waits_for_it() {
 }
 
 #[test]
-fn a_permit_that_ends_lets_the_next_one_in() {
+fn a_permit_that_ends_lets_the_next_owner_in() {
     every_pair(
         "end of a permit",
         |kind| kind.name == KIND,
@@ -145,7 +145,7 @@ fn a_renewed_permit_is_one_like_all_others() {
 }
 
 #[test]
-fn all_together_never_have_more_permits_than_there_are() {
+fn all_languages_together_never_have_more_ids_than_permits() {
     let kind = kinds(|kind| kind.name == KIND).next().expect("it is in the table");
     let (inside, most) = (AtomicI64::new(0), AtomicI64::new(0));
     let first = Party::new(STAGE.everybody().next().expect("there are some"), kind, "permit ids: all");

@@ -13,7 +13,7 @@ use crate::waiting::until_asleep;
 const ENOUGH: Duration = Duration::from_secs(40);
 
 #[test]
-fn permits_mean_the_same_to_everybody() {
+fn permits_mean_the_same_to_every_language() {
     every_pair(
         "permits",
         |kind| kind.name == "semaphore",
@@ -30,7 +30,7 @@ fn permits_mean_the_same_to_everybody() {
 }
 
 #[test]
-fn permits_given_back_wake_who_waits_for_them() {
+fn permits_given_back_wake_their_waiters() {
     every_pair(
         "woken by permits",
         |kind| kind.name == "semaphore",
@@ -54,7 +54,7 @@ fn permits_given_back_wake_who_waits_for_them() {
 }
 
 #[test]
-fn all_together_never_hold_more_permits_than_there_are() {
+fn all_languages_together_never_hold_more_permits_than_there_are() {
     let kind = kinds(|kind| kind.name == "semaphore").next().expect("it is in the table");
     let (inside, most) = (AtomicI64::new(0), AtomicI64::new(0));
     let first = Party::new(STAGE.everybody().next().expect("there are some"), kind, "permits: all");
@@ -81,7 +81,7 @@ fn all_together_never_hold_more_permits_than_there_are() {
 }
 
 #[test]
-fn a_latch_that_one_counts_down_lets_the_other_go() {
+fn a_latch_that_one_language_counts_down_lets_the_other_go() {
     every_pair(
         "latch",
         |kind| kind.name == "latch",

@@ -17,7 +17,7 @@ fn every_pair_of_sides(case: &str, check: impl Fn([&Party; 2], [&Party; 2]) + Sy
 }
 
 #[test]
-fn all_read_together_and_nobody_writes_meanwhile() {
+fn readers_of_all_languages_share_a_lock_and_exclude_writers() {
     every_pair_of_sides("shared", |[read, write], [other_read, other_write]| {
         let mut view = STAGE.server.view();
         read.lock(None);
@@ -62,7 +62,7 @@ fn the_last_reader_wakes_a_writer_and_a_writer_its_readers() {
 }
 
 #[test]
-fn who_writes_may_go_on_reading_and_lets_others_read() {
+fn a_writer_may_go_on_reading_and_lets_others_read() {
     every_pair_of_sides("downgrade", |[read, write], [other_read, other_write]| {
         write.lock(None);
         read.lock(None);

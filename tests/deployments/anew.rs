@@ -1,4 +1,4 @@
-//! A cluster that starts anew: for a moment its servers own no slots, then they answer for theirs only after a while.
+//! A cluster that starts anew: at first its servers own no slots, and they answer for their own only after a while.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
@@ -10,7 +10,7 @@ use redlatch_tests::{Options, Server, ms, secs};
 
 use super::client;
 
-/// How late a wait may end: a quarter of a second for each of the last two calls, and what a busy machine needs.
+/// How late a wait may end: a quarter of a second for each of the last two calls, and the delay of a busy machine.
 const LATEST: Duration = ms(700);
 
 #[test]
@@ -39,7 +39,7 @@ fn every_wait_ends_in_time_while_a_cluster_starts_anew() {
                         let _ = client.run_blocking(Request { hold: *number as u64, ..release });
                     }
                     let is_down = matches!(&end, Err(Error::Refused { code, .. }) if code == "CLUSTERDOWN");
-                    // Its release may have failed.
+                    // An earlier release may have failed.
                     let is_held = matches!(end, Err(Error::AlreadyHeld { .. }));
                     let is_told = end.is_ok() || is_down || is_held || matches!(end, Err(Error::Unavailable { .. }));
                     (late > LATEST || !is_told).then(|| format!("{} waited {wait:?}, and {late:?} more: {end:?}", traits.name))
@@ -53,7 +53,7 @@ fn every_wait_ends_in_time_while_a_cluster_starts_anew() {
             thread::sleep(secs(1));
             server.restart();
             thread::sleep(without_slots);
-            // For two seconds from its start it answers CLUSTERDOWN.
+            // For two seconds from its start the cluster answers CLUSTERDOWN.
             server.view().take_every_slot();
         }
         thread::sleep(secs(1));

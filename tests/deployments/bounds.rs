@@ -1,4 +1,5 @@
-//! The longest time that a call takes, whatever is wrong with the servers: each kind of call × each deployment × each trouble, blocking and not.
+//! The longest time that a call takes in any trouble of the servers: each kind of call × each deployment × each
+//! trouble, blocking and asynchronous.
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -7,23 +8,23 @@ use std::time::{Duration, Instant};
 use redlatch::{Answer, Client, Op, Request};
 use redlatch_tests::{Cluster, Direction, Proxy, Sentinels, Server, all_at_once, eventually, secs};
 
-/// One copy of a call may stay unanswered for so long, and others are sent for as long.
+/// How long one copy of a call may stay unanswered, and how long the client sends others.
 const RESPONSE: Duration = secs(2);
 const OPTIONS: &str = "response_timeout=2&retry_for=2&watchdog=60";
-/// Of a call that waits for the lock.
+/// The wait of a call that waits for the lock.
 const WAIT: Duration = secs(1);
-/// What a loaded machine may add. A time-out that counts once too often adds [`RESPONSE`] or more.
+/// The delay of a loaded machine. A timeout that counts once too often adds [`RESPONSE`] or more.
 const SLACK: Duration = Duration::from_millis(1900);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Trouble {
-    /// The servers stand still before the client's first call: they accept connections, and say nothing.
+    /// The servers stand still before the client's first call: they accept connections and answer nothing.
     StoppedBefore,
-    /// The same once the client has its connections.
+    /// The servers stand still once the client has its connections.
     StoppedAfter,
-    /// All processes are gone.
+    /// All server processes are gone.
     Refused,
-    /// Nothing gets through to them or back, over old connections and new ones.
+    /// The network delivers nothing in either direction, on old connections and new ones.
     BlackHole,
     /// No connection is answered, not even by a refusal, as where a firewall or a dead host swallows each packet; old ones have ended.
     Unanswered,
@@ -45,7 +46,7 @@ enum Call {
 const CALLS: [Call; 7] = [Call::Try, Call::Wait, Call::Release, Call::Extend, Call::Inspect, Call::Ping, Call::Close];
 
 impl Call {
-    /// As docs/deployments.md has it.
+    /// The bound in docs/deployments.md.
     fn bound(self) -> Duration {
         match self {
             Call::Wait => WAIT,
@@ -53,7 +54,7 @@ impl Call {
         }
     }
 
-    /// Without a hold these two send nothing, and before its first call a client has none.
+    /// These two calls send nothing without a hold, and before its first call a client has none.
     fn can_be(self, trouble: Trouble) -> bool {
         trouble != Trouble::StoppedBefore || !matches!(self, Call::Release | Call::Extend)
     }
@@ -72,7 +73,7 @@ impl Call {
     }
 }
 
-/// Servers behind proxies, so that each trouble can be brought about.
+/// Servers behind proxies, so that a test can cause each trouble.
 struct Stage {
     url: String,
     servers: Vec<Server>,
@@ -138,7 +139,7 @@ impl Stage {
         let servers = || self.servers.iter().chain(self.sentinels.iter().flat_map(|sentinels| &sentinels.servers));
         match trouble {
             Trouble::StoppedBefore | Trouble::StoppedAfter => {
-                // The sentinels first, or they would have another server take over.
+                // The sentinels are paused first: otherwise they would promote another server.
                 self.sentinels.iter().for_each(|sentinels| (0..3).for_each(|place| sentinels.pause(place)));
                 servers().for_each(Server::pause);
             }
@@ -163,7 +164,7 @@ impl Stage {
     }
 }
 
-/// Proxies in front of servers, and the option that leads clients there.
+/// Proxies in front of servers, and the option that leads clients to them.
 fn behind<'a>(servers: impl Iterator<Item = &'a Server>) -> (String, Vec<Proxy>) {
     let (mut nat, mut proxies) = (Vec::new(), Vec::new());
     for server in servers {
@@ -174,7 +175,7 @@ fn behind<'a>(servers: impl Iterator<Item = &'a Server>) -> (String, Vec<Proxy>)
     (nat.join(","), proxies)
 }
 
-/// One call of a client of its own, made ready before the trouble.
+/// One call of a client of its own, prepared before the trouble.
 struct Cell {
     call: Call,
     blocking: bool,
@@ -192,7 +193,7 @@ impl Cell {
         Cell { call, blocking, client, hold }
     }
 
-    /// Has its connections opened, and something held.
+    /// Opens the client's connections, and takes a hold.
     fn warm(client: &Client, blocking: bool, name: String) -> u64 {
         let request = Request { wait: Some(redlatch_tests::PATIENCE), ..Request::new(Op::Acquire, "plain", name, 1) };
         run(client, blocking, request).expect("all is well yet").number as u64
@@ -259,7 +260,7 @@ fn every_call_to_a_cluster_keeps_its_bound() {
 }
 
 #[test]
-fn at_most_a_tenth_of_the_cells_cannot_be() {
+fn at_most_a_tenth_of_the_cells_is_impossible() {
     let cells: Vec<_> = TROUBLES.into_iter().flat_map(|trouble| CALLS.map(|call| call.can_be(trouble))).collect();
     assert!(cells.iter().filter(|can_be| !**can_be).count() * 10 <= cells.len());
 }

@@ -5,12 +5,12 @@ use redlatch_tests::{Cluster, eventually, ms, ports, secs, soon, told};
 
 use super::{client, hand_over, use_every_kind};
 
-/// A name of which that server has the slot.
+/// A name whose slot that server has.
 pub fn name_at(cluster: &Cluster, place: usize) -> String {
     (0..).map(|number| format!("n{number}")).find(|name| cluster.owner(name) == place).expect("there are enough names")
 }
 
-/// Nobody else gets it for several times as long as its lease.
+/// Checks that no other owner gets the lock for several times as long as its lease.
 fn stays_taken(lock: &LockBuilder) {
     let waited = lock.clone().wait(secs(2)).blocking().acquire();
     assert!(matches!(waited, Err(Error::NotAcquired { .. })));
@@ -20,7 +20,7 @@ pub fn listeners(cluster: &Cluster, pattern: &str) -> usize {
     cluster.servers.iter().map(|server| server.view().command::<Vec<String>>(&["PUBSUB", "SHARDCHANNELS", pattern]).len()).sum()
 }
 
-/// With one of the three the whole cluster goes down.
+/// Without one of its three masters the whole cluster goes down.
 fn take_down(cluster: &Cluster) {
     let rest = &cluster.servers[..2];
     rest.iter().for_each(|server| server.view().command(&["CONFIG", "SET", "cluster-require-full-coverage", "yes"]));
@@ -118,7 +118,7 @@ fn a_replica_that_takes_over_serves_the_next_call() {
 #[test]
 fn a_holder_is_told_as_soon_as_a_replica_has_taken_over() {
     let cluster = Cluster::start(3, 1);
-    // A look that has failed is repeated after a tenth of the watchdog's time: after the test has ended.
+    // A failed check of a hold is repeated after a tenth of the watchdog: after the test has ended.
     let client = client(&format!("{}?watchdog=1000", cluster.url()));
     let name = name_at(&cluster, 1);
     let held = client.lock(&name).lease(secs(900)).blocking().acquire().expect("free");
@@ -149,7 +149,7 @@ fn a_cluster_that_is_down_says_so_at_the_end_of_the_wait() {
     let lock = client.lock(&name_at(&cluster, 0)).wait(Duration::from_millis(50));
     lock.clone().blocking().acquire().expect("free").release().expect("held");
     take_down(&cluster);
-    // Long before a response is late.
+    // The refusal comes long before the response timeout.
     let refused = soon(lock.acquire());
     assert!(matches!(refused.map(drop), Err(Error::Refused { code, .. }) if code == "CLUSTERDOWN"));
 }
@@ -167,7 +167,7 @@ fn a_cluster_that_is_down_is_asked_ever_more_rarely_though_servers_are_named_tha
         let count = said.lines().find_map(|line| line.strip_prefix("errorstat_CLUSTERDOWN:count=")?.parse().ok());
         count.unwrap_or(0)
     };
-    // By now half a second passes between two of them.
+    // By now half a second passes between two refusals.
     eventually("refusals", || (refusals() > 7).then_some(()));
     let (since, before) = (Instant::now(), refusals());
     eventually("four more", || (refusals() >= before + 4).then_some(()));

@@ -1,4 +1,4 @@
-//! What counts only once replicas have it.
+//! Holds that count only once replicas have them.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::mpsc;
@@ -15,13 +15,13 @@ mod files;
 mod stalls;
 mod without;
 
-/// A client that waits for one replica.
+/// A client whose writes one replica must confirm.
 fn confirmed(url: &str, within_ms: u64) -> Client {
     let mut config = Config::from_url(url).expect("a good URL");
     Client::with_config(config.sync(SyncPolicy::Wait { replicas: 1, within: ms(within_ms) }).expect("a good policy").clone())
 }
 
-/// Returns once somebody waits for a replica.
+/// Returns once a client waits for a replica.
 fn until_waited_for(view: &mut View) {
     eventually("a call that waits", || is_waited_for(view).then_some(()));
 }
@@ -37,7 +37,7 @@ fn is_not_synced<T>(result: Result<T, Error>) -> String {
 }
 
 #[test]
-fn what_is_acquired_is_on_the_replica_by_then() {
+fn an_acquired_hold_is_on_the_replica_already() {
     let master = Server::start();
     let proxy = Proxy::start(&master);
     let replica = master.replica_over(proxy.port());
@@ -51,7 +51,7 @@ fn what_is_acquired_is_on_the_replica_by_then() {
 }
 
 #[test]
-fn a_cut_link_grants_nothing_and_says_what_to_look_at() {
+fn a_cut_link_grants_nothing_and_the_error_says_what_to_check() {
     let master = Server::start();
     let proxy = Proxy::start(&master);
     let replica = master.replica_over(proxy.port());
@@ -69,7 +69,7 @@ fn a_cut_link_grants_nothing_and_says_what_to_look_at() {
 }
 
 #[test]
-fn nobody_else_waits_while_a_call_is_confirmed() {
+fn no_other_caller_waits_while_a_call_is_confirmed() {
     let master = Server::start();
     let replica = master.replica();
     let (client, mut view) = (confirmed(&master.url(), 15_000), master.view());
@@ -145,13 +145,13 @@ fn a_hold_that_is_passed_on_is_confirmed() {
     patient.lock("n").blocking().acquire().expect("confirmed again").release().expect("held");
 }
 
-/// Its lock is granted, in time; only the replica is late.
+/// The server grants the lock in time; only the replica is late.
 #[test]
 fn a_wait_that_ends_while_its_lock_is_confirmed_ends_with_the_lock() {
     let master = Server::start();
     let replica = master.replica();
     let (client, mut view) = (confirmed(&master.url(), 20_000), master.view());
-    // A hold that is let go soon is passed on; after a longer one the waiter tries.
+    // A short hold is passed on; after a longer one the waiter tries for itself.
     for held_for in [ms(0), ms(100)] {
         let wait = secs(2);
         let held = client.lock("n").blocking().acquire().expect("confirmed");

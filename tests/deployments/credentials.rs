@@ -5,7 +5,7 @@ use redlatch_tests::*;
 
 use super::{client, hand_over};
 
-/// A server with a user, and the URL of who logs in as that.
+/// A server with a user, and the URL with that user's login.
 fn guarded() -> (Server, String) {
     let server = Server::start();
     server.view().command::<()>(&["ACL", "SETUSER", "shop", "on", ">one", "~*", "&*", "+@all"]);
@@ -13,7 +13,7 @@ fn guarded() -> (Server, String) {
     (server, url)
 }
 
-/// From now on only that password counts; whoever is logged in stays so until it is thrown out.
+/// Sets the only valid password. Clients that are logged in stay so, unless they are thrown out.
 fn only(server: &Server, password: &str, throw_out: bool) {
     let mut view = server.view();
     view.command::<()>(&["ACL", "SETUSER", "shop", "resetpass", &format!(">{password}")]);
@@ -33,12 +33,12 @@ fn a_hold_and_a_wait_outlive_a_password_that_is_replaced_in_time() {
     let (holder, waiter) = (client(&url), client(&url));
     hand_over(&holder, &waiter, "n", || {
         eventually("a listener", || (server.view().listeners("redisson_lock__channel:{n}") == 1).then_some(()));
-        // The waiter knows it before, the holder after.
+        // The waiter is given the password before the change, the holder after it.
         waiter.set_credentials(Some("shop"), "two").expect("they are short");
         only(&server, "two", true);
         is_refused(&holder);
         holder.set_credentials(Some("shop"), "two").expect("they are short");
-        // Longer than the lease: it is renewed by the new login.
+        // Longer than the lease: the hold is renewed under the new login.
         let waited = client(&url.replace("one", "two")).lock("n").wait(secs(4)).blocking().acquire();
         assert!(matches!(waited, Err(Error::NotAcquired { .. })));
     });

@@ -1,4 +1,4 @@
-//! A slot that moves with only some of its keys while what they are about goes on.
+//! A slot that has moved with only some of its keys, while locks with those keys are in use.
 
 use std::sync::mpsc;
 use std::thread;
@@ -10,7 +10,7 @@ use redlatch_tests::{Cluster, View, eventually, ms, secs};
 use super::client;
 use super::cluster::name_at;
 
-/// The slot of a name that is to go from one server to another.
+/// The slot of a name on its way from one server to another.
 struct Move<'a> {
     cluster: &'a Cluster,
     slot: String,
@@ -29,7 +29,7 @@ impl<'a> Move<'a> {
         Move { cluster, slot, to, source, target }
     }
 
-    /// From now on some of its keys are here and some are there; `id`: of the server that gets them.
+    /// Splits the keys between the servers from now on; `id`: of the receiving server.
     fn begin(&mut self, id: &str, key: &str) {
         self.source.command::<()>(&["CLUSTER", "SETSLOT", &self.slot, "MIGRATING", id]);
         self.carry(key);
@@ -37,7 +37,7 @@ impl<'a> Move<'a> {
 
     fn carry(&mut self, key: &str) {
         let port = self.cluster.servers[self.to].port().to_string();
-        // What is there already is not to be overwritten: that would be an error.
+        // A key that is there already must stay: overwriting it would be an error.
         self.source.command::<String>(&["MIGRATE", "127.0.0.1", &port, key, "0", "5000"]);
     }
 
@@ -63,7 +63,7 @@ fn wait_for(client: &Client, kind: &'static str, name: &str, owner: i64) -> mpsc
 const CHAIN: Duration = ms(10);
 
 #[test]
-fn no_two_owners_get_one_token_whichever_of_its_keys_a_slot_moves_first() {
+fn no_two_owners_get_one_token_in_any_order_of_a_moving_slots_keys() {
     let cluster = Cluster::start(2, 0);
     let client = client(&format!("{}?retry_for=20", cluster.url()));
     let mut names = (0..).map(|number| format!("f{number}"));
@@ -105,7 +105,7 @@ fn no_two_owners_get_one_token_whichever_of_its_keys_a_slot_moves_first() {
 }
 
 #[test]
-fn a_writer_who_goes_on_reading_leaves_no_half_of_a_lock_while_its_slot_moves() {
+fn a_writer_that_goes_on_reading_leaves_no_half_of_a_lock_while_its_slot_moves() {
     let cluster = Cluster::start(2, 0);
     let client = client(&format!("{}?retry_for=20", cluster.url()));
     let name = name_at(&cluster, 0);
@@ -118,7 +118,7 @@ fn a_writer_who_goes_on_reading_leaves_no_half_of_a_lock_while_its_slot_moves() 
     moving.begin(&cluster.id(1), &hold);
     thread::scope(|scope| {
         let releasing = scope.spawn(|| run(Op::Release, "write", 1));
-        // It is tried, and cannot be done yet.
+        // The client tries the release, which cannot be done yet.
         eventually("a release", || {
             let calls = cluster.servers[0].view().calls();
             calls.get("hgetall").is_some_and(|calls| *calls > 0).then_some(())

@@ -1,4 +1,4 @@
-//! Keys that several servers have.
+//! Operations on keys that several servers share.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ fn act(client: &Client, name: &str, words: &[&str]) -> Result<Answer, Error> {
     client.run_blocking(Request { texts, ..Request::new(Op::Keys, "plain", name, 1) })
 }
 
-/// Page after page, until there are no more.
+/// Reads page after page, until there are no more.
 fn listed(client: &Client, words: &[&str]) -> BTreeSet<String> {
     let (mut next, mut names) = (String::new(), BTreeSet::new());
     while next != "0" {

@@ -1,4 +1,4 @@
-//! What one server keeps, several keep: clusters, sentinels, replicas.
+//! The promises of one server also hold on several: clusters, sentinels, replicas.
 
 use redlatch::Client;
 use redlatch_tests::secs;
@@ -53,7 +53,7 @@ fn use_every_kind(client: &Client, name: &str) {
     latch.wait().blocking().expect("open");
 }
 
-/// One client holds, another one waits, and gets it soon after the release.
+/// One client holds the lock, and another one waits and gets it soon after the release.
 fn hand_over(from: &Client, to: &Client, name: &str, meanwhile: impl FnOnce()) {
     let held = from.lock(name).blocking().acquire().expect("free");
     let (waiter, name) = (to.clone(), name.to_owned());

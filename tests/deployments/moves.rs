@@ -10,14 +10,14 @@ use redlatch_tests::{Cluster, eventually, secs};
 use super::client;
 use super::cluster::{listeners, name_at};
 
-/// Half of them at a reentrant lock, half of them at a fair one.
+/// One half takes a reentrant lock, the other half a fair one.
 const LANES: usize = 6;
 
 fn moves() -> usize {
     std::env::var("REDLATCH_TEST_MOVES").map_or(30, |count| count.parse().expect("REDLATCH_TEST_MOVES is a number"))
 }
 
-/// Takes and releases a lock until it is to end; says how often, and what the longest acquire took.
+/// Takes and releases a lock until told to end. Returns how often, and the longest time of an acquire.
 fn take_and_release(client: &Client, lock: &redlatch::LockBuilder, ended: &AtomicBool, inside: impl Fn()) -> (u64, Duration) {
     let (mut rounds, mut longest) = (0, Duration::ZERO);
     while !ended.load(SeqCst) {
@@ -31,8 +31,8 @@ fn take_and_release(client: &Client, lock: &redlatch::LockBuilder, ended: &Atomi
     (rounds, longest)
 }
 
-/// Somebody holds a lock and somebody else waits; the slot moves, and the lock is let go, after the move or beside it. How long it takes from
-/// there until the waiter has it.
+/// One client holds a lock and another waits. The slot moves, and the holder releases the lock after the move or during
+/// it. Returns the time from the release until the waiter has the lock.
 fn wake_across_a_move(cluster: &Cluster, [holder, waiter]: &[Client; 2], name: &str, to: usize, beside: bool) -> Duration {
     let held = holder.lock(name).blocking().acquire().expect("free");
     thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Servers that are to be reached elsewhere than where they say they are.
+//! Servers whose own addresses are not those by which clients reach them.
 
 use redlatch_tests::relay::Relay;
 use redlatch_tests::*;
@@ -6,7 +6,7 @@ use redlatch_tests::*;
 use super::{client, use_every_kind};
 
 #[test]
-fn a_cluster_behind_a_translation_is_reached_by_what_the_program_says() {
+fn a_cluster_behind_a_translation_is_reached_by_the_programs_addresses() {
     let cluster = Cluster::start(3, 0);
     let relays: Vec<Relay> = cluster.servers.iter().map(|server| Relay::start("127.0.0.1", 0, server.port())).collect();
     let pairs = cluster.servers.iter().zip(&relays).map(|(server, relay)| format!("{}=127.0.0.1:{}", server.address(), relay.port()));
@@ -32,7 +32,7 @@ fn a_master_that_sentinels_know_by_another_address_is_reached() {
     assert!(!relay.first().is_empty(), "by that way");
 }
 
-/// A call that waits asks on its own account as well.
+/// A waiting call also asks the sentinels by itself.
 #[test]
 fn sentinels_are_asked_at_a_pace_while_the_master_that_they_name_is_out_of_reach() {
     let sentinels = Sentinels::start();

@@ -1,11 +1,11 @@
-//! Servers, and proxies before them, that know RESP2 only: waiters are woken over a connection of their own.
+//! Servers and proxies that know RESP2 only: waiters are woken over a connection of their own.
 
 use std::time::{Duration, Instant};
 
 use redlatch::Client;
 use redlatch_tests::*;
 
-/// A server without `HELLO`, as its default user sees it or as nobody knows it.
+/// Two servers without `HELLO`: one denies it to its default user, the other does not know it.
 fn old_servers() -> [Server; 2] {
     let denied = Server::start();
     denied.view().command::<()>(&["ACL", "SETUSER", "default", "-hello"]);
@@ -29,7 +29,7 @@ fn a_waiter_is_woken_over_resp2() {
             let freed = Instant::now();
             held.release().expect("held");
             let guard = waiting.join().expect("no panic").expect("it is free");
-            // A waiter that nobody woke would look again after the 60 s of the lease.
+            // A waiter that was not woken would try again after the 60 s of the lease.
             assert!(freed.elapsed() < Duration::from_secs(15), "{:?}", freed.elapsed());
             guard.release().expect("held");
         }
@@ -54,7 +54,7 @@ fn holds_are_renewed_told_of_and_released_over_resp2() {
 }
 
 #[test]
-fn where_only_what_scripts_need_is_allowed_each_lock_works_and_a_waiter_is_told_what_is_missing() {
+fn each_lock_works_with_the_scripts_rights_alone_and_a_waiter_is_told_what_is_missing() {
     let server = Server::start();
     server.view().command::<()>(&["ACL", "SETUSER", "default", "-hello", "-subscribe", "-client", "-info"]);
     let (a, b) = (connect(&server), connect(&server));
@@ -82,7 +82,7 @@ fn a_connection_of_messages_that_is_cut_is_opened_again_and_its_waiter_woken() {
     waiting.join().expect("no panic").expect("it is free").release().expect("held");
 }
 
-/// The server, or what stands between, swallows all that is told on one connection; the others go on.
+/// The server, or a box on the way to it, swallows all messages on one connection. The other connections go on.
 #[test]
 fn a_waiter_is_woken_although_the_connection_of_its_messages_has_gone_dark() {
     for server in old_servers() {
@@ -105,7 +105,7 @@ fn a_holder_whose_hold_is_not_renewed_is_told_of_its_end_over_resp2() {
     for server in old_servers() {
         let client = connect(&server);
         let guard = client.lock("n").lease(Duration::from_secs(600)).blocking().acquire().expect("free");
-        // The first look at the hold goes over another connection than the acquire.
+        // The client's first check of the hold goes over another connection than the acquire.
         let asked = |view: &mut View| view.command::<String>(&["CLIENT", "LIST"]).matches(" cmd=eval").count();
         eventually("a look at the hold", || (asked(&mut server.view()) == 2).then_some(()));
         connect(&server).lock("n").blocking().force_release().expect("answered");

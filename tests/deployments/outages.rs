@@ -1,4 +1,4 @@
-//! A deployment that serves nobody is not told as a lock that another owner has.
+//! A deployment that serves no client is not reported as a lock that another owner holds.
 
 use redlatch::kinds::ALL;
 use redlatch::{Error, Op, Request};
@@ -6,7 +6,7 @@ use redlatch_tests::{Cluster, Sentinels, all_at_once, eventually, ms, secs};
 
 use super::client;
 
-/// Every kind tries it once, and waits for it.
+/// Tries every kind once, and waits for it.
 fn is_told_by_every_kind(url: &str) {
     let cells = ALL.iter().flat_map(|(traits, _)| [secs(0), ms(300), secs(1)].map(|wait| (traits, wait)));
     all_at_once(cells.map(|(traits, wait)| {

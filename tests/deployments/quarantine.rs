@@ -1,11 +1,11 @@
-//! Who takes over from another server grants nothing while it is not known whether it has all locks of that one.
+//! A server that takes over from another grants nothing until it is known to have all locks of that server.
 
 use redlatch::{Client, LockBuilder};
 use redlatch_tests::{Cluster, Options, Sentinels, Server, View, eventually, secs};
 
 use super::client;
 
-/// How long a server is to have run, and locks are held back: whoever gets one sooner was not held back.
+/// How long a server must have run before it grants locks: a lock that was granted sooner was not held back.
 const QUARANTINE: u64 = 12;
 const SOON: u64 = 10;
 
@@ -18,7 +18,7 @@ fn take(lock: LockBuilder, seconds: u64) {
 }
 
 fn is_held_back(lock: LockBuilder) {
-    // The first calls may go to the one that is dead.
+    // The first calls may still go to the dead server.
     eventually("a refusal", || lock.clone().blocking().try_acquire().ok().inspect(|taken| assert!(taken.is_none(), "it is granted")));
     let said = lock.wait(secs(0)).blocking().acquire().map(drop).expect_err("it grants nothing").to_string();
     assert!(said.contains("quarantine"), "{said}");

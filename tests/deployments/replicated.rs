@@ -3,13 +3,13 @@ use redlatch_tests::{Direction, Options, Proxy, Server, eventually, ms};
 use super::{client, hand_over, use_every_kind};
 
 #[test]
-fn whichever_says_that_it_is_the_master_is_used() {
+fn the_server_that_calls_itself_the_master_is_used() {
     let master = Server::start();
     let args = ["--replicaof", "127.0.0.1", &master.port().to_string()].map(str::to_owned).into();
     let replica = Server::with(Options { args, ..Options::default() });
     let client = client(&format!("redis+replicated://{},{}?retry_for=10", replica.address(), master.address()));
     use_every_kind(&client, "n");
-    // An operator turns them round.
+    // An operator exchanges the two roles.
     let mut views = [master.view(), replica.view()];
     views[1].command::<()>(&["REPLICAOF", "NO", "ONE"]);
     views[0].command::<()>(&["REPLICAOF", "127.0.0.1", &replica.port().to_string()]);
@@ -19,7 +19,7 @@ fn whichever_says_that_it_is_the_master_is_used() {
 }
 
 #[test]
-fn who_gives_up_while_a_connection_is_opened_anew_is_not_listened_for() {
+fn no_client_listens_for_a_waiter_that_gave_up_while_its_connection_was_reopened() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
     let (there, here) = (client(&server.url()), client(&format!("redis+replicated://127.0.0.1:{}?retry_for=10", proxy.port())));
@@ -31,12 +31,12 @@ fn who_gives_up_while_a_connection_is_opened_anew_is_not_listened_for() {
         proxy.stall(Direction::ToServer);
         proxy.cut();
         waiting.join().expect("no panic").expect_err("it is held");
-        // Its line ends by the time that another one has been given up.
+        // Its line has closed by the time that another wait has ended in vain.
         here.lock("m").wait(ms(100)).blocking().acquire().map(drop).expect_err("nothing gets there");
     });
     proxy.flow();
     held.release().expect("held");
-    // By the time that this one is heard, everybody has been who was before it.
+    // When this subscription is there, all earlier ones have been there.
     hand_over(&there, &here, "m", || eventually("a listener", || view.channels("*").iter().any(|name| name.contains("{m}")).then_some(())));
     eventually("nobody who listens", || view.channels("*").is_empty().then_some(()));
 }

@@ -1,4 +1,4 @@
-//! What a user of the servers must be allowed to do, as the guide says, and what it is told who may not.
+//! The rights that a user of the servers needs, as the guide lists them, and the errors of a user without them.
 
 use redlatch::{Client, Error};
 use redlatch_tests::*;
@@ -10,7 +10,7 @@ mod queue;
 
 const GUIDE: &str = include_str!("../../docs/deployments.md");
 
-/// The words after a user's name in the guide's line that is for this.
+/// The words after a user's name in the guide's line for this purpose.
 fn words(user: &str, purpose: &str) -> Vec<&'static str> {
     let lines = GUIDE.lines().filter_map(|line| line.strip_prefix("ACL SETUSER ")?.strip_prefix(user)?.split_once(" # "));
     let (words, _) = lines.into_iter().find(|(_, said)| *said == purpose).unwrap_or_else(|| panic!("the guide has no `{purpose}`"));
@@ -23,7 +23,7 @@ fn set(server: &Server, purposes: &[&str]) {
     }
 }
 
-/// Nobody was refused anything.
+/// Checks that no user was refused a command.
 fn nothing_was_refused(server: &Server) {
     let log: Vec<redis::Value> = server.view().command(&["ACL", "LOG"]);
     assert!(log.is_empty(), "{log:?}");
@@ -33,7 +33,7 @@ fn as_user(server: &Server, more: &str) -> Client {
     client(&format!("redis://locks:secret@{}?watchdog=0.6{more}", server.address()))
 }
 
-/// All that locks, permits and latches can need.
+/// Uses everything that locks, permits and latches can do.
 fn use_all(server: &Server, one: &Client, two: &Client) {
     use_every_kind(one, "n");
     let permits = one.permit_semaphore("n:permits");
@@ -58,7 +58,7 @@ fn use_all(server: &Server, one: &Client, two: &Client) {
     use_rare(server, one);
 }
 
-/// What happens at times.
+/// Uses the operations that are rare.
 fn use_rare(server: &Server, client: &Client) {
     let latch = client.latch("n:twice");
     assert!(latch.try_set_count(2).blocking().expect("answered"));
@@ -96,7 +96,7 @@ fn the_rights_of_the_guide_are_enough_on_one_server_and_all_of_them_are_used() {
 }
 
 #[test]
-fn rights_for_names_that_begin_alike_are_enough_for_those() {
+fn rights_for_one_prefix_are_enough_for_its_names() {
     let server = Server::start();
     let (mut rights, own) = (words("locks", "always"), words("locks", "of names that begin with orders: alone, in place of ~* &*"));
     rights.retain(|word| !["~*", "&*"].contains(word));
@@ -112,14 +112,14 @@ fn rights_for_names_that_begin_alike_are_enough_for_those() {
 }
 
 #[test]
-fn without_what_the_guide_calls_useful_everything_works() {
+fn everything_works_without_the_rights_that_the_guide_calls_useful() {
     let server = Server::start();
     set(&server, &["always"]);
     use_all(&server, &as_user(&server, ""), &as_user(&server, "&client_name=a"));
 }
 
 #[test]
-fn they_are_enough_where_replicas_confirm() {
+fn the_rights_of_the_guide_are_enough_where_replicas_confirm() {
     let server = newest(&["--appendonly", "yes"]);
     let _replica = server.replica();
     set(&server, &["always", "told of losses at once, and listed by name", "listed with the library, from Redis 7.2 on"]);
@@ -132,7 +132,7 @@ fn they_are_enough_where_replicas_confirm() {
 }
 
 #[test]
-fn they_are_enough_in_a_cluster() {
+fn the_rights_of_the_guide_are_enough_in_a_cluster() {
     let cluster = Cluster::start(3, 0);
     for server in &cluster.servers {
         set(server, &["always", "told of losses at once, and listed by name", "in a cluster", "in a cluster, from Redis 7.0 on"]);
@@ -148,7 +148,7 @@ fn they_are_enough_in_a_cluster() {
 }
 
 #[test]
-fn they_are_enough_with_sentinels_who_have_users_of_their_own() {
+fn the_rights_of_the_guide_are_enough_with_sentinels_that_have_users_of_their_own() {
     let sentinels = Sentinels::start();
     sentinels.servers.iter().for_each(|server| set(server, &["always", "with sentinels, or a master and replicas"]));
     for mut view in sentinels.views() {

@@ -30,7 +30,7 @@ fn a_failover_is_followed_and_waiters_are_woken_after_it() {
 }
 
 #[test]
-fn sentinels_tell_those_who_wait_or_whose_calls_fail_of_another_master() {
+fn waiters_and_clients_with_failing_calls_learn_of_another_master_from_the_sentinels() {
     let sentinels = Sentinels::start();
     let url = format!("{}?retry_for=20", sentinels.url());
     let (one, two) = (client(&url), client(&url));
@@ -54,7 +54,7 @@ fn sentinels_tell_those_who_wait_or_whose_calls_fail_of_another_master() {
 #[test]
 fn a_holder_is_told_as_soon_as_there_is_another_master() {
     let sentinels = Sentinels::start();
-    // A look that has failed is repeated after a tenth of the watchdog's time: after the test has ended.
+    // A failed check of a hold is repeated after a tenth of the watchdog: after the test has ended.
     let client = client(&format!("{}?retry_for=20&watchdog=1000", sentinels.url()));
     let held = client.lock("n").lease(secs(900)).blocking().acquire().expect("free");
     eventually("a hold that is looked at and replicated", || {
@@ -75,7 +75,7 @@ fn one_failover_after_another_is_followed() {
         let next = 1 - sentinels.master();
         sentinels.fail_over();
         sentinels.until_master(next);
-        // The old one serves calls for a while longer; who has heard of the new one soon asks it.
+        // The old master serves calls for a while longer. A client that has heard of the new master soon uses it.
         eventually("a lock at the new master", || {
             let guard = client.lock(&format!("after{round}")).wait(secs(20)).blocking().acquire().expect("a master");
             let there = sentinels.servers[next].view().exists(&format!("after{round}"));
@@ -86,7 +86,7 @@ fn one_failover_after_another_is_followed() {
 }
 
 #[test]
-fn a_master_that_nobody_knows_is_named() {
+fn the_error_about_a_master_that_no_sentinel_knows_names_it() {
     let sentinels = Sentinels::start();
     let url = sentinels.url().replace("mymaster", "theirs");
     let said = client(&format!("{url}?retry_for=0")).lock("n").blocking().acquire().map(drop).expect_err("unknown").to_string();

@@ -1,4 +1,4 @@
-//! By which channels the waiters of a cluster are woken.
+//! The channels that wake the waiters of a cluster.
 
 use redlatch::{Client, Config, Error};
 use redlatch_tests::*;
@@ -7,7 +7,7 @@ use super::{client, hand_over};
 
 const CHANNEL: &str = "redisson_lock__channel:{n}";
 
-/// How many listen to the lock's channel by that command of `PUBSUB`, at all servers.
+/// How many clients listen to the lock's channel at all servers, by that command of `PUBSUB`.
 fn listeners(cluster: &Cluster, command: &str) -> u64 {
     let count = |server: &Server| server.view().command::<(String, u64)>(&["PUBSUB", command, CHANNEL]).1;
     cluster.servers.iter().map(count).sum()
@@ -18,9 +18,9 @@ fn choosing(cluster: &Cluster, sharded: &str) -> Client {
 }
 
 #[test]
-fn waiters_listen_and_are_told_as_the_program_chooses() {
+fn waiters_listen_and_are_woken_on_the_channels_that_the_program_chooses() {
     let cluster = Cluster::start(3, 0);
-    // Those of one client that waits: by ordinary channels, by those of slots.
+    // The subscriptions of one waiting client: to ordinary channels, and to sharded ones.
     for (sharded, plain, of_slots) in [("auto", 0, 1), ("on", 0, 1), ("off", 1, 0), ("both", 1, 1)] {
         hand_over(&choosing(&cluster, sharded), &choosing(&cluster, sharded), "n", || {
             eventually("who listens", || {
@@ -33,7 +33,7 @@ fn waiters_listen_and_are_told_as_the_program_chooses() {
 }
 
 #[test]
-fn who_chooses_both_hears_everybody_and_is_heard_by_everybody() {
+fn a_client_that_chooses_both_channels_wakes_and_is_woken_by_every_client() {
     let cluster = Cluster::start(3, 0);
     let tolerant = choosing(&cluster, "both");
     for sharded in ["on", "off"] {
@@ -49,7 +49,7 @@ fn who_chooses_both_hears_everybody_and_is_heard_by_everybody() {
 }
 
 #[test]
-fn a_slot_that_moves_takes_both_ears_with_it() {
+fn a_slot_that_moves_takes_both_subscriptions_with_it() {
     let cluster = Cluster::start(3, 0);
     let (one, two) = (choosing(&cluster, "off"), choosing(&cluster, "both"));
     hand_over(&one, &two, "n", || {
@@ -67,7 +67,7 @@ fn a_slot_that_moves_takes_both_ears_with_it() {
 fn a_server_without_channels_of_slots_is_detected() {
     let cluster = Cluster::start(3, 0);
     for server in &cluster.servers {
-        // As on servers before 7.0, the question whether it has them is an error.
+        // As on servers before 7.0, the client's question for sharded channels is an error.
         server.view().command::<()>(&["ACL", "SETUSER", "default", "-pubsub", "-ssubscribe", "-spublish"]);
     }
     for sharded in ["auto", "both", "off"] {
@@ -78,7 +78,7 @@ fn a_server_without_channels_of_slots_is_detected() {
 }
 
 #[test]
-fn a_choice_that_is_none_is_refused() {
+fn an_unknown_choice_of_channels_is_refused() {
     for (url, words) in
         [("redis+cluster://h?sharded=maybe", ["`maybe`", "both"]), ("redis://h?sharded=on", ["redis://h:6379", "no cluster"])]
     {

@@ -1,4 +1,4 @@
-//! One of several servers says nothing: the others are not waited for any longer than without it.
+//! One of several servers is silent: no call to the others waits longer because of it.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread;
@@ -18,7 +18,7 @@ fn one_silent_sentinel_of_three_keeps_no_caller_from_a_lock() {
         let (client, began) = (client(&sentinels.url()), Instant::now());
         for _ in 0..8 {
             let guard = client.lock("n").wait(secs(2)).blocking().acquire().expect("two sentinels and the master are well");
-            // By then it has to be asked again who the master is.
+            // By then the client must ask again which server is the master.
             thread::sleep(ms(600));
             guard.release().expect("held");
         }
@@ -66,7 +66,7 @@ fn a_master_that_its_replica_has_left_is_used_no_more_while_no_sentinel_answers(
 }
 
 #[test]
-fn a_sentinel_that_was_cut_off_never_has_its_word_count() {
+fn the_answer_of_a_sentinel_that_was_cut_off_never_counts() {
     let former = Server::start();
     let sentinels = Sentinels::start();
     let stray = Stray::watching("127.0.0.1", former.port());
@@ -97,7 +97,7 @@ fn a_master_that_no_sentinel_knows_is_an_error_before_the_wait_is_over() {
     assert!(asked.elapsed() < wait + secs(2), "{:?} for a wait of {wait:?}", asked.elapsed());
 }
 
-/// A round of renewals asks all servers; the silent one's part of it may not keep the others' holds.
+/// A round of renewals asks all servers. The silent server's part of it must not delay the holds on the others.
 #[test]
 fn releases_at_healthy_servers_wait_for_no_silent_one() {
     let cluster = Cluster::start(3, 0);
@@ -110,7 +110,7 @@ fn releases_at_healthy_servers_wait_for_no_silent_one() {
     let healthy: Vec<_> = (0..10).flat_map(|number| [take(0, number), take(1, number)]).collect();
     cluster.servers[2].pause();
     for guard in healthy {
-        // A connection that ends has all holds looked at, those at the silent server as well.
+        // After the end of a connection the client checks all holds, those at the silent server too.
         cluster.servers[0].view().command::<()>(&["CLIENT", "KILL", "TYPE", "normal"]);
         thread::sleep(ms(20));
         let asked = Instant::now();
@@ -141,7 +141,7 @@ fn calls_at_healthy_servers_go_on_while_those_at_a_silent_one_fail() {
         while sections < SECTIONS && error.is_none() && began.elapsed() < secs(20) {
             error = section(sections).err();
             sections += 1;
-            // The failures go on meanwhile.
+            // The calls at the silent server fail meanwhile.
             thread::sleep(ms(50));
         }
         done.store(true, SeqCst);

@@ -1,4 +1,4 @@
-//! The ways to a server: sockets, addresses of the sixth version, names that come to mean another machine.
+//! The ways to a server: sockets, IPv6 addresses, and host names whose address changes.
 
 use redlatch::{Client, Config};
 use redlatch_tests::relay::Relay;
@@ -13,7 +13,7 @@ fn listening_on_both() -> Server {
     Server::with(Options { args: BOTH.map(str::to_owned).into(), ..Options::default() })
 }
 
-/// Two clients hand a lock over, by a message.
+/// Two clients hand a lock over, woken by a message.
 fn works(server: &Server, url: &str, name: &str) {
     let (one, two) = (client(url), client(url));
     use_every_kind(&one, name);
@@ -23,7 +23,7 @@ fn works(server: &Server, url: &str, name: &str) {
 }
 
 #[test]
-fn a_unix_socket_is_a_way_as_any_other() {
+fn a_unix_socket_leads_to_a_server_like_any_address() {
     let server = Server::with(Options { unix_socket: true, ..Options::default() });
     works(&server, &server.unix_url(), "one");
     works(&server, &server.unix_url().replace("unix://", "redis+uds://"), "two");
@@ -34,7 +34,7 @@ fn a_unix_socket_is_a_way_as_any_other() {
 }
 
 #[test]
-fn an_address_of_the_sixth_version_is_one_as_any_other() {
+fn an_ipv6_address_leads_to_a_server_like_any_other() {
     let server = listening_on_both();
     let url = format!("redis://[::1]:{}", server.port());
     works(&server, &url, "n");
@@ -42,7 +42,7 @@ fn an_address_of_the_sixth_version_is_one_as_any_other() {
 }
 
 #[test]
-fn a_cluster_that_says_it_is_at_addresses_of_the_sixth_version_is_used_there() {
+fn a_cluster_that_announces_ipv6_addresses_is_used_there() {
     let cluster = Cluster::start_at("::1", 3, 0);
     let hosts: Vec<String> = cluster.servers.iter().map(|server| format!("[::1]:{}", server.port())).collect();
     let one = client(&format!("redis+cluster://{}", hosts.join(",")));
@@ -50,7 +50,7 @@ fn a_cluster_that_says_it_is_at_addresses_of_the_sixth_version_is_used_there() {
         let name = (0..).map(|n| format!("n{n}")).find(|name| cluster.owner(name) == place).expect("there are enough names");
         use_every_kind(&one, &name);
     }
-    // Where a slot has gone is told with the address.
+    // The server names the address to which a slot has moved.
     one.lock("moved").blocking().acquire().expect("free").release().expect("held");
     cluster.migrate("moved", (cluster.owner("moved") + 1) % 3);
     one.lock("moved").blocking().acquire().expect("free").release().expect("held");
@@ -58,7 +58,7 @@ fn a_cluster_that_says_it_is_at_addresses_of_the_sixth_version_is_used_there() {
 }
 
 #[test]
-fn sentinels_that_know_their_master_by_an_address_of_the_sixth_version_lead_there() {
+fn sentinels_that_know_their_master_by_an_ipv6_address_lead_there() {
     let sentinels = Sentinels::start_at("::1");
     use_every_kind(&client(&format!("{}?retry_for=20", sentinels.url())), "n");
     sentinels.fail_over();
@@ -67,8 +67,8 @@ fn sentinels_that_know_their_master_by_an_address_of_the_sixth_version_lead_ther
 }
 
 #[test]
-fn a_name_that_comes_to_mean_another_machine_is_looked_up_again() {
-    // A container or a chroot may forbid what gives a program a list of hosts of its own.
+fn a_host_name_whose_address_changes_is_looked_up_again() {
+    // A container or a chroot may forbid a list of hosts for a single program.
     if !std::process::Command::new("unshare").args(["-rm", "true"]).status().is_ok_and(|status| status.success()) {
         return println!("not run: this machine gives no namespaces");
     }
@@ -94,7 +94,7 @@ fn a_name_that_comes_to_mean_another_machine_is_looked_up_again() {
     agent.kill();
 }
 
-/// What a program takes for the machine's list of hosts.
+/// The file that a program takes for the machine's list of hosts.
 struct HostsFile(std::path::PathBuf);
 
 impl HostsFile {
@@ -110,7 +110,7 @@ impl HostsFile {
         std::fs::write(self.0.join("hosts"), text).expect("the disk has room");
     }
 
-    /// That program, in a namespace where this is the list.
+    /// `program` in a namespace with this list of hosts.
     fn program(&self, program: &str) -> String {
         let (path, hosts) = (self.0.join("program"), self.0.join("hosts"));
         let mounted = format!("mount --bind {} /etc/hosts && exec {program} \"$0\"", hosts.display());

@@ -84,7 +84,7 @@ fn a_waiter_dropped_while_its_silent_connection_is_replaced_leaves_nothing() {
 }
 
 #[test]
-fn a_waiter_that_comes_and_goes_while_the_end_of_another_ones_subscription_is_on_its_way_leaves_nothing() {
+fn a_waiter_that_comes_and_goes_while_another_subscription_is_being_ended_leaves_nothing() {
     let (server, runtime) = (Server::start(), runtime());
     let (holder, proxy, mut view) = (connect(&server.url()), Proxy::start(&server), server.view());
     let client = connect(&server.url_at(proxy.port()));
@@ -129,7 +129,7 @@ fn a_release_dropped_at_any_step_is_carried_out() {
 }
 
 #[test]
-fn acquires_dropped_at_random_under_contention_leave_nothing_and_stop_nobody() {
+fn acquires_dropped_at_random_under_contention_leave_nothing_and_stop_no_other_waiter() {
     const LANES: u64 = 16;
     const ROUNDS: u64 = 100;
     let server = Server::start();

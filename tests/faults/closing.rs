@@ -323,7 +323,7 @@ fn a_caller_whose_answer_comes_after_the_end_of_its_client_does_not_begin_to_wai
 }
 
 #[test]
-fn what_a_caller_takes_while_its_client_closes_is_given_back() {
+fn a_hold_taken_while_its_client_closes_is_given_back() {
     for released in [true, false] {
         every_kind(|kind| {
             if kind == "latch" {
@@ -375,7 +375,7 @@ fn a_release_that_waits_for_its_turn_when_its_client_closes_is_carried_out() {
 }
 
 #[test]
-fn whatever_the_threads_of_a_closing_client_ask_for_is_answered_and_nothing_stays() {
+fn every_request_to_a_closing_client_is_answered_and_nothing_stays() {
     const ROUNDS: u64 = 3000;
     let words = ["--notify-keyspace-events", "Kgx"].map(str::to_owned).to_vec();
     let server = Server::with(Options { args: words, ..Options::default() });

@@ -7,7 +7,7 @@ use redlatch::{Answer, Op, RedLock, Request};
 use super::*;
 
 #[test]
-fn dropped_clients_leave_no_thread_and_no_descriptor_and_what_they_held_is_free() {
+fn dropped_clients_leave_no_thread_and_no_descriptor_and_free_their_locks() {
     const MANY: usize = 100;
     let server = Server::start();
     let mut view = server.view();
@@ -67,7 +67,7 @@ fn a_waiter_in_flight_keeps_its_client_until_it_is_answered() {
 }
 
 #[test]
-fn a_guard_alone_keeps_what_it_holds() {
+fn a_guard_alone_keeps_its_hold() {
     let server = Server::start();
     let client = Client::connect(&format!("{}?watchdog=1", server.url())).expect("the URL is good");
     let guard = client.lock("n").blocking().acquire().expect("free");

@@ -375,7 +375,7 @@ fn play_cell(stage: &Stage, doing: Doing, going: Going) -> usize {
 }
 
 #[test]
-fn whenever_a_caller_goes_nothing_stays_that_nobody_claims() {
+fn a_caller_that_goes_at_any_moment_leaves_nothing_without_an_owner() {
     let (cells, moments) = (AtomicUsize::new(0), AtomicUsize::new(0));
     all_at_once(ALL.iter().map(|(traits, _)| {
         let (cells, moments) = (&cells, &moments);

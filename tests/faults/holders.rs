@@ -6,7 +6,7 @@ use std::thread;
 use super::*;
 
 #[test]
-fn a_killed_holder_keeps_it_for_its_lease_and_no_longer() {
+fn a_killed_holder_keeps_its_lock_for_its_lease_and_no_longer() {
     let server = Server::start();
     let mut holder = worker(format!("{}?watchdog=2", server.url()));
     assert_eq!(holder.ask("acquire n"), "ok");
@@ -27,7 +27,7 @@ fn a_killed_holder_keeps_it_for_its_lease_and_no_longer() {
 /// Between two stops the holder runs until its next renewal. With only a moment each second it would in effect be
 /// stopped for longer than that.
 #[test]
-fn a_holder_stopped_for_less_than_a_third_of_its_lease_keeps_it() {
+fn a_holder_stopped_for_less_than_a_third_of_its_lease_keeps_its_lock() {
     let server = Server::start();
     let mut holder = worker(format!("{}?watchdog=6", server.url()));
     assert_eq!(holder.ask("acquire n"), "ok");

@@ -82,7 +82,7 @@ fn a_late_release_takes_nothing_from_the_same_owners_next_hold() {
 }
 
 #[test]
-fn a_late_renewal_prolongs_nobody_elses_lease() {
+fn a_late_renewal_prolongs_no_other_owners_lease() {
     let scene = Scene::with("?watchdog=3");
     let guard = scene.client.lock("n").blocking().acquire().expect("free");
     // The renewal is the only call under way. From here on the holder is cut off, and its lease runs out.

@@ -104,7 +104,7 @@ fn a_holder_cut_off_in_any_way_stops_believing_before_another_has_it() {
 }
 
 #[test]
-fn every_way_in_which_a_key_can_go_is_told_long_before_the_lease_ends() {
+fn every_deletion_of_a_key_is_told_long_before_the_lease_ends() {
     let ways: &[&[&str]] = &[
         &["DEL", "n"],
         &["UNLINK", "n"],
@@ -156,7 +156,7 @@ fn an_evicted_key_is_told_long_before_the_lease_ends() {
 }
 
 #[test]
-fn a_release_takes_nothing_from_whoever_has_it_meanwhile() {
+fn a_release_takes_nothing_from_the_next_holder() {
     let server = Server::start();
     let (client, other, mut view) = (connect(&server.url()), connect(&server.url()), server.view());
     // In each round another moment: whether the holder is told before it releases is a matter of time.
@@ -191,7 +191,7 @@ fn all_holders_are_told_when_the_server_comes_back_empty() {
 }
 
 #[test]
-fn a_key_that_somebody_overwrites_stops_no_other_renewal() {
+fn an_overwritten_key_stops_no_other_renewal() {
     let server = Server::start();
     let client = connect(&format!("{}?watchdog=1", server.url()));
     let guards: Vec<_> = (0..20).map(|n| client.lock(&format!("n{n}")).blocking().acquire().expect("free")).collect();
@@ -208,7 +208,7 @@ fn a_key_that_somebody_overwrites_stops_no_other_renewal() {
 }
 
 #[test]
-fn who_only_holds_is_told_of_what_happens_after_a_cut() {
+fn a_holder_without_other_calls_is_told_of_a_loss_after_a_cut() {
     let job = |refused: bool| {
         let job = move || {
             let server = Server::start();
@@ -230,7 +230,7 @@ fn who_only_holds_is_told_of_what_happens_after_a_cut() {
 }
 
 #[test]
-fn a_holder_is_told_of_what_its_own_client_has_ended() {
+fn a_holder_is_told_of_a_loss_by_its_own_client() {
     let server = Server::start();
     // The next renewal would come after the test's end.
     let client = connect(&format!("{}?watchdog=1000", server.url()));

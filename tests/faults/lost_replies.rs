@@ -42,7 +42,7 @@ fn an_async_acquire_cut_anywhere_is_held_once_and_freed_by_one_release() {
 }
 
 #[test]
-fn a_try_cut_anywhere_leaves_nothing_that_nobody_holds() {
+fn a_try_cut_anywhere_leaves_no_hold_without_an_owner() {
     at_every_packet("try", |run| {
         let client = connect(&format!("{}?retry_for=0", run.url()));
         run.cut();
@@ -76,7 +76,7 @@ fn an_inner_acquire_cut_anywhere_counts_once() {
 }
 
 #[test]
-fn a_release_cut_anywhere_frees_it_once_and_leaves_the_next_holder_alone() {
+fn a_release_cut_anywhere_frees_the_lock_once_and_leaves_the_next_holder_alone() {
     at_every_packet("release", |run| {
         let (client, other) = (connect(&run.url()), connect(&run.server.url()));
         let guard = client.lock(&run.name).lease(LONG).blocking().acquire().expect("free");

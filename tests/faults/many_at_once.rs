@@ -55,7 +55,7 @@ pub fn all_are_held_once(silence: impl Fn(&Proxy), fault: impl Fn(&Proxy)) {
 }
 
 #[test]
-fn what_many_took_over_a_connection_that_is_cut_is_held_once() {
+fn locks_that_many_tasks_took_over_a_cut_connection_are_held_once() {
     all_are_held_once(
         |proxy| proxy.stall(Direction::ToClient),
         |proxy| {
@@ -66,12 +66,12 @@ fn what_many_took_over_a_connection_that_is_cut_is_held_once() {
 }
 
 #[test]
-fn what_many_took_over_a_connection_that_is_dead_is_held_once() {
+fn locks_that_many_tasks_took_over_a_dead_connection_are_held_once() {
     all_are_held_once(|proxy| proxy.freeze(Direction::ToClient), |_| ());
 }
 
 #[test]
-fn many_at_once_share_a_connection_that_ends_with_the_client() {
+fn many_tasks_share_a_connection_that_ends_with_the_client() {
     let guarded = Server::with(Options { password: Some("secret".into()), ..Options::default() });
     let local = Server::with(Options { unix_socket: true, ..Options::default() });
     for (server, url) in [(&guarded, guarded.url()), (&local, local.unix_url())] {

@@ -28,7 +28,7 @@ const NONSENSE: [(&str, &[u8]); 14] = [
 ];
 
 #[test]
-fn what_many_took_over_a_connection_that_brings_nonsense_is_held_once() {
+fn locks_that_many_tasks_took_over_a_connection_with_nonsense_are_held_once() {
     for (wrong, bytes) in NONSENSE {
         println!("{wrong}");
         all_are_held_once(

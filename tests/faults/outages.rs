@@ -161,7 +161,7 @@ fn ended(end: mpsc::Receiver<Result<Answer, Error>>) -> Result<Answer, Error> {
 }
 
 #[test]
-fn a_word_during_a_wait_counts_until_its_end_and_not_for_waiters_that_come_later() {
+fn a_servers_answer_during_a_wait_counts_for_that_wait_and_not_for_later_ones() {
     all_at_once(ALL.iter().map(|(traits, _)| {
         let job = move || {
             let taken = Taken::new(traits, None);
@@ -186,7 +186,7 @@ fn a_word_during_a_wait_counts_until_its_end_and_not_for_waiters_that_come_later
 }
 
 #[test]
-fn a_word_does_not_outlive_the_lease_that_it_told_of() {
+fn a_servers_answer_does_not_outlive_the_lease_that_it_told_of() {
     all_at_once(ALL.iter().filter(|(traits, _)| traits.exclusive).map(|(traits, _)| {
         let job = move || {
             let taken = Taken::new(traits, Some(secs(1)));
@@ -199,7 +199,7 @@ fn a_word_does_not_outlive_the_lease_that_it_told_of() {
 }
 
 #[test]
-fn a_word_does_not_outlive_the_connection_that_it_came_by() {
+fn a_servers_answer_does_not_outlive_the_connection_that_it_came_by() {
     all_at_once(ALL.iter().map(|(traits, _)| {
         let job = move || {
             let taken = Taken::new(traits, None);
@@ -215,7 +215,7 @@ fn a_word_does_not_outlive_the_connection_that_it_came_by() {
 }
 
 #[test]
-fn a_caller_that_joins_a_sleeping_line_has_a_word_of_its_own_before_its_wait_ends() {
+fn a_caller_that_joins_a_sleeping_line_has_the_servers_answer_before_its_wait_ends() {
     let taken = Taken::new(&ALL[0].0, None);
     let first = taken.wait(2, secs(60));
     eventually("a line that listens", || (!taken.server.view().channels("*").is_empty()).then_some(()));
@@ -226,7 +226,7 @@ fn a_caller_that_joins_a_sleeping_line_has_a_word_of_its_own_before_its_wait_end
 }
 
 #[test]
-fn a_hold_of_the_same_client_is_as_good_as_a_word() {
+fn a_hold_of_the_same_client_counts_as_the_servers_answer() {
     let server = Server::start();
     let client = connect(&format!("{}{TRIES}", server.url()));
     let held = client.lock("n").blocking().acquire().expect("free");

@@ -19,7 +19,7 @@ fn cut_off(proxy: &Proxy) {
 }
 
 #[test]
-fn without_it_a_server_that_comes_back_empty_gives_a_lock_to_two() {
+fn a_server_without_quarantine_that_comes_back_empty_grants_a_lock_twice() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
     let (one, two) = (connect(&server.url_at(proxy.port())), connect(&server.url()));
@@ -32,7 +32,7 @@ fn without_it_a_server_that_comes_back_empty_gives_a_lock_to_two() {
 }
 
 #[test]
-fn with_it_nobody_gets_what_somebody_still_believes_to_have() {
+fn a_server_in_quarantine_grants_no_lock_that_a_holder_still_believes_in() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
     let (one, two) = (connect(&format!("{}{SHORT}", server.url_at(proxy.port()))), connect(&format!("{}{SHORT}", server.url())));
@@ -94,7 +94,7 @@ fn a_server_that_has_only_just_started_grants_nothing_of_any_kind() {
 }
 
 #[test]
-fn whoever_waits_in_vain_is_told_why() {
+fn a_waiter_in_vain_is_told_of_the_quarantine() {
     let server = Server::start();
     let lock = connect(&format!("{}{KEPT}", server.url())).lock("n");
     let said = lock.wait(ms(20)).blocking().acquire().map(drop).expect_err("it grants nothing").to_string();
@@ -102,7 +102,7 @@ fn whoever_waits_in_vain_is_told_why() {
 }
 
 #[test]
-fn it_lasts_as_long_as_the_longest_lease_that_is_asked_for() {
+fn a_quarantine_lasts_as_long_as_the_longest_lease() {
     let server = Server::start();
     let client = connect(&format!("{}?quarantine=true&watchdog=0.5", server.url()));
     assert!(client.lock("n").lease(LONG).blocking().try_acquire().expect("an answer").is_none());
@@ -159,7 +159,7 @@ fn a_server_of_a_red_lock_does_not_count_while_it_may_have_forgotten() {
 }
 
 #[test]
-fn what_is_neither_yes_nor_no_is_refused() {
+fn a_choice_of_quarantine_that_is_neither_yes_nor_no_is_refused() {
     let error = Client::connect("redis://127.0.0.1:1?quarantine=maybe").map(drop).expect_err("no switch");
     assert!(matches!(&error, Error::Config(said) if said.contains("`maybe`") && said.contains("true")), "{error}");
 }

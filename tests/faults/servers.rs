@@ -8,7 +8,7 @@ use redlatch::{Op, Request};
 use super::*;
 
 #[test]
-fn scripts_forgotten_at_any_moment_are_not_noticed() {
+fn callers_never_notice_that_a_server_forgets_its_scripts() {
     let server = Server::start();
     let clients = [connect(&server.url()), connect(&server.url())];
     let watched = connect(&format!("{}?watchdog=0.6", server.url()));
@@ -69,7 +69,7 @@ fn a_full_server_refuses_an_acquire_and_still_renews_and_releases() {
 }
 
 #[test]
-fn who_waits_is_told_at_the_end_of_the_wait_that_the_server_is_busy() {
+fn a_waiter_is_told_at_the_end_of_its_wait_that_the_server_is_busy() {
     let server = Server::with(Options { args: ["--lua-time-limit", "5"].map(str::to_owned).to_vec(), ..Options::default() });
     let client = connect(&format!("{}?watchdog=1000&response_timeout=1000&retry_for=1000", server.url()));
     client.lock("n").blocking().acquire().expect("free").release().expect("held");
@@ -78,7 +78,7 @@ fn who_waits_is_told_at_the_end_of_the_wait_that_the_server_is_busy() {
     let (mut slow, lock) = (server.view(), client.lock("n").wait(secs(5)));
     let script = thread::spawn(move || slow.try_command::<()>(&["EVAL", "while true do end", "0"]));
     eventually("a server that runs a script", || view.try_command::<()>(&["PING"]).is_err().then_some(()));
-    // A response of this age is far from late.
+    // The refusal comes long before the response timeout.
     let refused = soon(lock.acquire());
     assert!(matches!(refused.map(drop), Err(redlatch::Error::Refused { code, .. }) if code == "BUSY"));
     view.command::<()>(&["SCRIPT", "KILL"]);
@@ -86,7 +86,7 @@ fn who_waits_is_told_at_the_end_of_the_wait_that_the_server_is_busy() {
 }
 
 #[test]
-fn who_waits_longer_is_not_refused_with_the_head_of_the_line() {
+fn a_waiter_with_time_left_is_not_refused_with_the_head_of_the_line() {
     let server = Server::start();
     let (holder, client) = (connect(&server.url()), connect(&format!("{}?retry_for=1000", server.url())));
     let held = holder.lock("n").lease(LONG).blocking().acquire().expect("free");
@@ -112,7 +112,7 @@ fn who_waits_longer_is_not_refused_with_the_head_of_the_line() {
 }
 
 #[test]
-fn who_is_refused_by_a_server_that_has_just_come_back_asks_again_soon() {
+fn a_client_refused_by_a_server_that_has_just_come_back_tries_again_soon() {
     let not_ready = ["--min-replicas-to-write", "1"].map(str::to_owned).to_vec();
     let server = Server::with(Options { args: not_ready, ..Options::default() });
     let client = connect(&format!("{}?retry_for=1000", server.url()));

@@ -85,7 +85,7 @@ fn a_waiter_takes_a_lock_whose_lease_has_ended_while_the_monotonic_clock_stands_
 }
 
 #[test]
-fn a_look_that_the_servers_clock_refused_as_late_is_repeated_at_once() {
+fn an_inspection_that_the_servers_clock_refused_as_late_is_repeated_at_once() {
     let clocks = Clocks::new();
     let server = Server::with(Options { program: Some(clocks.program("redis-server")), ..Options::default() });
     // A tenth of this lease is longer than the rig's patience.
@@ -100,7 +100,7 @@ fn a_look_that_the_servers_clock_refused_as_late_is_repeated_at_once() {
 
 /// The connection over which the server reports changes ends unnoticed while the machine sleeps.
 #[test]
-fn a_holder_asks_after_all_its_holds_when_its_machine_was_suspended() {
+fn a_client_checks_all_its_holds_after_its_machine_was_suspended() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
     let clocks = Clocks::new();

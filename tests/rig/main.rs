@@ -137,7 +137,7 @@ fn a_lost_reply_was_executed() {
 }
 
 #[test]
-fn one_in_so_many_replies_is_lost_until_it_is_enough() {
+fn one_in_so_many_replies_is_lost_until_the_proxy_is_disarmed() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
     proxy.lose_replies_to("lost", 3);

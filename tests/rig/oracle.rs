@@ -86,7 +86,7 @@ fn a_reader_with_very_many_holds_is_judged_by_all_of_them() {
 }
 
 #[test]
-fn a_belief_beyond_the_servers_time_is_seen_of_each_kind() {
+fn the_oracle_reports_a_belief_beyond_the_keys_life_of_each_kind() {
     let held = ALL.iter().filter(|(traits, _)| traits.held).map(|(traits, _)| traits.name);
     all_at_once(held.map(|kind| {
         (kind.to_owned(), move || {
@@ -109,7 +109,7 @@ fn a_belief_beyond_the_servers_time_is_seen_of_each_kind() {
 }
 
 #[test]
-fn a_key_that_is_taken_away_may_be_believed_in_until_the_loss_is_told() {
+fn a_holder_may_believe_in_a_deleted_key_until_it_is_told_of_the_loss() {
     let server = Server::start();
     let client = connect(&server, "?watchdog=1");
     let guard = client.lock("n").blocking().acquire().expect("free");
@@ -119,7 +119,7 @@ fn a_key_that_is_taken_away_may_be_believed_in_until_the_loss_is_told() {
 }
 
 #[test]
-fn a_key_without_an_end_is_seen_and_one_that_may_be_so_is_not() {
+fn the_oracle_reports_an_endless_key_unless_it_may_be_endless() {
     let server = Server::start();
     let owner = "01234567-89ab-4cde-8f01-23456789abcd:7";
     for (key, is_ours) in [("n", true), ("other", false)] {
@@ -135,7 +135,7 @@ fn a_key_without_an_end_is_seen_and_one_that_may_be_so_is_not() {
 }
 
 #[test]
-fn a_token_that_is_given_out_again_is_seen_and_a_counter_that_falls_too() {
+fn the_oracle_reports_a_repeated_token_and_a_falling_counter() {
     let server = Server::start();
     let client = connect(&server, "");
     let take = || client.fenced_lock("n").blocking().acquire().expect("free").release().expect("held");
@@ -151,7 +151,7 @@ fn a_token_that_is_given_out_again_is_seen_and_a_counter_that_falls_too() {
 }
 
 #[test]
-fn what_is_renewed_after_its_client_has_gone_fails_the_test_at_the_servers_end() {
+fn a_renewal_after_its_client_has_gone_fails_the_test_at_the_servers_end() {
     let server = Server::start();
     let client = connect(&server, "");
     std::mem::forget(client.lock("n").lease(Duration::from_secs(1)).blocking().acquire().expect("free"));
@@ -170,7 +170,7 @@ fn what_is_renewed_after_its_client_has_gone_fails_the_test_at_the_servers_end()
 }
 
 #[test]
-fn what_a_test_breaks_on_purpose_is_not_held_against_it() {
+fn a_statement_that_a_test_breaks_on_purpose_does_not_fail_it() {
     let server = Server::start();
     server.exempt(Statement::Belief, "n", "its end is changed behind its owner's back");
     let client = connect(&server, "");
@@ -182,7 +182,7 @@ fn what_a_test_breaks_on_purpose_is_not_held_against_it() {
 }
 
 #[test]
-fn a_belief_of_another_process_is_seen_until_that_process_is_gone() {
+fn the_oracle_reports_beliefs_of_another_process_until_it_is_gone() {
     let server = Server::start();
     let start = || Process::start(env!("CARGO_BIN_EXE_redlatch-worker"), &[server.url()]);
     let mut holder = start();

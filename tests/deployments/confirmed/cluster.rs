@@ -1,4 +1,4 @@
-//! In a cluster the replica of the master that has the slot confirms, and no other one.
+//! In a cluster the replica of the slot's own master confirms, and no other replica.
 
 use redlatch_tests::{Cluster, Server, eventually, secs};
 
@@ -47,7 +47,7 @@ fn a_replica_that_takes_over_has_what_it_confirmed() {
     for guard in guards {
         guard.release().expect("the new master has it");
     }
-    // It has no replica itself.
+    // This master has no replica itself.
     let alone = confirmed(&format!("{}?retry_for=20", cluster.url()), 200);
     is_not_synced(alone.lock(&name).blocking().acquire());
 }

@@ -1,4 +1,4 @@
-//! Each kind that takes anything.
+//! Confirmation of every kind that takes something.
 
 use redlatch::kinds::ALL;
 use redlatch::{Answer, Op, Request};
@@ -26,12 +26,12 @@ fn set_permits(client: &Client) {
     for kind in ["semaphore", "permit_semaphore"] {
         client.run_blocking(request(Op::TrySet, kind, 1)).expect("answered");
     }
-    // The same on the server as those of a semaphore.
+    // On the server they are the permits of a semaphore with ids.
     client.run_blocking(Request { name: "permit".into(), ..request(Op::TrySet, "permit_semaphore", 1) }).expect("answered");
 }
 
 #[test]
-fn works_where_everything_is_confirmed() {
+fn every_kind_works_where_every_write_is_confirmed() {
     let master = Server::start();
     let replica = master.replica();
     use_every_kind(&confirmed(&master.url(), 10_000), "n");
@@ -39,7 +39,7 @@ fn works_where_everything_is_confirmed() {
 }
 
 #[test]
-fn leaves_nothing_where_it_is_not_confirmed() {
+fn an_unconfirmed_acquire_of_any_kind_leaves_nothing() {
     let master = Server::start();
     let replica = master.replica();
     let (client, other) = (confirmed(&master.url(), 50), super::super::client(&master.url()));
@@ -53,7 +53,7 @@ fn leaves_nothing_where_it_is_not_confirmed() {
 }
 
 #[test]
-fn keeps_the_hold_that_it_has_when_one_more_is_not_confirmed() {
+fn an_owner_keeps_its_hold_when_one_more_is_not_confirmed() {
     let master = Server::start();
     let replica = master.replica();
     let client = Client::connect(&format!("{}?sync=wait(within=0.3)", master.url())).expect("a good URL");
@@ -70,14 +70,15 @@ fn keeps_the_hold_that_it_has_when_one_more_is_not_confirmed() {
     eventually("nothing but tokens", || master.view().keys("*").iter().all(|key| key.contains("token")).then_some(()));
 }
 
-/// A server counts from the last write of the connection that asks; there, a repeat that writes nothing would be confirmed by anybody.
+/// A server confirms the last write of the asking connection. On a new connection a repeat that writes nothing would be
+/// confirmed without any replica.
 #[test]
-fn is_not_confirmed_by_a_repeat_over_another_connection() {
+fn a_repeat_over_another_connection_confirms_no_kind() {
     let master = newest(&[]);
     let (replica, proxy) = (master.replica(), Proxy::start(&master));
     let (client, other) = (confirmed(&master.url_at(proxy.port()), 100), super::super::client(&master.url()));
     set_permits(&other);
-    // Over the connection that opens now each kind's first copy goes.
+    // The first copy of each kind goes over the connection that opens now.
     eventually("a confirmation", || client.lock("before").blocking().acquire().ok()).release().expect("held");
     replica.pause();
     for (number, kind) in kinds().into_iter().enumerate() {
@@ -90,7 +91,7 @@ fn is_not_confirmed_by_a_repeat_over_another_connection() {
 }
 
 #[test]
-fn is_refused_before_anything_is_taken_where_the_server_cannot_wait() {
+fn every_kind_is_refused_untaken_where_the_server_cannot_wait() {
     let args = ["--rename-command", "WAIT", ""].map(str::to_owned).into();
     let server = Server::with(Options { args, ..Options::default() });
     let (client, other) = (confirmed(&server.url(), 1000), super::super::client(&server.url()));

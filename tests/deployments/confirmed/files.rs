@@ -1,4 +1,4 @@
-//! Confirmed by files on disk.
+//! Confirmation by files on disk.
 
 use redlatch_tests::newest;
 

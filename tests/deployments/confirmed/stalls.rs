@@ -1,10 +1,10 @@
-//! Servers that stand still while calls wait to be confirmed.
+//! Servers that stand still while calls wait for confirmation.
 
 use redlatch_tests::PATIENCE;
 
 use super::*;
 
-/// So many calls have a connection of their own at once.
+/// How many calls have a connection of their own at once.
 const AT_ONCE: usize = 8;
 
 #[test]
@@ -26,14 +26,14 @@ fn a_server_that_stands_still_again_and_again_keeps_no_more_connections() {
     };
     assert_eq!(locks(PATIENCE), AT_ONCE);
     for _ in 0..5 {
-        // Longer than a connection may be idle before it is asked for a sign of life.
+        // Longer than a connection may be idle before the client asks for a sign of life.
         std::thread::sleep(ms(1100));
         master.pause();
         assert_eq!(locks(ms(200)), 0, "nothing is confirmed while the server stands still");
         master.resume();
         assert_eq!(locks(PATIENCE), AT_ONCE);
     }
-    // One for each call at once, the four of callers, the common one, the replica's, and this view.
+    // One connection for each call at once, four of callers, the common one, the replica's, and this view's.
     let most = AT_ONCE as i64 + 4 + 1 + 1 + 1;
     eventually("the end of connections that lead nowhere", || (view.clients() as i64 <= most).then_some(()));
 }

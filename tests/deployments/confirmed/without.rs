@@ -1,15 +1,15 @@
-//! Where there is nobody to confirm anything.
+//! Servers without a replica that could confirm.
 
 use redlatch_tests::{Direction, Options};
 
 use super::*;
 
-/// Whoever is connected is waited for, as Redisson does.
+/// A client that waits for all connected replicas, as Redisson does.
 fn connected(url: &str, replicas: u32, within_ms: u64) -> Client {
     Client::connect(&format!("{url}?sync=connected(replicas={replicas},within={})", within_ms as f64 / 1000.0)).expect("a good URL")
 }
 
-/// How often that server was told to wait for so many.
+/// How often the server was told to wait for so many replicas.
 fn waits(view: &mut View) -> u64 {
     view.calls().get("wait").copied().unwrap_or_default()
 }
@@ -22,7 +22,7 @@ fn a_master_without_replicas_grants_nothing_if_one_must_confirm() {
 }
 
 #[test]
-fn a_master_without_replicas_grants_at_once_if_those_who_are_there_must_confirm() {
+fn a_master_without_replicas_grants_at_once_if_only_connected_replicas_must_confirm() {
     let server = Server::start();
     let (client, mut view) = (connected(&server.url(), 1, 20_000), server.view());
     use_every_kind(&client, "n");
@@ -64,7 +64,7 @@ fn a_replica_that_comes_later_is_waited_for_soon() {
 }
 
 #[test]
-fn a_replica_that_is_still_to_get_everything_keeps_nobody_waiting() {
+fn a_replica_without_all_the_data_yet_keeps_no_caller_waiting() {
     let args = ["--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "60"].map(str::to_owned).into();
     let master = Server::with(Options { args, ..Options::default() });
     let args = ["--replicaof", "127.0.0.1", &master.port().to_string()].map(str::to_owned).into();
@@ -75,7 +75,7 @@ fn a_replica_that_is_still_to_get_everything_keeps_nobody_waiting() {
 }
 
 #[test]
-fn a_server_that_hides_it_is_used_without_unless_it_is_asked_for() {
+fn a_server_that_forbids_wait_is_used_unless_replicas_must_confirm() {
     let server = Server::start();
     let mut view = server.view();
     view.command::<()>(&["ACL", "SETUSER", "limited", "on", ">word", "~*", "&*", "+@all", "-wait"]);

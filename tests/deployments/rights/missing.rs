@@ -1,4 +1,5 @@
-//! What becomes of a user who lacks one of the rights: whatever it asks for is done, or is an error that names the right, and nothing stays.
+//! A user without one of the rights: each of its calls is done, or is an error that names the right, and nothing stays
+//! behind.
 
 use std::thread;
 use std::time::Duration;
@@ -8,23 +9,24 @@ use redlatch_tests::*;
 
 use super::{client, words};
 
-/// Long enough for an answer of the server to a client on a loaded machine: without one the end of a wait is an error.
+/// Long enough for a server's answer on a loaded machine: without an answer the end of a wait is an error.
 const WAIT: Duration = secs(3);
 
-/// Every right that the guide says is needed always.
+/// Every right that the guide calls always necessary.
 pub fn rights() -> impl Iterator<Item = &'static str> {
     words("locks", "always").into_iter().filter_map(|word| word.strip_prefix('+'))
 }
 
-/// A client of a user who has every right but this one, and is called after it.
+/// A client of a user that has every right but this one, and bears its name.
 pub fn lacking(server: &Server, right: &str) -> Client {
     let rights: Vec<&str> = words("locks", "always").into_iter().filter(|word| word.strip_prefix('+') != Some(right)).collect();
     server.view().command::<()>(&[&["ACL", "SETUSER", right][..], &rights].concat());
-    // Its uses of a lock take as long as a loaded machine lets them, and what it cannot release is awaited.
+    // This watchdog lasts for a loaded machine's use of a lock, and is short enough to await the end of a lock that
+    // cannot be released.
     client(&format!("redis://{right}:secret@{}?watchdog=6&retry_for=0", server.address()))
 }
 
-/// `None`: it was not done, and the error says which right is missing, and what to do.
+/// `None`: the call was not done, and its error names the missing right and the remedy.
 pub fn done<T>(right: &str, what: &str, end: Result<T>) -> Option<T> {
     match end {
         Ok(done) => Some(done),
@@ -36,7 +38,7 @@ pub fn done<T>(right: &str, what: &str, end: Result<T>) -> Option<T> {
     }
 }
 
-/// All kinds of locks of a client; with each the lock that nobody can have meanwhile.
+/// Locks of all kinds of a client. A hold of the first of each pair excludes every owner from the second.
 fn locks(client: &Client, name: &str) -> Vec<(LockBuilder, LockBuilder)> {
     let alike = [
         client.lock(&format!("{name}:plain")),
@@ -52,7 +54,7 @@ fn locks(client: &Client, name: &str) -> Vec<(LockBuilder, LockBuilder)> {
     alike.into_iter().map(|lock| (lock.clone(), lock)).chain([(reading.read(), reading.write())]).collect()
 }
 
-/// Locks, twice where that goes, and waits for what somebody else has.
+/// Takes locks, twice where the kind allows, and waits for locks of another owner.
 fn use_locks(right: &str, lacking: &Client, holder: &Client) {
     for ((own, _), (_, other)) in locks(lacking, right).into_iter().zip(locks(holder, right)) {
         let own = own.owner(7);
@@ -89,7 +91,7 @@ fn waited(right: &str) -> String {
     format!("{right}:waited")
 }
 
-/// Takes and gives permits; each call does all that it says, or nothing.
+/// Takes and returns permits. Each call does all that it says, or nothing.
 fn use_permits(right: &str, lacking: &Client, holder: &Client) {
     let (own, all) = (lacking.semaphore(&format!("{right}:permits")), holder.semaphore(&format!("{right}:permits")));
     let set = done(right, "set permits", own.try_set_permits_for(2, secs(60)).blocking());
@@ -136,7 +138,7 @@ fn use_permits_with_ids(right: &str, lacking: &Client, holder: &Client) {
 }
 
 #[test]
-fn whatever_right_is_missing_it_is_named_and_nothing_stays() {
+fn a_call_without_any_one_right_names_it_and_leaves_nothing() {
     let server = Server::start();
     let holder = client(&server.url());
     let clients: Vec<_> = rights().map(|right| (right, lacking(&server, right))).collect();
@@ -147,7 +149,8 @@ fn whatever_right_is_missing_it_is_named_and_nothing_stays() {
                 use_locks(right, lacking, holder);
                 use_permits(right, lacking, holder);
                 use_permits_with_ids(right, lacking, holder);
-                // What could not be released ends by itself; of those who could not leave a queue, nothing is heard any more.
+                // A lock that could not be released ends by itself. A waiter that could not leave a queue shows no sign
+                // of life any more.
                 let waited = [holder.lock(&waited(right)), holder.fair_lock(&waited(right))];
                 for lock in locks(holder, right).into_iter().map(|(_, lock)| lock).chain(waited) {
                     let free = lock.wait(secs(20)).blocking().acquire();
@@ -159,7 +162,7 @@ fn whatever_right_is_missing_it_is_named_and_nothing_stays() {
 }
 
 #[test]
-fn whoever_may_not_listen_is_told_so_when_it_has_to_wait() {
+fn a_user_that_may_not_listen_is_told_so_when_it_has_to_wait() {
     let server = Server::start();
     let held = client(&server.url()).lock("n").blocking().acquire().expect("free");
     let end = lacking(&server, "subscribe").lock("n").wait(secs(2)).blocking().acquire();

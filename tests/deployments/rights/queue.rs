@@ -1,4 +1,4 @@
-//! What becomes of a waiter of a fair lock that lacks one of the rights: it is in no queue once it is told so.
+//! A waiter of a fair lock without one of the rights: once it is told so, it stands in no queue.
 
 use std::thread;
 
