@@ -1,4 +1,4 @@
-"""The Python agent: runs lock commands that come as JSON lines, each on its own thread: waiting ones block no other."""
+"""The Python agent: runs lock commands that arrive as JSON lines. Each has a thread of its own, so a wait blocks no other."""
 
 import json
 import sys

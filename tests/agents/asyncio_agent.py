@@ -1,4 +1,4 @@
-"""The agent of redlatch.aio: runs lock commands that come as JSON lines, each as a task of its own."""
+"""The agent of redlatch.aio: runs lock commands that arrive as JSON lines, each as a task of its own."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ async def main():
     running = set()
     while line := await lines.readline():
         task = loop.create_task(take(client, json.loads(line)))
-        # A loop keeps its tasks only weakly.
+        # A loop has only weak references to its tasks.
         running.add(task)
         task.add_done_callback(running.discard)
 

@@ -1,4 +1,4 @@
-"""What the Python agents understand: the same for both façades, whose methods have the same names."""
+"""The commands of both Python agents: the façades' methods have the same names."""
 
 import math
 
@@ -39,7 +39,7 @@ def milliseconds(left):
     return left if left is None else -1 if math.isinf(left) else int(left * 1000)
 
 
-# Each a call, and what makes the agent's answer of what it gives.
+# Each command: a call, and the function that makes the agent's answer of its result.
 OBJECTS = {
     "try_set": (lambda it, n, wait: it.try_set_permits(n) if hasattr(it, "acquire") else it.try_set_count(n), same),
     "take": (lambda it, n, wait: it.try_acquire(n, wait=wait) if hasattr(it, "acquire") else it.wait(wait), same),
@@ -76,7 +76,7 @@ COMMANDS = {
 
 
 def begun(client, command):
-    """What the call of a command gives, and what makes the answer of that."""
+    """Returns the result of a command's call, and the function that makes the agent's answer of it."""
     times = {key: None if command.get(key) is None else command[key] / 1000 for key in ("wait", "lease")}
     kind, name, what = command["kind"], command["name"], command["do"]
     if kind in ("semaphore", "latch"):

@@ -1,4 +1,5 @@
-//! The Rust agent: runs lock commands that come as JSON lines, each as a task of its own so that a waiting one blocks no other.
+//! The Rust agent: it runs lock commands that arrive as JSON lines. Each runs as a task of its own, so that a wait
+//! blocks no other command.
 
 use std::io::BufRead;
 use std::time::Duration;

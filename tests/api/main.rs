@@ -1,4 +1,4 @@
-//! The public API of the crate is under review as text: whatever changes it shows in `rust.txt`.
+//! The public API of the crate is under review as text: every change of it shows in `rust.txt`.
 
 mod rooms;
 mod scan;
@@ -37,7 +37,7 @@ fn modules() -> Vec<(String, String)> {
     found
 }
 
-/// What `lib.rs` names: items by `pub use crate::module::{…}`, and of a module that it names all that is public.
+/// The names that `lib.rs` exports: items by `pub use crate::module::{…}`, and everything public in a module that it names.
 fn exported(modules: &[(String, String)], items: &[Item]) -> Vec<(String, String)> {
     let lib = read(&root().join("core/src/lib.rs"));
     let mut names = Vec::new();
@@ -80,7 +80,8 @@ fn api() -> String {
 
 #[test]
 fn the_public_api_is_the_one_under_review() {
-    let (path, now) = (root().join("tests/api/rust.txt"), api());
+    let path = root().join("tests/api/rust.txt");
+    let now = api();
     if std::env::var_os("REDLATCH_RENEW_API").is_some() {
         std::fs::write(&path, &now).expect("the text can be written");
     }

@@ -1,8 +1,8 @@
-//! Finds what is public in a source file that rustfmt has laid out: what stands at the margin, and one step in.
+//! Finds the public items of a source file that rustfmt has laid out: the lines at the margin, and one step in.
 
 pub struct Item {
     pub module: String,
-    /// The type that the lines belong to, or the function or constant itself.
+    /// The type to which the lines belong, or the function or constant itself.
     pub name: String,
     pub lines: Vec<String>,
 }
@@ -13,7 +13,7 @@ impl Item {
     }
 }
 
-/// The statements of a file, each on one line, without comments, bodies' insides and tests.
+/// The statements of a file, each on one line: without comments, the insides of bodies, and tests.
 pub fn statements(text: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let mut open = false;
@@ -39,7 +39,7 @@ fn join(left: &str, right: &str) -> String {
     if tight { format!("{left}{right}") } else { format!("{left} {right}") }
 }
 
-/// A list of arguments or of names goes on on the next line.
+/// Whether a list of arguments or names goes on in the next line.
 fn unbalanced(line: &str) -> bool {
     line.matches('(').count() > line.matches(')').count() || line.ends_with("::{") || (line.contains("::{") && !line.contains('}'))
 }
@@ -49,7 +49,8 @@ pub fn items(text: &str, module: &str) -> Vec<Item> {
     let mut attributes: Vec<String> = Vec::new();
     let mut inside = "";
     for line in statements(text) {
-        let (code, at_margin) = (line.trim_start(), !line.starts_with(' '));
+        let code = line.trim_start();
+        let at_margin = !line.starts_with(' ');
         if code.starts_with("#[") {
             if at_margin {
                 attributes.push(code.to_owned());
@@ -78,7 +79,7 @@ pub fn items(text: &str, module: &str) -> Vec<Item> {
     found
 }
 
-/// What kind of thing a line at the margin declares, and for which name.
+/// The sort and the name of the item that a line at the margin declares.
 fn declared(code: &str) -> Option<(&'static str, String)> {
     let name = |rest: &str| rest.split(['<', '(', ' ', ':', ';', '{']).next().unwrap_or_default().to_owned();
     if let Some(rest) = code.strip_prefix("impl") {

@@ -1,4 +1,4 @@
-//! The processes that lock, each behind a proxy of its own.
+//! The processes that take locks, each behind a proxy of its own.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -12,13 +12,13 @@ use redlatch_tests::{Process, Proxy, Server};
 use crate::quorum::Quorum;
 use crate::schedule::SLOTS;
 
-/// How long calls of the fleet's clients may stay unanswered at most, and go on being tried.
+/// How long calls of the fleet's clients may stay unanswered at most, and how long the clients repeat them.
 pub const RESPONSE: Duration = Duration::from_millis(1000);
 pub const RETRY: Duration = Duration::from_millis(3000);
 /// Watchdog leases, in seconds.
 const WATCHDOGS: [f64; SLOTS] = [1.0, 2.0, 3.0, 1.5];
 
-/// How long calls of the clients of a slot may stay unanswered.
+/// How long the calls of a slot's clients may stay unanswered.
 pub fn response(slot: usize) -> Duration {
     if slot.is_multiple_of(2) { RESPONSE } else { Duration::from_millis(300) }
 }
@@ -26,44 +26,46 @@ pub fn response(slot: usize) -> Duration {
 pub struct Fleet {
     pub proxies: Vec<Proxy>,
     slots: Vec<Mutex<Slot>>,
-    /// Where each process that ever was recorded what it did; its place is its number.
+    /// The file of each process's history. The number of a process is its place here.
     histories: Mutex<Vec<PathBuf>>,
     server: String,
     urls: Vec<String>,
-    /// Those of the servers of red locks, for each slot.
+    /// The proxies before the servers of red locks, for each slot.
     red: Vec<String>,
     kinds: String,
     dir: PathBuf,
     seed: u64,
 }
 
-/// A process and what is known of it.
+/// A process and its state.
 pub struct Slot {
     pub process: Process,
-    /// The place of its history.
+    /// The number of the process.
     pub number: usize,
-    /// The first halves of its owners.
+    /// The ids of its clients: the first halves of its owners' names.
     pub ids: Vec<String>,
 }
 
 impl Fleet {
-    /// `kinds`: of the locks that it takes.
+    /// Starts the fleet; `kinds`: of the locks that it takes.
     pub fn start(server: &Server, quorum: &Quorum, kinds: &str, dir: PathBuf, seed: u64) -> Self {
         let proxies: Vec<Proxy> = (0..SLOTS).map(|_| Proxy::start(server)).collect();
         let query = |slot: usize, watchdog: f64| {
-            let (response, retry) = (response(slot).as_secs_f64(), RETRY.as_secs_f64());
+            let response = response(slot).as_secs_f64();
+            let retry = RETRY.as_secs_f64();
             format!("?watchdog={watchdog}&response_timeout={response}&retry_for={retry}")
         };
         let url = |(slot, proxy): (usize, &Proxy)| server.url_at(proxy.port()) + &query(slot, WATCHDOGS[slot]);
         let urls = proxies.iter().enumerate().map(url).collect();
         let red = (0..SLOTS).map(|slot| quorum.urls(&query(slot, LONGEST_RED_LEASE.as_secs_f64()))).collect();
-        let (histories, server) = (Mutex::default(), server.url());
+        let histories = Mutex::default();
+        let server = server.url();
         let mut fleet = Fleet { proxies, slots: Vec::new(), histories, server, urls, red, kinds: kinds.to_owned(), dir, seed };
         fleet.slots = (0..SLOTS).map(|slot| Mutex::new(fleet.launch(slot))).collect();
         fleet
     }
 
-    /// The slot for oneself: nothing else is done to it meanwhile.
+    /// Locks a slot: no other fault strikes its process meanwhile.
     pub fn slot(&self, slot: usize) -> std::sync::MutexGuard<'_, Slot> {
         self.slots[slot].lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -79,9 +81,12 @@ impl Fleet {
         histories.push(self.dir.join(format!("history-{number}")));
         let program = std::env::current_exe().expect("this is a program").with_file_name("redlatch-worker");
         let mut process = Process::start(&program.display().to_string(), std::slice::from_ref(&self.urls[slot]));
-        // A lane keeps its number in all processes of its slot: the next process meets what the last one left.
-        let (first, seed) = (100 * slot, Dice::new(self.seed, 2_000_000 + number as u64).roll());
-        let (dir, history) = (self.dir.display(), histories[number].display());
+        // A lane keeps its number in all processes of its slot, so that the next process meets the locks that the last
+        // one left.
+        let first = 100 * slot;
+        let seed = Dice::new(self.seed, 2_000_000 + number as u64).roll();
+        let dir = self.dir.display();
+        let history = histories[number].display();
         let ids = process.ask(&format!("traffic {} {dir} {history} {first} {seed} {} {}", self.server, self.kinds, self.red[slot]));
         Slot { process, number, ids: ids.split_whitespace().map(str::to_owned).collect() }
     }
@@ -90,12 +95,12 @@ impl Fleet {
         self.histories.lock().expect("nothing panics while it is held").clone()
     }
 
-    /// `own`: so many times of a hundred each lane in a hurry takes a lock that nobody else does.
+    /// Lets the lanes run. `own`: in so many of a hundred attempts a hurried lane takes a lock of its own.
     pub fn go(&self, own: u64) {
         self.slots().for_each(|mut slot| slot.process.tell(&format!("go {own}")));
     }
 
-    /// Lets all lanes come to an end. Gives, in words, those that do not.
+    /// Lets all lanes finish. Returns the lanes that do not, in words.
     pub fn rest(&self, patience: Duration) -> Vec<String> {
         let mut slots: Vec<_> = self.slots().collect();
         slots.iter_mut().for_each(|slot| slot.process.tell(&format!("rest {}", patience.as_millis())));
@@ -107,12 +112,12 @@ impl Fleet {
         slots.iter_mut().filter_map(heard).collect()
     }
 
-    /// Added up over all proxies.
+    /// The sum over all proxies.
     pub fn sum(&self, which: impl Fn(Replies) -> usize) -> usize {
         self.proxies.iter().map(|proxy| which(proxy.replies())).sum()
     }
 
-    /// Open files and threads of all processes that are there.
+    /// The open files and the threads of all present processes.
     pub fn burden(&self) -> (usize, usize) {
         let count = |pid: u32, what: &str| std::fs::read_dir(format!("/proc/{pid}/{what}")).map_or(0, Iterator::count);
         let burden = |slot: std::sync::MutexGuard<Slot>| (count(slot.process.pid(), "fd"), count(slot.process.pid(), "task"));

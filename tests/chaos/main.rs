@@ -1,8 +1,8 @@
-//! Processes that lock while everything goes wrong, and a verdict: `redlatch-chaos [SECONDS [SEED [FAMILY|all [KINDS]]]]`.
+//! Processes that take locks under all sorts of faults, and a verdict: `redlatch-chaos [SECONDS [SEED [FAMILY|all [KINDS]]]]`.
 //!
-//! A seed fixes which faults come in which order; without one it is taken from the clock, and printed. A family, `replies` say, is the
-//! only one then, and kinds, `fair,semaphore` say, are the only locks that are taken. The last line is `PASS` or `FAIL`;
-//! after a failure, or if `KEEP` is set in the environment, the histories are kept. The exit code of a failure is 1.
+//! A seed fixes the faults and their order. Without one the program takes it from the clock and prints it. With a family, such as
+//! `replies`, only its faults strike. With kinds, such as `fair,semaphore`, only their locks are taken. The last line is `PASS` or
+//! `FAIL`. After a failure, or with `KEEP` in the environment, the histories are kept. The exit code of a failure is 1.
 
 mod fleet;
 mod nemesis;
@@ -59,22 +59,27 @@ fn run(dir: &Path, seed: u64, time: Duration, only: Option<Family>, kinds: &str)
     let fleet = Fleet::start(&server, &quorum, kinds, PathBuf::from(dir), seed);
     let nemesis = Nemesis { server: &server, fleet: &fleet, quorum: &quorum, faults: Mutex::default(), done: Mutex::default() };
     let servers: Vec<&Server> = std::iter::once(&server).chain(&quorum.servers).collect();
-    let (mut residue, mut burden, mut seen) = (Residue::default(), Vec::new(), Vec::new());
-    // Rests take their share. Every family has an episode at least, however short the time.
+    let mut residue = Residue::default();
+    let mut burden = Vec::new();
+    let mut seen = Vec::new();
+    // The rests take a share of the time. Every family has at least one episode, even in a short run.
     let length = (time * 3 / 4 / schedule::ROUND as u32).min(Duration::from_secs(8));
     let ((), still) = stillness::watched(|| {
         for number in 0.. {
             let episode = schedule::episode(seed, number, length, only);
             fleet.go(episode.own);
-            let (started, processes) = (began.elapsed(), fleet.histories().len());
+            let started = began.elapsed();
+            let processes = fleet.histories().len();
             nemesis.carry_out(&episode);
-            let (active, resting) = (began.elapsed() - started, Instant::now());
+            let active = began.elapsed() - started;
+            let resting = Instant::now();
             seen.extend(fleet.rest(REST));
             seen.extend(servers.iter().flat_map(|server| server.watch().take_violations()).map(|violation| violation.to_string()));
             let living: Vec<String> = fleet.slots().flat_map(|slot| slot.ids.clone()).collect();
             residue.check(&servers, &living, fleet.histories().len() > processes);
             burden.push(fleet.burden());
-            let (family, steps) = (format!("{:?}", episode.family), episode.steps.len());
+            let family = format!("{:?}", episode.family);
+            let steps = episode.steps.len();
             println!(
                 "{:6.1?} s {family:<12} {steps:>3} faults in {active:.1?}, at rest after {:.2?}",
                 started.as_secs_f64(),
@@ -89,7 +94,8 @@ fn run(dir: &Path, seed: u64, time: Duration, only: Option<Family>, kinds: &str)
     fleet.slots().for_each(|mut slot| drop(slot.process.ask("close")));
     seen.extend(servers.iter().flat_map(|server| server.judged()).map(|violation| violation.to_string()));
     println!();
-    let (histories, mut faults) = (fleet.histories(), nemesis.faults.into_inner().expect("nothing panics while it is held"));
+    let histories = fleet.histories();
+    let mut faults = nemesis.faults.into_inner().expect("nothing panics while it is held");
     faults.extend(stillness::faults(&still, histories.len()));
     let run = verdict::Run {
         dir,

@@ -1,4 +1,4 @@
-//! Does what the schedule says, and records when it was in effect.
+//! Carries out the schedule, and records when each fault was in effect.
 
 use std::sync::Mutex;
 use std::thread::sleep;
@@ -13,9 +13,9 @@ use crate::residue::set_permits;
 use crate::schedule::{self, Episode};
 use crate::verb::Verb;
 
-/// How long a packet that something is to happen to is waited for.
+/// How long a fault waits for its packet.
 const REACH: Duration = Duration::from_millis(300);
-/// Is in every call of a script.
+/// A text in every script call.
 pub const SCRIPTS: &str = "EVALSHA";
 
 pub struct Nemesis<'a> {
@@ -28,7 +28,7 @@ pub struct Nemesis<'a> {
 }
 
 impl Nemesis<'_> {
-    /// All of an episode's verbs, one after the other; then everything is healed.
+    /// Carries out an episode's verbs one after the other, and heals everything.
     pub fn carry_out(&self, episode: &Episode) {
         let began = Instant::now();
         for (gap, verb) in &episode.steps {
@@ -112,7 +112,7 @@ impl Nemesis<'_> {
                 self.server.view().command::<i64>(&["CLIENT", "KILL", "TYPE", what]);
                 self.happened(from, kind);
             }
-            // Nobody may notice, so nothing is excused.
+            // No process may notice, so nothing is excused.
             Verb::ForgetScripts => self.server.view().command(&["SCRIPT", "FLUSH"]),
             Verb::Pause { time } => {
                 let mut view = self.server.view();
@@ -156,8 +156,10 @@ impl Nemesis<'_> {
     }
 
     fn trap(&self, slot: usize, set: impl FnOnce(&Proxy)) {
-        let (from, proxy) = (clock::now(), self.proxy(slot));
-        let (began, struck) = (Instant::now(), proxy.struck());
+        let from = clock::now();
+        let proxy = self.proxy(slot);
+        let began = Instant::now();
+        let struck = proxy.struck();
         set(proxy);
         while proxy.struck() == struck && began.elapsed() < REACH {
             sleep(Duration::from_millis(1));

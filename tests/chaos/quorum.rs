@@ -1,4 +1,5 @@
-//! The servers of red locks, each behind a proxy. One of them may fail at any time; none comes back empty before what it gave has ended.
+//! The servers of red locks, each behind a proxy. One of them may fail at any time. None comes back empty before its
+//! earlier holds have ended.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -6,7 +7,7 @@ use std::time::Duration;
 use redlatch_tests::traffic::LONGEST_RED_LEASE;
 use redlatch_tests::{Proxy, Server, ms};
 
-/// How many there are.
+/// How many servers there are.
 pub const SERVERS: usize = 3;
 
 pub struct Quorum {
@@ -14,17 +15,17 @@ pub struct Quorum {
     proxies: Vec<Proxy>,
 }
 
-/// What one of them suffers.
+/// The faults of a single server.
 #[derive(Clone, Copy, Debug)]
 pub enum Ill {
-    /// It is killed, and comes back empty.
+    /// The server is killed, and comes back empty.
     Killed,
     Stopped,
-    /// It cannot be reached, and connections to it end.
+    /// The server cannot be reached, and connections to it end.
     Refused,
-    /// Nothing goes to it or from it.
+    /// The network delivers nothing to the server and nothing from it.
     Stalled,
-    /// One reply of so many is lost with its connection.
+    /// One of so many replies is lost with its connection.
     Mute {
         every: usize,
     },
@@ -37,13 +38,13 @@ impl Quorum {
         Quorum { servers, proxies }
     }
 
-    /// With commas.
+    /// The servers' URLs, separated by commas.
     pub fn urls(&self, query: &str) -> String {
         let url = |(server, proxy): (&Server, &Proxy)| server.url_at(proxy.port()) + query;
         self.servers.iter().zip(&self.proxies).map(url).collect::<Vec<_>>().join(",")
     }
 
-    /// Returns when it is over.
+    /// Applies a fault to one server, and returns when the fault is over.
     pub fn suffer(&self, at: usize, ill: Ill, time: Duration) {
         let (server, proxy) = (&self.servers[at], &self.proxies[at]);
         match ill {
@@ -79,7 +80,7 @@ impl Quorum {
 }
 
 impl Ill {
-    /// How long it lasts at least.
+    /// The least time of the fault.
     pub fn least(self) -> Duration {
         if matches!(self, Ill::Killed) { LONGEST_RED_LEASE + ms(300) } else { ms(20) }
     }

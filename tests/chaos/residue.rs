@@ -1,4 +1,5 @@
-//! What is left in the servers when everybody rests: in the end nothing but counts, and nothing of the living for long.
+//! The rest in the servers while all processes rest: at the end nothing but counts, and nothing of living processes for
+//! long.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread::sleep;
@@ -8,48 +9,53 @@ use redlatch_tests::check::Census;
 use redlatch_tests::traffic::{self, Kind, LONGEST_LEASE};
 use redlatch_tests::{Server, View, clock, ms};
 
-/// How long after a rest begins the living may still have something to give back: what a call in doubt takes to be settled.
+/// How long after the beginning of a rest a living process may still release something: the time to settle a call in
+/// doubt.
 pub const LIVING: Duration = Duration::from_millis(3000);
-/// How long the dead may still hold something.
+/// How long a dead process may still hold something.
 pub const DEAD: Duration = LONGEST_LEASE.saturating_add(Duration::from_secs(1));
 /// How long after its sending a call may still be carried out.
 const LATE: Duration = ms(1100);
 
-/// Over all rests.
+/// The result over all rests.
 #[derive(Default)]
 pub struct Residue {
     pub rests: u64,
-    /// Holds that nobody believed in, of processes that were there to give them back.
+    /// Holds without a believing holder, of processes that were alive to release them.
     pub orphans: u64,
     pub longest: Duration,
-    /// Holds that killed processes left.
+    /// Holds that killed processes left behind.
     pub of_the_dead: u64,
-    /// Their places in queues, and calls of theirs that are remembered; whoever comes next, or the end of their time, removes these.
+    /// Their places in queues, and their remembered calls. The next waiter or the end of their time removes these.
     pub traces: u64,
-    /// What semaphores had at every rest.
+    /// The permits of each semaphore at every rest.
     pub counts: Vec<Census>,
     pub violations: Vec<String>,
 }
 
-/// Something with an owner's name.
+/// Something on a server with an owner's name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Mark {
     server: usize,
     key: String,
     owner: String,
-    /// It keeps nobody out.
+    /// Whether it keeps no other owner out.
     trace: bool,
 }
 
 impl Residue {
-    /// Waits until nothing is left, or for as long as something may be. `living`: first halves of the owners of those who are there.
-    /// `killed`: some of those who were there have died.
+    /// Waits until nothing is left, or for as long as something may be left. `living`: the ids of the clients of living
+    /// processes. `killed`: some processes have died since the last rest.
     pub fn check(&mut self, servers: &[&Server], living: &[String], killed: bool) {
         let (mut views, began): (Vec<View>, _) = (servers.iter().map(|server| server.view()).collect(), Instant::now());
-        let (mut orphans, mut dead, mut traces) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let mut orphans = BTreeSet::new();
+        let mut dead = BTreeSet::new();
+        let mut traces = BTreeSet::new();
         self.rests += 1;
         loop {
-            let (waited, mut late, mut some) = (began.elapsed(), false, false);
+            let waited = began.elapsed();
+            let mut late = false;
+            let mut some = false;
             for mark in views.iter_mut().enumerate().flat_map(|(server, view)| marks(server, view)) {
                 let lives = living.iter().any(|id| is_of(&mark.owner, id));
                 if mark.trace && !lives {
@@ -93,12 +99,13 @@ fn semaphores() -> impl Iterator<Item = u32> {
     kinds.into_iter().flat_map(|kind| [kind.fast_keys(), kind.slow_keys()].concat())
 }
 
-/// Where the permits of a semaphore are that are out, if they have ids.
+/// The key with the permits that are out, if they have ids.
 fn leases(key: u32) -> Option<String> {
     (Kind::of(key) == Kind::Permits).then(|| format!("{{{}}}:timeout", traffic::name(key)))
 }
 
-/// Permits whose lease has ended count as there: the next call about the semaphore puts them back.
+/// The available permits of a semaphore. Permits whose lease has ended count as available: the next call about the
+/// semaphore returns them.
 fn available(view: &mut View, key: u32) -> i64 {
     let there = view.command::<Option<i64>>(&["GET", &traffic::name(key)]).unwrap_or_default();
     let ended = leases(key).map(|leases| {
@@ -113,14 +120,15 @@ fn server_ms(view: &mut View) -> String {
     (seconds * 1000 + micros / 1000).to_string()
 }
 
-/// The ids of the permits that are out and whose lease has not ended, as hexadecimal digits.
+/// The ids of permits that are out and whose lease has not ended, in hexadecimal digits.
 fn permits_out(view: &mut View, leases: &str) -> Vec<String> {
     let now = server_ms(view);
     let ids: Vec<Vec<u8>> = view.try_command(&["ZRANGEBYSCORE", leases, &format!("({now}"), "+inf"]).unwrap_or_default();
     ids.iter().map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()).collect()
 }
 
-/// Whether an owner's name is of this client. A permit's id is the client's uuid as a number, plus a number of the client.
+/// Whether an owner's name belongs to this client. A permit's id is the client's uuid as a number, plus a number of the
+/// client.
 fn is_of(owner: &str, client: &str) -> bool {
     let uuid = u128::from_str_radix(&client.replace('-', ""), 16);
     let permit = u128::from_str_radix(owner, 16);
@@ -132,10 +140,11 @@ fn missing(view: &mut View) -> bool {
     semaphores().any(|key| available(view, key) != traffic::permits(key) as i64)
 }
 
-/// Gives every semaphore its permits, or without `anew` only those that are not there.
+/// Sets the permits of every semaphore; without `anew`, only of semaphores that are gone.
 pub fn set_permits(view: &mut View, anew: bool) {
     for key in semaphores() {
-        let (name, permits) = (traffic::name(key), traffic::permits(key).to_string());
+        let name = traffic::name(key);
+        let permits = traffic::permits(key).to_string();
         if let Some(leases) = leases(key).filter(|_| anew) {
             view.command::<i64>(&["DEL", &leases]);
         }
@@ -144,7 +153,8 @@ pub fn set_permits(view: &mut View, anew: bool) {
     }
 }
 
-/// Its fields, but those of a group's values whose time is over: they keep nobody out, and go with the group, or when they are taken again.
+/// The fields of a hash, without expired values of a group. Those keep no owner out; they go with the group, or when
+/// they are taken again.
 fn in_hash(fields: &BTreeMap<String, String>) -> Vec<String> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is long after 1970").as_millis();
     let is_over = |field: &str| {
@@ -155,7 +165,7 @@ fn in_hash(fields: &BTreeMap<String, String>) -> Vec<String> {
     fields.keys().filter(|field| !is_over(field)).cloned().collect()
 }
 
-/// Everything with an owner's name. A key may go while it is looked at.
+/// Everything with an owner's name. A key may go while the test reads it.
 fn marks(server: usize, view: &mut View) -> Vec<Mark> {
     let mut marks = Vec::new();
     let keys = view.keys("*");
@@ -165,7 +175,7 @@ fn marks(server: usize, view: &mut View) -> Vec<Mark> {
             "list" => (view.try_command(&["LRANGE", &key, "0", "-1"]).unwrap_or_default(), true),
             "zset" if key.ends_with(":timeout") => (permits_out(view, &key), false),
             "zset" => (view.try_command(&["ZRANGE", &key, "0", "-1"]).unwrap_or_default(), true),
-            // A reader's hold, a call that is remembered; or a count, of which no name is told.
+            // A reader's hold, a remembered call, or a count, which has no owner's name.
             "string" if key.contains(":rwlock_timeout:") => (vec![key.clone()], false),
             "string" if key.starts_with("redlatch_request:") => (vec![key.clone()], true),
             // A token, or a number of permits.

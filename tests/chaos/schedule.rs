@@ -1,4 +1,4 @@
-//! What happens when: a seed fixes every episode, whatever the machine and the time.
+//! The schedule of the faults. A seed fixes every episode, on every machine and at every time.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use redlatch_tests::{Direction, ms};
 /// How many processes there are.
 pub const SLOTS: usize = 4;
 
-/// Verbs that belong together, so that what follows can be laid to them.
+/// Verbs that belong together, so that a violation can be blamed on them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Family {
     Calm,
@@ -48,28 +48,29 @@ const ALL: [Family; 15] = [
     Family::Everything,
 ];
 
-/// How many episodes have every family.
+/// The number of episodes in which every family has its turn.
 pub const ROUND: usize = ALL.len();
 
-/// Some time of faults, before all is healed and everybody comes to rest.
+/// A time of faults. At its end all faults are healed and all processes rest.
 pub struct Episode {
     pub family: Family,
-    /// What happens, each after a while of nothing.
+    /// The verbs, each after a quiet time.
     pub steps: Vec<(Duration, Verb)>,
-    /// The steps may take longer.
+    /// The least time of the episode. Its steps may take longer.
     pub least: Duration,
-    /// So many times of a hundred a lane in a hurry takes a lock of its own.
+    /// In so many of a hundred attempts a hurried lane takes a lock of its own.
     pub own: u64,
 }
 
-/// [`Episode::own`] of most.
+/// [`Episode::own`] of most episodes.
 pub const OWN: u64 = 5;
 
-/// The episode with this number, about as long as this; of the family that comes in its turn, or always of one.
+/// The episode with this number and about this length. Its family is the next in turn, or `only`.
 pub fn episode(seed: u64, number: usize, length: Duration, only: Option<Family>) -> Episode {
     let family = only.unwrap_or_else(|| family(seed, number));
     let mut dice = Dice::new(seed, number as u64);
-    let (mut steps, mut left) = (Vec::new(), if family == Family::Calm { Duration::ZERO } else { length });
+    let mut steps = Vec::new();
+    let mut left = if family == Family::Calm { Duration::ZERO } else { length };
     loop {
         let gap = dice.between(ms(20), longest_gap(family));
         let verb = verb(&mut dice, family);
@@ -80,7 +81,7 @@ pub fn episode(seed: u64, number: usize, length: Duration, only: Option<Family>)
         left -= takes;
         steps.push((gap, verb));
     }
-    // One reply in doubt stops all who wait for its lock, so many at once need many locks.
+    // One reply in doubt stops all waiters for its lock, so many replies at once need many locks.
     let own = if family == Family::Replies { 80 } else { OWN };
     Episode { family, steps, least: length, own }
 }
@@ -98,7 +99,7 @@ pub fn named(name: &str) -> Option<Family> {
     ALL.into_iter().find(|family| format!("{family:?}").eq_ignore_ascii_case(name))
 }
 
-/// Each round has every family, in an order of its own.
+/// The family of an episode. Each round has every family, in an order of its own.
 fn family(seed: u64, number: usize) -> Family {
     let mut order = ALL;
     let mut dice = Dice::new(seed, 1_000_000 + (number / ROUND) as u64);

@@ -1,4 +1,4 @@
-//! Every family of faults once, with a seed that never changes.
+//! Every family of faults once, always with the same seed.
 
 use std::process::Command;
 

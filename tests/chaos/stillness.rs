@@ -1,4 +1,4 @@
-//! Notices when the whole machine stands still: what follows is laid to that, as if every process had been stopped.
+//! Notices when the whole machine stands still. Late events after that count as if every process had been stopped.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread::{scope, sleep};
@@ -9,12 +9,13 @@ use redlatch_tests::clock::{self, ns};
 use redlatch_tests::ms;
 
 const STEP: Duration = ms(10);
-/// Later than this nobody wakes on a machine that only has much to do.
+/// A thread that wakes later than this shows that the machine stood still: a merely busy machine wakes it sooner.
 const STILL: Duration = ms(300);
 
-/// Runs `work`; gives with what came of it the times, in ns, at which nothing ran.
+/// Runs `work`, and returns its result with the times, in ns, at which the machine stood still.
 pub fn watched<T>(work: impl FnOnce() -> T) -> (T, Vec<(u64, u64)>) {
-    let (over, mut times) = (AtomicBool::new(false), Vec::new());
+    let over = AtomicBool::new(false);
+    let mut times = Vec::new();
     let result = scope(|scope| {
         scope.spawn(|| {
             while !over.load(SeqCst) {
@@ -32,7 +33,7 @@ pub fn watched<T>(work: impl FnOnce() -> T) -> (T, Vec<(u64, u64)>) {
     (result, times)
 }
 
-/// True in the end, however it comes.
+/// Sets the flag at the end of the work, even after a panic.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {
@@ -41,7 +42,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// The same for each of so many processes.
+/// The times as stops of each of so many processes.
 pub fn faults(times: &[(u64, u64)], processes: usize) -> impl Iterator<Item = Fault> {
     times.iter().flat_map(move |&(from, until)| (0..processes).map(move |process| Fault { from, until, kind: Kind::Stop { process } }))
 }

@@ -1,4 +1,4 @@
-//! What can be done to processes, their ways to the servers, and the servers.
+//! The faults that can strike processes, their ways to the servers, and the servers.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use redlatch_tests::{Direction, ms};
 
 use crate::quorum::Ill;
 
-/// One thing done to a process, its way to the server, or the server.
+/// One fault of a process, its way to the server, or the server.
 #[derive(Clone, Copy, Debug)]
 pub enum Verb {
     Kill {
@@ -46,7 +46,7 @@ pub enum Verb {
         every: usize,
         time: Duration,
     },
-    /// `beyond` the time that the client waits for one.
+    /// Delays replies; `beyond`: for longer than the client waits for one.
     RetardReplies {
         every: usize,
         beyond: Duration,
@@ -83,7 +83,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// What it does, in the table.
+    /// The verb's name in the table.
     pub fn name(self) -> &'static str {
         match self {
             Verb::Kill { .. } => "processes killed",
@@ -111,7 +111,7 @@ impl Verb {
         }
     }
 
-    /// How long it takes, as far as the schedule fixes it.
+    /// The verb's duration, as far as the schedule fixes it.
     pub fn time(self) -> Duration {
         match self {
             Verb::Stop { time, .. }

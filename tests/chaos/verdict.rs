@@ -1,4 +1,4 @@
-//! Lays all histories side by side, and says in a table what was done, what was seen, and what is wrong.
+//! Compares all histories, and prints a table of the faults, the events, and the violations.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,15 +11,15 @@ use redlatch_tests::traffic::{Counters, Kind, LONGEST_LEASE, OWN_KEYS};
 use crate::fleet::{RESPONSE, RETRY};
 use crate::residue::Residue;
 
-/// How much later than promised a call may return, on a machine with other things to do.
+/// How much later than promised a call may return on a busy machine.
 const GRACE: Duration = Duration::from_millis(1000);
-/// How long it may take to stand in the queue of a fair lock. Episodes of a short run are not much longer.
+/// How long a waiter may take to enter the queue of a fair lock. Episodes of a short run are hardly longer.
 const QUEUE: Duration = Duration::from_millis(500);
-/// How long a lock may be free while somebody waits for it: a call in doubt is repeated after a second.
+/// How long a lock may be free while a waiter waits for it: a call in doubt is repeated after a second.
 const IDLE: Duration = Duration::from_millis(2000);
 /// How long after a fault of the network or the server calls may still be in doubt.
 const SETTLE: Duration = Duration::from_millis(3000);
-/// How long after a DEL its holder may still believe. The server tells of it within ms; the rest is for a machine with other things to do.
+/// How long after a DEL its holder may still believe. The server reports it within ms; the rest is for a busy machine.
 const TOLD: Duration = Duration::from_millis(1000);
 
 pub struct Run<'a> {
@@ -28,10 +28,10 @@ pub struct Run<'a> {
     pub faults: Vec<Fault>,
     pub done: std::collections::BTreeMap<&'static str, u64>,
     pub residue: Residue,
-    /// Violations seen while it ran.
+    /// Violations that were seen during the run.
     pub seen: Vec<String>,
     pub lasted: Duration,
-    /// Open files and threads at the first rest and at the last.
+    /// The open files and threads at the first rest and at the last.
     pub burden: [(usize, usize); 2],
     /// How often the machine stood still.
     pub still: usize,
@@ -158,7 +158,7 @@ fn time(ns: u64) -> String {
     format!("{:.2?}", Duration::from_nanos(ns))
 }
 
-/// The value below which this share of a sorted list is.
+/// The value below which this share of a sorted list lies.
 fn at(sorted: &[u64], share: usize, of: usize) -> u64 {
     sorted.get((sorted.len() * share / of).min(sorted.len().saturating_sub(1))).copied().unwrap_or_default()
 }

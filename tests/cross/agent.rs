@@ -12,7 +12,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Starts it, and returns once its client has answered.
+    /// Starts the agent, and returns once its client has answered.
     pub fn start(language: &'static Language, url: &str) -> Result<Self, String> {
         Ok(Agent { language, agent: redlatch_tests::Agent::start(language.name, language.program, url)? })
     }

@@ -1,4 +1,4 @@
-//! What only some kinds promise.
+//! The promises of single kinds.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ fn every_language_counts_the_same_tokens() {
     );
 }
 
-/// How many stand in the queue of a fair lock.
+/// How many waiters stand in the queue of a fair lock.
 fn queued(view: &mut View, name: &str) -> usize {
     view.command(&["LLEN", &format!("redisson_lock_queue:{{{name}}}")])
 }
@@ -57,7 +57,7 @@ fn the_waiter_that_has_waited_longest_is_next_in_any_language() {
             let name = name.clone();
             move || {
                 let mut view = STAGE.server.view();
-                let parties: Vec<_> = STAGE.everybody().map(|agent| Party::new(agent, kind, &name)).collect();
+                let parties: Vec<_> = STAGE.agents().map(|agent| Party::new(agent, kind, &name)).collect();
                 let turn = |at: usize| &parties[(first + at * 3) % parties.len()];
                 turn(0).lock(None);
                 let mut waiting = Vec::new();
@@ -86,11 +86,12 @@ fn a_redisson_that_sleeps_over_a_free_fair_lock_is_woken_by_the_next_caller() {
             if !waiter.is_redisson() {
                 return;
             }
-            let (mut view, lease) = (STAGE.server.view(), Duration::from_millis(1500));
+            let mut view = STAGE.server.view();
+            let lease = Duration::from_millis(1500);
             holder.lock(Some(lease));
             let pending = waiter.begin_lock(None);
             eventually("the waiter to have asked", || (queued(&mut view, waiter.name()) == 1 || waiter.has(&mut view)).then_some(()));
-            // What the waiter reckons with is over when the lease is not.
+            // The time that the waiter counts with is over when the lease is not.
             let longer = "return redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 and redis.call('PEXPIRE', KEYS[1], ARGV[2])";
             let ms = (2 * lease).as_millis().to_string();
             view.command::<()>(&["EVAL", longer, "1", holder.name(), &holder.field(), &ms]);

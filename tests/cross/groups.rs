@@ -1,4 +1,4 @@
-//! One lock of three between languages: what it is made of is on the wire, so that each side meets the other's members.
+//! One lock of three between languages: its parts are on the wire, so that each side meets the other's parts.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::stage::{STAGE, every_pair};
 const LONG: Option<Duration> = Some(Duration::from_secs(60));
 const LETTERS: [&str; 3] = ["a", "b", "c"];
 
-/// Runs `check` for every ordered pair of languages, the second one with a lock of three, of `all` or of the `majority`.
+/// Runs `check` for every ordered pair of languages. The second one has a lock of three: of `all` or of the `majority`.
 fn with_each_rule(case: &str, check: impl Fn(&Party, &Party) + Sync) {
     for rule in ["all", "majority"] {
         every_pair(&format!("{rule}: {case}"), |kind| kind.name == "plain", |one, two| check(one, &two.of_three(rule)));
@@ -41,7 +41,8 @@ fn one_lock_of_three_is_three_locks_to_every_other_client() {
 #[test]
 fn locks_of_three_exclude_each_other_in_any_client() {
     with_each_rule("exclusion", |one, two| {
-        let (one, mut view) = (one.of_three(two.asked()), STAGE.server.view());
+        let one = one.of_three(two.asked());
+        let mut view = STAGE.server.view();
         one.lock(LONG);
         assert!(!two.try_lock(Duration::ZERO));
         one.unlock();
@@ -58,7 +59,7 @@ fn locks_of_three_exclude_each_other_in_any_client() {
 fn a_lock_of_three_waits_for_a_taken_part_and_gets_it() {
     with_each_rule("wait", |other, three| {
         let mut view = STAGE.server.view();
-        // Two of them, which no majority can do without.
+        // Two of the three, without which there is no majority.
         let taken = [other.of_one("a"), other.of_one("c")];
         taken.iter().for_each(|one| one.lock(LONG));
         let pending = three.begin_lock(LONG);

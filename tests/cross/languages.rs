@@ -1,35 +1,35 @@
-//! The table of languages. A new row is tested against all others, both ways round.
+//! The table of languages. A new row is tested against all others, in both directions.
 
 use redlatch::kinds::Traits;
 
-/// How to start a language's agent, and what its API calls the one error that every language must tell.
+/// How to start a language's agent, and the names of the errors that every language must report.
 pub struct Language {
     pub name: &'static str,
     pub program: &'static str,
-    /// Releasing what is not, or not any more, held.
+    /// The error about the release of a lock that is not, or no longer, held.
     pub not_held: &'static [&'static str],
-    /// Acquiring once more what is not reentrant.
+    /// The error about a second acquire of a lock that is not reentrant.
     pub already_held: &'static [&'static str],
     pub age: Age,
 }
 
-/// What a language is tested against, and with which kinds.
+/// The opponents and the kinds with which a language is tested.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Age {
-    /// Ours: against everybody, with every kind.
+    /// A language of redlatch: against every other, with every kind.
     Ours,
-    /// Redisson as it is now: against everybody, with every kind that it has.
+    /// The present Redisson: against every other, with every kind that it has.
     Newest,
-    /// Redisson as it was: against ours, with the kinds that most programs use.
+    /// An older Redisson: against the languages of redlatch, with the kinds that most programs use.
     Older,
 }
 
 impl Language {
-    /// Whether it has locks of this kind, as far as it is tested.
+    /// Whether the language has locks of this kind, as far as they are tested.
     pub fn has(&self, kind: &Traits) -> bool {
         match self.age {
             Age::Ours => true,
-            // What Redisson's can do of it is in multi.rs.
+            // multi.rs tests Redisson's own multi locks.
             Age::Newest => kind.redisson && kind.name != "multi",
             Age::Older => ["plain", "fair", "read", "write", "semaphore"].contains(&kind.name),
         }
@@ -41,7 +41,7 @@ impl Language {
     }
 }
 
-/// What `make agents` built.
+/// The launcher that `make agents` built.
 macro_rules! launcher {
     ($name:literal) => {
         concat!(env!("CARGO_MANIFEST_DIR"), "/../target/agents/", $name)
@@ -64,14 +64,14 @@ pub const ALL: &[Language] = &[
     REDISSON,
 ];
 
-/// Those that keys may still be shared with.
+/// The versions with which programs may still share keys.
 pub const OLDER: &[Language] = &[
     Language { name: "redisson 3.52.0", program: launcher!("redisson-3.52.0"), age: Age::Older, ..REDISSON },
     Language { name: "redisson 3.27.2", program: launcher!("redisson-3.27.2"), age: Age::Older, ..REDISSON },
 ];
 
-/// Before 3.32, a waiter of Redisson's fair lock that comes again is told to wait for what is left until its own reckoning of the lease's end;
-/// less than nothing is for ever.
+/// Before 3.32, a returning waiter of Redisson's fair lock sleeps for the rest of its own estimate of the lease. Less
+/// than zero means for ever.
 pub const OVERSLEEPS: &str = "redisson 3.27.2";
 
 const PYTHON: Language = Language {

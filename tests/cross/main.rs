@@ -1,4 +1,4 @@
-//! Every ordered pair of languages on one key, Redisson itself among them: each case is a promise, each pair a row.
+//! Every ordered pair of languages on one key, Redisson among them: each case is a promise, each pair a row.
 
 mod agent;
 mod details;
@@ -23,7 +23,7 @@ use party::{Party, SOON};
 use stage::{STAGE, every_pair, kinds};
 use waiting::{until_it_has, wait_besides, wait_for};
 
-/// Whether its waiters are told of a release.
+/// Whether a release wakes the waiters of the kind.
 fn is_told(traits: &Traits) -> bool {
     traits.exclusive && all_kinds::ALL.iter().any(|(other, kind)| other.name == traits.name && kind.wake("n", "u:1").channel.is_some())
 }
@@ -48,7 +48,7 @@ fn a_held_lock_excludes_every_other_owner() {
             assert!(two.is_locked());
             assert!(!two.is_held());
             assert!(!two.try_lock(Duration::ZERO));
-            // Redisson's try with a wait too short to subscribe in is an error, not a no.
+            // Redisson's try with too short a wait for its subscription is an error, not a refusal.
             assert!(!two.try_lock(Duration::from_secs(1)));
             one.unlock();
             assert!(!two.is_locked());
@@ -87,13 +87,14 @@ fn counts_mean_the_same_to_every_language() {
         "counts",
         |kind| kind.exclusive && kind.reentrant,
         |one, two| {
-            let (mut view, lease) = (STAGE.server.view(), Duration::from_secs(40));
+            let mut view = STAGE.server.view();
+            let lease = Duration::from_secs(40);
             for count in 1..=3 {
                 one.lock(Some(lease));
                 holds(&mut view, one, count);
             }
             let ttl = two.ttl();
-            // Redisson adds the leases of a writer up.
+            // Redisson adds up the leases of a writer.
             let most = if one.kind.0.name == "write" { 120_000 } else { 40_000 };
             assert!(ttl > 30_000 && ttl <= most, "{ttl} ms are left of {lease:?}");
             for count in [2, 1] {
@@ -135,7 +136,8 @@ fn only_the_last_release_wakes() {
 
 #[test]
 fn a_killed_holder_keeps_the_lock_for_its_lease_and_no_longer() {
-    let (case, lease) = ("kill", Duration::from_secs(8));
+    let case = "kill";
+    let lease = Duration::from_secs(8);
     all_at_once(languages::ALL.iter().chain(languages::OLDER).map(|language| {
         let job = move || {
             let doomed = Agent::start(language, &STAGE.server.url());
@@ -144,7 +146,8 @@ fn a_killed_holder_keeps_the_lock_for_its_lease_and_no_longer() {
             for kind in kinds(|kind| kind.exclusive && kind.redisson && language.has(kind)) {
                 for (waiter, other) in STAGE.waiters().filter(|(_, other)| other.has(&kind.0) && other.meets(language)) {
                     let name = format!("{case}: {}: {} → {}", kind.0.name, language.name, other.name);
-                    let (holder, waiter) = (Party::new(&doomed, kind, &name), Party::new(waiter, kind, &name));
+                    let holder = Party::new(&doomed, kind, &name);
+                    let waiter = Party::new(waiter, kind, &name);
                     let start = Instant::now();
                     holder.lock(Some(lease));
                     let pending = wait_for(&waiter, &mut view);
@@ -195,7 +198,8 @@ fn an_expired_lease_lets_the_next_owner_in() {
         "expiry",
         |kind| kind.exclusive,
         |holder, waiter| {
-            let (mut view, lease) = (STAGE.server.view(), Duration::from_millis(1500));
+            let mut view = STAGE.server.view();
+            let lease = Duration::from_millis(1500);
             let start = Instant::now();
             holder.lock(Some(lease));
             until_it_has(waiter, waiter.begin_lock(None), lease);
@@ -212,7 +216,7 @@ fn all_languages_together_lose_no_update() {
     const ROUNDS: u64 = 20;
     for kind in kinds(|kind| kind.exclusive && languages::ALL.iter().all(|language| language.has(kind))) {
         let unprotected = AtomicU64::new(0);
-        let jobs = STAGE.everybody().zip(languages::ALL.iter().cycle()).map(|(agent, language)| {
+        let jobs = STAGE.agents().zip(languages::ALL.iter().cycle()).map(|(agent, language)| {
             let unprotected = &unprotected;
             let job = move || {
                 let party = Party::new(agent, kind, &format!("all together: {}", kind.0.name));

@@ -1,5 +1,5 @@
-//! The values of a group between languages. Ours run every case of the table; Redisson's lock of them has no count and no time to live,
-//! and without a lease it cannot wait, so that it has cases of its own here.
+//! The values of a group between languages. Languages of redlatch run every case of the table. Redisson's multi lock
+//! has no count and no time to live, and cannot wait without a lease, so that it has cases of its own here.
 
 use std::time::Duration;
 
@@ -12,21 +12,22 @@ use crate::waiting::until_waiting;
 
 const LONG: Option<Duration> = Some(Duration::from_secs(60));
 
-/// The server has both values of the agents, each with its end, for this owner's so many holds.
+/// Checks that the server has both values of the agents for this owner, each with its end and this count of holds.
 pub fn holds(view: &mut View, party: &Party, count: u64) {
     let fields = view.hgetall(party.name());
     let counts: Vec<_> = fields.iter().filter(|(field, _)| field.ends_with(":lock_count")).map(|(_, count)| count.as_str()).collect();
     assert_eq!(counts, [count.to_string(), count.to_string()], "of {fields:?}");
-    // Of Kryo's groups an agent has a client of its own.
+    // For groups that Kryo encodes, an agent has a client of its own.
     let owner = if party.name().starts_with("kryo") { ":7".to_owned() } else { party.field() };
     let owned = fields.values().filter(|value| value.contains(&owner)).count();
     assert_eq!((owned, fields.len()), (2, 6), "of {fields:?}");
 }
 
-/// Runs `check` for each of ours and Redisson, both ways round, on groups whose values are texts, and where that can be had as Kryo writes them.
+/// Runs `check` for each language of redlatch with Redisson, in both directions: on groups whose values are texts, and
+/// on groups that Kryo encodes.
 fn with_redisson(case: &str, check: impl Fn(&Party, &Party) + Sync) {
     let kind = kinds(|kind| kind.name == "multi").next().expect("it is in the table");
-    let agents: Vec<_> = STAGE.everybody().zip(ALL.iter().cycle()).take(ALL.len()).collect();
+    let agents: Vec<_> = STAGE.agents().zip(ALL.iter().cycle()).take(ALL.len()).collect();
     let (ours, redissons): (Vec<_>, Vec<_>) = agents.into_iter().partition(|(_, language)| language.age == Age::Ours);
     let pairs = ours.iter().flat_map(|one| redissons.iter().flat_map(move |two| [(one, two), (two, one)]));
     let written = pairs.flat_map(|pair| ["text", "kryo"].map(|codec| (codec, pair)));
@@ -54,7 +55,7 @@ fn a_group_excludes_and_wakes_across_redisson() {
         two.unlock();
         assert!(!one.is_locked());
         assert!(one.try_lock(Duration::ZERO));
-        // Redisson says no when it evicts from two values.
+        // Redisson answers no when it evicts holders of two values.
         two.force_unlock();
         assert!(!one.is_locked());
         one.unlock_in_vain();

@@ -10,29 +10,29 @@ use crate::agent::{Agent, Pending, Refusal};
 use crate::languages::{Age, OVERSLEEPS};
 use crate::stage::{Kind, kinds};
 
-/// How long anything may take that needs no lease to run out; far below every lease that a case does not want to see ending.
+/// The longest time of any step that needs no lease to end. It is far below every lease that must last in a case.
 pub const SOON: Duration = Duration::from_secs(5);
 
-/// All parties have the same number, so that only the client's id tells them apart.
+/// All parties have the same owner number, so that only the client's id tells them apart.
 const OWNER: i64 = 7;
 
 pub struct Party<'a> {
     agent: &'a Agent,
     pub kind: Kind,
-    /// What the agent is told the kind is.
+    /// The name of the kind in the agent's commands.
     asked: &'static str,
     name: String,
 }
 
 impl<'a> Party<'a> {
     /// # Panics
-    /// When the agent is missing: a language that cannot be tested is a failure.
+    /// When the agent is missing: a language without an agent fails the test.
     pub fn new(agent: &'a Result<Agent, String>, kind: Kind, name: &str) -> Self {
         let agent = agent.as_ref().unwrap_or_else(|missing| panic!("{missing}"));
         Party { agent, kind, asked: kind.0.name, name: name.to_owned() }
     }
 
-    /// The same owner with one lock of the three whose names end with `a`, `b` and `c`: `all` of them, or the `majority`.
+    /// The same owner with one lock of three, whose names end with `a`, `b` and `c`: `all` of them, or the `majority`.
     pub fn of_three(&self, rule: &'static str) -> Party<'a> {
         Party { agent: self.agent, kind: self.kind, asked: rule, name: self.name.clone() }
     }
@@ -41,12 +41,12 @@ impl<'a> Party<'a> {
         self.asked
     }
 
-    /// The same owner with one of those three.
+    /// The same owner with one of those three locks.
     pub fn of_one(&self, letter: &str) -> Party<'a> {
         Party { agent: self.agent, kind: self.kind, asked: self.kind.0.name, name: format!("{}{letter}", self.name) }
     }
 
-    /// The same owner with the lock of the same name of another kind.
+    /// The same owner with a lock of another kind under the same name.
     pub fn of_kind(&self, name: &str) -> Party<'a> {
         let kind = kinds(|kind| kind.name == name).next().expect("it is in the table");
         Party { agent: self.agent, kind, asked: kind.0.name, name: self.name.clone() }
@@ -57,35 +57,35 @@ impl<'a> Party<'a> {
         &self.name
     }
 
-    /// The channel that this owner listens on as a waiter; `None`: it asks now and then.
+    /// The channel to which this owner's waiters listen; `None`: they try now and then.
     pub fn channel(&self) -> Option<String> {
         self.kind.1.wake(&self.name, &self.field()).channel
     }
 
-    /// What the server stores for this owner.
+    /// The name of this owner on the server.
     pub fn field(&self) -> String {
         let role = if self.kind.0.name == "write" { ":write" } else { "" };
         format!("{}:{OWNER}{role}", self.agent.client)
     }
 
-    /// What the server stores while this owner alone has so many holds.
+    /// The server's hash while this owner alone has so many holds.
     pub fn stored(&self, count: u64) -> BTreeMap<String, String> {
         let mode = Some(self.kind.0.name).filter(|name| ["read", "write"].contains(name));
         let mode = mode.map(|mode| ("mode".to_owned(), mode.to_owned()));
         mode.into_iter().chain([(self.field(), count.to_string())]).collect()
     }
 
-    /// Whether the server says that it has the lock.
+    /// Whether the server says that this owner has the lock.
     pub fn has(&self, view: &mut View) -> bool {
         view.hgetall(&self.name).contains_key(&self.field())
     }
 
-    /// Takes the lock, at once; `None` leaves the lease to the watchdog.
+    /// Takes the lock at once. `None` leaves the lease to the watchdog.
     pub fn lock(&self, lease: Option<Duration>) {
         self.begin_lock(lease).within(SOON).unwrap_or_else(|e| panic!("{e:?}"));
     }
 
-    /// Begins to take the lock, waiting for ever.
+    /// Begins to take the lock, with an unlimited wait.
     pub fn begin_lock(&self, lease: Option<Duration>) -> Pending {
         self.agent.ask(
             "lock",
@@ -93,7 +93,7 @@ impl<'a> Party<'a> {
         )
     }
 
-    /// Tries once, or until `wait` has passed.
+    /// Tries once, or until `wait` is over.
     pub fn try_lock(&self, wait: Duration) -> bool {
         self.yes(
             self.agent.ask("try_lock", json!({ "kind": self.asked, "name": self.name, "owner": OWNER, "wait": wait.as_millis() as u64 })),
@@ -104,7 +104,7 @@ impl<'a> Party<'a> {
         self.try_unlock().unwrap_or_else(|e| panic!("{e:?}"));
     }
 
-    /// Releases and must be told, in its language's words, that it does not hold the lock.
+    /// Releases the lock without holding it. The language must report its own error for that.
     pub fn unlock_in_vain(&self) {
         let refusal = self.try_unlock().expect_err("released what was lost");
         let language = self.agent.language;
@@ -120,7 +120,7 @@ impl<'a> Party<'a> {
         self.yes(self.simple("is_locked"))
     }
 
-    /// Whether this owner holds it, as the server knows.
+    /// Whether this owner holds the lock, by the server's answer.
     pub fn is_held(&self) -> bool {
         self.yes(self.simple("is_held"))
     }
@@ -133,12 +133,12 @@ impl<'a> Party<'a> {
         self.agent.language.age != Age::Ours
     }
 
-    /// Whether it sleeps until it is told if it looks at the lock a moment before a lease ends.
+    /// Whether a waiter of this client sleeps until a message if it looks at the lock a moment before a lease ends.
     pub fn may_oversleep(&self) -> bool {
         self.kind.0.fair && self.agent.language.name == OVERSLEEPS
     }
 
-    /// Whether somebody of this client, a Redisson, waits for a message.
+    /// Whether a waiter of this Redisson sleeps until a message.
     pub fn sleeps(&self) -> bool {
         self.value(self.simple("sleepers")).as_i64().expect("a number") > 0
     }
@@ -148,46 +148,47 @@ impl<'a> Party<'a> {
         self.value(self.simple("ttl")).as_i64().expect("a number")
     }
 
-    /// Runs an operation of a semaphore or a latch, of `n`; without `wait` it waits for ever, if it waits.
+    /// Begins an operation on `n` permits or counts. Without `wait`, a wait is unlimited.
     pub fn begin(&self, what: &str, n: i64, wait: Option<Duration>) -> Pending {
         let wait = wait.map(|time| time.as_millis() as u64);
         self.agent.ask(what, json!({ "kind": self.asked, "name": self.name, "owner": OWNER, "n": n, "wait": wait }))
     }
 
-    /// The same, of what is answered with yes or no.
+    /// An operation whose answer is yes or no.
     pub fn does(&self, what: &str, n: i64) -> bool {
         self.yes(self.begin(what, n, Some(Duration::ZERO)))
     }
 
-    /// The same, of what is answered with a number.
+    /// An operation whose answer is a number.
     pub fn number(&self, what: &str) -> i64 {
         self.value(self.begin(what, 1, Some(Duration::ZERO))).as_i64().expect("a number")
     }
 
-    /// Begins to take so many permits with ids; without `wait` it waits for ever, without `lease` they have no end.
+    /// Begins to take `n` permits with ids. Without `wait` the wait is unlimited; without `lease` the permits have no
+    /// end.
     pub fn begin_take(&self, n: i64, wait: Option<Duration>, lease: Option<Duration>) -> Pending {
         let ms = |time: Option<Duration>| time.map(|time| time.as_millis() as u64);
         self.agent.ask("take", json!({ "kind": self.asked, "name": self.name, "n": n, "wait": ms(wait), "lease": ms(lease) }))
     }
 
-    /// Takes so many permits with ids, at once, and gives the ids; none: they are not there.
+    /// Takes `n` permits with ids at once, and returns the ids; none: they are not available.
     pub fn take(&self, n: i64, lease: Option<Duration>) -> Vec<String> {
-        // Redisson's try with a wait too short to subscribe in is an error, not a no.
+        // Redisson's try with too short a wait for its subscription is an error, not a refusal.
         let wait = if lease.is_some() { Duration::from_secs(1) } else { Duration::ZERO };
         ids(&self.value(self.begin_take(n, Some(wait), lease)))
     }
 
-    /// Gives permits back by their ids; true: they were out.
+    /// Returns permits by their ids; true: they were out.
     pub fn give(&self, ids: &[String]) -> bool {
         self.yes(self.by_ids("give", ids, None))
     }
 
-    /// Has a permit last so long from now on.
+    /// Sets a permit's remaining time.
     pub fn extend(&self, id: &str, lease: Duration) -> bool {
         self.yes(self.by_ids("extend", &[id.to_owned()], Some(lease)))
     }
 
-    /// How many ms a permit still lasts, −1 without end.
+    /// How many ms a permit still lasts; −1: it has no end.
     pub fn left(&self, id: &str) -> i64 {
         self.value(self.by_ids("left", &[id.to_owned()], None)).as_i64().expect("a number")
     }
@@ -197,12 +198,12 @@ impl<'a> Party<'a> {
         self.agent.ask(what, json!({ "kind": self.asked, "name": self.name, "ids": ids.join(","), "lease": lease }))
     }
 
-    /// The fencing token that was given out last.
+    /// The latest fencing token.
     pub fn token(&self) -> i64 {
         self.value(self.simple("token")).as_i64().expect("a number")
     }
 
-    /// Takes the lock once more and must be told, in its language's words, that it has it already.
+    /// Takes the lock once more although it is not reentrant. The language must report its own error for that.
     pub fn lock_in_vain(&self) {
         let refusal = self.begin_lock(None).within(SOON).expect_err("taken twice");
         let language = self.agent.language;
@@ -227,7 +228,7 @@ impl<'a> Party<'a> {
     }
 }
 
-/// The ids of permits that an agent has answered.
+/// The permit ids in an agent's answer.
 pub fn ids(answer: &Value) -> Vec<String> {
     answer.as_str().expect("ids").split(',').filter(|id| !id.is_empty()).map(str::to_owned).collect()
 }

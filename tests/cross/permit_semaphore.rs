@@ -14,7 +14,7 @@ use crate::waiting::until_asleep;
 const KIND: &str = "permit_semaphore";
 const ENOUGH: Duration = secs(40);
 
-/// Available, out, all together.
+/// The permits that are available, out, and altogether.
 fn counts(party: &Party) -> [i64; 3] {
     ["count", "out", "all"].map(|what| party.number(what))
 }
@@ -26,7 +26,8 @@ fn an_id_means_the_same_to_every_language() {
         |kind| kind.name == KIND,
         |one, two| {
             assert!(one.does("try_set", 5) && !two.does("try_set", 9));
-            let (endless, leased) = (one.take(3, None), two.take(2, Some(secs(60))));
+            let endless = one.take(3, None);
+            let leased = two.take(2, Some(secs(60)));
             assert_eq!((endless.len(), leased.len()), (3, 2));
             assert_eq!((one.take(1, None).len(), two.take(1, None).len()), (0, 0));
             assert_eq!((counts(one), counts(two)), ([0, 5, 5], [0, 5, 5]));
@@ -57,13 +58,14 @@ fn a_permit_given_back_wakes_its_waiter() {
         "woken by a permit",
         |kind| kind.name == KIND,
         |one, two| {
-            let (mut view, channel) = (STAGE.server.view(), two.channel().expect("it is told"));
+            let mut view = STAGE.server.view();
+            let channel = two.channel().expect("it is told");
             assert!(one.does("try_set", 2));
             let held = one.take(2, None);
             let waiting = two.begin_take(2, None, Some(secs(60)));
             eventually("a listener", || (view.listeners(&channel) == 1).then_some(()));
             until_asleep(two);
-            // A Redisson that tries in vain must not be told again before it sleeps again.
+            // A Redisson that has tried in vain must not get another message before it sleeps again.
             for gift in held.chunks(if two.is_redisson() { 2 } else { 1 }) {
                 assert_eq!(waiting.now(), None);
                 assert!(one.give(gift));
@@ -81,7 +83,8 @@ fn a_permit_that_ends_lets_the_next_owner_in() {
         "end of a permit",
         |kind| kind.name == KIND,
         |one, two| {
-            let (start, lease) = (Instant::now(), Duration::from_millis(1500));
+            let start = Instant::now();
+            let lease = Duration::from_millis(1500);
             assert!(one.does("try_set", 1));
             let held = one.take(1, Some(lease));
             let next = ids(&two.begin_take(1, None, None).within(lease + SOON).expect("the lease ended"));
@@ -95,14 +98,18 @@ fn a_permit_that_ends_lets_the_next_owner_in() {
 
 #[test]
 fn a_permit_of_a_killed_process_comes_back_with_its_lease() {
-    let (case, lease, kind) = ("killed with a permit", secs(6), kinds(|kind| kind.name == KIND).next().expect("it is in the table"));
+    let case = "killed with a permit";
+    let lease = secs(6);
+    let kind = kinds(|kind| kind.name == KIND).next().expect("it is in the table");
     all_at_once(ALL.iter().map(|language| {
         let job = move || {
             let doomed = Agent::start(language, &STAGE.server.url());
             let mut waiting = Vec::new();
             for (waiter, other) in STAGE.waiters().filter(|(_, other)| other.has(&kind.0)) {
                 let name = format!("{case}: {} → {}", language.name, other.name);
-                let (holder, waiter, start) = (Party::new(&doomed, kind, &name), Party::new(waiter, kind, &name), Instant::now());
+                let holder = Party::new(&doomed, kind, &name);
+                let waiter = Party::new(waiter, kind, &name);
+                let start = Instant::now();
                 assert!(waiter.does("try_set", 1));
                 assert_eq!(holder.take(1, Some(lease)).len(), 1);
                 let pending = waiter.begin_take(1, None, None);
@@ -126,7 +133,7 @@ fn a_renewed_permit_is_one_like_all_others() {
         "renewed",
         |kind| kind.name == KIND,
         |one, two| {
-            // Only ours renew, and this agent takes it as a lock.
+            // Only redlatch renews permits, and its Rust agent takes them like a lock.
             if !one.is_rust() {
                 return;
             }
@@ -135,7 +142,8 @@ fn a_renewed_permit_is_one_like_all_others() {
             held.lock(None);
             assert_eq!(counts(two), [0, 1, 1]);
             let waiting = two.begin_take(1, None, None);
-            let (mut view, channel) = (STAGE.server.view(), two.channel().expect("it is told"));
+            let mut view = STAGE.server.view();
+            let channel = two.channel().expect("it is told");
             eventually("a listener", || (view.listeners(&channel) == 1).then_some(()));
             until_asleep(two);
             held.unlock();
@@ -148,14 +156,14 @@ fn a_renewed_permit_is_one_like_all_others() {
 fn all_languages_together_never_have_more_ids_than_permits() {
     let kind = kinds(|kind| kind.name == KIND).next().expect("it is in the table");
     let (inside, most) = (AtomicI64::new(0), AtomicI64::new(0));
-    let first = Party::new(STAGE.everybody().next().expect("there are some"), kind, "permit ids: all");
+    let first = Party::new(STAGE.agents().next().expect("there are some"), kind, "permit ids: all");
     assert!(first.does("try_set", 3));
-    let jobs = STAGE.everybody().zip(ALL.iter().cycle()).map(|(agent, language)| {
+    let jobs = STAGE.agents().zip(ALL.iter().cycle()).map(|(agent, language)| {
         let (inside, most) = (&inside, &most);
         let job = move || {
             let party = Party::new(agent, kind, "permit ids: all");
             for _ in 0..15 {
-                // A Redisson that has slept through its message asks again.
+                // A Redisson that has missed its message tries again after this wait.
                 let wait = party.is_redisson().then_some(secs(2));
                 let take = || ids(&party.begin_take(1, wait, Some(secs(60))).within(ENOUGH).expect("its turn comes"));
                 let held = std::iter::repeat_with(take).find(|held| !held.is_empty()).expect("it goes on without end");

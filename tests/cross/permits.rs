@@ -35,12 +35,13 @@ fn permits_given_back_wake_their_waiters() {
         "woken by permits",
         |kind| kind.name == "semaphore",
         |one, two| {
-            let (mut view, channel) = (STAGE.server.view(), two.channel().expect("it is told"));
+            let mut view = STAGE.server.view();
+            let channel = two.channel().expect("it is told");
             assert!(one.does("try_set", 2) && one.does("take", 2));
             let waiting = two.begin("take", 2, None);
             eventually("a listener", || (view.listeners(&channel) == 1).then_some(()));
             until_asleep(two);
-            // A Redisson that tries in vain must not be told again before it sleeps again.
+            // A Redisson that has tried in vain must not get another message before it sleeps again.
             let gifts: &[i64] = if two.is_redisson() { &[2] } else { &[1, 1] };
             for gift in gifts {
                 assert_eq!(waiting.now(), None);
@@ -57,14 +58,14 @@ fn permits_given_back_wake_their_waiters() {
 fn all_languages_together_never_hold_more_permits_than_there_are() {
     let kind = kinds(|kind| kind.name == "semaphore").next().expect("it is in the table");
     let (inside, most) = (AtomicI64::new(0), AtomicI64::new(0));
-    let first = Party::new(STAGE.everybody().next().expect("there are some"), kind, "permits: all");
+    let first = Party::new(STAGE.agents().next().expect("there are some"), kind, "permits: all");
     assert!(first.does("try_set", 3));
-    let jobs = STAGE.everybody().zip(ALL.iter().cycle()).map(|(agent, language)| {
+    let jobs = STAGE.agents().zip(ALL.iter().cycle()).map(|(agent, language)| {
         let (inside, most) = (&inside, &most);
         let job = move || {
             let party = Party::new(agent, kind, "permits: all");
             for _ in 0..15 {
-                // A Redisson that has slept through its message asks again.
+                // A Redisson that has missed its message tries again after this wait.
                 let wait = party.is_redisson().then_some(Duration::from_secs(2));
                 while party.begin("take", 1, wait).within(ENOUGH).expect("its turn comes") != true {}
                 most.fetch_max(inside.fetch_add(1, SeqCst) + 1, SeqCst);
@@ -86,8 +87,9 @@ fn a_latch_that_one_language_counts_down_lets_the_other_go() {
         "latch",
         |kind| kind.name == "latch",
         |one, two| {
-            let (mut view, channel) = (STAGE.server.view(), two.channel().expect("it is told"));
-            // Redisson finds no latch open in no time at all.
+            let mut view = STAGE.server.view();
+            let channel = two.channel().expect("it is told");
+            // Redisson finds no latch open with a wait of zero.
             let open = two.begin("take", 1, Some(Duration::from_secs(1))).within(SOON).expect("answered");
             assert_eq!(open, true, "what was never set is open");
             assert!(one.does("try_set", 2) && !two.does("try_set", 2));

@@ -8,10 +8,10 @@ use crate::party::{Party, SOON};
 use crate::stage::{STAGE, every_pair, kinds};
 use crate::waiting::wait_for;
 
-/// Far longer than anything waits here.
+/// Far longer than any wait in these tests.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Runs `check` for every ordered pair of languages, each side with its locks for reading and for writing.
+/// Runs `check` for every ordered pair of languages. Each side has its read lock and its write lock.
 fn every_pair_of_sides(case: &str, check: impl Fn([&Party; 2], [&Party; 2]) + Sync) {
     every_pair(case, |kind| kind.name == "read", |one, two| check([one, &one.of_kind("write")], [two, &two.of_kind("write")]));
 }
@@ -86,23 +86,24 @@ fn a_reader_whose_lease_ends_lets_a_writer_in() {
         read.unlock_in_vain();
         other_write.unlock();
         let mut view = STAGE.server.view();
-        // Redisson before 4.3 leaves what it remembers an unlock by until that ends by itself.
+        // Redisson before 4.3 keeps its memory of an unlock until that memory ends by itself.
         let mut left = || view.keys(&format!("*{}*", read.name())).into_iter().find(|key| !key.starts_with("redisson_unlock_latch"));
         eventually("nothing left", || left().is_none().then_some(()));
     });
 }
 
-/// A writer of ours, and one of Redisson, that are neither of these two; where both these are of Redisson, there is no third.
+/// A third writer from redlatch and one from Redisson, beside these two parties. If both parties are Redissons, there
+/// is no third Redisson.
 fn other_writers<'a>(name: &'a str, two: [&'a Party; 2]) -> impl Iterator<Item = Party<'a>> {
     let kind = kinds(|kind| kind.name == "write").next().expect("it is in the table");
-    let all = || STAGE.everybody().map(move |agent| Party::new(agent, kind, name));
+    let all = || STAGE.agents().map(move |agent| Party::new(agent, kind, name));
     let is_other = move |writer: &Party| two.iter().all(|party| party.of_kind("write").field() != writer.field());
     let ours = all().find(move |writer| !writer.is_redisson() && is_other(writer));
     let redissons = all().find(move |writer| writer.is_redisson() && is_other(writer));
     [Some(ours.expect("there are more than two of ours")), redissons].into_iter().flatten()
 }
 
-/// The dead reader's field is still there, and the lock lives for as long as the living reader had asked for.
+/// The dead reader's field is still there. The lock lives for as long as the lease that the living reader asked for.
 #[test]
 fn a_writer_comes_in_at_once_when_the_last_living_reader_goes_though_a_dead_reader_of_another_library_is_left() {
     every_pair_of_sides("dead reader", |[dead, _], [living, _]| {

@@ -1,5 +1,5 @@
-//! Where the cases run: one server, and two agents of every language, so that a language also meets itself in another process; and one of
-//! every older Redisson.
+//! The place of the cases: one server, and two agents of every language, so that a language also meets itself in
+//! another process; and one agent of every older Redisson.
 
 use std::sync::LazyLock;
 use std::thread;
@@ -11,10 +11,10 @@ use crate::agent::Agent;
 use crate::languages::{ALL, Language, OLDER};
 use crate::party::Party;
 
-/// An agent, or why there is none.
+/// An agent, or the reason why there is none.
 pub type Actor = Result<Agent, String>;
 
-/// The server and the agents; they end with this process.
+/// The server and the agents. They end with this process.
 pub struct Stage {
     pub server: Server,
     holders: Vec<Actor>,
@@ -37,17 +37,17 @@ pub static STAGE: LazyLock<Stage> = LazyLock::new(|| {
 });
 
 impl Stage {
-    /// The agents that only wait, or are older, with their languages.
+    /// The agents with which others only wait, and the older ones, with their languages.
     pub fn waiters(&self) -> impl Iterator<Item = (&Actor, &'static Language)> {
         self.waiters.iter().zip(ALL).chain(self.older())
     }
 
-    /// All agents but the older ones, as often as each language has some: in the order of [`ALL`].
-    pub fn everybody(&self) -> impl Iterator<Item = &Actor> {
+    /// All agents but the older ones, in the order of [`ALL`], as often as each language has one.
+    pub fn agents(&self) -> impl Iterator<Item = &Actor> {
         self.holders.iter().chain(&self.waiters)
     }
 
-    /// One of ours that is no holder: where none of ours waits it has no part in a pair.
+    /// An agent of redlatch without a lock, which plays the newcomer where the waiter is of another library.
     pub fn bystander(&self) -> &Actor {
         &self.waiters[0]
     }
@@ -64,13 +64,13 @@ impl Stage {
 /// A row of the table of kinds.
 pub type Kind = &'static (Traits, &'static dyn kinds::Kind);
 
-/// The kinds that `of` is true of.
+/// The kinds for which `of` is true.
 pub fn kinds(of: impl Fn(&Traits) -> bool) -> impl Iterator<Item = Kind> {
     kinds::ALL.iter().filter(move |(traits, _)| of(traits))
 }
 
-/// Runs `check` for every kind that `of` is true of, one kind after another, and every ordered pair of languages, all at once, each with a
-/// lock of its own.
+/// Runs `check` for every kind for which `of` is true, one kind after another. All ordered pairs of languages run at
+/// once, each with a lock of its own.
 pub fn every_pair(case: &str, of: impl Fn(&Traits) -> bool, check: impl Fn(&Party, &Party) + Sync) {
     for kind in kinds(of) {
         let pairs = STAGE.holders().flat_map(|one| STAGE.waiters().map(move |two| (one, two)));

@@ -17,19 +17,22 @@ const LATEST: Duration = ms(700);
 fn every_wait_ends_in_time_while_a_cluster_starts_anew() {
     let server = Server::with(Options { clustered: true, ..Options::default() });
     server.view().take_every_slot();
-    let (url, done) = (format!("redis+cluster://{}?response_timeout=1&retry_for=3", server.address()), AtomicBool::new(false));
+    let url = format!("redis+cluster://{}?response_timeout=1&retry_for=3", server.address());
+    let done = AtomicBool::new(false);
     let waits = [ms(20), ms(400), ms(1400)];
     let failures = thread::scope(|scope| {
         let mut waiters = Vec::new();
         for (traits, _) in ALL {
             let client = client(&url);
             for owner in 1..=3_i64 {
-                let (client, done) = (client.clone(), &done);
+                let client = client.clone();
+                let done = &done;
                 let wait = move |round: usize| {
                     let wait = waits[round % waits.len()];
                     let name = format!("{{{}}}{}", traits.name, if traits.name == "multi" { "\0value" } else { "" });
                     let numbers = if traits.held && traits.name != "permit" { Vec::new() } else { vec![1] };
-                    let (wait_at_most, lease) = (Some(wait), Some(ms(500)));
+                    let wait_at_most = Some(wait);
+                    let lease = Some(ms(500));
                     let request = Request { wait: wait_at_most, lease, numbers, ..Request::new(Op::Acquire, traits.name, &name, owner) };
                     let begun = Instant::now();
                     let end = client.run_blocking(request);

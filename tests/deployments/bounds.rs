@@ -204,7 +204,8 @@ impl Cell {
     }
 
     fn keeps_its_bound(self) {
-        let (name, asked) = (format!("{:?} {}", self.call, self.blocking), Instant::now());
+        let name = format!("{:?} {}", self.call, self.blocking);
+        let asked = Instant::now();
         let answer = match self.call.request(self.hold) {
             Some(request) => {
                 let is_of_hold = matches!(self.call, Call::Release | Call::Extend | Call::Inspect);

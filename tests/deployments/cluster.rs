@@ -110,7 +110,7 @@ fn a_replica_that_takes_over_serves_the_next_call() {
     let name = name_at(&cluster, 1);
     client.lock(&name).blocking().acquire().expect("free").release().expect("held");
     cluster.fail_over(&name);
-    let guard = client.lock(&name).wait(secs(20)).blocking().acquire().expect("somebody serves it");
+    let guard = client.lock(&name).wait(secs(20)).blocking().acquire().expect("a master serves the slot");
     guard.ensure().expect("held");
     guard.release().expect("held");
 }
@@ -169,7 +169,8 @@ fn a_cluster_that_is_down_is_asked_ever_more_rarely_though_servers_are_named_tha
     };
     // By now half a second passes between two refusals.
     eventually("refusals", || (refusals() > 7).then_some(()));
-    let (since, before) = (Instant::now(), refusals());
+    let since = Instant::now();
+    let before = refusals();
     eventually("four more", || (refusals() >= before + 4).then_some(()));
     assert!(since.elapsed() >= ms(1500), "three pauses lie between them: {:?}", since.elapsed());
     cluster.servers[0].view().command::<()>(&["CONFIG", "SET", "cluster-require-full-coverage", "no"]);

@@ -31,7 +31,7 @@ fn is_waited_for(view: &mut View) -> bool {
 }
 
 fn is_not_synced<T>(result: Result<T, Error>) -> String {
-    let error = result.map(drop).expect_err("nobody has confirmed it");
+    let error = result.map(drop).expect_err("no replica has confirmed it");
     assert!(matches!(error, Error::NotSynced { confirmed: 0, expected: 1, .. }), "{error:?}");
     error.to_string()
 }
@@ -55,7 +55,9 @@ fn a_cut_link_grants_nothing_and_the_error_says_what_to_check() {
     let master = Server::start();
     let proxy = Proxy::start(&master);
     let replica = master.replica_over(proxy.port());
-    let (client, patient, mut view) = (confirmed(&master.url(), 100), confirmed(&master.url(), 10_000), master.view());
+    let client = confirmed(&master.url(), 100);
+    let patient = confirmed(&master.url(), 10_000);
+    let mut view = master.view();
     patient.lock("before").blocking().acquire().expect("confirmed").release().expect("held");
     proxy.stall(redlatch_tests::Direction::ToClient);
     for wait in [ms(0), secs(5)] {
@@ -72,7 +74,8 @@ fn a_cut_link_grants_nothing_and_the_error_says_what_to_check() {
 fn no_other_caller_waits_while_a_call_is_confirmed() {
     let master = Server::start();
     let replica = master.replica();
-    let (client, mut view) = (confirmed(&master.url(), 15_000), master.view());
+    let client = confirmed(&master.url(), 15_000);
+    let mut view = master.view();
     let held = client.lock("held").blocking().acquire().expect("confirmed");
     replica.pause();
     std::thread::scope(|scope| {
@@ -81,8 +84,11 @@ fn no_other_caller_waits_while_a_call_is_confirmed() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("an event queue");
         assert!(client.lock("n").blocking().is_locked().expect("answered"));
         assert!(runtime.block_on(client.lock("held").is_locked()).expect("answered"));
-        assert!(client.lock("held").blocking().try_acquire().expect("answered").is_none(), "somebody holds it, and that needs nobody");
-        held.release().expect("a release waits for nobody");
+        assert!(
+            client.lock("held").blocking().try_acquire().expect("answered").is_none(),
+            "the lock is held, and a refusal needs no confirmation"
+        );
+        held.release().expect("a release waits for no replica");
         assert!(!view.exists("held"));
         assert!(is_waited_for(&mut view) && !waiting.is_finished());
         replica.resume();
@@ -93,7 +99,8 @@ fn no_other_caller_waits_while_a_call_is_confirmed() {
 #[test]
 fn a_failover_keeps_what_was_confirmed() {
     let sentinels = Sentinels::start();
-    let (client, other) = (confirmed(&sentinels.url(), 5_000), super::client(&format!("{}?retry_for=20", sentinels.url())));
+    let client = confirmed(&sentinels.url(), 5_000);
+    let other = super::client(&format!("{}?retry_for=20", sentinels.url()));
     let guards: Vec<_> = (0..20).map(|n| client.lock(&format!("n{n}")).lease(secs(60)).blocking().acquire().expect("confirmed")).collect();
     sentinels.servers[0].stop();
     sentinels.until_master(1);
@@ -110,7 +117,8 @@ fn a_failover_keeps_what_was_confirmed() {
 fn a_dropped_acquire_leaves_nothing() {
     let master = Server::start();
     let replica = master.replica();
-    let (client, mut view) = (confirmed(&master.url(), 15_000), master.view());
+    let client = confirmed(&master.url(), 15_000);
+    let mut view = master.view();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build().expect("threads");
     client.lock("before").blocking().acquire().expect("confirmed").release().expect("held");
     replica.pause();
@@ -128,14 +136,16 @@ fn a_dropped_acquire_leaves_nothing() {
 fn a_hold_that_is_passed_on_is_confirmed() {
     let master = Server::start();
     let replica = master.replica();
-    let (client, patient, mut view) = (confirmed(&master.url(), 300), confirmed(&master.url(), 10_000), master.view());
+    let client = confirmed(&master.url(), 300);
+    let patient = confirmed(&master.url(), 10_000);
+    let mut view = master.view();
     patient.lock("before").blocking().acquire().expect("confirmed").release().expect("held");
     let held = client.lock("n").blocking().acquire().expect("confirmed");
     replica.pause();
     let waiters = std::thread::scope(|scope| {
         let waiters = [0; 2].map(|_| scope.spawn(|| client.lock("n").wait(secs(20)).blocking().acquire().map(drop)));
         eventually("a listener", || (!view.channels("*").is_empty()).then_some(()));
-        held.release().expect("a release waits for nobody");
+        held.release().expect("a release waits for no replica");
         waiters.map(|waiter| waiter.join().expect("no panic"))
     });
     waiters.into_iter().for_each(|waiter| drop(is_not_synced(waiter)));
@@ -150,7 +160,8 @@ fn a_hold_that_is_passed_on_is_confirmed() {
 fn a_wait_that_ends_while_its_lock_is_confirmed_ends_with_the_lock() {
     let master = Server::start();
     let replica = master.replica();
-    let (client, mut view) = (confirmed(&master.url(), 20_000), master.view());
+    let client = confirmed(&master.url(), 20_000);
+    let mut view = master.view();
     // A short hold is passed on; after a longer one the waiter tries for itself.
     for held_for in [ms(0), ms(100)] {
         let wait = secs(2);
@@ -161,7 +172,7 @@ fn a_wait_that_ends_while_its_lock_is_confirmed_ends_with_the_lock() {
         client.submit(client.ticket(), waiting, move |taken| drop(sender.send(taken)));
         let begun = Instant::now();
         std::thread::sleep(held_for);
-        held.release().expect("a release waits for nobody");
+        held.release().expect("a release waits for no replica");
         until_waited_for(&mut view);
         let early = end.recv_timeout((wait + ms(500)).saturating_sub(begun.elapsed()));
         assert!(early.is_err(), "held for {held_for:?}: {early:?}, though the replica may still confirm it");
@@ -178,7 +189,8 @@ fn many_callers_take_turns_and_each_hold_is_on_the_replica() {
     const EACH: u64 = 25;
     let master = Server::start();
     let replica = master.replica();
-    let (client, count) = (confirmed(&master.url(), 10_000), AtomicU64::new(0));
+    let client = confirmed(&master.url(), 10_000);
+    let count = AtomicU64::new(0);
     let turns = || {
         let mut view = replica.view();
         for _ in 0..EACH {

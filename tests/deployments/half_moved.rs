@@ -76,7 +76,8 @@ fn no_two_owners_get_one_token_in_any_order_of_a_moving_slots_keys() {
                 run(Op::Acquire, 1);
                 run(Op::Release, 1);
             }
-            let (mut moving, id) = (Move::of(&cluster, &name), cluster.id(1));
+            let mut moving = Move::of(&cluster, &name);
+            let id = cluster.id(1);
             let tokens = format!("redisson_lock_token:{{{name}}}");
             let begun = Instant::now();
             let held = run(Op::Acquire, 1).items[0];
@@ -123,11 +124,12 @@ fn a_writer_that_goes_on_reading_leaves_no_half_of_a_lock_while_its_slot_moves()
             let calls = cluster.servers[0].view().calls();
             calls.get("hgetall").is_some_and(|calls| *calls > 0).then_some(())
         });
-        let (mut view, writer) = (cluster.servers[0].view(), format!("{}:1:write", client.id()));
+        let mut view = cluster.servers[0].view();
+        let writer = format!("{}:1:write", client.id());
         let fields = view.hgetall(&name);
         assert!(
             fields.get("mode").map(String::as_str) != Some("write") || fields.contains_key(&writer),
-            "nobody writes, and nobody else may read: {fields:?}"
+            "no owner writes, and no other owner may read: {fields:?}"
         );
         moving.end();
         releasing.join().expect("no panic");
@@ -136,7 +138,7 @@ fn a_writer_that_goes_on_reading_leaves_no_half_of_a_lock_while_its_slot_moves()
         let calls = cluster.servers[place].view().calls();
         ["publish", "spublish"].iter().filter_map(|command| calls.get(*command)).sum::<u64>()
     };
-    assert!(messages(0) + messages(1) > 0, "those who wait to read are told");
+    assert!(messages(0) + messages(1) > 0, "waiting readers are told");
     assert!(run(Op::Acquire, "read", 2).done, "readers may read");
     for owner in [1, 2] {
         run(Op::Release, "read", owner);

@@ -14,7 +14,8 @@ fn act(client: &Client, name: &str, words: &[&str]) -> Result<Answer, Error> {
 
 /// Reads page after page, until there are no more.
 fn listed(client: &Client, words: &[&str]) -> BTreeSet<String> {
-    let (mut next, mut names) = (String::new(), BTreeSet::new());
+    let mut next = String::new();
+    let mut names = BTreeSet::new();
     while next != "0" {
         let page = act(client, "", &[&["SCAN", &next], words].concat()).expect("answered");
         let mut texts = page.texts.into_iter().map(|text| String::from_utf8(text).expect("they are UTF-8"));

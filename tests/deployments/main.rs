@@ -56,7 +56,8 @@ fn use_every_kind(client: &Client, name: &str) {
 /// One client holds the lock, and another one waits and gets it soon after the release.
 fn hand_over(from: &Client, to: &Client, name: &str, meanwhile: impl FnOnce()) {
     let held = from.lock(name).blocking().acquire().expect("free");
-    let (waiter, name) = (to.clone(), name.to_owned());
+    let waiter = to.clone();
+    let name = name.to_owned();
     let waiting = std::thread::spawn(move || waiter.lock(&name).wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
     meanwhile();
     held.release().expect("held");

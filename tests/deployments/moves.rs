@@ -19,7 +19,8 @@ fn moves() -> usize {
 
 /// Takes and releases a lock until told to end. Returns how often, and the longest time of an acquire.
 fn take_and_release(client: &Client, lock: &redlatch::LockBuilder, ended: &AtomicBool, inside: impl Fn()) -> (u64, Duration) {
-    let (mut rounds, mut longest) = (0, Duration::ZERO);
+    let mut rounds = 0;
+    let mut longest = Duration::ZERO;
     while !ended.load(SeqCst) {
         let begun = Instant::now();
         let guard = lock.clone().wait(secs(20)).blocking().acquire().unwrap_or_else(|error| panic!("{}: {error}", client.id()));
@@ -64,11 +65,16 @@ fn wake_across_a_move(cluster: &Cluster, [holder, waiter]: &[Client; 2], name: &
 fn slots_that_move_all_the_time_lose_no_update_and_no_call_and_no_waiter() {
     let cluster = Cluster::start(3, 0);
     let name = name_at(&cluster, 0);
-    let (moves, count, ended) = (moves(), AtomicU64::new(0), AtomicBool::new(false));
+    let moves = moves();
+    let count = AtomicU64::new(0);
+    let ended = AtomicBool::new(false);
     let clients = [client(&cluster.url()), client(&cluster.url())];
     let (mut wakes, lanes) = thread::scope(|scope| {
         let lane = |lane: usize| {
-            let (client, plain, count, ended) = (&clients[lane % 2], lane < LANES / 2, &count, &ended);
+            let client = &clients[lane % 2];
+            let plain = lane < LANES / 2;
+            let count = &count;
+            let ended = &ended;
             let lock = if plain { client.lock(&name) } else { client.fair_lock(&format!("{{{name}}}:fair")) };
             let add_one = move || {
                 if plain {
@@ -91,7 +97,8 @@ fn slots_that_move_all_the_time_lose_no_update_and_no_call_and_no_waiter() {
     let rounds: u64 = lanes.iter().map(|(_, (rounds, _))| rounds).sum();
     let longest = lanes.iter().map(|(_, (_, longest))| *longest).max().unwrap_or_default();
     wakes.sort();
-    let (median, last) = (wakes[moves / 2], wakes[moves - 1]);
+    let median = wakes[moves / 2];
+    let last = wakes[moves - 1];
     println!(
         "{rounds} rounds during {moves} moves, the longest acquire {longest:?}; woken after {median:?} in the median, {last:?} at most"
     );

@@ -59,7 +59,7 @@ fn each_lock_works_with_the_scripts_rights_alone_and_a_waiter_is_told_what_is_mi
     server.view().command::<()>(&["ACL", "SETUSER", "default", "-hello", "-subscribe", "-client", "-info"]);
     let (a, b) = (connect(&server), connect(&server));
     let held = a.lock("n").lease(Duration::from_secs(60)).blocking().acquire().expect("free");
-    let refused = b.lock("n").wait(PATIENCE).blocking().acquire().map(drop).expect_err("nobody would wake it").to_string();
+    let refused = b.lock("n").wait(PATIENCE).blocking().acquire().map(drop).expect_err("no message would wake it").to_string();
     assert!(refused.contains("'subscribe'") && refused.contains("ACL SETUSER"), "{refused}");
     assert!(b.lock("n").blocking().try_acquire().expect("answered").is_none());
     held.release().expect("held");

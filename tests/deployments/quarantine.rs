@@ -34,7 +34,7 @@ fn a_replica_that_takes_over_after_a_crash_keeps_what_it_has_and_grants_nothing_
     sentinels.servers[0].stop();
     sentinels.until_master(1);
     is_held_back(client.lock("new"));
-    let again = lock.wait(secs(SOON)).blocking().acquire().expect("whoever holds it may take it once more");
+    let again = lock.wait(secs(SOON)).blocking().acquire().expect("a holder may take its lock once more");
     again.release().expect("held twice");
     held.ensure().expect("it is renewed");
     held.release().expect("held");
@@ -67,7 +67,8 @@ fn a_replica_that_shows_that_it_has_everything_grants_at_once() {
     let client = careful(&format!("redis+replicated://{},{}", servers[0].address(), servers[1].address()));
     take(client.lock("n"), 20);
     for from in [0, 1] {
-        let (mut view, to) = (servers[from].view(), servers[1 - from].port().to_string());
+        let mut view = servers[from].view();
+        let to = servers[1 - from].port().to_string();
         eventually("an orderly change", || view.try_command::<()>(&["FAILOVER", "TO", "127.0.0.1", &to]).ok());
         eventually("another master", || role(&mut servers[1 - from].view(), "master"));
         take(client.lock("n"), SOON);

@@ -22,7 +22,8 @@ fn the_server_that_calls_itself_the_master_is_used() {
 fn no_client_listens_for_a_waiter_that_gave_up_while_its_connection_was_reopened() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
-    let (there, here) = (client(&server.url()), client(&format!("redis+replicated://127.0.0.1:{}?retry_for=10", proxy.port())));
+    let there = client(&server.url());
+    let here = client(&format!("redis+replicated://127.0.0.1:{}?retry_for=10", proxy.port()));
     let held = there.lock("n").blocking().acquire().expect("free");
     let mut view = server.view();
     std::thread::scope(|scope| {
@@ -38,5 +39,5 @@ fn no_client_listens_for_a_waiter_that_gave_up_while_its_connection_was_reopened
     held.release().expect("held");
     // When this subscription is there, all earlier ones have been there.
     hand_over(&there, &here, "m", || eventually("a listener", || view.channels("*").iter().any(|name| name.contains("{m}")).then_some(())));
-    eventually("nobody who listens", || view.channels("*").is_empty().then_some(()));
+    eventually("no subscriber", || view.channels("*").is_empty().then_some(()));
 }

@@ -35,19 +35,19 @@ fn waiters_and_clients_with_failing_calls_learn_of_another_master_from_the_senti
     let url = format!("{}?retry_for=20", sentinels.url());
     let (one, two) = (client(&url), client(&url));
     let listen = |count: usize| {
-        let mut who = sentinels.views().map(|mut view| view.command::<String>(&["CLIENT", "LIST"]).matches(" sub=1 ").count());
-        who.all(|listening| listening == count).then_some(())
+        let mut listeners = sentinels.views().map(|mut view| view.command::<String>(&["CLIENT", "LIST"]).matches(" sub=1 ").count());
+        listeners.all(|listening| listening == count).then_some(())
     };
     let held = one.lock("n").blocking().acquire().expect("free");
-    listen(0).expect("nobody waits yet");
+    listen(0).expect("no waiter is there yet");
     let waiting = std::thread::spawn(move || two.lock("n").wait(secs(30)).blocking().acquire().map(|guard| guard.release()));
-    eventually("a waiter who listens to each sentinel", || listen(1));
+    eventually("a waiter's subscription to each sentinel", || listen(1));
     held.release().expect("held");
     waiting.join().expect("no panic").expect("free").expect("held");
-    eventually("nobody who listens, now that nobody waits", || listen(0));
+    eventually("no subscription after the last wait", || listen(0));
     sentinels.servers[0].stop();
     let calling = std::thread::spawn(move || one.lock("n").blocking().acquire().map(|guard| guard.release()));
-    eventually("one who listens because its call fails", || listen(1));
+    eventually("the subscription of a client with a failing call", || listen(1));
     calling.join().expect("no panic").expect("another master").expect("held");
 }
 

@@ -23,12 +23,12 @@ fn waiters_listen_and_are_woken_on_the_channels_that_the_program_chooses() {
     // The subscriptions of one waiting client: to ordinary channels, and to sharded ones.
     for (sharded, plain, of_slots) in [("auto", 0, 1), ("on", 0, 1), ("off", 1, 0), ("both", 1, 1)] {
         hand_over(&choosing(&cluster, sharded), &choosing(&cluster, sharded), "n", || {
-            eventually("who listens", || {
+            eventually("the subscriptions", || {
                 let found = (listeners(&cluster, "NUMSUB"), listeners(&cluster, "SHARDNUMSUB"));
                 (found == (plain, of_slots)).then_some(())
             });
         });
-        eventually("nobody", || (listeners(&cluster, "NUMSUB") + listeners(&cluster, "SHARDNUMSUB") == 0).then_some(()));
+        eventually("no subscription", || (listeners(&cluster, "NUMSUB") + listeners(&cluster, "SHARDNUMSUB") == 0).then_some(()));
     }
 }
 
@@ -42,7 +42,7 @@ fn a_client_that_chooses_both_channels_wakes_and_is_woken_by_every_client() {
             hand_over(from, to, "n", || {
                 eventually("a listener", || (listeners(&cluster, "NUMSUB") + listeners(&cluster, "SHARDNUMSUB") == ears).then_some(()));
             });
-            eventually("nobody", || (listeners(&cluster, "NUMSUB") + listeners(&cluster, "SHARDNUMSUB") == 0).then_some(()));
+            eventually("no subscription", || (listeners(&cluster, "NUMSUB") + listeners(&cluster, "SHARDNUMSUB") == 0).then_some(()));
         }
     }
     super::use_every_kind(&tolerant, "every");

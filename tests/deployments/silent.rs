@@ -15,7 +15,8 @@ fn one_silent_sentinel_of_three_keeps_no_caller_from_a_lock() {
     let sentinels = Sentinels::start();
     for silent in 0..3 {
         sentinels.pause(silent);
-        let (client, began) = (client(&sentinels.url()), Instant::now());
+        let client = client(&sentinels.url());
+        let began = Instant::now();
         for _ in 0..8 {
             let guard = client.lock("n").wait(secs(2)).blocking().acquire().expect("two sentinels and the master are well");
             // By then the client must ask again which server is the master.
@@ -91,7 +92,8 @@ fn the_answer_of_a_sentinel_that_was_cut_off_never_counts() {
 fn a_master_that_no_sentinel_knows_is_an_error_before_the_wait_is_over() {
     let sentinels = Sentinels::start();
     let client = client(&sentinels.url().replace("mymaster", "theirs"));
-    let (asked, wait) = (Instant::now(), secs(2));
+    let asked = Instant::now();
+    let wait = secs(2);
     let error = client.lock("n").wait(wait).blocking().acquire().map(drop).expect_err("no sentinel knows it");
     assert!(matches!(&error, Error::Config(said) if said.contains("`theirs`")), "{error:?}");
     assert!(asked.elapsed() < wait + secs(2), "{:?} for a wait of {wait:?}", asked.elapsed());
@@ -129,7 +131,8 @@ fn calls_at_healthy_servers_go_on_while_those_at_a_silent_one_fail() {
     let names = [0, 1, 2].map(|place| name_at(&cluster, place));
     names.iter().for_each(|name| client.lock(name).wait(secs(20)).blocking().acquire().expect("free").release().expect("held"));
     cluster.servers[2].pause();
-    let (done, failed) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let done = AtomicBool::new(false);
+    let failed = AtomicUsize::new(0);
     let section = |number: usize| client.lock(&names[number % 2]).wait(secs(20)).blocking().acquire()?.release();
     let (sections, error) = thread::scope(|scope| {
         scope.spawn(|| {
@@ -137,7 +140,9 @@ fn calls_at_healthy_servers_go_on_while_those_at_a_silent_one_fail() {
                 failed.fetch_add(usize::from(client.lock(&names[2]).blocking().try_acquire().is_err()), SeqCst);
             }
         });
-        let (began, mut sections, mut error) = (Instant::now(), 0, None);
+        let began = Instant::now();
+        let mut sections = 0;
+        let mut error = None;
         while sections < SECTIONS && error.is_none() && began.elapsed() < secs(20) {
             error = section(sections).err();
             sections += 1;

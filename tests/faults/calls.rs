@@ -21,7 +21,8 @@ pub struct Sent {
 pub fn carried_out(kind: &'static Traits, server: &Arc<Server>, change: &'static Change) -> Sent {
     let mut view = server.view();
     view.command::<()>(&["FLUSHALL"]);
-    let (stage, mut monitor) = (Stage::new(kind, server), server.monitor());
+    let stage = Stage::new(kind, server);
+    let mut monitor = server.monitor();
     (change.before)(&stage);
     // An undo is about the client's remembered requests, so they stay.
     if change.name != "undo" {
@@ -55,7 +56,8 @@ pub fn again(view: &mut View, call: &Seen) -> redis::Value {
 /// The same call as if it were sent now: every time in it that lies near its sending moves on by as much.
 pub fn in_time(view: &mut View, call: &Seen) -> Seen {
     let (seconds, micros): (i64, i64) = view.command(&["TIME"]);
-    let (now, sent) = (seconds * 1000 + micros / 1000, call.at.as_millis() as i64);
+    let now = seconds * 1000 + micros / 1000;
+    let sent = call.at.as_millis() as i64;
     let is_of_then = |time: &i64| (sent - 1_000..sent + 30_000).contains(time);
     let later = |word: &Vec<u8>| {
         let time = std::str::from_utf8(word).ok().and_then(|word| word.parse().ok()).filter(is_of_then);

@@ -32,31 +32,36 @@ fn an_acquire_dropped_at_any_step_leaves_nothing() {
         let client = connect(&run.url());
         dropped_at_the_packet(run, &client, || {});
         nothing_is_left(&mut run.server.view(), &run.name);
-        client.lock(&run.name).wait(PATIENCE).blocking().acquire().expect("nobody stands before it").release().expect("held");
+        client.lock(&run.name).wait(PATIENCE).blocking().acquire().expect("no waiter stands before it").release().expect("held");
     });
 }
 
 #[test]
 fn a_waiter_dropped_at_any_step_leaves_nothing() {
     at_every_packet("waiter", |run| {
-        let (client, holder) = (connect(&run.url()), connect(&run.server.url()));
+        let client = connect(&run.url());
+        let holder = connect(&run.server.url());
         let held = holder.lock(&run.name).lease(LONG).blocking().acquire().expect("free");
         dropped_at_the_packet(run, &client, || held.release().expect("held"));
         nothing_is_left(&mut run.server.view(), &run.name);
-        client.lock(&run.name).wait(PATIENCE).blocking().acquire().expect("nobody stands before it").release().expect("held");
+        client.lock(&run.name).wait(PATIENCE).blocking().acquire().expect("no waiter stands before it").release().expect("held");
     });
 }
 
 #[test]
 fn a_waiter_dropped_while_its_silent_connection_is_replaced_leaves_nothing() {
-    let (server, runtime) = (Server::start(), runtime());
+    let server = Server::start();
+    let runtime = runtime();
     let holder = connect(&server.url());
     let job = |name: String| {
-        let (server, runtime, holder) = (&server, &runtime, &holder);
+        let server = &server;
+        let runtime = &runtime;
+        let holder = &holder;
         let job = {
             let name = name.clone();
             move || {
-                let (proxy, mut view) = (Proxy::start(server), server.view());
+                let proxy = Proxy::start(server);
+                let mut view = server.view();
                 let client = connect(&server.url_at(proxy.port()));
                 let held = holder.lock(&name).lease(LONG).blocking().acquire().expect("free");
                 let lock = client.lock(&name).lease(LONG);
@@ -85,8 +90,11 @@ fn a_waiter_dropped_while_its_silent_connection_is_replaced_leaves_nothing() {
 
 #[test]
 fn a_waiter_that_comes_and_goes_while_another_subscription_is_being_ended_leaves_nothing() {
-    let (server, runtime) = (Server::start(), runtime());
-    let (holder, proxy, mut view) = (connect(&server.url()), Proxy::start(&server), server.view());
+    let server = Server::start();
+    let runtime = runtime();
+    let holder = connect(&server.url());
+    let proxy = Proxy::start(&server);
+    let mut view = server.view();
     let client = connect(&server.url_at(proxy.port()));
     let held = holder.lock("n").lease(LONG).blocking().acquire().expect("free");
     client.lock("other").blocking().acquire().expect("free").release().expect("held");
@@ -107,7 +115,7 @@ fn a_waiter_that_comes_and_goes_while_another_subscription_is_being_ended_leaves
     proxy.cut();
     assert!(!second.join().expect("no panic").unwrap_or_default(), "it is held by another one");
     proxy.accept();
-    eventually("a subscription for who is gone", || (subscriptions(&mut view) > subscribed).then_some(()));
+    eventually("a subscription for a waiter that is gone", || (subscriptions(&mut view) > subscribed).then_some(()));
     held.release().expect("held");
     nothing_is_left(&mut view, "n");
 }
@@ -115,7 +123,8 @@ fn a_waiter_that_comes_and_goes_while_another_subscription_is_being_ended_leaves
 #[test]
 fn a_release_dropped_at_any_step_is_carried_out() {
     at_every_packet("release", |run| {
-        let (client, runtime) = (connect(&run.url()), runtime());
+        let client = connect(&run.url());
+        let runtime = runtime();
         let guard = runtime.block_on(client.lock(&run.name).lease(LONG).acquire()).expect("free");
         run.hold();
         let task = runtime.spawn(guard.release());
@@ -133,9 +142,11 @@ fn acquires_dropped_at_random_under_contention_leave_nothing_and_stop_no_other_w
     const LANES: u64 = 16;
     const ROUNDS: u64 = 100;
     let server = Server::start();
-    let (clients, runtime) = (Arc::new([connect(&server.url()), connect(&server.url())]), runtime());
+    let clients = Arc::new([connect(&server.url()), connect(&server.url())]);
+    let runtime = runtime();
     let lane = |lane: u64| {
-        let (clients, mut dice) = (clients.clone(), dice::Dice::new(12, lane));
+        let clients = clients.clone();
+        let mut dice = dice::Dice::new(12, lane);
         runtime.spawn(async move {
             let mut dropped = 0;
             for round in 0..ROUNDS {
@@ -153,13 +164,15 @@ fn acquires_dropped_at_random_under_contention_leave_nothing_and_stop_no_other_w
     let dropped: u64 = lanes.into_iter().map(|lane| runtime.block_on(lane).expect("no panic")).sum();
     assert!(dropped > LANES && dropped < LANES * ROUNDS, "{dropped} of {} were dropped", LANES * ROUNDS);
     nothing_is_left(&mut server.view(), "n");
-    clients[0].lock("n").wait(PATIENCE).blocking().acquire().expect("nobody stands before it").release().expect("held");
+    clients[0].lock("n").wait(PATIENCE).blocking().acquire().expect("no waiter stands before it").release().expect("held");
 }
 
 #[test]
 fn an_acquire_of_permits_dropped_at_any_step_leaves_nothing() {
     at_every_packet("permits", |run| {
-        let (client, other, runtime) = (connect(&run.url()), connect(&run.server.url()), runtime());
+        let client = connect(&run.url());
+        let other = connect(&run.server.url());
+        let runtime = runtime();
         let (semaphore, seen) = (client.permit_semaphore(&run.name), other.permit_semaphore(&run.name));
         assert!(seen.try_set_permits(3).blocking().expect("answered"));
         run.hold();
@@ -172,6 +185,6 @@ fn an_acquire_of_permits_dropped_at_any_step_leaves_nothing() {
         run.proxy.flow();
         let counts = || [seen.available(), seen.acquired()].map(|count| count.blocking().expect("answered"));
         eventually("all of them there", || (counts() == [3, 0]).then_some(()));
-        semaphore.acquire_many(3).wait(PATIENCE).blocking().expect("nobody stands before it");
+        semaphore.acquire_many(3).wait(PATIENCE).blocking().expect("no waiter stands before it");
     });
 }

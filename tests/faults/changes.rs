@@ -75,7 +75,7 @@ const FAIR: &[Change] =
 
 const SHARED: &[Change] = &[freeing("release beside another reader", Stage::take_beside, |stage| stage.give(0))];
 
-const DOWNGRADE: &[Change] = &[freeing("release of one who goes on reading", Stage::take_and_read, |stage| stage.give(0))];
+const DOWNGRADE: &[Change] = &[freeing("release of a writer that goes on reading", Stage::take_and_read, |stage| stage.give(0))];
 
 /// Operations on keys of any kind.
 const KEYS: &[Change] = &[

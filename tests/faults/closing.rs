@@ -70,7 +70,8 @@ fn is_counted(kind: &str) -> bool {
 
 impl<'a> Round<'a> {
     fn begin(server: &'a Server, other: &Client, number: u64) -> Self {
-        let (name, client) = (format!("r{number}"), connect(&format!("{}?watchdog=120", server.url())));
+        let name = format!("r{number}");
+        let client = connect(&format!("{}?watchdog=120", server.url()));
         let member = |client: &Client, name: &str| Member { client: client.clone(), kind: "plain", name: name.to_owned() };
         let group = |of: &Client| {
             let members = vec![member(&client, &format!("{name}:plain")), member(of, &format!("{name}:second"))];
@@ -103,13 +104,15 @@ impl<'a> Round<'a> {
 
     /// One thread: sends all sorts of requests until the client is closed.
     fn ask(&self, mut dice: Dice, thread: i64) {
-        let (mut pending, mut holds) = (Vec::<Asked>::new(), Vec::<(Client, Request)>::new());
+        let mut pending = Vec::<Asked>::new();
+        let mut holds = Vec::<(Client, Request)>::new();
         for number in 0.. {
             let (traits, _) = dice.pick(ALL);
             let owner = thread + THREADS * number;
             let of_group = traits.name == "plain" && dice.percent(50);
             let client = if of_group { dice.pick(&self.groups) } else { &self.client };
-            let (ticket, on_own_thread) = (client.ticket(), dice.percent(60));
+            let ticket = client.ticket();
+            let on_own_thread = dice.percent(60);
             let ask = |client: &Client, request| Asked::by(client, ticket, request, on_own_thread);
             let end = match dice.below(10) {
                 0..=4 => {
@@ -184,7 +187,8 @@ impl<'a> Round<'a> {
 
     /// The server's record of this client's owners, by kind, as far as their names are there.
     fn left(&self) -> Vec<(String, String)> {
-        let (mut view, stem) = (self.server.view(), format!("{}:", self.client.id()));
+        let mut view = self.server.view();
+        let stem = format!("{}:", self.client.id());
         let mut left = Vec::new();
         for key in view.keys(&format!("*{}:*", self.name)).into_iter().filter(|key| !key.starts_with("redlatch_request")) {
             let names = match &*view.kind(&key) {

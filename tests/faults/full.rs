@@ -45,7 +45,8 @@ fn a_full_server_lets_a_lock_of_any_kind_be_passed_on() {
     all_at_once(passing.map(|(kind, _)| {
         let job = || {
             let server = Arc::new(Server::start());
-            let (stage, mut view) = (Stage::new(kind, &server), server.view());
+            let stage = Stage::new(kind, &server);
+            let mut view = server.view();
             // A release gives way to other clients 10 ms after its hold began. A busy machine may need that long to
             // fill the server.
             eventually("a lock that is passed on", || passed_on(&stage, &mut view).then_some(()));
@@ -59,8 +60,10 @@ fn a_full_server_lets_a_lock_of_any_kind_be_passed_on() {
 fn passed_on(stage: &Stage, view: &mut View) -> bool {
     let (first, second) = (2, 3);
     stage.take();
-    let (released, mut full) = (std::sync::mpsc::channel(), stage.server.view());
-    let (client, release) = (stage.client.clone(), stage.release_of(first));
+    let released = std::sync::mpsc::channel();
+    let mut full = stage.server.view();
+    let client = stage.client.clone();
+    let release = stage.release_of(first);
     stage.begin_to_wait_and(first, move |taken| {
         assert!(taken.expect("there is room").done);
         limit(&mut full, "1");

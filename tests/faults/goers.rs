@@ -156,7 +156,8 @@ impl Stage {
 
     /// Plays one moment. False: the moment never came.
     fn play(&self, doing: Doing, going: Going, moment: Moment) -> bool {
-        let (proxy, number) = (Proxy::start(&self.server), self.runs.fetch_add(1, SeqCst));
+        let proxy = Proxy::start(&self.server);
+        let number = self.runs.fetch_add(1, SeqCst);
         let client = connect(&self.server.url_at(proxy.port()));
         let run = Run { stage: self, name: format!("n{number}"), proxy, client };
         if self.has_permits() {
@@ -202,7 +203,8 @@ impl Run<'_> {
     }
 
     fn play(&self, doing: Doing, going: Going, moment: Moment) -> bool {
-        let (kind, other) = (self.stage.traits.name, &self.stage.other);
+        let kind = self.stage.traits.name;
+        let other = &self.stage.other;
         let mut in_the_way = match doing {
             Doing::Wait => Some(self.occupy(if kind == "read" { "write" } else { kind })),
             Doing::Force => Some(self.occupy(kind)),
@@ -285,7 +287,8 @@ impl Run<'_> {
         match moment {
             Moment::NotPolled | Moment::Polled => true,
             Moment::Packet(..) => {
-                let (mut view, mut rests) = (self.stage.server.view(), Instant::now());
+                let mut view = self.stage.server.view();
+                let mut rests = Instant::now();
                 eventually("the packet", || {
                     // A waiter that listens sends nothing for a while.
                     let waits = doing == Doing::Wait && self.is_waiting(&mut view, scripts);
@@ -322,7 +325,8 @@ impl Run<'_> {
 
     /// Releases what a caller that stays was granted.
     fn give_back(&self, doing: Doing, own: Option<Request>, end: Option<End>) {
-        let (kind, closed) = (self.stage.traits.name, self.client.is_closed());
+        let kind = self.stage.traits.name;
+        let closed = self.client.is_closed();
         match (doing, end) {
             (Doing::Acquire | Doing::Wait, Some(Ok(taken))) if taken.done && kind != "latch" => {
                 let by = if closed { &self.stage.other } else { &self.client };
@@ -345,7 +349,8 @@ impl Run<'_> {
     }
 
     fn nothing_is_left(&self, what: &str) {
-        let (mut view, since) = (self.stage.server.view(), Instant::now());
+        let mut view = self.stage.server.view();
+        let since = Instant::now();
         loop {
             let mut left = [view.keys(&format!("*{}*", self.name)), view.channels("*")].concat();
             left.retain(|key| self.is_about_it(key) && !key.starts_with("redisson_lock_token"));

@@ -31,7 +31,9 @@ fn a_holder_stopped_for_less_than_a_third_of_its_lease_keeps_its_lock() {
     let server = Server::start();
     let mut holder = worker(format!("{}?watchdog=6", server.url()));
     assert_eq!(holder.ask("acquire n"), "ok");
-    let (client, mut view, began) = (connect(&server.url()), server.view(), Instant::now());
+    let client = connect(&server.url());
+    let mut view = server.view();
+    let began = Instant::now();
     // These moments are right after a renewal and right before the next.
     for left in [6_000, 4_300, 6_000, 4_300] {
         eventually("that much is left of its lease", || (view.pttl("n") <= left).then_some(()));

@@ -63,7 +63,7 @@ fn a_late_release_takes_nothing_from_the_next_holder() {
     guard.release().expect("the repeat is carried out");
     let next = scene.other.lock("n").lease(LONG).blocking().acquire().expect("free");
     assert!(scene.proxy.deliver_kept());
-    next.ensure().expect("nobody took it away");
+    next.ensure().expect("no copy took it away");
     assert_eq!(counts(&mut scene.server.view(), "n"), ["1"]);
     next.release().expect("held");
 }
@@ -91,13 +91,14 @@ fn a_late_renewal_prolongs_no_other_owners_lease() {
     scene.proxy.refuse();
     scene.proxy.cut();
     let next = scene.other.lock("n").lease(secs(5)).wait(LONG).blocking().acquire().expect("the lease ended");
-    let (mut view, asked) = (scene.server.view(), Instant::now());
+    let mut view = scene.server.view();
+    let asked = Instant::now();
     let left = view.pttl("n");
     assert!(scene.proxy.deliver_kept());
     let since = asked.elapsed().as_millis() as i64;
     assert!(view.pttl("n") <= left, "it lives longer than {left} ms after {since} ms");
     assert!(guard.ensure().is_err(), "its lease ran out");
-    next.ensure().expect("nobody took it away");
+    next.ensure().expect("no copy took it away");
     assert_eq!(counts(&mut view, "n"), ["1"]);
     next.release().expect("held");
 }
@@ -131,7 +132,7 @@ fn a_release_after_the_lease_takes_nothing_from_the_next_holder() {
     let guard = scene.client.lock("n").lease(ms(300)).blocking().acquire().expect("free");
     let next = scene.other.lock("n").lease(LONG).wait(PATIENCE).blocking().acquire().expect("the lease ended");
     assert_eq!(guard.release().expect_err("it was lost").code(), "lost");
-    next.ensure().expect("nobody took it away");
+    next.ensure().expect("no copy took it away");
     assert_eq!(counts(&mut scene.server.view(), "n"), ["1"]);
     next.release().expect("held");
 }

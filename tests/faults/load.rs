@@ -10,7 +10,9 @@ fn connections_killed_all_the_time_lose_no_update_and_leak_nothing() {
     const LANES: u64 = 6;
     let server = Server::start();
     let clients = [connect(&server.url()), connect(&server.url())];
-    let (inside, counter, done) = (AtomicU64::new(0), AtomicU64::new(0), AtomicBool::new(false));
+    let inside = AtomicU64::new(0);
+    let counter = AtomicU64::new(0);
+    let done = AtomicBool::new(false);
     let lane = |client: &Client| {
         let mut sections = 0;
         while !done.load(SeqCst) {
@@ -48,7 +50,8 @@ fn connections_killed_all_the_time_lose_no_update_and_leak_nothing() {
 fn a_short_wait_ends_by_a_closed_connection_only_where_no_new_one_answers_in_time() {
     const AN_ANSWER: Duration = ms(250);
     let server = Server::start();
-    let (client, mut view) = (connect(&server.url()), server.view());
+    let client = connect(&server.url());
+    let mut view = server.view();
     for round in 0..300 {
         client.lock("n").wait(PATIENCE).blocking().acquire().expect("it is free").release().expect("held");
         for kind in ["normal", "pubsub"] {

@@ -28,7 +28,7 @@ fn a_holder_stopped_beyond_its_lease_knows_it_at_its_first_look() {
         assert!(first.starts_with("lost ") && first.contains("process was paused"), "it says {first}");
         assert!(holder.ask("lost").starts_with("lost "));
         assert!(holder.ask("release").starts_with("lost "));
-        next.ensure().expect("nobody took it away");
+        next.ensure().expect("no release took it away");
         next.release().expect("held");
     }
 }
@@ -41,7 +41,8 @@ fn no_holder_believes_longer_than_the_server_does() {
         let job = move || {
             let proxy = Proxy::start(server);
             proxy.delay(delay);
-            let (client, mut view) = (connect(&format!("{}?watchdog=3", server.url_at(proxy.port()))), server.view());
+            let client = connect(&format!("{}?watchdog=3", server.url_at(proxy.port())));
+            let mut view = server.view();
             let (watched, leased) = (format!("watched {delay:?}"), format!("leased {delay:?}"));
             let one = client.lock(&watched).blocking().acquire().expect("free");
             let two = client.lock(&leased).lease(secs(3)).blocking().acquire().expect("free");
@@ -88,7 +89,8 @@ fn a_holder_cut_off_in_any_way_stops_believing_before_another_has_it() {
     let job = |(name, part): (&'static str, Part)| {
         let job = move || {
             let proxy = Proxy::start(server);
-            let (holder, other) = (connect(&format!("{}?watchdog=2", server.url_at(proxy.port()))), connect(&server.url()));
+            let holder = connect(&format!("{}?watchdog=2", server.url_at(proxy.port())));
+            let other = connect(&server.url());
             let guard = holder.lock(name).blocking().acquire().expect("free");
             part(&proxy);
             let waiting = thread::spawn(move || other.lock(name).wait(PATIENCE).blocking().acquire().map(|guard| (guard, Instant::now())));
@@ -118,7 +120,8 @@ fn every_deletion_of_a_key_is_told_long_before_the_lease_ends() {
     let job = |(way, lease): (&'static [&'static str], Option<Duration>)| {
         let job = move || {
             let server = Server::start();
-            let (client, mut view) = (connect(&server.url()), server.view());
+            let client = connect(&server.url());
+            let mut view = server.view();
             let lock = client.lock("n");
             let guard = lease.map_or(lock.clone(), |lease| lock.lease(lease)).blocking().acquire().expect("free");
             lasts(&mut view);
@@ -144,7 +147,8 @@ fn lasts(view: &mut View) {
 #[test]
 fn an_evicted_key_is_told_long_before_the_lease_ends() {
     let server = Server::start();
-    let (client, mut view) = (connect(&server.url()), server.view());
+    let client = connect(&server.url());
+    let mut view = server.view();
     let guard = client.lock("n").lease(LONG).blocking().acquire().expect("free");
     lasts(&mut view);
     view.command::<()>(&["CONFIG", "SET", "maxmemory-policy", "allkeys-random"]);
@@ -158,7 +162,9 @@ fn an_evicted_key_is_told_long_before_the_lease_ends() {
 #[test]
 fn a_release_takes_nothing_from_the_next_holder() {
     let server = Server::start();
-    let (client, other, mut view) = (connect(&server.url()), connect(&server.url()), server.view());
+    let client = connect(&server.url());
+    let other = connect(&server.url());
+    let mut view = server.view();
     // In each round another moment: whether the holder is told before it releases is a matter of time.
     for round in 0..10 {
         let name = format!("n{round}");
@@ -166,9 +172,9 @@ fn a_release_takes_nothing_from_the_next_holder() {
         view.command::<i64>(&["DEL", &name]);
         let next = other.lock(&name).lease(LONG).blocking().acquire().expect("free");
         let released = guard.release();
-        assert_eq!(counts(&mut view, &name), ["1"], "the one who has it");
+        assert_eq!(counts(&mut view, &name), ["1"], "the present holder");
         assert!(is_lost(released));
-        next.ensure().expect("nobody took it away");
+        next.ensure().expect("no release took it away");
         next.release().expect("held");
     }
 }
@@ -213,7 +219,8 @@ fn a_holder_without_other_calls_is_told_of_a_loss_after_a_cut() {
         let job = move || {
             let server = Server::start();
             let proxy = Proxy::start(&server);
-            let (client, mut view) = (connect(&server.url_at(proxy.port())), server.view());
+            let client = connect(&server.url_at(proxy.port()));
+            let mut view = server.view();
             let guard = client.lock("n").lease(LONG).blocking().acquire().expect("free");
             lasts(&mut view);
             if refused {

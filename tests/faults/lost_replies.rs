@@ -78,7 +78,8 @@ fn an_inner_acquire_cut_anywhere_counts_once() {
 #[test]
 fn a_release_cut_anywhere_frees_the_lock_once_and_leaves_the_next_holder_alone() {
     at_every_packet("release", |run| {
-        let (client, other) = (connect(&run.url()), connect(&run.server.url()));
+        let client = connect(&run.url());
+        let other = connect(&run.server.url());
         let guard = client.lock(&run.name).lease(LONG).blocking().acquire().expect("free");
         run.cut();
         let next = || other.lock(&run.name).lease(LONG).wait(PATIENCE).blocking().acquire();
@@ -90,7 +91,7 @@ fn a_release_cut_anywhere_frees_the_lock_once_and_leaves_the_next_holder_alone()
         });
         let next: BlockingGuard = next.expect("it is released");
         released.expect("it was held, and is not any more");
-        next.ensure().expect("nobody took it away");
+        next.ensure().expect("no repeat took it away");
         assert_eq!(counts(&mut run.server.view(), &run.name), ["1"]);
         next.release().expect("held");
         nothing_is_left(&mut run.server.view(), &run.name);
@@ -100,7 +101,8 @@ fn a_release_cut_anywhere_frees_the_lock_once_and_leaves_the_next_holder_alone()
 #[test]
 fn permits_taken_and_given_back_with_a_cut_anywhere_count_once_and_leave_nothing_else() {
     at_every_packet("permits", |run| {
-        let (client, other) = (connect(&run.url()), connect(&run.server.url()));
+        let client = connect(&run.url());
+        let other = connect(&run.server.url());
         let (semaphore, seen) = (client.semaphore(&run.name), other.semaphore(&run.name));
         assert!(seen.try_set_permits(5).blocking().expect("answered"));
         run.cut();
@@ -117,7 +119,8 @@ fn permits_taken_and_given_back_with_a_cut_anywhere_count_once_and_leave_nothing
 #[test]
 fn permits_with_ids_taken_and_given_back_with_a_cut_anywhere_count_once_and_leave_nothing_else() {
     at_every_packet("permit-ids", |run| {
-        let (client, other) = (connect(&run.url()), connect(&run.server.url()));
+        let client = connect(&run.url());
+        let other = connect(&run.server.url());
         let (semaphore, seen) = (client.permit_semaphore(&run.name), other.permit_semaphore(&run.name));
         let counts = || [seen.available(), seen.acquired()].map(|count| count.blocking().expect("answered"));
         assert!(seen.try_set_permits(5).blocking().expect("answered"));

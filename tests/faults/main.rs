@@ -54,7 +54,9 @@ fn counts(view: &mut View, name: &str) -> Vec<String> {
 fn nothing_is_left(view: &mut View, name: &str) {
     let since = Instant::now();
     loop {
-        let (key, ttl, listeners) = (view.hgetall(name), view.pttl(name), view.listeners(&channel(name)));
+        let key = view.hgetall(name);
+        let ttl = view.pttl(name);
+        let listeners = view.listeners(&channel(name));
         if key.is_empty() && listeners == 0 {
             return;
         }

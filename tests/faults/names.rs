@@ -12,13 +12,14 @@ const CLIENT_SLACK: u64 = 4_000_000;
 fn names_that_were_used_leave_nothing_in_the_server_and_nothing_in_the_clients() {
     let names = std::env::var("REDLATCH_TEST_NAMES").map_or(30_000, |count| count.parse().expect("REDLATCH_TEST_NAMES is a number"));
     let server = Server::start();
-    let (mut worker, mut view) = (worker(server.url()), server.view());
+    let mut worker = worker(server.url());
+    let mut view = server.view();
     let mut memory = |first: u64, end: u64| {
         for first in (first..end).step_by(PART as usize) {
             assert_eq!(worker.ask(&format!("names {first} {}", PART.min(end - first))), "ok");
         }
         eventually("a server without keys", || view.keys("*").is_empty().then_some(()));
-        eventually("a server that nobody listens to", || view.channels("*").is_empty().then_some(()));
+        eventually("a server without subscribers", || view.channels("*").is_empty().then_some(()));
         (view.memory(), worker.memory())
     };
     // By then everything exists that is made only once.
@@ -34,7 +35,7 @@ fn names_that_were_used_leave_nothing_in_the_server_and_nothing_in_the_clients()
         before.1
     );
     let subscriptions = view.calls().get("subscribe").copied().unwrap_or_default();
-    assert!(subscriptions > names / 10, "{subscriptions} subscriptions: hardly anybody waited");
+    assert!(subscriptions > names / 10, "{subscriptions} subscriptions: hardly any client waited");
     assert!(after.0 < before.0 + SERVER_SLACK, "the server has {} bytes, it had {}", after.0, before.0);
     assert!(after.1 < before.1 + CLIENT_SLACK, "the client has {} bytes, it had {}", after.1, before.1);
 }

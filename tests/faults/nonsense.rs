@@ -49,7 +49,8 @@ fn no_call_takes_the_answer_of_another_over_a_connection_that_brings_nonsense() 
     for (wrong, bytes) in NONSENSE {
         let server = Server::start();
         let proxy = Proxy::start(&server);
-        let (client, other) = (connect(&server.url_at(proxy.port())), connect(&server.url()));
+        let client = connect(&server.url_at(proxy.port()));
+        let other = connect(&server.url());
         let taken = (0..CALLS).filter(|i| is_taken(*i));
         let held: Vec<_> = taken.map(|i| other.lock(&format!("n{i}")).blocking().acquire().expect("free")).collect();
         run(pairs(&client, CALLS as usize));

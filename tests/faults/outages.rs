@@ -41,7 +41,9 @@ fn is_unavailable(title: &str, end: Result<Answer, Error>, wait: Option<Duration
 fn every_kind_ends(url: &str, end: impl Fn(&str, Result<Answer, Error>, Option<Duration>) + Sync) {
     let cells = ALL.iter().flat_map(|(traits, _)| WAITS.map(|wait| (traits, wait)));
     all_at_once(cells.map(|(traits, wait)| {
-        let (url, end, title) = (format!("{url}{TRIES}"), &end, format!("{} {wait:?}", traits.name));
+        let url = format!("{url}{TRIES}");
+        let end = &end;
+        let title = format!("{} {wait:?}", traits.name);
         (title.clone(), move || end(&title, try_for(&connect(&url), traits, 1, wait), wait))
     }));
 }

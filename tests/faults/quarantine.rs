@@ -22,11 +22,12 @@ fn cut_off(proxy: &Proxy) {
 fn a_server_without_quarantine_that_comes_back_empty_grants_a_lock_twice() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
-    let (one, two) = (connect(&server.url_at(proxy.port())), connect(&server.url()));
+    let one = connect(&server.url_at(proxy.port()));
+    let two = connect(&server.url());
     let held = one.lock("n").blocking().acquire().expect("free");
     cut_off(&proxy);
     server.restart();
-    let other = two.lock("n").blocking().try_acquire().expect("answered").expect("nobody has it, says the server");
+    let other = two.lock("n").blocking().try_acquire().expect("answered").expect("no owner has it, by the server's word");
     held.ensure().expect("its lease has not ended");
     other.ensure().expect("the server says so");
 }
@@ -35,7 +36,8 @@ fn a_server_without_quarantine_that_comes_back_empty_grants_a_lock_twice() {
 fn a_server_in_quarantine_grants_no_lock_that_a_holder_still_believes_in() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
-    let (one, two) = (connect(&format!("{}{SHORT}", server.url_at(proxy.port()))), connect(&format!("{}{SHORT}", server.url())));
+    let one = connect(&format!("{}{SHORT}", server.url_at(proxy.port())));
+    let two = connect(&format!("{}{SHORT}", server.url()));
     let held = one.lock("n").wait(PATIENCE).blocking().acquire().expect("free");
     // The second client has seen the server before; the third one has not.
     two.lock("seen").wait(PATIENCE).blocking().acquire().expect("free").release().expect("held");
@@ -83,7 +85,8 @@ fn a_server_that_has_only_just_started_grants_nothing_of_any_kind() {
         assert!(lock.clone().wait(ms(20)).blocking().try_acquire().expect("an answer").is_none());
         assert!(runtime.block_on(lock.try_acquire()).expect("an answer").is_none());
     }
-    let (semaphore, with_ids) = (client.semaphore("semaphore"), client.permit_semaphore("permits"));
+    let semaphore = client.semaphore("semaphore");
+    let with_ids = client.permit_semaphore("permits");
     assert!(semaphore.try_set_permits(1).blocking().expect("answered") && with_ids.try_set_permits(1).blocking().expect("answered"));
     assert!(!semaphore.try_acquire(1).blocking().expect("an answer"));
     assert!(with_ids.try_acquire().blocking().expect("an answer").is_none());
@@ -121,7 +124,7 @@ fn a_call_whose_reply_was_lost_with_the_server_leaves_nothing_held() {
     let trying = thread::spawn(move || client.lock("n").blocking().try_acquire());
     eventually("the lock", || server.view().exists("n").then_some(()));
     let fields = server.view().hgetall("n");
-    let (owner, count) = fields.iter().next().expect("somebody has it");
+    let (owner, count) = fields.iter().next().expect("an owner has it");
     cut_off(&proxy);
     server.restart();
     // The server now looks as if it had come back with all of its data.

@@ -92,7 +92,8 @@ fn halves_of(kind: &'static Traits) -> Vec<String> {
     user.command::<()>(&["AUTH", "some", "secret"]);
     let all: Vec<_> = changes::of(kind).map(|change| carried_out(kind, &server, change)).collect();
     let texts: Vec<String> = all.iter().flat_map(|sent| sent.texts.clone()).collect();
-    let (mut wrong, mut passes) = (Vec::new(), 0);
+    let mut wrong = Vec::new();
+    let mut passes = 0;
     for sent in &all {
         let passing: Vec<Seen> = sent.calls.iter().filter_map(|call| passing_on(call, &texts)).collect();
         passes += passing.len();

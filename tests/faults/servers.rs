@@ -13,7 +13,8 @@ fn callers_never_notice_that_a_server_forgets_its_scripts() {
     let clients = [connect(&server.url()), connect(&server.url())];
     let watched = connect(&format!("{}?watchdog=0.6", server.url()));
     let held = watched.lock("watched").blocking().acquire().expect("free");
-    let (done, mut view) = (AtomicBool::new(false), server.view());
+    let done = AtomicBool::new(false);
+    let mut view = server.view();
     thread::scope(|scope| {
         let flush = scope.spawn(|| {
             let mut flushed = 0;
@@ -31,7 +32,8 @@ fn callers_never_notice_that_a_server_forgets_its_scripts() {
         let lanes: Vec<_> = clients.iter().cycle().take(4).map(|client| scope.spawn(move || lane(client))).collect();
         lanes.into_iter().for_each(|lane| lane.join().expect("no error"));
         let renewed = |view: &mut View| view.calls().get("pexpire").copied().unwrap_or_default();
-        let (mut view, before) = (server.view(), renewed(&mut server.view()));
+        let mut view = server.view();
+        let before = renewed(&mut server.view());
         eventually("more renewals", || (renewed(&mut view) > before + 3).then_some(()));
         done.store(true, SeqCst);
         assert!(flush.join().expect("no panic") > 10);
@@ -75,7 +77,8 @@ fn a_waiter_is_told_at_the_end_of_its_wait_that_the_server_is_busy() {
     client.lock("n").blocking().acquire().expect("free").release().expect("held");
     let mut view = server.view();
     // The server's answer must arrive before the wait ends.
-    let (mut slow, lock) = (server.view(), client.lock("n").wait(secs(5)));
+    let mut slow = server.view();
+    let lock = client.lock("n").wait(secs(5));
     let script = thread::spawn(move || slow.try_command::<()>(&["EVAL", "while true do end", "0"]));
     eventually("a server that runs a script", || view.try_command::<()>(&["PING"]).is_err().then_some(()));
     // The refusal comes long before the response timeout.
@@ -88,7 +91,8 @@ fn a_waiter_is_told_at_the_end_of_its_wait_that_the_server_is_busy() {
 #[test]
 fn a_waiter_with_time_left_is_not_refused_with_the_head_of_the_line() {
     let server = Server::start();
-    let (holder, client) = (connect(&server.url()), connect(&format!("{}?retry_for=1000", server.url())));
+    let holder = connect(&server.url());
+    let client = connect(&format!("{}?retry_for=1000", server.url()));
     let held = holder.lock("n").lease(LONG).blocking().acquire().expect("free");
     let join = |owner, wait| {
         let (sender, receiver) = std::sync::mpsc::channel();

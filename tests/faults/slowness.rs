@@ -57,9 +57,11 @@ fn a_wait_ends_in_time_while_the_server_is_paused() {
 fn a_wait_for_several_locks_ends_in_time_though_nothing_can_be_given_back() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
-    let (client, other) = (connect(&server.url_at(proxy.port())), connect(&server.url()));
+    let client = connect(&server.url_at(proxy.port()));
+    let other = connect(&server.url());
     let second = other.lock("second").blocking().acquire().expect("free");
-    let (wait, asked) = (ms(300), Instant::now());
+    let wait = ms(300);
+    let asked = Instant::now();
     let both = client.multi_lock(["first", "second"].map(|name| client.lock(name))).lease(LONG).wait(wait).blocking();
     std::thread::scope(|scope| {
         let waits = scope.spawn(|| both.try_acquire().map(|guard| guard.is_some()));
@@ -83,7 +85,9 @@ fn a_wait_ends_in_time_behind_a_network_that_swallows_everything() {
         let client = connect(&server.url_at(proxy.port()));
         client.lock("warm").blocking().acquire().expect("free").release().expect("held");
         proxy.stall(direction);
-        let (name, wait, asked) = (format!("{direction:?}"), ms(300), Instant::now());
+        let name = format!("{direction:?}");
+        let wait = ms(300);
+        let asked = Instant::now();
         assert!(client.lock(&name).lease(LONG).wait(wait).blocking().acquire().is_err());
         assert!(asked.elapsed() < wait + GRACE, "{name}: {:?}", asked.elapsed());
         proxy.flow();

@@ -68,7 +68,8 @@ fn a_waiter_held_up_at_any_step_and_then_cut_is_woken() {
 #[test]
 fn a_waiter_whose_subscriber_the_server_kills_is_woken() {
     let server = Server::start();
-    let (holder, mut view) = (connect(&server.url()), server.view());
+    let holder = connect(&server.url());
+    let mut view = server.view();
     for round in 0..20 {
         let name = format!("n{round}");
         let held = holder.lock(&name).lease(LONG).blocking().acquire().expect("free");
@@ -90,7 +91,8 @@ fn a_waiter_behind_a_half_open_link_is_woken() {
             .map(|silent| {
                 let (server, holder) = (&server, &holder);
                 let job = move || {
-                    let (name, proxy) = (format!("{silent:?}"), Proxy::start(server));
+                    let name = format!("{silent:?}");
+                    let proxy = Proxy::start(server);
                     let held = holder.lock(&name).lease(LONG).blocking().acquire().expect("free");
                     let waiting = wait(connect(&server.url_at(proxy.port())), &name);
                     eventually("a listener", || (server.view().listeners(&channel(&name)) == 1).then_some(()));
@@ -110,7 +112,8 @@ fn a_waiter_whose_connection_ends_on_one_side_only_is_woken() {
     let server = Server::start();
     let holder = connect(&server.url());
     for direction in [Direction::ToServer, Direction::ToClient] {
-        let (name, proxy) = (format!("{direction:?}"), Proxy::start(&server));
+        let name = format!("{direction:?}");
+        let proxy = Proxy::start(&server);
         let held = holder.lock(&name).lease(LONG).blocking().acquire().expect("free");
         let waiting = wait(connect(&server.url_at(proxy.port())), &name);
         eventually("a listener", || (server.view().listeners(&channel(&name)) == 1).then_some(()));

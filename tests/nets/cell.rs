@@ -1,4 +1,4 @@
-//! One cell: a kind, an operation, a trouble. It is played, and judged by what holds whatever happens.
+//! One cell: a kind, an operation, a trouble. The test plays it, and judges it by the promises that hold in every case.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::troubles::{Strike, Trouble};
 
 /// The watchdog's lease of every client here.
 pub const LEASE: Duration = Duration::from_secs(2);
-/// How much longer than a lease something may take on a machine that has more to do.
+/// How much longer than a lease something may take on a busy machine.
 const MARGIN: Duration = Duration::from_secs(5);
 
 pub struct Cell<'a> {
@@ -30,7 +30,7 @@ impl Cell<'_> {
         [self.kind.name, self.operation.name, &self.trouble.name]
     }
 
-    /// Gives the answers to the client that the trouble meets, and each thing that was wrong.
+    /// Plays the cell. Returns the answers to the client in trouble, and every violation.
     pub fn play(&self, grounds: &Grounds) -> (String, Vec<String>) {
         let scene = Scene::open(self, grounds);
         scene.set_permits();
@@ -41,9 +41,9 @@ impl Cell<'_> {
         (player.told(), wrong)
     }
 
-    /// How long something of it may be there after its clients have gone.
+    /// How long keys of the cell may remain after its clients have gone.
     pub fn patience(&self) -> Duration {
-        // The client that is dropped leaves its longest lease.
+        // A dropped client leaves its longest lease behind.
         let longest = if self.trouble.strike == Strike::Abandoned { self.operation.longest } else { 1 };
         LEASE * longest + MARGIN
     }

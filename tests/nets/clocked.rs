@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use redlatch_tests::{Options, Server};
 
-/// The library that stands between a server and its clock, compiled once.
+/// The library that replaces the clock calls of a server, compiled once.
 static SHIM: LazyLock<PathBuf> = LazyLock::new(|| {
     let dir = folder("shim");
-    let (source, library) = (concat!(env!("CARGO_MANIFEST_DIR"), "/nets/clock.c"), dir.join("clock.so"));
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/nets/clock.c");
+    let library = dir.join("clock.so");
     let built = Command::new("cc").args(["-O2", "-shared", "-fPIC", "-o"]).arg(&library).arg(source).arg("-ldl").status();
     assert!(built.is_ok_and(|status| status.success()), "`cc` builds {source}: install a C compiler, which cargo needs as well");
     library
@@ -26,7 +27,7 @@ fn folder(what: &str) -> PathBuf {
 pub struct Clock(std::fs::File);
 
 impl Clock {
-    /// Sets the server's clock so many ms ahead of this machine's; less than nothing: back.
+    /// Sets the server's clock so many ms ahead of this machine's; a negative number: back.
     pub fn set(&self, ms: i64) {
         self.0.write_all_at(&(ms * 1000).to_ne_bytes(), 0).expect("the disk has room");
     }

@@ -1,20 +1,20 @@
-//! The servers on which cells are played: most share one of a few, under names of their own.
+//! The servers on which cells are played. Most cells share one of a few servers, under names of their own.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use redlatch_tests::{Cluster, Server, View};
 
-/// How many cells may be told apart by one server's watch without its looks becoming rare.
+/// How many cells one server's watch can tell apart without its looks becoming rare.
 const SHARED: usize = 4;
-/// Which node of the silent cluster is.
+/// The place of the silent cluster's silent node.
 const SILENT: usize = 2;
 
 pub struct Grounds {
     pub shared: Vec<Server>,
     cluster: OnceLock<Cluster>,
     silent: OnceLock<Cluster>,
-    /// The slots in which some cell is: a slot that moves is to move under one cell only.
+    /// The slots of the present cells: a slot that moves must move under one cell only.
     slots: Mutex<BTreeSet<i64>>,
     moving: Mutex<()>,
 }
@@ -37,13 +37,13 @@ impl Grounds {
         })
     }
 
-    /// A name that begins like that, of a slot that no other cell has.
+    /// A name with this beginning, in a slot that no other cell has.
     pub fn name_in_cluster(&self, stem: &str) -> String {
         let mut view = self.cluster().servers[0].view();
         (0..).map(|turn| format!("{stem}{turn}")).find(|name| self.enter(slot(&mut view, name))).expect("there are enough slots")
     }
 
-    /// One slot at a time: the nodes are to agree on each.
+    /// Lets one slot move at a time: the nodes must agree on each.
     pub fn moving(&self) -> MutexGuard<'_, ()> {
         self.moving.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -52,20 +52,20 @@ impl Grounds {
         self.slots.lock().expect("nothing panics while it is held").insert(slot)
     }
 
-    /// A name that begins like that, on a node that answers.
+    /// A name with this beginning, on a node that answers.
     pub fn name_beside_silence(&self, stem: &str) -> String {
         let mut view = self.silent().servers[0].view();
         let last = 16384 * SILENT as i64 / 3;
         (0..).map(|turn| format!("{stem}{turn}")).find(|name| slot(&mut view, name) < last).expect("two of three answer")
     }
 
-    /// Everything that keeps a watch here.
+    /// Every server with a watch.
     pub fn servers(&self) -> impl Iterator<Item = &Server> {
         let clusters = [self.cluster.get(), self.silent.get()].into_iter().flatten();
         self.shared.iter().chain(clusters.flat_map(|cluster| &cluster.servers))
     }
 
-    /// Those of the silent cluster that answer.
+    /// The nodes of the silent cluster that answer.
     pub fn speaking(&self) -> &[Server] {
         &self.silent().servers[..SILENT]
     }

@@ -1,4 +1,4 @@
-//! What carries out the calls of a player: a client of this process, or one in a process of its own.
+//! The hand that carries out a player's calls: a client of this process, or one in a process of its own.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
@@ -20,7 +20,7 @@ fn said(result: redlatch::Result<redlatch::Answer>) -> End {
 }
 
 impl Hand {
-    /// The first half of its owners.
+    /// The client's id: the first half of its owners' names.
     pub fn id(&self) -> String {
         match self {
             Hand::Here(client) => client.id(),
@@ -35,7 +35,7 @@ impl Hand {
         }
     }
 
-    /// Carries it out; a waiter is in line when this returns, if it is of this process.
+    /// Submits a request. In this process, a waiter is in line when this returns.
     pub fn submit(&self, ticket: u64, request: Request) -> Receiver<End> {
         let (sender, answer) = channel();
         match self {
@@ -55,7 +55,7 @@ impl Hand {
         answer
     }
 
-    /// The same, and drops its future after so long.
+    /// The same as a future that is dropped after this time.
     pub fn run_for(&self, after: Duration, request: Request) -> Receiver<End> {
         let (sender, answer) = channel();
         let Hand::Here(client) = self.clone() else { panic!("only a caller of this process drops futures") };
@@ -74,7 +74,7 @@ impl Hand {
         }
     }
 
-    /// Hears of the end of its client.
+    /// Closes the client. The receiver gets its end.
     pub fn close(&self) -> Receiver<()> {
         let (sender, ended) = channel();
         let hand = self.clone();

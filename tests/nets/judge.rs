@@ -1,4 +1,4 @@
-//! The judgement of a cell that was played, by the promises that hold under every trouble.
+//! The judgement of a played cell, by the promises that hold in every trouble.
 
 use std::collections::BTreeMap;
 use std::thread::sleep;
@@ -14,18 +14,18 @@ use crate::scene::Scene;
 use crate::troubles::Strike;
 use crate::warnings;
 
-/// After these there may be fewer permits than before, since the key of them all has ended.
+/// After these operations there may be fewer permits than before: the key of all of them has ended.
 const LOSES_PERMITS: [&str; 2] = ["force", "extend shorter"];
-/// So long after its beginning every copy of an operation is late that was held up.
+/// After this time from its beginning, every delayed copy of an operation is late.
 const LATE: Duration = Duration::from_millis(4500);
 /// How many ms a call of these clients may be remembered.
 const REMEMBERED: i64 = 20_000;
 
 impl Scene<'_> {
-    /// Gives each thing that was wrong.
+    /// Returns every violation.
     pub fn judge(self) -> Vec<String> {
         let mut wrong = Vec::new();
-        // No operation takes so long but on a machine that kept renewals waiting as well.
+        // An operation takes so long only on a machine that delayed renewals as well.
         let is_slow = self.begun.elapsed() > LEASE * 2;
         if let Strike::HeldUp { is_late } = self.cell.trouble.strike
             && let Some(proxy) = self.proxy.as_ref().filter(|proxy| proxy.struck() > 0)
@@ -43,7 +43,7 @@ impl Scene<'_> {
         for player in players.into_iter().flatten() {
             wrong.append(&mut player.faults.lock().expect("no call panics"));
         }
-        // A lease of its own may end, and a busy machine may have paused it.
+        // A lease of the caller's own may end, and a busy machine may have paused the caller.
         let has_leases = self.cell.operation.leases;
         let is_due = |error: &String| has_leases && error.contains(": expired") || error.contains("paused");
         if self.cell.trouble.spares && !is_slow && self.cell.operation.name != "extend shorter" {
@@ -57,11 +57,11 @@ impl Scene<'_> {
                 is_due(error) || is_slow && error.contains(" is lost to ") || !self.cell.kind.reentrant && error.contains("already held")
             };
             wrong.extend(errors.into_iter().filter(|error| !is_known(error)));
-            // The whole semaphore of a permit is deleted, which is no forced release.
+            // A permit's whole semaphore is deleted, which is no forced release.
             let id = if self.cell.kind.name == "permit" { None } else { self.a.hand().map(|hand| hand.id()) };
             let warned = warnings::about(&self.key).into_iter().filter(|text| id.as_ref().is_some_and(|id| text.contains(id)));
             wrong.extend(warned.filter(|text| !is_slow && !is_due(text)).map(|text| format!("a warning without any trouble: {text}")));
-            // Each wait is longer than all that stands in its way.
+            // Each wait is longer than all holds in its way.
             let is_in_vain = self.cell.operation.name == "wait in vain" || !self.cell.kind.reentrant;
             wrong.extend((!is_in_vain && self.a.told().contains("take not now")).then(|| "a wait was in vain".to_owned()));
         }
@@ -75,7 +75,7 @@ impl Scene<'_> {
         wrong
     }
 
-    /// Delivers the copy once it is late and the client is at rest: all stays as it is.
+    /// Delivers the copy once it is late and the client rests. Nothing may change.
     fn late_copy_changes_nothing(&self, proxy: &Proxy) -> Option<String> {
         let mut views = self.views();
         sleep(LATE.saturating_sub(self.begun.elapsed()));
@@ -91,7 +91,7 @@ impl Scene<'_> {
         (!changed.is_empty()).then(|| format!("a late copy has changed {changed:?}"))
     }
 
-    /// Every key of this cell and what is in it.
+    /// Every key of this cell with its contents.
     fn contents(&self, views: &mut [View]) -> BTreeMap<String, Vec<u8>> {
         let pattern = format!("*{}*", self.key);
         let keys = |view: &mut View| {
@@ -100,7 +100,7 @@ impl Scene<'_> {
         views.iter_mut().flat_map(|view: &mut View| -> Vec<(Vec<u8>, String)> { keys(view) }).map(|(value, key)| (key, value)).collect()
     }
 
-    /// What is wrong with the process of the client that the trouble meets, if it has one of its own.
+    /// The defects in the process of the client in trouble, if it has one of its own.
     fn of_remote(&self) -> Vec<String> {
         let Some(remote) = &self.remote else { return Vec::new() };
         let mut wrong = std::mem::take(&mut *self.seen.lock().expect("nothing panics while it is held"));
@@ -112,9 +112,10 @@ impl Scene<'_> {
         wrong
     }
 
-    /// Another client can take it within a lease.
+    /// Checks that another client gets the lock within a lease.
     fn next_gets_it(&self) -> Option<String> {
-        let (kind, begun) = (self.cell.kind.name, Instant::now());
+        let kind = self.cell.kind.name;
+        let begun = Instant::now();
         let wait = Some(self.cell.patience());
         let hand = self.b.hand().expect("no trouble meets it");
         let next = Player::new(hand, if kind == "read" { "write" } else { kind }, self.b.name.clone(), true);
@@ -142,11 +143,12 @@ impl Scene<'_> {
         }
     }
 
-    /// The permits of a semaphore have no end: what a caller has lost is lost, but there are never more than were set.
+    /// The permits of a semaphore have no end: a caller's lost permit stays lost, but there are never more than were
+    /// set.
     fn count_is_right(&self) -> Option<String> {
         let inspected = self.b.ask("inspect", self.b.request(Op::Inspect, 0))?;
         let permits = self.cell.operation.permits;
-        // A release that was not answered in time may be carried out or not: its caller asks again.
+        // A release without an answer in time may have been carried out or not: its caller asks again.
         let is_settled = self.a.errors.lock().expect("no call panics").is_empty()
             && !LOSES_PERMITS.contains(&self.cell.operation.name)
             && matches!(self.cell.trouble.strike, Strike::LostReply | Strike::HeldUp { .. } | Strike::Cancelled(_) | Strike::Nothing);
@@ -154,20 +156,22 @@ impl Scene<'_> {
         (!is_right).then(|| format!("there are {} of {permits} permits; {}", inspected.number, self.a.told()))
     }
 
-    /// (d): after the last client is gone and a lease has passed there is nothing of ours but what may be without an end.
+    /// (d): after the last client is gone and a lease has passed, the server has no key of redlatch but those that may
+    /// be endless.
     fn nothing_is_left(&self) -> Option<String> {
-        let (begun, mut views) = (Instant::now(), self.views());
+        let begun = Instant::now();
+        let mut views = self.views();
         let pattern = format!("*{}*", self.key);
         loop {
             let mut left = None;
             for view in &mut views {
                 for key in view.keys(&pattern) {
-                    // The queue of a fair lock, of which this is a part, is without an end.
+                    // This key is a part of a fair lock's queue, which is without an end.
                     if key.starts_with("redlatch_lock_seen:") {
                         continue;
                     }
                     let ttl = view.pttl(&key);
-                    // The answer to a call is remembered for as long as a repeat of it may come.
+                    // The answer to a call is remembered for as long as a repeat may come.
                     if key.starts_with("redlatch_request:") && ttl <= REMEMBERED {
                         continue;
                     }

@@ -1,5 +1,5 @@
-//! The table kind × operation × trouble: whatever is done with a lock, whatever goes wrong meanwhile, what is promised of every moment
-//! holds, each call ends in time, the next client gets the lock, and nothing is left. See README.md in this folder.
+//! The table kind × operation × trouble: in every cell the promises hold at every moment, each call ends in time, the
+//! next client gets the lock, and nothing is left. See README.md in this folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,10 +28,10 @@ mod scene;
 mod troubles;
 mod warnings;
 
-/// Cells wait much and work little.
+/// How many cells run at once. They wait much and work little.
 const AT_ONCE: usize = 16;
 
-/// Of so few cells it is shown what was answered, whatever came of them.
+/// With so few cells the test shows the answers of all, good or bad.
 const SHOWN: usize = 40;
 
 /// Every cell there is.
@@ -47,7 +47,7 @@ fn all<'a>(troubles: &'a BTreeMap<&'static str, Vec<Trouble>>) -> Vec<Cell<'a>> 
     cells
 }
 
-/// A spread that has each kind with each operation and each kind with each trouble: a fifth of all.
+/// A selection that has each kind with each operation, and each kind with each trouble: a fifth of all.
 fn spread(cells: &[Cell]) -> BTreeSet<usize> {
     let operations = operations::ALL.len();
     let of_kind = |cell: &Cell| ALL.iter().position(|(traits, _)| traits.name == cell.kind.name).expect("it is in the table");
@@ -55,8 +55,9 @@ fn spread(cells: &[Cell]) -> BTreeSet<usize> {
     cells.iter().enumerate().filter(|(at, cell)| cell.trouble.name == "none" || wanted(*at, cell)).map(|(at, _)| at).collect()
 }
 
-/// `REDLATCH_NETS`: `all`, or words with `,` between them, each of which a cell has in its title; a word that is the name of a kind, an operation
-/// or a trouble means that one only. More such choices come after `;`. Without it a spread is played.
+/// The cells of `REDLATCH_NETS`: `all`, or words with `,` between them. A cell is chosen if its title has all the
+/// words; the name of a kind, an operation or a trouble stands for exactly that. Further choices follow after `;`.
+/// Without the variable a selection is played.
 fn chosen(cells: &[Cell]) -> BTreeSet<usize> {
     let wanted = std::env::var("REDLATCH_NETS").unwrap_or_default();
     match wanted.as_str() {
@@ -102,11 +103,14 @@ fn the_promises_hold_under_each_trouble_in_the_middle_of_each_operation() {
     deadline::within(secs(3600));
     note_panics_of_the_core();
     warnings::hear();
-    let (begun, troubles) = (Instant::now(), troubles());
+    let begun = Instant::now();
+    let troubles = troubles();
     let cells = all(&troubles);
     let chosen: Vec<usize> = chosen(&cells).into_iter().collect();
     let grounds = Grounds::new();
-    let (next, played, wrong) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    let next = AtomicUsize::new(0);
+    let played = AtomicUsize::new(0);
+    let wrong = Mutex::new(BTreeMap::new());
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
@@ -127,9 +131,9 @@ fn the_promises_hold_under_each_trouble_in_the_middle_of_each_operation() {
         }
     });
     let mut wrong = wrong.into_inner().expect("no thread has panicked");
-    // Every client is closed or dropped.
+    // By now every client is closed or dropped.
     eventually("the end of the threads of the core", || (threads_of_the_core() == 0).then_some(()));
-    // Violations of a cell that were seen after it was judged.
+    // The rig may have seen violations of a cell after the cell was judged.
     for server in grounds.servers() {
         for violation in server.watch().take_violations() {
             let cell = cells.iter().position(|cell| violation.name.contains(&format!("n{}.", cell.number)));
@@ -153,7 +157,8 @@ fn the_promises_hold_under_each_trouble_in_the_middle_of_each_operation() {
     assert!(lines.is_empty(), "{} cells are wrong\n{}", lines.len(), lines.join("\n"));
 }
 
-/// Where threads of the core have panicked, and how often: a client that goes on as if nothing had been is none that can be trusted.
+/// The places in the core where threads have panicked, and how often: a client that goes on after a panic cannot be
+/// trusted.
 static PANICS: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
 
 fn threads_of_the_core() -> usize {

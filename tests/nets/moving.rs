@@ -1,4 +1,4 @@
-//! A slot that moves from one node of the cluster to the next, and is half here and half there meanwhile.
+//! A slot that moves from one node of the cluster to the next. Meanwhile its keys are split between the two.
 
 use std::sync::Mutex;
 
@@ -8,12 +8,12 @@ use crate::grounds::{Grounds, slot};
 
 pub struct Move {
     slot: String,
-    /// To whom it goes: a place in the cluster, and the port there.
+    /// The place of the receiving node in the cluster, and its port.
     to: usize,
     port: String,
     ids: [String; 2],
-    /// One that looks into the node that has it, and one into the node that gets it. A hold is passed on within 10 ms or not at all, so that
-    /// nothing is to be looked up once it begins.
+    /// Views of the present node and of the receiving one. A hold is passed on within 10 ms or not at all, so that no
+    /// time may go into connecting once the move begins.
     views: Mutex<[View; 2]>,
 }
 
@@ -33,7 +33,7 @@ impl Move {
         }
     }
 
-    /// It begins to move, and takes the lock's own key with it, or everything else.
+    /// Begins the move: with the lock's own key, or with all other keys.
     pub fn begin(&self, lock: &str, with_lock: bool, grounds: &Grounds) {
         let _alone = grounds.moving();
         let [source, target] = &mut *self.views.lock().expect("no command panics");
@@ -45,8 +45,8 @@ impl Move {
         }
     }
 
-    /// The rest of it moves too. What a script has written at the new place meanwhile is not moved once more from the old one, as an operator
-    /// decides who finds both.
+    /// Moves the other keys too. A key that a script has written at the new place meanwhile is not overwritten from the
+    /// old one, as an operator decides that finds both.
     pub fn end(&self, lock: &str, grounds: &Grounds) {
         let _alone = grounds.moving();
         {

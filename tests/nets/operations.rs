@@ -1,4 +1,4 @@
-//! The second dimension of the table: what is done with a lock. The trouble strikes in the middle of each.
+//! The second dimension of the table: the operations on a lock. The trouble strikes in the middle of each.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use crate::scene::Scene;
 
 pub struct Operation {
     pub name: &'static str,
-    /// How many permits there are of what has permits.
+    /// How many permits the kinds with permits have.
     pub permits: i64,
-    /// The longest lease in it, in leases of the watchdog.
+    /// The longest lease in the operation, as a multiple of the watchdog.
     pub longest: u32,
-    /// The client that the trouble meets asks for leases of its own, which may end.
+    /// Whether the client in trouble asks for leases of its own, which may end.
     pub leases: bool,
     pub play: fn(&Scene),
 }
@@ -40,10 +40,10 @@ pub const ALL: [Operation; 17] = [
 ];
 
 const NOW: Option<Duration> = Some(Duration::ZERO);
-/// Longer than a lease: whatever is held is free by then.
+/// Longer than a lease: by then every hold has ended.
 const LONG: Option<Duration> = Some(Duration::from_secs(6));
 
-/// The owner of the inner hold. A permit is one owner's alone: two permits have two.
+/// The owner of the inner hold. A permit belongs to one owner: two permits have two owners.
 fn inner_of(scene: &Scene, owner: i64) -> i64 {
     if scene.a.kind == "permit" { owner + 10 } else { owner }
 }
@@ -68,7 +68,7 @@ fn nested(scene: &Scene) {
     scene.a.give(1, outer.as_ref());
 }
 
-/// First both renewed, then with leases of their own, of which the inner one is the longer.
+/// At first both holds are renewed. Then both have leases of their own, and the inner one is longer.
 fn inner_first(scene: &Scene) {
     let outer = scene.a.take(1, NOW, None);
     sleep(part(0.25));
@@ -116,11 +116,11 @@ fn shorter(scene: &Scene) {
     scene.a.give(1, taken.as_ref());
 }
 
-/// Of a lock that is shared, its waiters wait for another kind of holder.
+/// The waiters of a shared lock wait for another kind of holder.
 fn pass(scene: &Scene) {
     let taken = scene.blocking_a().take(1, NOW, None);
     let waiting = scene.a.begin_take(2, LONG, None);
-    // No pause: a hold is passed on that has lasted for less than 10 ms.
+    // No pause: only a hold that has lasted for less than 10 ms is passed on.
     let taken = scene.struck(|| {
         scene.blocking_a().give(1, taken.as_ref());
         scene.a.end(waiting)
@@ -142,7 +142,7 @@ fn force(scene: &Scene) {
         && scene.b.kind != "semaphore"
         && scene.b.kind != "latch"
     {
-        // Whether it was lost by then is not the question.
+        // The hold may already be lost: both answers are right.
         scene.b.ask("give", redlatch::Request { hold: held.number as u64, numbers: vec![1], ..scene.b.request(Op::Release, 1) });
         scene.b.errors.lock().expect("no call panics").clear();
     }
@@ -176,7 +176,7 @@ fn give_back(scene: &Scene) {
     scene.a.errors.lock().expect("no call panics").retain(|error| !error.contains("cancelled"));
 }
 
-/// The fields of a holder whose lease has ended keep no third client out for the rest of a long lease.
+/// Fields of a holder whose lease has ended keep no other client out for the rest of a long lease.
 fn beside_ended(scene: &Scene) {
     let ended = scene.b.take(1, NOW, Some(part(0.4)));
     let taken = scene.a.take(2, LONG, Some(LEASE * 5));
@@ -188,7 +188,7 @@ fn beside_ended(scene: &Scene) {
     scene.heal();
 }
 
-/// What was taken for a caller that was told of an error is given back: the next owner does not wait for the end of a long lease.
+/// A hold of a caller that got an error is given back: the next owner does not wait for the end of a long lease.
 fn for_long(scene: &Scene) {
     let lease = scene.is_given_back().then(|| LEASE * 15);
     let taken = scene.struck(|| scene.a.take(1, Some(part(0.3)), lease));
@@ -197,21 +197,21 @@ fn for_long(scene: &Scene) {
     scene.a.give(1, taken.as_ref());
 }
 
-/// What a client has taken from itself is no loss to warn of.
+/// A client that forces its own lock away does not warn of a loss.
 fn force_oneself(scene: &Scene) {
     let taken = scene.a.take(1, NOW, None);
     scene.struck(|| scene.a.force());
     sleep(part(0.2));
     scene.heal();
     scene.set_permits();
-    // Permits that nobody holds have no end: what is given back once more is more than there was.
+    // Permits without ids have no end: a second return would make more than there were.
     if scene.a.kind != "semaphore" {
         scene.a.give(1, taken.as_ref());
     }
     scene.a.errors.lock().expect("no call panics").retain(|error| !error.contains(" is lost to "));
 }
 
-/// No waiter waits behind its own owner, to whom the hold is passed on.
+/// No waiter waits behind its own owner: the hold is passed on to it.
 fn wait_twice(scene: &Scene) {
     let held = scene.blocking_a().take(1, NOW, None);
     let [first, second] = [2, inner_of(scene, 2)].map(|owner| scene.a.begin_take(owner, LONG, None));
@@ -226,14 +226,14 @@ fn wait_twice(scene: &Scene) {
     scene.a.give(2, first.as_ref());
 }
 
-/// Behind a waiter that has heard of the server, another one waits that has not.
+/// One waiter has the server's answer; behind it another one waits without.
 fn in_vain(scene: &Scene) {
     let held = scene.blocking_b().take(1, NOW, Some(LEASE * 3));
     scene.a.take(2, Some(part(0.15)), None);
     let waiting = scene.a.begin_take(3, Some(LEASE * 2), None);
     sleep(part(0.1));
     let taken = scene.struck(|| {
-        // Longer than a word of the server counts for those who come later.
+        // Longer than an answer of the server counts for later callers.
         sleep(part(0.2));
         scene.a.take(4, Some(part(0.4)), None)
     });
@@ -244,7 +244,7 @@ fn in_vain(scene: &Scene) {
     scene.a.give(3, taken.as_ref());
 }
 
-/// A hold that goes neither ends what its owner has longer, nor has it believed in for longer.
+/// The end of one hold neither shortens the owner's longer hold nor prolongs the belief in it.
 fn beside_another(scene: &Scene) {
     let outer = scene.a.take(1, NOW, Some(part(0.4)));
     let inner = scene.a.take(inner_of(scene, 1), NOW, Some(part(2.0)));

@@ -1,4 +1,4 @@
-//! One client in a cell: what it asks for, that each call ends in time and in a typed outcome, and what it was told.
+//! One client in a cell: its calls, each of which must end in time and with a typed result, and the answers.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -12,7 +12,7 @@ use redlatch_tests::remote::End;
 use crate::cell::LEASE;
 use crate::hand::Hand;
 
-/// A call that waits for nothing is to end within this; some of that is for a machine that has more to do.
+/// A call without a wait must end within this time, of which a part is for a busy machine.
 const BOUND: Duration = Duration::from_secs(12);
 
 /// The trouble that the caller itself makes for its next call.
@@ -28,22 +28,22 @@ pub struct Player {
     hand: Mutex<Option<Hand>>,
     pub kind: &'static str,
     pub name: String,
-    /// Whether its calls are made on the caller's thread.
+    /// Whether calls are made on the caller's thread.
     blocks: bool,
     next: Mutex<Next>,
-    /// It hears nothing of its server: so it cannot know that a lock is taken.
+    /// Whether the client hears nothing of its server, so that it cannot know that a lock is taken.
     pub is_deaf: AtomicBool,
     told: Mutex<Vec<String>>,
     pub faults: Mutex<Vec<String>>,
     pub errors: Mutex<Vec<String>>,
 }
 
-/// A call that is not answered yet.
+/// A call without an answer yet.
 pub struct Pending {
     what: &'static str,
     bound: Duration,
     ticket: u64,
-    /// Its caller heard nothing of the server when it began.
+    /// Whether the caller heard nothing of the server when the call began.
     was_deaf: bool,
     answer: mpsc::Receiver<End>,
 }
@@ -63,12 +63,12 @@ impl Player {
         }
     }
 
-    /// `None`: it was dropped.
+    /// `None`: the client was dropped.
     pub fn hand(&self) -> Option<Hand> {
         self.hand.lock().expect("no call panics").clone()
     }
 
-    /// Drops the client, with all that it holds.
+    /// Drops the client with all its holds.
     pub fn abandon(&self) {
         drop(self.hand.lock().expect("no call panics").take());
     }
@@ -77,7 +77,7 @@ impl Player {
         *self.next.lock().expect("no call panics") = next;
     }
 
-    /// All that it was told, as words.
+    /// All answers to the client, in words.
     pub fn told(&self) -> String {
         self.told.lock().expect("no call panics").join("; ")
     }
@@ -86,7 +86,7 @@ impl Player {
         Request::new(op, self.kind, self.name.clone(), owner)
     }
 
-    /// `None`: it was not taken.
+    /// Takes the lock; `None`: it was not granted.
     pub fn take(&self, owner: i64, wait: Option<Duration>, lease: Option<Duration>) -> Option<Answer> {
         let pending = self.begin_take(owner, wait, lease);
         self.end(pending)
@@ -97,7 +97,7 @@ impl Player {
         let request = match self.kind {
             "semaphore" => Request { numbers: vec![1], lease: None, ..acquire },
             "permit_semaphore" => Request { numbers: vec![1], lease: lease.or(Some(LEASE)), ..acquire },
-            // A latch is taken by setting it, and waited for.
+            // The player takes a latch by setting it, and waits for it.
             "latch" if wait == Some(Duration::ZERO) => Request { numbers: vec![1], ..self.request(Op::TrySet, owner) },
             "latch" => Request { lease: None, ..acquire },
             _ => acquire,
@@ -105,7 +105,7 @@ impl Player {
         self.begin("take", request)
     }
 
-    /// Gives back what `taken` was the answer for; `None`: nothing is held.
+    /// Releases the hold of the answer `taken`; `None`: there is no hold.
     pub fn give(&self, owner: i64, taken: Option<&Answer>) -> Option<Answer> {
         let taken = taken?;
         let release = Request { hold: taken.number as u64, ..self.request(Op::Release, owner) };
@@ -131,7 +131,7 @@ impl Player {
         self.end(pending)
     }
 
-    /// Takes it away from its holder.
+    /// Takes the lock away from its holder by force.
     pub fn force(&self) -> Option<Answer> {
         let request = match self.kind {
             "semaphore" | "latch" | "permit_semaphore" => self.request(Op::Delete, 0),
@@ -149,7 +149,8 @@ impl Player {
 
     fn begin(&self, what: &'static str, request: Request) -> Pending {
         let next = std::mem::take(&mut *self.next.lock().expect("no call panics"));
-        let (bound, was_deaf) = (BOUND + request.wait.unwrap_or_default(), self.is_deaf.load(SeqCst));
+        let bound = BOUND + request.wait.unwrap_or_default();
+        let was_deaf = self.is_deaf.load(SeqCst);
         let Some(hand) = self.hand() else {
             let (sender, answer) = mpsc::channel();
             let _ = sender.send(Err(("closed".into(), "the client was dropped".into())));
@@ -204,7 +205,7 @@ impl Player {
         }
     }
 
-    /// Closes the client, as far as that ends.
+    /// Closes the client, unless the close hangs.
     pub fn close(&self) {
         let Some(hand) = self.hand() else { return };
         if hand.close().recv_timeout(BOUND).is_err() {

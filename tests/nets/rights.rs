@@ -1,4 +1,4 @@
-//! Which commands the scripts of a kind use, read in the scripts.
+//! The commands that the scripts of a kind use, read from the scripts.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,14 +22,14 @@ fn folders(kind: &str) -> &'static [&'static str] {
     }
 }
 
-/// Every command that one of them calls, in lower case.
+/// Every command that one of these scripts calls, in lower case.
 pub fn commands(kind: &str) -> BTreeSet<String> {
     let files = folders(kind).iter().flat_map(|folder| lua_files(&Path::new(SCRIPTS).join(folder)));
     let shared = lua_files(Path::new(SCRIPTS)).into_iter().filter(|file| is_shared(file));
     let text: String = files.chain(shared).map(|file| std::fs::read_to_string(&file).expect("it is in the tree")).collect();
     let calls = ["redis.call('", "redis.pcall('", "look('"].into_iter().flat_map(|call| text.split(call).skip(1));
     let commands: BTreeSet<String> = calls.filter_map(|rest| rest.split('\'').next()).map(str::to_lowercase).collect();
-    // The message itself goes by an argument.
+    // The name of the publishing command is an argument.
     commands.into_iter().chain(["publish".to_owned()]).collect()
 }
 

@@ -1,4 +1,4 @@
-//! A cell while it is played: the servers and clients of it, and what goes wrong between [`Scene::struck`] and [`Scene::heal`].
+//! A cell in play: its servers and clients, and the trouble between [`Scene::struck`] and [`Scene::heal`].
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::Receiver;
@@ -18,9 +18,9 @@ use crate::player::{Next, Player};
 use crate::troubles::{Ground, Strike};
 
 const WORKER: &str = env!("CARGO_BIN_EXE_redlatch-worker");
-/// For how long a slot is half here and half there.
+/// For how long a slot's keys are split between two nodes.
 const PARTED: Duration = ms(200);
-/// For how long a machine sleeps: beyond a lease.
+/// How long a machine sleeps: longer than a lease.
 const ASLEEP: Duration = LEASE.saturating_add(ms(400));
 /// How far a server's clock is set back, in ms.
 const BACK: i64 = -5_000;
@@ -34,16 +34,16 @@ pub struct Scene<'a> {
     user: String,
     /// The key of the lock.
     pub key: String,
-    /// The client that the trouble meets.
+    /// The client in trouble.
     pub a: Arc<Player>,
-    /// A client that it does not meet.
+    /// The other client, which the trouble spares.
     pub b: Player,
     pub writers: Option<[Player; 2]>,
-    /// The client that the trouble meets, if it has a process of its own.
+    /// The client in trouble, if it has a process of its own.
     pub remote: Option<Arc<Remote>>,
-    /// What a forked child of it came to.
+    /// The result of that client's forked child.
     pub child: Mutex<Option<Receiver<serde_json::Value>>>,
-    /// What was seen to be wrong while it was struck.
+    /// Violations that were seen during the trouble.
     pub seen: Mutex<Vec<String>>,
     control: Mutex<View>,
     moving: Option<Move>,
@@ -54,7 +54,8 @@ pub struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     pub fn open(cell: &'a Cell<'a>, grounds: &'a Grounds) -> Self {
-        let (stem, ground) = (format!("n{}.", cell.number), cell.trouble.ground);
+        let stem = format!("n{}.", cell.number);
+        let ground = cell.trouble.ground;
         let key = match ground {
             Ground::Cluster => grounds.name_in_cluster(&stem),
             Ground::Silent => grounds.name_beside_silence(&stem),
@@ -102,7 +103,8 @@ impl<'a> Scene<'a> {
         let b = Hand::Here(connect(&url, ""));
         let player = |hand: &Hand, kind| Player::new(hand.clone(), kind, name.clone(), cell.number.is_multiple_of(2));
         let writers = (cell.kind.name == "read").then(|| [player(&a, "write"), player(&b, "write")]);
-        let (a, b) = (Arc::new(player(&a, cell.kind.name)), player(&b, cell.kind.name));
+        let a = Arc::new(player(&a, cell.kind.name));
+        let b = player(&b, cell.kind.name);
         let control = Mutex::new(server.view());
         let moving = matches!(cell.trouble.strike, Strike::Moves { .. }).then(|| Move::prepare(grounds, &key));
         Scene {
@@ -131,13 +133,13 @@ impl<'a> Scene<'a> {
         self.own.as_ref().unwrap_or(&self.grounds.shared[self.cell.number % self.grounds.shared.len()])
     }
 
-    /// Whether what nobody was told of is given back, and what is held when its client closes.
+    /// Whether holds of callers without an answer are given back, and holds of a client that closes.
     pub fn is_given_back(&self) -> bool {
         let strike = &self.cell.trouble.strike;
         strike.lets_give_back() && (self.cell.kind.held || !matches!(strike, Strike::Closed(_)))
     }
 
-    /// One that looks into each server that may have the lock.
+    /// A view of each server that may have the lock.
     pub fn views(&self) -> Vec<View> {
         match self.cell.trouble.ground {
             Ground::Cluster => self.grounds.cluster().servers.iter().map(Server::view).collect(),
@@ -146,17 +148,17 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The holder that keeps others of this kind out, at the client that the trouble meets.
+    /// The client in trouble as the holder that keeps others of this kind out.
     pub fn blocking_a(&self) -> &Player {
         self.writers.as_ref().map_or(&*self.a, |[writer, _]| writer)
     }
 
-    /// The same at the other client.
+    /// The other client as that holder.
     pub fn blocking_b(&self) -> &Player {
         self.writers.as_ref().map_or(&self.b, |[_, writer]| writer)
     }
 
-    /// Gives what has permits as many as there are to be, unless it has some.
+    /// Sets the number of permits, unless there are some already.
     pub fn set_permits(&self) {
         let kind = match self.cell.kind.name {
             "semaphore" => "semaphore",
@@ -171,13 +173,13 @@ impl<'a> Scene<'a> {
         self.command(&[&["ACL", "SETUSER", &self.user][..], words].concat());
     }
 
-    /// At once, over a connection that is there already.
+    /// Runs a command at once, over an open connection.
     fn command(&self, words: &[&str]) {
         self.control.lock().expect("no command panics").command::<()>(words);
     }
 
-    /// Does `act`, and from its beginning on it goes wrong, until [`Scene::heal`]. A slot has moved soon after its first keys, and a machine that
-    /// sleeps wakes by itself.
+    /// Does `act` in trouble, which lasts until [`Scene::heal`]. A slot has moved soon after its first keys, and a
+    /// sleeping machine wakes by itself.
     pub fn struck<T: Send>(&self, act: impl FnOnce() -> T) -> T {
         match self.cell.trouble.strike {
             Strike::Moves { .. } => {
@@ -204,7 +206,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// The machine of the client that the trouble meets sleeps, and wakes.
+    /// Suspends and resumes the machine of the client in trouble.
     fn sleep_once(&self) {
         if self.strikes.swap(true, SeqCst) {
             return;
@@ -244,7 +246,8 @@ impl<'a> Scene<'a> {
             }
             Strike::ClockBack => self.clock.as_ref().expect("it has one").set(BACK),
             Strike::Closed(after) => {
-                let (player, after) = (self.a.clone(), ms(*after));
+                let player = self.a.clone();
+                let after = ms(*after);
                 thread::spawn(move || {
                     sleep(after);
                     player.close();
@@ -259,7 +262,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// All is well again.
+    /// Ends the trouble.
     pub fn heal(&self) {
         if !self.strikes.load(SeqCst) || self.healed.swap(true, SeqCst) {
             return;

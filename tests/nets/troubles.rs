@@ -1,19 +1,19 @@
-//! The third dimension of the table: what goes wrong.
+//! The third dimension of the table: the troubles.
 
 use crate::rights;
 
-/// Where a cell is played.
+/// The place where a cell is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ground {
     /// One of a few servers that many cells share.
     Shared,
-    /// A server of its own.
+    /// A server of the cell's own.
     Own,
-    /// A server of its own whose clock is set.
+    /// A server of the cell's own, whose clock the test sets.
     Clocked,
     /// A cluster that many cells share.
     Cluster,
-    /// The same, where one node is silent all the time, another than the one that has the lock.
+    /// A cluster with one node that is always silent. The lock is on another node.
     Silent,
 }
 
@@ -22,7 +22,8 @@ pub enum Strike {
     Nothing,
     /// The reply to the next script is lost.
     LostReply,
-    /// The next script is held up, where no client may end another's connection: until the operation is over, or until it is late.
+    /// The next script is held up until the operation is over, or until it is late. No client may end another's
+    /// connection.
     HeldUp {
         is_late: bool,
     },
@@ -31,14 +32,14 @@ pub enum Strike {
     Lacks(String),
     /// The user may touch no key but the lock's own.
     OwnKey,
-    /// The slot begins to move, and takes the lock's own key with it, or everything else.
+    /// The slot begins to move, with the lock's own key or with all other keys.
     Moves {
         lock: bool,
     },
     ClockBack,
     /// The client is closed so many ms later.
     Closed(u64),
-    /// The client is dropped, with all that it holds.
+    /// The client is dropped with all its holds.
     Abandoned,
     /// The caller cancels its next call after so many ms.
     Cancelled(u64),
@@ -46,28 +47,28 @@ pub enum Strike {
     Dropped(u64),
     /// The server answers the next script with these bytes.
     Nonsense(&'static [u8]),
-    /// The machine of the client, which has a process of its own, sleeps so many ms later, beyond a lease.
+    /// The machine of the client, which has a process of its own, sleeps so many ms later, for longer than a lease.
     Suspended(u64),
-    /// Nothing gets through to the server or back.
+    /// The network delivers nothing to the server or back.
     Silent,
-    /// No connection to the server is to be had.
+    /// No client can connect to the server.
     Down,
-    /// The client's process forks, and the child uses what it has of its parent's.
+    /// The client's process forks, and the child uses the client that it has inherited.
     Forks,
 }
 
 impl Strike {
-    /// Whether a client that it meets can give back what nobody was told of.
+    /// Whether the client in trouble can give back holds of callers without an answer.
     pub fn lets_give_back(&self) -> bool {
         !matches!(self, Strike::Abandoned | Strike::Lacks(_) | Strike::OwnKey | Strike::ClockBack | Strike::Suspended(_))
     }
 
-    /// Whether the client that it meets hears nothing of its server meanwhile.
+    /// Whether the client in trouble hears nothing of its server meanwhile.
     pub fn is_silence(&self) -> bool {
         matches!(self, Strike::Silent | Strike::Down)
     }
 
-    /// Whether the client that it meets has a process of its own.
+    /// Whether the client in trouble has a process of its own.
     pub fn needs_process(&self) -> bool {
         matches!(self, Strike::Suspended(_) | Strike::Forks)
     }
@@ -77,21 +78,21 @@ pub struct Trouble {
     pub name: String,
     pub ground: Ground,
     pub strike: Strike,
-    /// It is no reason to lose a hold.
+    /// Whether the trouble is no reason to lose a hold.
     pub spares: bool,
-    /// More options of the client's URL.
+    /// More options in the client's URL.
     pub options: &'static str,
 }
 
-/// These are no reason to lose a hold: the server is there, has it, and can renew it. In a cluster on a busy machine nodes may take each other for
-/// dead, which is one.
+/// These troubles are no reason to lose a hold: the server is there, has the hold, and can renew it. In a cluster on a
+/// busy machine nodes may take each other for dead, which is a reason.
 const SPARING: [&str; 7] =
     ["none", "reply lost", "full server", "retry_for of nothing", "response_timeout of a year", "fair_wait of nothing", "fork"];
 
 /// Commands that the core sends besides scripts.
 const BESIDE_SCRIPTS: [&str; 4] = ["evalsha", "eval", "subscribe", "client"];
 
-/// All of it that a kind can meet.
+/// All troubles that a kind can meet.
 pub fn of(kind: &str) -> Vec<Trouble> {
     let trouble =
         |name: &str, ground, strike, options| Trouble { name: name.to_owned(), ground, strike, spares: SPARING.contains(&name), options };

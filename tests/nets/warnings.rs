@@ -1,4 +1,4 @@
-//! What the core warns a log of.
+//! The core's warnings to a log.
 
 use std::sync::Mutex;
 
@@ -15,7 +15,7 @@ pub fn hear() {
     });
 }
 
-/// All that name this lock.
+/// All warnings that name this lock.
 pub fn about(name: &str) -> Vec<String> {
     HEARD.lock().expect("nothing panics while it is held").iter().filter(|text| text.contains(name)).cloned().collect()
 }

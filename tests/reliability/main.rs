@@ -1,14 +1,16 @@
-//! What failovers do to locks: `redlatch-failovers sentinel|cluster COUNT [healthy|fresh|cut|alone [SYNC [redisson|quarantine]]]`.
+//! The effects of failovers on locks: `redlatch-failovers sentinel|cluster COUNT [healthy|fresh|cut|alone [SYNC [redisson|quarantine]]]`.
 //!
-//! A holder takes a lock and works until its lease ends, a waiter waits for the same lock, and the master dies by `kill -9` at a random
-//! moment; in every second round the waiter listens before that. Counted is how often and how long both had the lock, why the holder did
-//! not get it, and how soon another client could lock again after a replica had become master. `fresh`: the replica has just synchronized;
-//! `cut`: the replication link is cut before; `alone`: and the master dies only after it has answered the holder. SYNC is a policy as in a
-//! URL, `wait(replicas=1)` say. With `redisson` its locks are counted, with its own default; with `quarantine` those of clients that have
-//! that option. Of each overlap the times and the logs of the servers are kept in `target/failovers`, and those logs also if the rig panics.
+//! A holder takes a lock and works until its lease ends. A waiter waits for the same lock, and the master dies by `kill -9` at a random
+//! moment; in every second round the waiter listens before that. The program counts how often and how long both had the lock, why the
+//! holder did not get it, and how soon another client could take a lock again after a replica had become master.
 //!
-//! The exit code is 1 where a promise is broken: two clients had the lock although a sync policy or a quarantine rules that out, a holder
-//! of ours was not told of an overlap within a second, or no holder ever got the lock over a healthy link.
+//! `fresh`: the replica has just synchronized; `cut`: the replication link is cut before; `alone`: and the master dies only after it
+//! has answered the holder. SYNC is a policy as in a URL, such as `wait(replicas=1)`. With `redisson` the program counts the locks of
+//! Redisson, with its own default; with `quarantine` it counts locks of clients with that option. For each overlap the program keeps
+//! the times and the logs of the servers in `target/failovers`; it keeps those logs also if the rig panics.
+//!
+//! The exit code is 1 if a promise is broken: two clients had the lock although a sync policy or a quarantine rules that out, a holder
+//! of redlatch was not told of an overlap within a second, or no holder ever got the lock over a healthy link.
 
 mod peer;
 mod round;
@@ -25,7 +27,7 @@ use peer::Peer;
 use round::{Round, play};
 use stand::{Link, Stand};
 
-/// So many rounds are under way at a time, each on servers of its own.
+/// How many rounds run at a time, each on servers of its own.
 const SIDE_BY_SIDE: usize = 8;
 
 /// How long a holder may go on beside another one before it is told.
@@ -36,16 +38,19 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let word = |place: usize, default: &'static str| words.get(place).map_or(default, |word| word.as_str());
     let count: usize = word(1, "10").parse().expect("the second argument is a number");
-    let (kind, link, sync) = (word(0, "sentinel"), Link::named(word(2, "healthy")), word(3, "none"));
+    let kind = word(0, "sentinel");
+    let link = Link::named(word(2, "healthy"));
+    let sync = word(3, "none");
     let (theirs, careful) = (word(4, "") == "redisson", word(4, "") == "quarantine");
-    let (left, rounds) = (AtomicUsize::new(count), Mutex::new(Vec::new()));
+    let left = AtomicUsize::new(count);
+    let rounds = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for seed in 0..SIDE_BY_SIDE.min(count) {
             let (left, rounds) = (&left, &rounds);
             scope.spawn(move || {
                 let stand = Stand::start(kind);
                 let peers = [(); 3].map(|()| if theirs { Peer::redisson(&stand.url()) } else { Peer::ours(&stand.url(), sync, careful) });
-                // Each stand takes turns: a waiter that listens early, and one that comes late.
+                // Each stand alternates: a waiter that listens early, and one that comes late.
                 let mut number = seed;
                 while left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok() {
                     let round = play(&stand, &peers, &format!("n{}-{number}", std::process::id()), link, number % 2 == 1);
@@ -62,7 +67,7 @@ fn main() -> ExitCode {
     if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Which promises are broken, in words.
+/// The broken promises, in words.
 fn broken(rounds: &[Round], excludes: bool, tells: bool, grants: bool) -> Vec<String> {
     let overlaps: Vec<Duration> = rounds.iter().filter_map(|round| round.overlap).collect();
     let mut broken = Vec::new();
@@ -89,7 +94,9 @@ fn summary(what: &str, rounds: &[Round]) -> String {
     let overlaps = sorted(rounds.iter().filter_map(|round| round.overlap));
     let again = sorted(rounds.iter().filter(|round| round.again).map(|round| round.recovery));
     let times = |time: fn(&Round) -> Duration| sorted(rounds.iter().map(time));
-    let (failover, recovery, replicated) = (times(|round| round.failover), times(|round| round.recovery), times(|round| round.replicated));
+    let failover = times(|round| round.failover);
+    let recovery = times(|round| round.recovery);
+    let replicated = times(|round| round.replicated);
     let after = times(|round| round.recovery.saturating_sub(round.replicated));
     format!(
         "{what}: {} failovers, {granted} grants before, refused {refusals:?}, {} overlaps (longest {:?}), {} holders told; failover median {:?}, longest {:?}; \

@@ -1,4 +1,4 @@
-//! Who locks: this library in this process, or a real Redisson in one of its own.
+//! A peer that takes locks: this library in this process, or a real Redisson in a process of its own.
 
 use std::time::{Duration, Instant};
 
@@ -30,7 +30,7 @@ impl Peer {
         Peer::Redisson(Agent::start("redisson", REDISSON, url).expect("`make agents` has made it"))
     }
 
-    /// Takes a lock within `wait`, or gives the error's code.
+    /// Takes a lock within `wait`, or returns the error's code.
     pub fn take(&self, name: &str, wait: Duration, lease: Duration) -> Result<Hold<'_>, String> {
         match self {
             Peer::Ours(client) => {
@@ -48,7 +48,8 @@ impl Peer {
 }
 
 impl Hold<'_> {
-    /// Holds it until then, or until it is told that it does not any more; gives when that was, and whether it was told.
+    /// Keeps the hold until `end`, or until the news of its loss. Returns when that was, and whether the holder was
+    /// told of a loss.
     pub fn hold_until(&self, end: Instant) -> (Instant, bool) {
         let left = end.saturating_duration_since(Instant::now());
         match self {
@@ -64,7 +65,7 @@ impl Hold<'_> {
         }
     }
 
-    /// Releases it, if that is possible still.
+    /// Releases the lock, if the peer still holds it.
     pub fn release(self) {
         match self {
             Hold::Ours(guard) => drop(guard.release()),

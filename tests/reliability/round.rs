@@ -1,4 +1,4 @@
-//! One failover, and what it did.
+//! One failover and its effects.
 
 use std::sync::mpsc::channel;
 use std::thread;
@@ -9,37 +9,40 @@ use redlatch_tests::dice::Dice;
 use crate::peer::{Hold, Peer};
 use crate::stand::{Link, Stand};
 
-/// How long the holder has the lock. It works until its lease nearly ends or it is told of a loss, so that a server which grants too early
-/// shows.
+/// The holder's lease. The holder works until the lease nearly ends or it is told of a loss, so that a server which
+/// grants too early shows.
 const LEASE: Duration = Duration::from_secs(6);
-/// The same of a Redisson, whose waiters come later.
+/// The lease of a Redisson, whose waiters come later.
 const LONG_LEASE: Duration = Duration::from_secs(12);
-/// The holder lets go so long before the end, so that it hands over and is told of nothing where nothing was lost.
+/// How long before its lease's end a holder releases the lock, so that it hands the lock over and hears of no loss
+/// where there was none.
 const SHORT_OF_IT: Duration = Duration::from_millis(300);
 const PATIENCE: Duration = Duration::from_secs(40);
 
 pub struct Round {
-    /// The holder got the lock from the master that died.
+    /// Whether the holder got the lock from the master that died.
     pub granted: bool,
-    /// Why the holder did not get the lock.
+    /// The reason why the holder did not get the lock.
     pub refused: Option<String>,
-    /// From the end of the work of a holder that kept the lock to the waiter that listened before the master died.
+    /// The time from the end of the holder's work, if it kept the lock, until the early waiter got it.
     pub handed: Option<Duration>,
-    /// How long both had it.
+    /// How long both peers had the lock.
     pub overlap: Option<Duration>,
-    /// The holder was told that it had lost it.
+    /// Whether the holder was told of its loss.
     pub told: bool,
-    /// From the death of the master to a replica that says it is one.
+    /// The time from the death of the master until a replica says that it is the master.
     pub failover: Duration,
-    /// From there to a lock that somebody else got.
+    /// The time from then until another peer got a lock.
     pub recovery: Duration,
-    /// From there to a replica of the new master that confirms what it is told.
+    /// The time from then until a replica of the new master confirms its writes.
     pub replicated: Duration,
-    /// The one that had died had its place back by then: there was another failover meanwhile, which nobody asked for.
+    /// Whether the dead server was master again by then: another failover came in between, by the sentinels' own
+    /// choice.
     pub again: bool,
 }
 
-/// From when to when somebody had the lock: from the return of the acquire to the begin of the release, or to being told of the loss.
+/// When a peer had the lock: from the return of its acquire until the start of its release, or until the news of its
+/// loss.
 struct Had {
     since: Instant,
     until: Instant,
@@ -52,13 +55,13 @@ impl Had {
     }
 }
 
-/// The first peer holds, the second one waits for the same lock and then has it for as long, the third one tries others of that master.
-/// `early`: the second one listens before the master dies.
+/// Plays a round. The first peer holds the lock; the second one waits for it and then has it for as long; the third one
+/// tries other locks of that master. `early`: the second one listens before the master dies.
 pub fn play(stand: &Stand, [holder, waiter, prober]: &[Peer; 3], name: &str, link: Link, early: bool) -> Round {
     let mut dice = Dice::new(name.bytes().fold(7_u64, |sum, byte| sum.wrapping_mul(31) + u64::from(byte)), 0);
     stand.until_replicated(name);
     for peer in [holder, waiter, prober] {
-        // Sentinels may have the two change places once more, and a replica confirms nothing meanwhile.
+        // Sentinels may exchange the two roles once more, and meanwhile no replica confirms.
         taken_at_last(peer, &format!("{{{name}}}-warm")).0.release();
     }
     stand.prepare(name, link);
@@ -70,11 +73,12 @@ pub fn play(stand: &Stand, [holder, waiter, prober]: &[Peer; 3], name: &str, lin
         let (asking, answered) = channel::<bool>();
         let holding = scope.spawn(move || {
             let taken = holder.take(name, Duration::from_millis(1500), lease);
-            // The other end may have gone on without waiting for this.
+            // The receiver may have gone on without waiting for this.
             let _ = asking.send(taken.is_ok());
-            let (hold, since) = (taken?, Instant::now());
+            let hold = taken?;
+            let since = Instant::now();
             let (until, told) = hold.hold_until(since + lease - SHORT_OF_IT);
-            // The waiter hears of the end of the work by the end of the channel.
+            // The end of the channel tells the waiter that the work is over.
             drop(working);
             hold.release();
             Ok(Had { since, until, told })
@@ -88,7 +92,8 @@ pub fn play(stand: &Stand, [holder, waiter, prober]: &[Peer; 3], name: &str, lin
         };
         let is_held = (early || link == Link::Alone) && answered.recv().unwrap_or_default();
         let listens = early && is_held;
-        let (mut wait, mut waiting) = (Some(wait), None);
+        let mut wait = Some(wait);
+        let mut waiting = None;
         if listens {
             waiting = wait.take().map(|wait| scope.spawn(wait));
             stand.until_listened_to(name);
@@ -138,7 +143,7 @@ pub fn play(stand: &Stand, [holder, waiter, prober]: &[Peer; 3], name: &str, lin
     })
 }
 
-/// The lock, and when it was there, however often it had to be asked for.
+/// The lock, and when it was granted, after as many tries as it takes.
 fn taken_at_last<'a>(peer: &'a Peer, name: &str) -> (Hold<'a>, Instant) {
     let start = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! Some failovers of each row that promises exclusion, and one that promises to tell.
+//! Some failovers of each row that promises exclusion, and of one that promises to tell the holder.
 
 use std::process::Command;
 

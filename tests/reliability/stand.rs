@@ -1,21 +1,23 @@
-//! The servers of a round: a master with a replica that sentinels watch over, or a cluster of three with a replica each.
+//! The servers of a round: a master with a replica that sentinels watch over, or a cluster of three masters with a
+//! replica each.
 
 use std::path::Path;
 
 use redlatch_tests::cluster::is_synced;
 use redlatch_tests::{Cluster, Sentinels, Server, View, eventually};
 
-/// Where the logs of servers go that gave a lock to two.
+/// The folder for the logs of servers that granted one lock twice.
 const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/failovers");
 
-/// What a replica hears of its master when the holder asks.
+/// The state of the link between a replica and its master at the time of the holder's acquire.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Link {
     Healthy,
-    /// It has just synchronized: the master sends it nothing before its first word, up to a second later.
+    /// The replica has just synchronized: the master sends it nothing until its own first message, up to a second
+    /// later.
     Fresh,
     Cut,
-    /// Cut, and the master dies only after it has answered the holder.
+    /// The link is cut, and the master dies only after it has answered the holder.
     Alone,
 }
 
@@ -59,7 +61,7 @@ impl Stand {
         }
     }
 
-    /// Which server answers for a lock.
+    /// The place of the server that answers for a lock.
     pub fn master(&self, name: &str) -> usize {
         match self {
             Stand::Sentinel(sentinels) => sentinels.master(),
@@ -67,14 +69,15 @@ impl Stand {
         }
     }
 
-    /// Returns once the link from the master of a lock to its replica, healthy till now, is as it is to be.
+    /// Brings the healthy link from a lock's master to its replica into this state.
     pub fn prepare(&self, name: &str, link: Link) {
         match (link, self) {
             (Link::Healthy, _) => {}
             (Link::Cut | Link::Alone, _) => self.cut(name),
             (Link::Fresh, Stand::Sentinel(sentinels)) => {
                 let master = sentinels.master();
-                let (replica, port) = (&sentinels.servers[1 - master], sentinels.servers[master].port().to_string());
+                let replica = &sentinels.servers[1 - master];
+                let port = sentinels.servers[master].port().to_string();
                 // By now it has a history of its own, and gets everything anew.
                 replica.view().command::<()>(&["REPLICAOF", "NO", "ONE"]);
                 replica.view().command::<()>(&["REPLICAOF", "127.0.0.1", &port]);
@@ -84,16 +87,16 @@ impl Stand {
         }
     }
 
-    /// Returns once what the master of a lock is told comes to its replica: after a synchronization it waits for a first word of that, and
-    /// the replica is asked only by those who begin to wait then.
+    /// Returns once the writes of a lock's master reach its replica. After a synchronization the master waits for a
+    /// first message of the replica, and only waiters that begin later ask the replica.
     pub fn until_replicated(&self, name: &str) {
         let mut written = None;
         eventually("a replica that hears of everything", || {
-            // Sentinels may have the two change places once more, which ends the connections of both.
+            // Sentinels may exchange the two roles once more, which ends the connections of both servers.
             let mut master = match written.take() {
                 Some(master) => master,
                 None => {
-                    // Not every server of a cluster knows the new one yet.
+                    // Not every server of a cluster knows the new master yet.
                     let mut master = View::quick(&self.servers()[self.master(name)].direct_url()).ok()?;
                     master.try_command::<()>(&["SET", &format!("{{{name}}}:replicated"), "1", "EX", "10"]).ok()?;
                     master
@@ -116,7 +119,7 @@ impl Stand {
         });
     }
 
-    /// From now on the master of a lock replicates nothing.
+    /// Cuts the replication of a lock's master.
     fn cut(&self, name: &str) {
         let mut master = self.servers()[self.master(name)].view();
         master.command::<()>(&["ACL", "SETUSER", "default", "-psync", "-sync", "-replconf"]);
@@ -126,14 +129,14 @@ impl Stand {
         });
     }
 
-    /// Kills the master of a lock, and says which that was.
+    /// Kills the master of a lock, and returns its place.
     pub fn kill(&self, name: &str) -> usize {
         let dead = self.master(name);
         self.servers()[dead].stop();
         dead
     }
 
-    /// Returns once another one says that it is the master.
+    /// Returns once another server says that it is the master.
     pub fn until_replaced(&self, name: &str, dead: usize) {
         match self {
             Stand::Sentinel(sentinels) => sentinels.until_master(1 - dead),
@@ -141,20 +144,20 @@ impl Stand {
         }
     }
 
-    /// What the servers have said so far.
+    /// The servers' output so far.
     pub fn logs(&self) -> String {
         self.servers().iter().map(|server| format!("-- {}\n{}\n", server.address(), server.log())).collect()
     }
 
-    /// Keeps what is known of an overlap, with the logs of the servers before and after.
+    /// Keeps the story of an overlap, with the logs of the servers before and after.
     pub fn keep(name: &str, story: &str) {
         let folder = Path::new(KEPT);
         std::fs::create_dir_all(folder).and_then(|()| std::fs::write(folder.join(name), story)).expect("the disk has room");
     }
 
-    /// Starts the dead one again as a replica of the one that has its place, and returns once all is as before.
+    /// Starts the dead server again as a replica of its successor, and returns once the former order is back.
     pub fn revive(&self, name: &str, dead: usize) {
-        // Sentinels may have changed the master between the cut and the kill: then the one that was cut lives.
+        // Sentinels may have changed the master between the cut and the kill: then the server behind the cut lives.
         for server in self.servers().iter().enumerate().filter(|(place, _)| *place != dead).map(|(_, server)| server) {
             server.view().command::<()>(&["ACL", "SETUSER", "default", "+psync", "+sync", "+replconf"]);
         }

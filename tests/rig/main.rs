@@ -1,4 +1,4 @@
-//! What the rig itself promises; a fault that does not happen would make every test on top of it pass.
+//! The promises of the rig itself. A fault that did not happen would make every test on top of it pass.
 
 mod deadline;
 mod oracle;

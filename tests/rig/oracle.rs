@@ -1,4 +1,4 @@
-//! The rig sees each statement that it watches over violated, of each kind, and only then.
+//! The rig reports a violation of each statement that it watches over, for each kind, and reports nothing else.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use redlatch::{Client, Op, Request};
 use redlatch_tests::oracle::{Statement, Violation};
 use redlatch_tests::{Process, Server, all_at_once, eventually, ms, secs};
 
-/// Changes what a server has, past the rig.
+/// Changes a server's contents without the rig's knowledge.
 fn change(server: &Server, words: &[&str]) {
     let client = redis::Client::open(server.direct_url()).expect("a good URL");
     let mut connection = client.get_connection().expect("it answers");
@@ -29,7 +29,7 @@ fn connect(server: &Server, options: &str) -> Client {
     Client::connect(&format!("{}{options}", server.url())).expect("a good URL")
 }
 
-/// Has what a kind keeps at `n` end after a second, whatever its owner believes.
+/// Sets the end of a kind's hold of `n` to one second from now, without its owner's knowledge.
 fn shorten(server: &Server, kind: &str) {
     let mut view = server.view();
     match kind {
@@ -195,7 +195,7 @@ fn the_oracle_reports_beliefs_of_another_process_until_it_is_gone() {
     drop(holder);
     let mut view = server.view();
     eventually("its end", || (!view.exists("n")).then_some(()));
-    // It was seen until the rig heard of the end of the process.
+    // The rig reported it until it heard of the end of the process.
     server.watch().take_violations();
 
     let mut killed = start();

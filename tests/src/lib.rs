@@ -2,7 +2,7 @@
 //! witnesses of published messages ([`listener`]) and of commands ([`monitor`]), and a proxy that breaks connections on
 //! demand ([`proxy`]). Every verb returns when it is in effect, so that no test needs a sleep.
 //!
-//! The rig watches over four statements in every test, whatever its subject: [`oracle`].
+//! The rig watches over four statements in every test: [`oracle`].
 //!
 //! Under faults, processes record their actions ([`history`]), and [`check`] judges the records.
 

@@ -260,7 +260,7 @@ impl Server {
     }
 }
 
-/// What each server is to its clients: `cluster`, a cluster of one; `replicated`, a master without replicas; empty: a
+/// The role of each server for its clients: `cluster`, a cluster of one; `replicated`, a master without replicas; empty: a
 /// plain server.
 fn mode() -> &'static str {
     static MODE: LazyLock<String> = LazyLock::new(|| std::env::var("REDLATCH_TEST_MODE").unwrap_or_default());

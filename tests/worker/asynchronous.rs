@@ -18,9 +18,10 @@ use crate::plan::{Plan, Temper};
 use crate::section::{Open, count_in_task};
 use crate::stage::Stage;
 
-/// Goes on for ever; ends with the process.
+/// Runs one attempt after another until the process ends.
 pub async fn lane(stage: &Stage, clients: &Clients, number: u32, temper: Temper, mut dice: Dice) {
-    let (mut log, id) = (Log::new(stage, number), clients.id());
+    let mut log = Log::new(stage, number);
+    let id = clients.id();
     loop {
         let own = stage.go().await;
         let plan = Plan::roll(&mut dice, &stage.kinds, temper, number, log.attempts(), own);
@@ -49,7 +50,8 @@ pub async fn lane(stage: &Stage, clients: &Clients, number: u32, temper: Temper,
             count_in_task(stage, attempt, &id, plan.key, &guard, 1);
         }
         if plan.inner {
-            let (inside, attempt) = (plan.inside(), log.acquire(&plan.inside()));
+            let inside = plan.inside();
+            let attempt = log.acquire(&plan.inside());
             if let Some(inner) = acquire(clients, attempt, &inside).await {
                 if plan.count && guard.ensure().is_ok() {
                     count_in_task(stage, attempt, &id, plan.key, &inner, 2);
@@ -60,7 +62,7 @@ pub async fn lane(stage: &Stage, clients: &Clients, number: u32, temper: Temper,
         }
         let wrote = if stay(stage, attempt, &guard, plan.stay).await { open.write(&guard) } else { None };
         let reading = if plan.downgrade && wrote.is_some() { read_on(clients, &mut log, &plan).await } else { None };
-        // The hold lasts until the call of its release: the last look is just before that.
+        // The hold lasts until the call of its release: the last check comes just before that.
         let whole = wrote.is_some_and(|section| attempt.closes(clock::now(), guard.ensure(), section));
         let released = if plan.drop_guard {
             drop(guard);
@@ -80,7 +82,7 @@ pub async fn lane(stage: &Stage, clients: &Clients, number: u32, temper: Temper,
     }
 }
 
-/// What was written is read by its writer, before anybody else can write.
+/// The writer reads its number before another owner can write.
 async fn read_on<'a>(clients: &Clients, log: &mut Log<'a>, plan: &Plan) -> Option<(Attempt<'a>, Guard)> {
     let reading = plan.reading();
     let attempt = log.acquire(&reading);
@@ -110,7 +112,8 @@ pub async fn within<T>(patience: Option<Duration>, future: impl Future<Output = 
     }
 }
 
-/// Stays inside until it is lost or all are to rest, and records how the deadline moves on. False: it is lost, and that is recorded.
+/// Stays inside until the hold is lost or all lanes are to rest, and records each new deadline. False: the hold is
+/// lost, and that is recorded.
 async fn stay(stage: &Stage, attempt: Attempt<'_>, guard: &Guard, mut time: Duration) -> bool {
     const LOOK: Duration = Duration::from_millis(50);
     while !time.is_zero() && !stage.rests() {

@@ -18,9 +18,10 @@ use crate::plan::{Plan, Temper};
 use crate::section::{Open, count};
 use crate::stage::Stage;
 
-/// Goes on for ever; ends with the process.
+/// Runs one attempt after another until the process ends.
 pub fn lane(stage: &Stage, clients: &Clients, runtime: &Handle, number: u32, temper: Temper, mut dice: Dice) {
-    let (mut log, id) = (Log::new(stage, number), clients.id());
+    let mut log = Log::new(stage, number);
+    let id = clients.id();
     loop {
         let own = runtime.block_on(stage.go());
         let plan = Plan::roll(&mut dice, &stage.kinds, temper, number, log.attempts(), own);
@@ -49,7 +50,8 @@ pub fn lane(stage: &Stage, clients: &Clients, runtime: &Handle, number: u32, tem
             count(stage, attempt, &id, plan.key, &guard, 1);
         }
         if plan.inner {
-            let (inside, attempt) = (plan.inside(), log.acquire(&plan.inside()));
+            let inside = plan.inside();
+            let attempt = log.acquire(&plan.inside());
             if let Some(inner) = acquire(clients, attempt, &inside) {
                 if plan.count && guard.ensure().is_ok() {
                     count(stage, attempt, &id, plan.key, &inner, 2);
@@ -64,7 +66,7 @@ pub fn lane(stage: &Stage, clients: &Clients, runtime: &Handle, number: u32, tem
         let reading = plan.reading();
         let reading = if plan.downgrade && wrote.is_some() { Some((log.acquire(&reading), reading)) } else { None };
         let reading = reading.and_then(|(attempt, reading)| acquire(clients, attempt, &reading).map(|guard| (attempt, guard)));
-        // The hold lasts until the call of its release: the last look is just before that.
+        // The hold lasts until the call of its release: the last check comes just before that.
         let whole = wrote.is_some_and(|section| attempt.closes(clock::now(), guard.ensure(), section));
         if plan.drop_guard {
             drop(guard);
@@ -93,7 +95,7 @@ fn acquire(clients: &Clients, attempt: Attempt, plan: &Plan) -> Option<BlockingG
     attempt.returned(result, clients.lease(plan))
 }
 
-/// Stays inside until all are to rest, and records how the deadline moves on.
+/// Stays inside until all lanes are to rest, and records each new deadline.
 fn stay(stage: &Stage, attempt: Attempt, guard: &redlatch::Guard, mut time: Duration) {
     const LOOK: Duration = Duration::from_millis(50);
     while !time.is_zero() && !stage.rests() {

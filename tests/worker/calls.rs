@@ -20,11 +20,11 @@ unsafe extern "C" {
 struct Calls {
     client: Client,
     stream: Mutex<TcpStream>,
-    /// What was taken and not given back yet, by the number of its hold: how it was asked for.
+    /// The requests of all holds that are not released yet, by the number of the hold.
     held: Mutex<BTreeMap<u64, Request>>,
 }
 
-/// Carries out what comes over a connection to that port, on a thread of its own.
+/// Carries out the calls that come over a connection to that port, on a thread of its own.
 pub fn serve(client: &Client, port: u64) {
     let stream = TcpStream::connect(("127.0.0.1", port as u16)).expect("the rig listens");
     stream.set_nodelay(true).expect("it is a socket");
@@ -41,7 +41,8 @@ pub fn serve(client: &Client, port: u64) {
 
 impl Calls {
     fn carry_out(self: &Arc<Self>, line: &Value, tickets: &mut HashMap<u64, u64>) {
-        let (calls, id) = (self.clone(), line["id"].as_u64().unwrap_or_default());
+        let calls = self.clone();
+        let id = line["id"].as_u64().unwrap_or_default();
         if let Some(asked) = line["cancel"].as_u64() {
             tickets.get(&asked).into_iter().for_each(|ticket| self.client.cancel(*ticket));
         } else if line["close"] == true {
@@ -55,7 +56,8 @@ impl Calls {
             let wrong = self.fork();
             thread::spawn(move || calls.say(&json!({"id": id, "child": wrong()})));
         } else {
-            let (request, ticket) = (wire::request(&line["call"]), self.client.ticket());
+            let request = wire::request(&line["call"]);
+            let ticket = self.client.ticket();
             tickets.insert(id, ticket);
             let end = move |request: &Request, result: Result<Answer>| {
                 calls.note(request, &result);
@@ -73,7 +75,7 @@ impl Calls {
         }
     }
 
-    /// Keeps account of what is held.
+    /// Notes which holds there are.
     fn note(&self, request: &Request, result: &Result<Answer>) {
         let is_held = kinds::ALL.iter().any(|(traits, _)| traits.held && traits.name == request.kind);
         let mut held = self.held.lock().expect("nothing panics while it is held");
@@ -95,21 +97,23 @@ impl Calls {
         held.iter().filter_map(look).collect()
     }
 
-    /// Forks. Gives what hears what was wrong in the child, in words; empty: nothing.
+    /// Forks. Returns a function that waits for the child's defects, in words; empty: none.
     fn fork(&self) -> impl FnOnce() -> String + Send + use<> {
         let held = self.held.lock().expect("nothing panics while it is held").clone();
         let (ours, mut childs) = UnixStream::pair().expect("the system gives a pair");
-        // SAFETY: the child uses nothing of its parent's but the client, which notices that, and ends without unwinding.
+        // SAFETY: the child uses nothing of its parent's but the client, which notices the fork; and it ends without
+        // unwinding.
         let pid = unsafe { fork() };
         if pid == 0 {
             let wrong = child(&self.client, &held).err().unwrap_or_else(|| "nothing".into());
             let _ = childs.write_all(wrong.as_bytes());
-            // SAFETY: nothing of the parent's is to be ended or flushed.
+            // SAFETY: the child must not end or flush anything of its parent's.
             unsafe { _exit(0) }
         }
         drop(childs);
         move || {
-            let (mut ours, mut said) = (ours, String::new());
+            let mut ours = ours;
+            let mut said = String::new();
             ours.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
             let heard = ours.read_to_string(&mut said);
             let pid = rustix::process::Pid::from_raw(pid).expect("it is a number");
@@ -127,12 +131,12 @@ impl Calls {
     }
 
     fn say(&self, line: &Value) {
-        // A rig that is gone hears nothing.
+        // The rig may be gone, and then nothing is left to tell.
         let _ = writeln!(self.stream.lock().expect("nothing panics while it is held"), "{line}");
     }
 }
 
-/// What a child does: it gives back none of what its parent holds, has locks of its own, and closes its client.
+/// The child's work: it releases no hold of its parent, takes locks of its own, and closes its client.
 fn child(client: &Client, held: &BTreeMap<u64, Request>) -> std::result::Result<(), String> {
     for (hold, request) in held {
         if matches!(client.look(*hold), Look::Held { .. }) {

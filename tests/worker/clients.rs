@@ -1,4 +1,4 @@
-//! What lanes take their locks of: a client of the server, and the servers that only red locks have.
+//! The clients of the lanes: one of the server, and one of each server that only red locks use.
 
 use redlatch::{Client, Latch, LockBuilder, PermitSemaphore, RedLock, Semaphore};
 use redlatch_tests::traffic::{Kind, LONGEST_RED_LEASE, covers, name, value};
@@ -12,18 +12,18 @@ pub struct Clients {
 }
 
 impl Clients {
-    /// `red`: the URLs of the servers of red locks.
+    /// Connects; `red`: the URLs of the servers of red locks.
     pub fn connect(url: &str, red: &[&str]) -> Self {
         let main = Client::connect(url).expect("the URL is good");
         Clients { main, red: RedLock::connect(red).expect("the URLs are good") }
     }
 
-    /// The first half of its owners.
+    /// The client's id: the first half of its owners' names.
     pub fn id(&self) -> String {
         self.main.id()
     }
 
-    /// The lock, asked for as planned.
+    /// The lock of a plan.
     pub fn lock(&self, plan: &Plan) -> LockBuilder {
         let mut lock = self.plainly(plan.key, plan.takes).owner(plan.owner);
         lock = plan.lease.map_or(lock.clone(), |lease| lock.lease(lease));
@@ -62,7 +62,7 @@ impl Clients {
         self.main.latch(&format!("{}-{}-{}-{}", plan.name(), self.id(), attempt.0, attempt.1))
     }
 
-    /// How long a hold lives that is asked for as planned.
+    /// The lease of a plan's hold.
     pub fn lease(&self, plan: &Plan) -> std::time::Duration {
         let watchdog = if plan.kind() == Kind::Red { LONGEST_RED_LEASE } else { self.main.watchdog() };
         plan.lease.unwrap_or(watchdog)

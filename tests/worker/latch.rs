@@ -1,4 +1,5 @@
-//! A lane's turn at a latch of its own: every count is answered exactly, whatever was lost on the way, and the end opens the latch.
+//! A lane's turn at a latch of its own: every count is answered exactly, even after lost replies, and the end opens the
+//! latch.
 
 use redlatch::Result;
 use redlatch_tests::traffic::{LATCH_COUNT, LATCH_PATIENCE};
@@ -28,13 +29,13 @@ pub async fn in_task(clients: &Clients, attempt: Attempt<'_>, plan: &Plan) {
     let outcome = counted.await;
     let leaves_it = outcome.is_err();
     attempt.ended(outcome);
-    // A latch without its count is never looked at again: its key is only to go.
+    // A later attempt never uses this latch: its key need only go.
     if leaves_it {
         let _ = latch.delete().await;
     }
 }
 
-/// As [`in_task`], on a thread, which waits after it has counted.
+/// As [`in_task`], on a thread that counts first and waits then.
 pub fn on_thread(clients: &Clients, attempt: Attempt, plan: &Plan) {
     let latch = clients.latch(plan, attempt.number());
     let counted = || {

@@ -16,13 +16,13 @@ pub struct Log<'a> {
     attempts: u64,
 }
 
-/// One attempt of a lane, to be told more of.
+/// One attempt of a lane, which records its further events.
 #[derive(Clone, Copy)]
 pub struct Attempt<'a> {
     stage: &'a Stage,
     lane: u32,
     number: u64,
-    /// One call gave all of it.
+    /// Whether one call released all of it.
     single: bool,
     called: u64,
 }
@@ -68,30 +68,32 @@ impl<'a> Log<'a> {
         Log { stage, lane, attempts: 0 }
     }
 
-    /// How many there were.
+    /// The number of attempts so far.
     pub fn attempts(&self) -> u64 {
         self.attempts
     }
 
-    /// An acquire is about to be called. The lane counts as its owner, whatever number the lock is asked for with.
+    /// Records that an acquire is about to be called. The lane counts as the owner, with any owner number of the lock.
     pub fn acquire(&mut self, plan: &Plan) -> Attempt<'a> {
         self.attempts += 1;
         let single = !matches!(plan.kind(), Kind::Multi | Kind::Red);
         let attempt = Attempt { stage: self.stage, lane: self.lane, number: self.attempts, single, called: clock::now() };
         let ms = |time: Duration| time.as_millis() as u64;
-        let (wait, lease) = (plan.wait.map(|wait| ms(wait) + u64::from(!wait.is_zero())), plan.lease.map(ms));
+        let wait = plan.wait.map(|wait| ms(wait) + u64::from(!wait.is_zero()));
+        let lease = plan.lease.map(ms);
         attempt.record(Event::Acquire { key: plan.key, owner: self.lane.into(), wait, lease, takes: plan.takes });
         attempt
     }
 }
 
 impl Attempt<'_> {
-    /// What an acquire for `lease` returned; gives the guard on if it holds anything.
+    /// Records the result of an acquire for `lease`, and returns the guard if there is a hold.
     pub fn returned<G: Believed>(self, result: redlatch::Result<Option<G>>, lease: Duration) -> Option<G> {
         match result {
             Ok(Some(guard)) => {
                 let deadline = guard.deadline().map_or_else(clock::now, clock::at);
-                // A hold is believed in for 99 % of its lease less 2 ms, from before its request was sent.
+                // The holder believes in a hold for 99 % of its lease less 2 ms, counted from before its request was
+                // sent.
                 let asked = deadline.saturating_sub(ns(lease - lease / 100 - Duration::from_millis(2)));
                 let asked = if self.single { asked } else { self.called };
                 self.record(Event::Held { asked, deadline });
@@ -106,7 +108,7 @@ impl Attempt<'_> {
         None
     }
 
-    /// What asking for permits returned. True: it has them; nothing ends that but giving them back.
+    /// Records the result of an acquire of permits. True: the lane has them; only their return ends that.
     pub fn took(self, result: redlatch::Result<bool>) -> bool {
         match result {
             Ok(true) => self.record(Event::Held { asked: self.called, deadline: u64::MAX }),
@@ -116,17 +118,17 @@ impl Attempt<'_> {
         matches!(result, Ok(true))
     }
 
-    /// Its lane and its number.
+    /// The numbers of the lane and of the attempt.
     pub fn number(self) -> (u32, u64) {
         (self.lane, self.number)
     }
 
-    /// What a call answered that can have one answer only.
+    /// Records the answer of a call that can have only one answer.
     pub fn expects(self, answer: i64, expected: i64) {
         self.counted(answer as u64, expected as u64);
     }
 
-    /// What an attempt came to of which nothing is held.
+    /// Records the end of an attempt without a hold.
     pub fn ended(self, result: redlatch::Result<()>) {
         self.record(match result {
             Ok(()) => Event::NotNow,
@@ -148,7 +150,8 @@ impl Attempt<'_> {
         self.record(Event::Counted { count, expected });
     }
 
-    /// It was sure at `sure`, and is given back from now on; or it was told that it is lost. Said again, the later time counts.
+    /// Records that the holder was sure at `sure` and releases now, or that it was told of a loss. If recorded again,
+    /// the later time counts.
     pub fn closes(self, sure: u64, ensured: redlatch::Result<()>, section: Section) -> bool {
         match ensured {
             Ok(()) => self.stage.recorder.record_at(sure, self.lane, self.number, Event::Release { section }),
@@ -168,7 +171,7 @@ impl Attempt<'_> {
         let code = match &result {
             None => "dropped",
             Some(Ok(())) => "ok",
-            // The server's own word says whether the refusal may pass.
+            // The server's error code decides whether the refusal may pass.
             Some(Err(Error::Refused { code, .. })) => code,
             Some(Err(error)) => error.code(),
         };

@@ -1,23 +1,23 @@
-//! A process that locks on command, to be stopped and killed: `redlatch-worker URL --control PORT`.
+//! A process that locks on command, so that a test can stop and kill it: `redlatch-worker URL --control PORT`.
 //!
 //! | command | answer |
 //! |---|---|
-//! | `acquire NAME [LEASE_MS]` | `ok`, or an error's code and words |
-//! | `wait NAME WAIT_MS` | the same, after so long at the latest |
+//! | `acquire NAME [LEASE_MS]` | `ok`, or an error's code and text |
+//! | `wait NAME WAIT_MS` | the same, with a wait of so many ms |
 //! | `task NAME` | the same, of an acquire by a task of a runtime of its own |
-//! | `fenced NAME` | the same of a fenced lock |
+//! | `fenced NAME` | the same, of a fenced lock |
 //! | `ensure` | the same, about the latest hold |
-//! | `lost` | the same, when the latest hold is lost; `ok` is never said |
-//! | `release` | the same, and the latest hold is forgotten |
-//! | `traffic URL DIR HISTORY FIRST SEED KINDS RED` | the ids of its clients: lanes stand ready that record to a file and count in a folder |
-//! | `go SHARE` | none: the lanes acquire and release, so many times of a hundred a lock of their own |
-//! | `rest MS` | the number of lanes that have not come to an end in this time |
+//! | `lost` | the error, once the latest hold is lost |
+//! | `release` | the same as of `acquire`; the worker forgets the latest hold |
+//! | `traffic URL DIR HISTORY FIRST SEED KINDS RED` | the ids of its clients: lanes are ready, record to the file HISTORY and count in DIR |
+//! | `go SHARE` | none: the lanes run, and take a lock of their own in SHARE of a hundred attempts |
+//! | `rest MS` | the number of lanes that have not finished after so many ms |
 //! | `close` | `ok`: the clients of the lanes are closed |
-//! | `calls PORT` | the id of its client: it carries out the calls that come over a connection to that port, see [`calls`] |
-//! | `clients URL COUNT` | `ok`: that many clients held `dropped:N` each when they were dropped with it |
-//! | `names FIRST COUNT` | `ok`: that many names were locked and unlocked, see [`names`] |
+//! | `calls PORT` | the id of its client, which carries out the calls that come over a connection to PORT, see [`calls`] |
+//! | `clients URL COUNT` | `ok`: so many clients were dropped, each with its hold of a `dropped:N` |
+//! | `names FIRST COUNT` | `ok`: so many names were locked and unlocked, see [`names`] |
 //!
-//! `KINDS` has the kinds of locks that the lanes take, `RED` the URLs of the servers of red locks, both with commas.
+//! `KINDS` are the kinds of locks that the lanes take, and `RED` the URLs of the servers of red locks, separated by commas.
 
 mod asynchronous;
 mod blocking;
@@ -80,12 +80,12 @@ fn main() {
     }
 }
 
-/// As the table above has it.
+/// The answer in the table above.
 fn said(outcome: Result<()>) -> String {
     outcome.map_or_else(|error| format!("{} {error}", error.code()), |()| "ok".to_owned())
 }
 
-/// A client that is nobody's any more, and neither is what it holds.
+/// Drops a client with its holds, without closing it.
 fn use_and_drop(url: &str, number: u64) -> Result<()> {
     let client = Client::connect(url)?;
     client.lock("free").blocking().acquire()?.release()?;

@@ -1,4 +1,4 @@
-//! Names without end: each is locked and unlocked once, or twice where a second client waits for it meanwhile.
+//! Names without end. Each is locked and unlocked once, or twice if a second client waits for it meanwhile.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
 const AT_A_TIME: usize = 64;
-/// Somebody waits for one name of so many.
+/// A second client waits for one of so many names.
 const WAITED_FOR: u64 = 7;
-/// That long: time to ask, and to listen.
+/// Long enough for the waiter to try, and to listen.
 const WORK: Duration = Duration::from_millis(5);
 
 pub struct Names {
@@ -42,7 +42,8 @@ async fn use_one(mut clients: [Client; 2], number: u64) -> Result<()> {
     if number.is_multiple_of(2) {
         clients.reverse();
     }
-    let ([one, other], name) = (clients, format!("name{number}"));
+    let [one, other] = clients;
+    let name = format!("name{number}");
     let guard = one.lock(&name).acquire().await?;
     if !number.is_multiple_of(WAITED_FOR) {
         return guard.release().await;

@@ -1,4 +1,4 @@
-//! A lane's turn at a semaphore, with permits that are alike or have ids.
+//! A lane's turn at a semaphore: with plain permits, or with permits that have ids.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn giving_back(clients: &Clients, plan: &Plan) -> Operation<()> {
     clients.semaphore(plan).release(plan.takes as i64)
 }
 
-/// True: it had permits. It may drop futures.
+/// True: the lane had permits. It may drop futures.
 pub async fn in_task(clients: &Clients, attempt: Attempt<'_>, plan: &Plan) -> bool {
     let Some(taken): Option<Result<bool>> = within(plan.drop_acquire, async { taking(clients, plan).await }).await else {
         attempt.dropped();
@@ -46,7 +46,7 @@ pub fn on_thread(clients: &Clients, attempt: Attempt, plan: &Plan) -> bool {
     true
 }
 
-/// Permits are not lost, so nobody stays long enough for that.
+/// How long a lane stays inside. Permits cannot be lost, so a long stay would show nothing.
 fn stay(plan: &Plan) -> Duration {
     plan.stay / 4
 }

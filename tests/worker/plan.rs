@@ -1,4 +1,4 @@
-//! What a lane does next: rolled from its dice before anything is asked, so that a seed fixes it.
+//! A lane's next attempt, rolled from its dice before any call, so that a seed fixes it.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use redlatch_tests::dice::Dice;
 use redlatch_tests::ms;
 use redlatch_tests::traffic::{self, Kind, LONGEST_LEASE, LONGEST_RED_LEASE, OWN_KEYS};
 
-/// What a lane is like.
+/// The temper of a lane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Temper {
-    /// Takes and gives back at once.
+    /// Takes a lock and releases it at once.
     Fast,
-    /// Stays long enough to be renewed, or to lose it.
+    /// Holds a lock long enough to be renewed, or to lose it.
     Slow,
 }
 
@@ -19,32 +19,34 @@ pub enum Temper {
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub key: u32,
-    /// The same as in other attempts of the lane, so that what comes late of one meets the next; or one of this attempt's own.
+    /// The same owner as in other attempts of the lane, so that a late call of one meets the next; or an owner of this
+    /// attempt's own.
     pub owner: u64,
-    /// `None`: for ever. Zero: tries once.
+    /// `None`: without a limit. Zero: a single try.
     pub wait: Option<Duration>,
     pub lease: Option<Duration>,
     pub stay: Duration,
-    /// Waits so long before the next attempt when nothing came of this one.
+    /// The pause before the next attempt if this one got nothing.
     pub pause: Duration,
-    /// Takes it a second time while it holds it.
+    /// Takes the lock a second time while holding it.
     pub inner: bool,
-    /// Asks the server beside the code under test how often it holds it.
+    /// Reads the server's count of the holds, beside the code under test.
     pub count: bool,
-    /// Drops the future that acquires after this time, if the lane has futures.
+    /// Drops the acquire's future after this time, if the lane has futures.
     pub drop_acquire: Option<Duration>,
-    /// Drops the future that releases after this time, likewise.
+    /// Drops the release's future after this time, if the lane has futures.
     pub drop_release: Option<Duration>,
     /// Drops the guard instead of releasing it.
     pub drop_guard: bool,
-    /// How many permits; 0: it reads.
+    /// How many permits; 0: the lane reads.
     pub takes: u64,
-    /// Having written, it goes on reading.
+    /// Goes on reading after the write.
     pub downgrade: bool,
 }
 
 impl Plan {
-    /// `own`: so many times of a hundred a lane in a hurry takes the lock that is its own; else it is one of `kinds`.
+    /// Rolls an attempt. `own`: in so many of a hundred attempts a hurried lane takes its own lock; otherwise the lock
+    /// is of one of `kinds`.
     pub fn roll(dice: &mut Dice, kinds: &[Kind], temper: Temper, lane: u32, attempt: u64, own: u64) -> Self {
         let fast = temper == Temper::Fast;
         let kind = *dice.pick(kinds);
@@ -55,14 +57,14 @@ impl Plan {
         };
         let kind = Kind::of(key);
         let wait = match dice.below(10) {
-            // What the dead had of a semaphore never comes back.
+            // The permits of a killed process never come back to a semaphore.
             0..=4 if kind.excludes() => None,
             0..=4 => Some(ms(1000)),
             5..=7 => Some(dice.between(ms(1), ms(2000))),
             8 => Some(dice.between(ms(1), ms(20))),
             _ => Some(Duration::ZERO),
         };
-        // Its calls but the last wait for nothing, and the last finds it open.
+        // All calls but the last wait for nothing, and the last one finds the latch open.
         let wait = if kind == Kind::Latch { Some(Duration::ZERO) } else { wait };
         let lease = match dice.percent(60) {
             true => None,
@@ -78,7 +80,9 @@ impl Plan {
             (Temper::Slow, _) => dice.between(ms(300), ms(2500)),
         };
         let inner = dice.percent(if fast { 5 } else { 20 }) && kind.is_reentrant();
-        let (reads, downgrade, takes) = (dice.percent(70), dice.percent(30), dice.below(2) + 1);
+        let reads = dice.percent(70);
+        let downgrade = dice.percent(30);
+        let takes = dice.below(2) + 1;
         let takes = match kind {
             Kind::ReadWrite => u64::from(!reads),
             Kind::Semaphore => takes,
@@ -89,10 +93,12 @@ impl Plan {
         let drop_acquire = some(if fast { 10 } else { 25 }, if fast { ms(20) } else { ms(500) });
         let drop_release = some(5, ms(2));
         let pause = dice.between(ms(0), ms(5));
-        let (count, drop_guard) = (dice.percent(if fast && key < OWN_KEYS { 5 } else { 50 }), dice.percent(10));
+        let count = dice.percent(if fast && key < OWN_KEYS { 5 } else { 50 });
+        let drop_guard = dice.percent(10);
         let count = count && matches!(kind, Kind::Plain | Kind::Fenced | Kind::Fair);
-        // The same owner may still have a hold that is released in the background. It would be counted too; and beside it the owner could
-        // not ask to write, nor take a set with one of its values, nor take a lock that is not reentrant.
+        // The same owner may still have a hold that is released in the background. The server would count it too.
+        // Beside it the owner could not wait to write, nor take a set with one of its values, nor take a lock that is
+        // not reentrant.
         let owner = if count || writes || kind == Kind::Values || !kind.is_reentrant() || dice.percent(50) {
             (u64::from(lane) + 1) << 20 | attempt & 0xf_ffff
         } else {
@@ -115,7 +121,7 @@ impl Plan {
         Plan { wait: Some(ms(2000)), inner: false, ..self.clone() }
     }
 
-    /// The writer's own reading, which goes on after it has written.
+    /// The writer's own read lock, which it keeps after it has written.
     pub fn reading(&self) -> Self {
         Plan { takes: 0, ..self.inside() }
     }

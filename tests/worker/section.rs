@@ -1,4 +1,5 @@
-//! What a holder does while it holds: it counts, with nothing but the lock to keep others from counting at the same time.
+//! A holder's work: it adds one to a counter, with nothing but the lock to keep other processes from doing so at the
+//! same time.
 
 use redlatch::Guard;
 use redlatch_tests::clock;
@@ -9,13 +10,13 @@ use crate::log::Attempt;
 use crate::plan::Plan;
 use crate::stage::Stage;
 
-/// A section that has read.
+/// A section that has read the counter.
 pub struct Open<'a> {
     stage: &'a Stage,
     attempt: Attempt<'a>,
     key: u32,
     read: u64,
-    /// It shares the lock, so it changes nothing.
+    /// Whether the holder shares the lock, and so changes nothing.
     shares: bool,
 }
 
@@ -24,7 +25,7 @@ impl<'a> Open<'a> {
         Open { stage, attempt, key: plan.key, read: stage.counters.read(plan.key), shares: plan.takes == 0 }
     }
 
-    /// Writes if the hold is there, and looks again. `None`: it is lost.
+    /// Writes if the hold is there, and checks it again. `None`: the hold is lost.
     pub fn write(self, guard: &Guard) -> Option<Section> {
         let sure = clock::now();
         if let Err(lost) = guard.ensure() {
@@ -47,7 +48,7 @@ pub fn count_in_task(stage: &Stage, attempt: Attempt, client: &str, key: u32, gu
     tokio::task::block_in_place(|| count(stage, attempt, client, key, guard, expected));
 }
 
-/// Asks the server how often this holds, and records it if the hold was there before and after.
+/// Reads the server's count of this owner's holds, and records it if the hold was there before and after.
 pub fn count(stage: &Stage, attempt: Attempt, client: &str, key: u32, guard: &Guard, expected: u64) {
     let field = format!("{client}:{}", guard.owner());
     let before = guard.ensure().is_ok();

@@ -1,4 +1,4 @@
-//! Where the lanes of a process run: when they may go on, and what they write to.
+//! The place of a process's lanes: when they may go on, and the files that they write.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use tokio::sync::watch;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Phase {
     Rest,
-    /// So many times of a hundred each lane is to take the lock that nobody else takes.
+    /// In so many of a hundred attempts each lane takes the lock that no other lane takes.
     Go {
         own: u64,
     },
@@ -21,7 +21,7 @@ pub enum Phase {
 pub struct Stage {
     pub recorder: Recorder,
     pub counters: Counters,
-    /// What kinds of locks are taken; the same one more often where it is to be.
+    /// The kinds of locks that the lanes take. A kind that is to come more often stands here more often.
     pub kinds: Vec<Kind>,
     /// The server's URL without the faults on the way.
     direct: String,
@@ -32,8 +32,11 @@ pub struct Stage {
 
 impl Stage {
     pub fn new(history: &Path, counters: &Path, direct: &str, kinds: Vec<Kind>) -> Self {
-        let (recorder, counters) = (Recorder::open(history), Counters::in_dir(counters));
-        let (view, phase, working) = (Mutex::default(), watch::Sender::new(Phase::Rest), AtomicUsize::new(0));
+        let recorder = Recorder::open(history);
+        let counters = Counters::in_dir(counters);
+        let view = Mutex::default();
+        let phase = watch::Sender::new(Phase::Rest);
+        let working = AtomicUsize::new(0);
         Stage { recorder, counters, kinds, direct: direct.to_owned(), view, phase, working }
     }
 
@@ -41,17 +44,17 @@ impl Stage {
         self.phase.send_replace(phase);
     }
 
-    /// How many lanes are in the middle of something, or may soon be.
+    /// How many lanes are in the midst of an attempt, or soon may be.
     pub fn working(&self) -> usize {
         self.working.load(SeqCst)
     }
 
-    /// A lane is there.
+    /// Counts a new lane.
     pub fn join(&self) {
         self.working.fetch_add(1, SeqCst);
     }
 
-    /// A lane asks between two attempts; returns when it may make the next one, with the share of its own lock.
+    /// Called by a lane between two attempts. Returns when it may make the next one, with the share of its own lock.
     pub async fn go(&self) -> u64 {
         loop {
             if let Phase::Go { own } = *self.phase.borrow() {
@@ -63,12 +66,12 @@ impl Stage {
         }
     }
 
-    /// Whether lanes are to come to an end.
+    /// Whether the lanes are to finish.
     pub fn rests(&self) -> bool {
         *self.phase.borrow() == Phase::Rest
     }
 
-    /// How often the server says that this owner holds this key; `None`: it does not say.
+    /// The server's count of this owner's holds of this key; `None`: the server does not answer.
     pub fn counted(&self, key: &str, field: &str) -> Option<u64> {
         let mut slot = self.view.lock().expect("nothing panics while it is held");
         let mut view = slot.take().or_else(|| View::quick(&self.direct).ok())?;

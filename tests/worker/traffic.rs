@@ -1,4 +1,4 @@
-//! Many lanes on a few locks, at once: tasks and threads, each kind over a client of its own.
+//! Many lanes on a few locks at once: tasks and threads, each sort over a client of its own.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::plan::Temper;
 use crate::stage::{Phase, Stage};
 use crate::{asynchronous, blocking};
 
-/// Of each process.
+/// The tempers of the tasks of each process.
 const TASKS: [Temper; 8] = tempers();
 const THREADS: [Temper; 4] = tempers();
 
@@ -24,12 +24,13 @@ const fn tempers<const LANES: usize>() -> [Temper; LANES] {
 pub struct Traffic {
     stage: Arc<Stage>,
     clients: [Clients; 2],
-    /// Ends the tasks with it.
+    /// Its end ends the tasks.
     _runtime: tokio::runtime::Runtime,
 }
 
 impl Traffic {
-    /// Starts the lanes at rest. `first` is the number of the first one, `red` has the URLs of the servers of red locks.
+    /// Starts the lanes at rest. `first` is the number of the first lane; `red` has the URLs of the servers of red
+    /// locks.
     pub fn start(url: &str, red: &[&str], stage: Stage, first: u32, seed: u64) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build().expect("threads are to be had");
         let clients = [Clients::connect(url, red), Clients::connect(url, red)];
@@ -55,7 +56,8 @@ impl Traffic {
         self.stage.set(Phase::Go { own });
     }
 
-    /// Lets every lane end what it does; returns when all have, or with how many have not in this time.
+    /// Lets every lane finish its attempt. Returns when all have, or after `patience` with the number of lanes that
+    /// have not.
     pub fn rest(&self, patience: Duration) -> usize {
         self.stage.set(Phase::Rest);
         let since = std::time::Instant::now();
@@ -65,12 +67,12 @@ impl Traffic {
         self.stage.working()
     }
 
-    /// The first halves of this process's owners.
+    /// The ids of this process's clients: the first halves of its owners' names.
     pub fn ids(&self) -> [String; 2] {
         [self.clients[0].id(), self.clients[1].id()]
     }
 
-    /// Gives back what is held, and ends.
+    /// Releases all holds, and ends.
     pub fn close(&self) {
         self.clients.iter().for_each(Clients::close);
     }

@@ -1,5 +1,5 @@
-// The Java agent: runs lock commands that come as JSON lines, over org.redisson only. Compiled against our jar and against
-// Redisson's, and run with older ones too.
+// The Java agent: it runs lock commands that arrive as JSON lines, through org.redisson only. It is compiled against the jar of
+// redlatch and against Redisson's, and also runs with older Redissons.
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -30,7 +30,7 @@ public class Agent {
     private final RedissonClient client;
     private final RedissonClient kryo;
 
-    /** @param kryo has the codec that is the default */
+    /** @param kryo a client with Redisson's default codec */
     Agent(RedissonClient client, RedissonClient kryo) {
         this.client = client;
         this.kryo = kryo;
@@ -47,7 +47,7 @@ public class Agent {
         System.exit(0);
     }
 
-    /** Starts one command and answers when it has ended; others go on meanwhile. */
+    /** Starts one command and answers when it has ended. Other commands go on meanwhile. */
     private void take(Map<String, String> command) {
         String id = command.get("id");
         try {
@@ -99,7 +99,7 @@ public class Agent {
         }
     }
 
-    @SuppressWarnings("deprecation") // older Redissons have no other
+    @SuppressWarnings("deprecation") // older Redissons have no other method
     private static CompletionStage<?> run(String what, RSemaphore semaphore, Map<String, String> command) {
         int n = Integer.parseInt(command.getOrDefault("n", "1"));
         String wait = command.get("wait");

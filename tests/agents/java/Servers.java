@@ -1,7 +1,7 @@
 import java.util.Arrays;
 import org.redisson.config.Config;
 
-/** Where the servers are, by the URLs of the other agents: Redisson has settings for each mode instead. */
+/** Redisson's settings for a URL of the other agents: Redisson has no URLs, but settings for each mode. */
 final class Servers {
     private Servers() {}
 

@@ -3,13 +3,13 @@ import java.util.Collection;
 import java.util.Map;
 
 /**
- * Who waits in a Redisson; by reflection, because only Redisson need be asked: its waiters, once they have seen that there is nothing for
- * them, miss the messages that come before they sleep.
+ * Counts the sleeping waiters of a Redisson, by reflection. Only Redisson needs this: between its look at the lock and its sleep a waiter of
+ * Redisson misses messages.
  */
 final class Sleepers {
     private Sleepers() {}
 
-    /** How many wait for a message about that object. */
+    /** How many waiters sleep until a message about that object. */
     static int of(Object object, String name) {
         try {
             Object messages = messages(object);
@@ -22,7 +22,7 @@ final class Sleepers {
             }
             return count;
         } catch (ReflectiveOperationException e) {
-            throw new IllegalArgumentException("this is no Redisson that has its waiters where 3.27.2 to 4.7.0 have them", e);
+            throw new IllegalArgumentException("this Redisson keeps its waiters elsewhere than 3.27.2 to 4.7.0", e);
         }
     }
 

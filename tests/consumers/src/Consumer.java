@@ -3,7 +3,7 @@ import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** What somebody who uses the published jar would write first. */
+/** A first program with the published jar. */
 public final class Consumer {
     private Consumer() {}
 

@@ -16,7 +16,8 @@ fn the_replica_of_the_slots_master_confirms_wherever_the_slot_is() {
     let cluster = Cluster::start(3, 1);
     let (client, hasty) = (confirmed(&cluster.url(), 10_000), confirmed(&cluster.url(), 200));
     for place in 0..3 {
-        let (name, replica) = (name_at(&cluster, place), &cluster.servers[3 + place]);
+        let name = name_at(&cluster, place);
+        let replica = &cluster.servers[3 + place];
         let guard = client.lock(&name).blocking().acquire().expect("confirmed");
         assert!(has(replica, &name));
         guard.release().expect("held");
@@ -37,7 +38,8 @@ fn the_replica_of_the_slots_master_confirms_wherever_the_slot_is() {
 fn a_replica_that_takes_over_has_what_it_confirmed() {
     let cluster = Cluster::start(3, 1);
     let name = name_at(&cluster, 1);
-    let (client, other) = (confirmed(&cluster.url(), 5_000), crate::client(&format!("{}?retry_for=20", cluster.url())));
+    let client = confirmed(&cluster.url(), 5_000);
+    let other = crate::client(&format!("{}?retry_for=20", cluster.url()));
     let names: Vec<_> = (0..20).map(|number| format!("{{{name}}}:{number}")).collect();
     let guards: Vec<_> = names.iter().map(|name| client.lock(name).lease(secs(60)).blocking().acquire().expect("confirmed")).collect();
     assert_eq!(cluster.fail_over(&name), 4);

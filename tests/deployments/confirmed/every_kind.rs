@@ -42,7 +42,8 @@ fn every_kind_works_where_every_write_is_confirmed() {
 fn an_unconfirmed_acquire_of_any_kind_leaves_nothing() {
     let master = Server::start();
     let replica = master.replica();
-    let (client, other) = (confirmed(&master.url(), 50), super::super::client(&master.url()));
+    let client = confirmed(&master.url(), 50);
+    let other = super::super::client(&master.url());
     set_permits(&other);
     replica.pause();
     for kind in kinds() {
@@ -75,8 +76,10 @@ fn an_owner_keeps_its_hold_when_one_more_is_not_confirmed() {
 #[test]
 fn a_repeat_over_another_connection_confirms_no_kind() {
     let master = newest(&[]);
-    let (replica, proxy) = (master.replica(), Proxy::start(&master));
-    let (client, other) = (confirmed(&master.url_at(proxy.port()), 100), super::super::client(&master.url()));
+    let replica = master.replica();
+    let proxy = Proxy::start(&master);
+    let client = confirmed(&master.url_at(proxy.port()), 100);
+    let other = super::super::client(&master.url());
     set_permits(&other);
     // The first copy of each kind goes over the connection that opens now.
     eventually("a confirmation", || client.lock("before").blocking().acquire().ok()).release().expect("held");
@@ -94,12 +97,13 @@ fn a_repeat_over_another_connection_confirms_no_kind() {
 fn every_kind_is_refused_untaken_where_the_server_cannot_wait() {
     let args = ["--rename-command", "WAIT", ""].map(str::to_owned).into();
     let server = Server::with(Options { args, ..Options::default() });
-    let (client, other) = (confirmed(&server.url(), 1000), super::super::client(&server.url()));
+    let client = confirmed(&server.url(), 1000);
+    let other = super::super::client(&server.url());
     set_permits(&other);
     let permits = ["permit", "permit_semaphore", "semaphore"];
     eventually("nothing but permits", || (server.view().keys("*") == permits).then_some(()));
     for kind in kinds() {
-        let error = acquire(&client, kind, 1).map(drop).expect_err("nobody can confirm it");
+        let error = acquire(&client, kind, 1).map(drop).expect_err("no replica can confirm it");
         assert!(matches!(&error, Error::Unsupported(said) if said.contains("unknown command")), "{error:?}");
     }
     assert_eq!(server.view().keys("*"), permits);

@@ -24,11 +24,12 @@ fn a_master_without_replicas_grants_nothing_if_one_must_confirm() {
 #[test]
 fn a_master_without_replicas_grants_at_once_if_only_connected_replicas_must_confirm() {
     let server = Server::start();
-    let (client, mut view) = (connected(&server.url(), 1, 20_000), server.view());
+    let client = connected(&server.url(), 1, 20_000);
+    let mut view = server.view();
     use_every_kind(&client, "n");
     view.forget_calls();
     for _ in 0..10 {
-        client.lock("n").blocking().acquire().expect("there is nobody to wait for").release().expect("held");
+        client.lock("n").blocking().acquire().expect("there is no replica to wait for").release().expect("held");
     }
     assert_eq!(waits(&mut view), 0);
 }
@@ -44,7 +45,7 @@ fn replicas_that_are_connected_must_confirm_but_not_all_of_them() {
     two.pause();
     is_not_synced(client.lock("n").blocking().acquire());
     assert!(!master.view().exists("n"));
-    connected(&master.url(), 0, 50).lock("n").blocking().acquire().expect("nobody has to").release().expect("held");
+    connected(&master.url(), 0, 50).lock("n").blocking().acquire().expect("no replica must confirm").release().expect("held");
     for replica in [&one, &two] {
         replica.resume();
     }
@@ -53,8 +54,9 @@ fn replicas_that_are_connected_must_confirm_but_not_all_of_them() {
 #[test]
 fn a_replica_that_comes_later_is_waited_for_soon() {
     let master = Server::start();
-    let (client, mut view) = (connected(&master.url(), 1, 10_000), master.view());
-    client.lock("n").blocking().acquire().expect("there is nobody").release().expect("held");
+    let client = connected(&master.url(), 1, 10_000);
+    let mut view = master.view();
+    client.lock("n").blocking().acquire().expect("there is no replica").release().expect("held");
     let _replica = master.replica();
     view.forget_calls();
     eventually("a call that waits for it", || {
@@ -109,7 +111,8 @@ fn a_master_that_becomes_a_replica_meanwhile_leaves_it_to_the_next_one() {
 #[test]
 fn a_master_that_becomes_a_replica_before_it_is_asked_to_wait_leaves_it_to_the_next_one() {
     let master = Server::start();
-    let (next, proxy) = (master.replica(), Proxy::start(&master));
+    let next = master.replica();
+    let proxy = Proxy::start(&master);
     let client = confirmed(&format!("redis+replicated://127.0.0.1:{},{}?retry_for=20", proxy.port(), next.address()), 15_000);
     client.lock("before").blocking().acquire().expect("confirmed").release().expect("held");
     proxy.hold_at(Direction::ToServer, "WAIT", 1);

@@ -123,7 +123,8 @@ fn use_permits_with_ids(right: &str, lacking: &Client, holder: &Client) {
     drop(all.acquire().lease(ms(1)).blocking().expect("free"));
     eventually("a permit that has ended", || (all.available().blocking().expect("answered") == 2).then_some(()));
     let total = |what: &str, out: i64| {
-        let (permits, acquired) = (all.permits().blocking().expect("answered"), all.acquired().blocking().expect("answered"));
+        let permits = all.permits().blocking().expect("answered");
+        let acquired = all.acquired().blocking().expect("answered");
         assert_eq!((permits, acquired), (2, out), "{right}: after {what}");
     };
     let taken = done(right, "acquire", own.acquire().wait(secs(5)).blocking());

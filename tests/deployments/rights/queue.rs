@@ -24,7 +24,9 @@ fn a_waiter_of_a_fair_lock_that_is_refused_stands_in_no_queue_and_the_lock_is_fr
     let clients: Vec<_> = rights().map(|right| (right, patient(right))).collect();
     thread::scope(|scope| {
         for (right, lacking) in &clients {
-            let (server, holder, next) = (&server, &holder, &next);
+            let server = &server;
+            let holder = &holder;
+            let next = &next;
             scope.spawn(move || {
                 for kind in ["fair", "non_reentrant_fair"] {
                     let name = format!("{right}:{kind}");

@@ -17,7 +17,8 @@ fn is_refused(reply: &redis::Value) -> bool {
 
 /// Sends all copies when they are late: nothing may change, and no message may be published.
 fn come_late(kind: &Traits, server: &Server, sent: &Sent) {
-    let (mut view, because) = (server.view(), format!("{}: {}", kind.name, sent.change.name));
+    let mut view = server.view();
+    let because = format!("{}: {}", kind.name, sent.change.name);
     let mut refused = 0;
     for call in &sent.calls {
         sent.before.put_back(&mut view);

@@ -7,7 +7,7 @@ use crate::check;
 use crate::clock::ns;
 use crate::traffic::{Kind, LATCH_PATIENCE, calls};
 
-/// What counts as in time. All values are in ns.
+/// The limits of the calls. All values are in ns.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// How much later than its wait an acquire may return.

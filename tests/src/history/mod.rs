@@ -47,7 +47,7 @@ pub enum Event {
     Released { code: String },
 }
 
-/// What a holder did to the counter that only its lock protects.
+/// A holder's work on the counter that only its lock protects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
     /// It left the counter alone.

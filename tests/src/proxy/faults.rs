@@ -33,7 +33,7 @@ struct Trap {
     skip: usize,
 }
 
-/// What happens to a trap's packet.
+/// The fate of a trap's packet.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Spring {
     /// The proxy swallows it and cuts its connection.
@@ -54,7 +54,7 @@ struct Toll {
     seen: usize,
 }
 
-/// What happens to the next packet to a client.
+/// The fate of the next packet to a client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fate {
     /// The proxy swallows it and cuts its connection.
