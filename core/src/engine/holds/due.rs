@@ -48,7 +48,7 @@ impl Holds {
     pub fn look_again(&mut self, slot: &Slot, now: Instant) {
         let Some(key) = self.slots.get(slot).copied() else { return };
         if self.owned[key].suspected {
-            let is_shared = slot.names().count() > 1;
+            let is_shared = self.owned[key].names().count() > 1;
             self.check(key, if is_shared { self.stepped(now + SHARED, STEP) } else { now }, now);
         }
     }

@@ -83,8 +83,8 @@ fn a_token_of_a_hold_with_an_extreme_lease_is_known_until_that_is_over_and_no_lo
             for is_watched in [false, true] {
                 let mut holds = Holds::new("u".into(), WATCHDOG);
                 let asked = (!is_watched).then_some(lease);
-                let outer = holds.taken(&slot(), asked, 0, start, start);
-                let inner = holds.taken(&slot(), Some(lease), 0, start, start);
+                let outer = holds.taken(&slot(), || None, asked, 0, start, start);
+                let inner = holds.taken(&slot(), || None, Some(lease), 0, start, start);
                 holds.fence(outer, 3, lease);
                 holds.fence(inner, 5, lease);
                 holds.extending(&slot(), lease);
