@@ -37,7 +37,7 @@ class ClientTest extends LockTest {
         config.setLockWatchdogTimeout(1);
         made.getConfig().useSingleServer().setTimeout(1);
         assertEquals(30_000, made.getConfig().getLockWatchdogTimeout());
-        assertEquals(1000, made.getConfig().useSingleServer().getTimeout());
+        assertEquals(5000, made.getConfig().useSingleServer().getTimeout());
         made.shutdown();
     }
 
