@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod exhausted;
+pub mod io_thread;
 pub mod jitter;
 pub mod presence;
 pub mod process;

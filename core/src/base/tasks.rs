@@ -3,19 +3,9 @@
 
 use std::pin::Pin;
 
-use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
 pub type Work<T = ()> = Pin<Box<dyn Future<Output = T> + Send>>;
-
-/// The I/O thread, to those on others.
-pub struct Io(pub Handle);
-
-impl Io {
-    pub fn spawn<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
-        self.0.spawn(boxed(work))
-    }
-}
 
 /// To be called on the I/O thread.
 pub fn spawn<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {

@@ -12,13 +12,13 @@ use crate::base::jitter::dice;
 use crate::base::tasks::{self, boxed};
 use crate::client::Client;
 use crate::client::hold::Hold;
-use crate::redis::Live;
-use crate::redis::dispatch;
-use crate::request::Done;
-use crate::request::error::{Error, Result};
+use crate::client::state::ClientState;
+use crate::engine::Engine;
+
+use crate::request::error::{Error, Loss, Result};
 use crate::request::names::shown;
 use crate::request::owner::OwnerField;
-use crate::request::{Answer, Op, Request};
+use crate::request::{Answer, Done, Look, Op, Request};
 
 mod all;
 mod held;
@@ -30,7 +30,6 @@ use held::Held;
 use holding::Of;
 
 pub use holding::Holding;
-pub use silence::Silence;
 
 /// Between two rounds of attempts: up to so much, at random, so that those who are in each other's way do not go on in step.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -93,39 +92,24 @@ impl Group {
         }
     }
 
-    pub fn submit(self: &Arc<Self>, live: &Arc<Live>, ticket: u64, request: Request, done: Done) {
-        let (group, own, lasts) = (self.clone(), live.clone(), request.op == Op::Watch);
-        let cancelled = live.groups().begin(ticket, request.op == Op::Acquire);
-        let run = async move {
-            let result = group.run(&own, &request, cancelled).await;
-            own.groups().end(ticket);
-            result
-        };
-        // A hold may outlast this client by those of its parts that are other clients'.
-        match lasts {
-            true => dispatch::spawn_apart(live, ticket, done, run),
-            false => dispatch::spawn(live, ticket, done, run),
-        }
-    }
-
-    pub fn of(&self, owner: i64) -> Of {
+    fn of(&self, owner: i64) -> Of {
         (self.identity.clone(), owner)
     }
 
-    async fn run(&self, live: &Live, request: &Request, mut cancelled: oneshot::Receiver<()>) -> Result<Answer> {
+    async fn run(&self, state: &ClientState, request: &Request, mut cancelled: oneshot::Receiver<()>) -> Result<Answer> {
         match request.op {
             Op::Acquire => tokio::select! {
                 biased;
-                acquired = self.acquire(live, request) => acquired,
+                acquired = self.acquire(state, request) => acquired,
                 _ = &mut cancelled => Err(Error::Cancelled),
             },
             Op::Watch => tokio::select! {
                 biased;
-                over = self.watch(live, request.hold) => over,
+                over = self.watch(state, request.hold) => over,
                 _ = &mut cancelled => Err(Error::Cancelled),
             },
-            Op::Release => self.release(live, request).await,
-            Op::Extend => self.held(live, request)?.extend(request.lease).await,
+            Op::Release => self.release(state, request).await,
+            Op::Extend => self.held(state, request)?.extend(request.lease).await,
             Op::Inspect => self.inspect(request).await,
             Op::ForceRelease | Op::Ping => {
                 let answers = self.everywhere(request).await;
@@ -140,7 +124,7 @@ impl Group {
     }
 
     /// What the last round ended with is how the wait ends: "not now" where enough members answered, else their error.
-    async fn acquire(&self, live: &Live, request: &Request) -> Result<Answer> {
+    async fn acquire(&self, state: &ClientState, request: &Request) -> Result<Answer> {
         let begun = Instant::now();
         let end = request.wait.map(|wait| begun + wait);
         let mut failing = None;
@@ -152,7 +136,7 @@ impl Group {
             let left = end.map_or(PAUSE, |end| end.saturating_duration_since(Instant::now()));
             match taken {
                 Ok(Some(held)) => {
-                    let number = live.groups().add(self.of(request.owner), held);
+                    let number = state.groups().add(self.of(request.owner), held);
                     return Ok(Answer::done(number as i64));
                 }
                 Ok(None) if left.is_zero() => return Ok(Answer::not_now()),
@@ -160,59 +144,53 @@ impl Group {
                 Err(error) if !error.is_transient() || request.wait == Some(Duration::ZERO) => return Err(error),
                 Err(error) if left.is_zero() => return Err(error.during(request.wait)),
                 // A majority may come back as long as it is waited for; of all, each has as long as a lock of its own would have.
-                Err(error) if failing.is_some_and(|since| since + self.retry_for(live, request) <= Instant::now()) => return Err(error),
+                Err(error) if failing.is_some_and(|since| since + self.retry_for(state, request) <= Instant::now()) => return Err(error),
                 Err(_) => {}
             }
             sleep(PAUSE.mul_f64(dice()).min(left)).await;
         }
     }
 
-    fn retry_for(&self, live: &Live, request: &Request) -> Duration {
-        request.retry_for.unwrap_or(live.config.retry_for)
+    fn retry_for(&self, state: &ClientState, request: &Request) -> Duration {
+        request.retry_for.unwrap_or(state.redis.config.retry_for)
     }
 
-    /// Whether a member's server grants nothing new just now.
-    pub fn is_held_back(&self) -> bool {
-        self.members.iter().any(|member| member.client.is_held_back(&member.name))
-    }
-
-    /// The owners that hold one of its locks now.
-    pub fn owners(&self) -> Vec<i64> {
-        self.members.iter().flat_map(|member| member.client.owners(&member.name)).collect()
-    }
-
-    async fn watch(&self, live: &Live, number: u64) -> Result<Answer> {
-        let held = live.groups().get(number);
+    async fn watch(&self, state: &ClientState, number: u64) -> Result<Answer> {
+        let held = state.groups().get(number);
         match held {
             Some(held) => held.end().await,
             None => Ok(Answer::not_now()),
         }
     }
 
-    async fn release(&self, live: &Live, request: &Request) -> Result<Answer> {
+    async fn release(&self, state: &ClientState, request: &Request) -> Result<Answer> {
         let released = {
-            let mut groups = live.groups();
+            let mut groups = state.groups();
             let number = if request.hold == 0 { groups.latest(&self.of(request.owner)) } else { Some(request.hold) };
             number.and_then(|number| Some((number, groups.remove(number)?)))
         };
-        let Some((number, (held, left))) = released else { return Err(self.gone(live, request)) };
+        let Some((number, (held, left))) = released else { return Err(self.gone(state, request)) };
         let released = held.release().await;
         if let Err(Error::Lost(loss)) = &released {
-            live.groups().tell_loss(number, loss);
+            state.groups().tell_loss(number, loss);
         }
         released.map(|()| Answer::done(left as i64))
     }
 
     /// Why there is nothing to release.
-    fn gone(&self, live: &Live, request: &Request) -> Error {
+    fn gone(&self, state: &ClientState, request: &Request) -> Error {
         match self.not_held(request.owner) {
-            Error::NotHeld { lock, .. } if live.groups().gave(request.hold) => Error::Released { lock },
+            Error::NotHeld { lock, .. } if state.groups().gave(request.hold) => Error::Released { lock },
             error => error,
         }
     }
 
-    fn held(&self, live: &Live, request: &Request) -> Result<Arc<Held>> {
-        live.groups().get(request.hold).ok_or_else(|| self.not_held(request.owner))
+    fn hold(&self, number: u64) -> Option<Arc<Held>> {
+        self.first().state().ok()?.groups().get(number)
+    }
+
+    fn held(&self, state: &ClientState, request: &Request) -> Result<Arc<Held>> {
+        state.groups().get(request.hold).ok_or_else(|| self.not_held(request.owner))
     }
 
     /// Locked as long as enough members are; an owner has as many holds as it has of enough members.
@@ -253,6 +231,98 @@ impl Group {
 
     fn not_held(&self, owner: i64) -> Error {
         Error::NotHeld { lock: self.name(), owner: OwnerField(&self.first().id(), owner).to_string() }
+    }
+}
+
+/// What a group holds is noted in the state of its first member's client.
+impl Engine for Arc<Group> {
+    /// Nothing is done on the caller's thread.
+    fn start(&self, _: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
+        self.submit(ticket, request, done);
+        None
+    }
+
+    fn submit(&self, ticket: u64, request: Request, done: Done) {
+        let state = match self.first().state() {
+            Ok(state) => state.clone(),
+            Err(error) => return done(Err(error)),
+        };
+        let cancelled = state.groups().begin(ticket, request.op == Op::Acquire);
+        let io = state.io.clone();
+        let lasts = request.op == Op::Watch;
+        let group = self.clone();
+        let mut promise = Promise { state: state.clone(), done: Some(done) };
+        let run = async move {
+            let result = group.run(&state, &request, cancelled).await;
+            state.groups().end(ticket);
+            promise.keep(result);
+        };
+        // A hold may outlast this client by those of its parts that are other clients'.
+        drop(if lasts { io.spawn(run) } else { io.spawn_present(run) });
+    }
+
+    fn cancel(&self, ticket: u64) {
+        if let Ok(state) = self.first().state() {
+            state.groups().end(ticket);
+        }
+    }
+
+    fn look(&self, hold: u64) -> Look {
+        self.hold(hold).map_or(Look::Gone, |held| held.look())
+    }
+
+    fn loss_of(&self, hold: u64) -> Option<Loss> {
+        match self.look(hold) {
+            Look::Lost(loss) => Some(loss),
+            Look::Held { .. } => None,
+            Look::Gone => self.first().state().ok()?.groups().loss_of(hold),
+        }
+    }
+
+    fn abandon(&self, hold: u64) -> bool {
+        let Ok(state) = self.first().state() else { return false };
+        self.hold(hold).is_some_and(|held| held.abandon_for(state, hold))
+    }
+
+    /// Several locks have no token together.
+    fn token(&self, _: u64) -> Option<i64> {
+        None
+    }
+
+    fn latest(&self, _: &'static str, _: &str, owner: i64) -> Option<u64> {
+        self.first().state().ok()?.groups().latest(&self.of(owner))
+    }
+
+    /// The owners that hold one of its locks now.
+    fn owners(&self, _: &str) -> Vec<i64> {
+        self.members.iter().flat_map(|member| member.client.owners(&member.name)).collect()
+    }
+
+    fn is_held_back(&self, _: &str) -> bool {
+        self.members.iter().any(|member| member.client.is_held_back(&member.name))
+    }
+}
+
+/// Calls `done` exactly once, also when the task dies with its runtime.
+struct Promise {
+    state: Arc<ClientState>,
+    done: Option<Done>,
+}
+
+impl Promise {
+    fn keep(&mut self, result: Result<Answer>) {
+        if let Some(done) = self.done.take() {
+            done(match result {
+                Err(Error::Cancelled) => Err(self.state.redis.cancelled_error()),
+                result => result,
+            });
+        }
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        self.keep(Err(self.state.redis.closed_error()));
     }
 }
 

@@ -1,32 +1,29 @@
-//! The client: connect, ask, close. Owns what belongs to a process, and notices a fork.
+//! The client: it connects, hands each request to its engine, and closes. It owns what belongs to a process, and notices a fork.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
 
-use crate::base::clock::Instant;
 use crate::base::presence::{Presence, Present};
 use crate::base::process::PerProcess;
-use crate::client::group::{Group, Member, Rule, Silence};
+use crate::client::group::{Group, Member, Rule};
+use crate::client::state::ClientState;
 use crate::config::Config;
 use crate::config::login::Credentials;
-use crate::engine::claim::Slot;
-use crate::redis::Live;
-use crate::redis::dispatch;
-use crate::redis::ops::key_events;
-use crate::request::Done;
+use crate::engine::Engine;
 use crate::request::error::{Error, Loss, Result};
 use crate::request::{Answer, Look, Op, Request};
 
 pub mod group;
 pub mod hold;
+pub mod state;
 
 /// A client of one server. Cheap to clone; all clones are one client with one identity. It ends, with its thread and its connections,
 /// when the last of them, of its guards and of its calls is gone; [`Client::close`] ends it before.
 #[derive(Clone)]
 pub struct Client {
     config: Arc<Config>,
-    live: Arc<PerProcess<Result<Arc<Live>>>>,
+    state: Arc<PerProcess<Result<Arc<ClientState>>>>,
     tickets: Arc<AtomicU64>,
     /// It stands for several locks, of this client and of others.
     group: Option<Arc<Group>>,
@@ -43,7 +40,7 @@ impl Client {
     /// A client for a configuration. Starts nothing: the first call connects.
     pub fn with_config(config: Config) -> Client {
         let config = Config { login: Arc::default(), ..config };
-        Client { config: Arc::new(config), live: Arc::default(), tickets: Arc::new(AtomicU64::new(1)), group: None }
+        Client { config: Arc::new(config), state: Arc::default(), tickets: Arc::new(AtomicU64::new(1)), group: None }
     }
 
     /// A client whose one lock is all of these locks, or a majority of them; its requests may name any kind. It lives as long as they do:
@@ -63,21 +60,26 @@ impl Client {
 
     /// The client's identity in Redis, a UUID. A forked child has one of its own.
     pub fn id(&self) -> String {
-        self.live().map_or_else(|_| String::new(), |live| live.uuid.clone())
+        self.state().map_or_else(|_| String::new(), |state| state.redis.uuid.clone())
     }
 
-    pub(crate) fn silence(&self) -> Option<Arc<Silence>> {
-        Some(self.live().ok()?.groups().silence.clone())
+    /// What belongs to this process.
+    pub(crate) fn state(&self) -> Result<&Arc<ClientState>> {
+        let state = self.state.get(|| ClientState::new(&self.config).map(Arc::new));
+        state.as_ref().map_err(Error::clone)
+    }
+
+    fn engine(&self) -> Result<&dyn Engine> {
+        match &self.group {
+            Some(group) => Ok(group),
+            None => Ok(&self.state()?.redis),
+        }
     }
 
     /// Whether the server of that name grants nothing new just now, see `quarantine` at [`Config::set`]; of a group, whether one of its
     /// servers does not. Nothing is asked.
     pub fn is_held_back(&self, name: &str) -> bool {
-        if let Some(group) = &self.group {
-            return group.is_held_back();
-        }
-        let place = |live: &Arc<Live>| live.link.held_back(&format!("{}{name}", live.config.prefix));
-        self.config.quarantine && self.live().ok().and_then(place).is_some()
+        self.engine().is_ok_and(|engine| engine.is_held_back(name))
     }
 
     /// The server's address, without credentials.
@@ -121,37 +123,31 @@ impl Client {
         request: Request,
         done: impl FnOnce(Result<Answer>) + Send + 'static,
     ) -> Option<Result<Answer>> {
-        let (live, _present) = match self.ready(&request) {
+        let (state, _present) = match self.ready(&request) {
             Ok(ready) => ready,
             Err(error) => return Some(Err(error)),
         };
-        if let Some(group) = &self.group {
-            group.submit(live, ticket, request, Box::new(done));
-            return None;
+        // Not by way of `dyn`: nothing may come between a caller and the first try of an uncontended lock.
+        match &self.group {
+            Some(group) => group.start(inside, ticket, request, Box::new(done)),
+            None => state.redis.start(inside, ticket, request, Box::new(done)),
         }
-        let answer = dispatch::start(live, inside, ticket, request, self.plainly(done))?;
-        Some(answer.map_err(|error| error.without(&self.config.prefix)))
     }
 
     /// Carries out a request on the I/O thread; `done` as in [`Client::start`].
     pub fn submit(&self, ticket: u64, request: Request, done: impl FnOnce(Result<Answer>) + Send + 'static) {
         match (self.ready(&request), &self.group) {
-            (Ok((live, _present)), Some(group)) => group.submit(live, ticket, request, Box::new(done)),
-            (Ok((live, _present)), None) => dispatch::submit(live, ticket, request, self.plainly(done)),
+            (Ok((_, _present)), Some(group)) => group.submit(ticket, request, Box::new(done)),
+            (Ok((state, _present)), None) => state.redis.submit(ticket, request, Box::new(done)),
             (Err(error), _) => done(Err(error)),
         }
     }
 
     /// Asks a request to end. Its `done` still comes: `Cancelled` with nothing held, or an answer that was already on its way.
     pub fn cancel(&self, ticket: u64) {
-        let Ok(live) = self.live() else { return };
-        if self.group.is_some() {
-            return live.groups().end(ticket);
+        if let Ok(engine) = self.engine() {
+            engine.cancel(ticket);
         }
-        live.watchers.cancel(ticket);
-        key_events::cancel(live, ticket);
-        let waiting = live.lines().cancel(ticket, Instant::now());
-        drop(waiting);
     }
 
     /// Carries out a request and blocks until it is done.
@@ -189,115 +185,61 @@ impl Client {
 
     /// What is known of a hold, without asking the server.
     pub fn look(&self, hold: u64) -> Look {
-        if self.group.is_some() {
-            let held = self.live().ok().and_then(|live| live.groups().get(hold));
-            return held.map_or(Look::Gone, |held| held.look());
-        }
-        self.live().map_or(Look::Gone, |live| live.holds(|holds| holds.look(hold, Instant::now())))
+        self.engine().map_or(Look::Gone, |engine| engine.look(hold))
     }
 
     /// How a hold was lost, also where its release was told of that: [`Client::look`] calls that one gone. Nothing is asked of the server.
     pub fn loss_of(&self, hold: u64) -> Option<Loss> {
-        if self.group.is_some() {
-            return match self.look(hold) {
-                Look::Lost(loss) => Some(loss),
-                Look::Held { .. } => None,
-                Look::Gone => self.live().ok()?.groups().loss_of(hold),
-            };
-        }
-        self.live().ok()?.holds(|holds| holds.loss_of(hold, Instant::now()))
+        self.engine().ok()?.loss_of(hold)
     }
 
     /// No caller can release the hold any more: from now on it is not renewed, and ends with its lease. Nothing is asked of the server.
     /// False: it is not held, or is not renewed anyway.
     pub fn abandon(&self, hold: u64) -> bool {
-        let Ok(live) = self.live() else { return false };
-        if self.group.is_some() {
-            let held = live.groups().get(hold);
-            return held.is_some_and(|held| held.abandon_for(live, hold));
-        }
-        live.holds(|holds| holds.abandon(hold, Instant::now()))
+        self.engine().is_ok_and(|engine| engine.abandon(hold))
     }
 
     /// The owners of this client that hold a lock of that name now; of a group those that hold one of its locks. Nothing is asked of the
     /// server.
     pub fn owners(&self, name: &str) -> Vec<i64> {
-        if let Some(group) = &self.group {
-            return group.owners();
-        }
-        let named = |live: &Arc<Live>| live.holds(|holds| holds.owners(&format!("{}{name}", live.config.prefix), Instant::now()));
-        self.live().map_or_else(|_| Vec::new(), named)
+        self.engine().map_or_else(|_| Vec::new(), |engine| engine.owners(name))
     }
 
     /// The fencing token of a hold, without asking the server; `None`: it has none, or was released.
     pub fn token(&self, hold: u64) -> Option<i64> {
-        self.live().ok()?.holds(|holds| holds.token(hold))
+        self.engine().ok()?.token(hold)
     }
 
     /// The number of the latest hold of an owner, lost or not; `None` once it was released or its loss was told to its release.
     pub fn latest(&self, kind: &'static str, name: &str, owner: i64) -> Option<u64> {
-        let live = self.live().ok()?;
-        if let Some(group) = &self.group {
-            return live.groups().latest(&group.of(owner));
-        }
-        let slot = Slot::new(kind, format!("{}{name}", live.config.prefix).into(), owner);
-        live.holds(|holds| holds.latest(&slot))
+        self.engine().ok()?.latest(kind, name, owner)
     }
 
     /// Whether no owner holds anything of it, in this process. Nothing is asked of the server.
     pub fn is_idle(&self) -> bool {
-        self.live().map_or(true, |live| live.groups().is_empty() && live.holds(|holds| holds.is_empty()))
+        self.state().map_or(true, |state| state.groups().is_empty() && state.redis.holds(|holds| holds.is_empty()))
     }
 
     pub fn is_closed(&self) -> bool {
-        self.live().is_ok_and(|live| live.is_closed())
+        self.state().is_ok_and(|state| state.redis.is_closed())
     }
 
     /// Ends the client: waiting calls end with `Closed`, nothing is renewed any more, and whoever still holds a lock is told that it is
     /// lost. With `release`, everything held is given back first, as far as the server answers in time; without, it stays until its
     /// lease ends.
     pub fn close(&self, release: bool) {
-        let (Ok(live), None) = (self.live(), &self.group) else { return };
-        if !live.presence.close() {
-            return;
+        if let (Ok(state), None) = (self.state(), &self.group) {
+            state.close(release);
         }
-        let waiting = live.lines().close(Instant::now());
-        drop(waiting);
-        live.groups().close();
-        let held = live.tell_closed();
-        let is_empty = live.presence.shut_if_empty();
-        // A caller that is inside may be about to start the I/O thread. If the system gives none, that caller has an error, and holds nothing.
-        if live.is_started() || (!is_empty && live.start().is_ok()) {
-            let (done, closed) = std::sync::mpsc::sync_channel(1);
-            live.io().spawn(live.clone().wind_up(if release { held } else { Vec::new() }, done));
-            // An error is the end of the I/O thread, which is an end as well.
-            let _ = closed.recv();
-        }
-        live.stop.notify_one();
-        live.link.close();
-    }
-
-    /// Has `done` told of errors in which locks have the names that the program gave them.
-    fn plainly(&self, done: impl FnOnce(Result<Answer>) + Send + 'static) -> Done {
-        if self.config.prefix.is_empty() {
-            return Box::new(done);
-        }
-        let config = self.config.clone();
-        Box::new(move |result| done(result.map_err(|error| error.without(&config.prefix))))
-    }
-
-    fn live(&self) -> Result<&Arc<Live>> {
-        let live = self.live.get(|| Live::new(&self.config).map(Arc::new));
-        live.as_ref().map_err(Error::clone)
     }
 
     /// The client's end waits until what this gives is dropped.
-    fn ready(&self, request: &Request) -> Result<(&Arc<Live>, Present<&Presence>)> {
-        let live = self.live()?;
-        let present = live.presence.enter(request.op == Op::Release).ok_or_else(|| live.closed_error())?;
+    fn ready(&self, request: &Request) -> Result<(&Arc<ClientState>, Present<&Presence>)> {
+        let state = self.state()?;
+        let present = state.io.presence.enter(request.op == Op::Release).ok_or_else(|| state.redis.closed_error())?;
         request.check()?;
-        live.start()?;
-        Ok((live, present))
+        state.start()?;
+        Ok((state, present))
     }
 }
 

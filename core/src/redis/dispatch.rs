@@ -4,64 +4,121 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::clock::Instant;
-use crate::engine::WINDOW;
-use crate::redis::Live;
+use crate::engine::claim::Slot;
+use crate::engine::{Engine, WINDOW};
+use crate::redis::Redis;
 use crate::redis::kinds::script::Call;
 use crate::redis::link::{First, Limits, Outcome};
 use crate::redis::ops::key_events;
 use crate::redis::target::{Releasing, Target};
 use crate::redis::wait::acquire;
 use crate::redis::wait::lines::Waiting;
-use crate::request::Done;
-use crate::request::error::{Error, Result};
-use crate::request::{Answer, Op, Request};
+use crate::request::error::{Error, Loss, Result};
+use crate::request::{Answer, Done, Look, Op, Request};
 
-/// On the caller's thread, an acquire for no longer than `inside`; `None`: `done` will be called.
-pub fn start(live: &Arc<Live>, inside: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
-    let target = match Target::new(live, &request) {
-        Ok(target) => target,
-        Err(error) => return Some(Err(error)),
-    };
+impl Engine for Arc<Redis> {
+    fn start(&self, inside: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
+        let done = plainly(self, done);
+        let answer = match Target::new(self, &request) {
+            Ok(target) => start(target, inside, ticket, request, done)?,
+            Err(error) => Err(error),
+        };
+        Some(answer.map_err(|error| error.without(&self.config.prefix)))
+    }
+
+    fn submit(&self, ticket: u64, request: Request, done: Done) {
+        let done = plainly(self, done);
+        match Target::new(self, &request) {
+            Ok(target) => submit(target, ticket, request, done),
+            Err(error) => done(Err(error)),
+        }
+    }
+
+    fn cancel(&self, ticket: u64) {
+        self.watchers.cancel(ticket);
+        key_events::cancel(self, ticket);
+        let waiting = self.lines().cancel(ticket, Instant::now());
+        drop(waiting);
+    }
+
+    fn look(&self, hold: u64) -> Look {
+        self.holds(|holds| holds.look(hold, Instant::now()))
+    }
+
+    fn loss_of(&self, hold: u64) -> Option<Loss> {
+        self.holds(|holds| holds.loss_of(hold, Instant::now()))
+    }
+
+    fn abandon(&self, hold: u64) -> bool {
+        self.holds(|holds| holds.abandon(hold, Instant::now()))
+    }
+
+    fn token(&self, hold: u64) -> Option<i64> {
+        self.holds(|holds| holds.token(hold))
+    }
+
+    fn latest(&self, kind: &'static str, name: &str, owner: i64) -> Option<u64> {
+        let slot = Slot::new(kind, self.full_name(name), owner);
+        self.holds(|holds| holds.latest(&slot))
+    }
+
+    fn owners(&self, name: &str) -> Vec<i64> {
+        let name = self.full_name(name);
+        self.holds(|holds| holds.owners(&name, Instant::now()))
+    }
+
+    fn is_held_back(&self, name: &str) -> bool {
+        self.config.quarantine && self.link.held_back(&self.full_name(name)).is_some()
+    }
+}
+
+/// Has `done` told of errors in which locks have the names that the program gave them.
+fn plainly(redis: &Arc<Redis>, done: Done) -> Done {
+    if redis.config.prefix.is_empty() {
+        return done;
+    }
+    // Of the engine itself it has nothing: a listener would keep that alive.
+    let prefix = redis.config.prefix.clone();
+    Box::new(move |result| done(result.map_err(|error| error.without(&prefix))))
+}
+
+fn start(target: Target, inside: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
     match request.op {
         Op::Acquire => acquire::start(Waiting::new(target, ticket, &request, done), inside),
         Op::Release if target.row.0.held => release(target, ticket, request.hold, done),
         Op::Extend if !target.row.0.held => ask(target, ticket, Op::Extend, done),
         Op::ForceRelease | Op::Delete | Op::Extend | Op::Ping | Op::Keys | Op::Watch | Op::Expiry | Op::Deletion => {
-            submit(live, ticket, request, done);
+            submit(target, ticket, request, done);
             None
         }
         op => ask(target, ticket, op, done),
     }
 }
 
-/// On the I/O thread, or on the way of another call.
-pub fn submit(live: &Arc<Live>, ticket: u64, request: Request, done: Done) {
-    let target = match Target::new(live, &request) {
-        Ok(target) => target,
-        Err(error) => return done(Err(error)),
-    };
+fn submit(target: Target, ticket: u64, request: Request, done: Done) {
+    let redis = target.redis.clone();
     match request.op {
         Op::Acquire => acquire::submit(Waiting::new(target, ticket, &request, done)),
         Op::Release if target.row.0.held => submit_release(target, ticket, request.hold, done),
-        Op::ForceRelease => spawn(live, ticket, done, async move { target.force_release().await }),
-        Op::Delete => spawn(live, ticket, done, async move { target.delete().await }),
-        Op::Extend if target.row.0.held => spawn(live, ticket, done, async move { target.extend(request.hold).await }),
-        Op::Ping => spawn(live, ticket, done, async move { target.ping().await }),
-        Op::Keys => spawn(live, ticket, done, async move { target.keys().await }),
-        Op::Watch => live.watch(request.hold, ticket, done),
+        Op::ForceRelease => spawn(&redis, ticket, done, async move { target.force_release().await }),
+        Op::Delete => spawn(&redis, ticket, done, async move { target.delete().await }),
+        Op::Extend if target.row.0.held => spawn(&redis, ticket, done, async move { target.extend(request.hold).await }),
+        Op::Ping => spawn(&redis, ticket, done, async move { target.ping().await }),
+        Op::Keys => spawn(&redis, ticket, done, async move { target.keys().await }),
+        Op::Watch => redis.watch(request.hold, ticket, done),
         Op::Expiry | Op::Deletion => match (request.hold, request.wait) {
-            (0, _) => spawn(live, ticket, done, key_events::subscribe(target, request.op)),
-            (number, Some(Duration::ZERO)) => key_events::end(live, number, done),
-            (number, _) => key_events::next(live, number, ticket, done),
+            (0, _) => spawn(&redis, ticket, done, key_events::subscribe(target, request.op)),
+            (number, Some(Duration::ZERO)) => key_events::end(&redis, number, done),
+            (number, _) => key_events::next(&redis, number, ticket, done),
         },
-        op => spawn(live, ticket, done, async move { target.ask(op, None).await }),
+        op => spawn(&redis, ticket, done, async move { target.ask(op, None).await }),
     }
 }
 
 fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Result<Answer>> {
-    let live = target.live.clone();
-    let Some(turn) = live.gates.try_enter(&target.slot) else {
-        spawn(&live, ticket, done, async move { target.release(number, None, Instant::now()).await });
+    let redis = target.redis.clone();
+    let Some(turn) = redis.gates.try_enter(&target.slot) else {
+        spawn(&redis, ticket, done, async move { target.release(number, None, Instant::now()).await });
         return None;
     };
     let releasing = match target.releasing(number, turn) {
@@ -69,35 +126,35 @@ fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Resul
         Err(error) => return Some(Err(error)),
     };
     let (sent, limits) = (Instant::now(), Limits { response: target.response, window: WINDOW });
-    match live.link.run_direct(&releasing.call, limits) {
+    match redis.link.run_direct(&releasing.call, limits) {
         Some(Outcome::Reply(reply)) => Some(target.released(releasing, reply, sent, false)),
         None => {
-            let_go(target, number, releasing, End::new(&live, ticket, done));
+            let_go(target, number, releasing, End::new(&redis, ticket, done));
             None
         }
         Some(outcome) => {
             let first = Box::new((releasing, Some((outcome, sent))));
-            spawn(&live, ticket, done, async move { target.release(number, Some(first), sent).await });
+            spawn(&redis, ticket, done, async move { target.release(number, Some(first), sent).await });
             None
         }
     }
 }
 
 fn submit_release(target: Target, ticket: u64, number: u64, done: Done) {
-    let live = target.live.clone();
-    let Some(turn) = live.gates.try_enter(&target.slot) else {
-        return spawn(&live, ticket, done, async move { target.release(number, None, Instant::now()).await });
+    let redis = target.redis.clone();
+    let Some(turn) = redis.gates.try_enter(&target.slot) else {
+        return spawn(&redis, ticket, done, async move { target.release(number, None, Instant::now()).await });
     };
     match target.releasing(number, turn) {
-        Ok(releasing) => let_go(target, number, releasing, End::new(&live, ticket, done)),
+        Ok(releasing) => let_go(target, number, releasing, End::new(&redis, ticket, done)),
         Err(error) => done(Err(error)),
     }
 }
 
 /// Has a release tried together with the first tries of others.
 fn let_go(target: Target, number: u64, releasing: Releasing, end: End) {
-    let (live, response, since) = (target.live.clone(), target.response, Instant::now());
-    live.first(Box::new(Letting { target, number, releasing, end, since }), response);
+    let (redis, response, since) = (target.redis.clone(), target.response, Instant::now());
+    redis.first(Box::new(Letting { target, number, releasing, end, since }), response);
 }
 
 /// The first try of a release on its way.
@@ -120,79 +177,65 @@ impl First for Letting {
         match tried {
             Some((Outcome::Reply(reply), sent)) => end.tell(target.released(releasing, reply, sent, false)),
             tried => {
-                let (live, first) = (target.live.clone(), Box::new((releasing, tried)));
-                live.spawn(async move { end.tell(target.release(number, Some(first), since).await) });
+                let (redis, first) = (target.redis.clone(), Box::new((releasing, tried)));
+                redis.spawn(async move { end.tell(target.release(number, Some(first), since).await) });
             }
         }
     }
 }
 
 fn ask(target: Target, ticket: u64, op: Op, done: Done) -> Option<Result<Answer>> {
-    let (live, limits) = (target.live.clone(), Limits { response: target.response, window: WINDOW });
+    let (redis, limits) = (target.redis.clone(), Limits { response: target.response, window: WINDOW });
     let call = match target.ask_call(op) {
         Ok(call) => call,
         Err(error) => return Some(Err(error)),
     };
-    let turn = if call.changes() { live.gates.try_enter(&target.slot) } else { None };
+    let turn = if call.changes() { redis.gates.try_enter(&target.slot) } else { None };
     if call.changes() && turn.is_none() {
-        spawn(&live, ticket, done, async move { target.ask(op, None).await });
+        spawn(&redis, ticket, done, async move { target.ask(op, None).await });
         return None;
     }
     let sent = Instant::now();
-    match live.link.run_direct(&call, limits) {
+    match redis.link.run_direct(&call, limits) {
         Some(Outcome::Reply(reply)) => Some(target.told(&call, reply)),
         None => {
             drop(turn);
-            spawn(&live, ticket, done, async move { target.ask(op, None).await });
+            spawn(&redis, ticket, done, async move { target.ask(op, None).await });
             None
         }
         Some(outcome) => {
-            spawn(&live, ticket, done, async move { target.ask(op, Some((turn, call, (outcome, sent)))).await });
+            spawn(&redis, ticket, done, async move { target.ask(op, Some((turn, call, (outcome, sent)))).await });
             None
         }
     }
 }
 
 /// Carries an operation out on the I/O thread, to its end: it cannot be cancelled.
-pub fn spawn(live: &Arc<Live>, ticket: u64, done: Done, operation: impl Future<Output = Result<Answer>> + Send + 'static) {
-    live.spawn(ending(live, ticket, done, operation));
-}
-
-/// As [`spawn`] for what may last as long as the client does: the client's end ends it.
-pub fn spawn_apart(live: &Arc<Live>, ticket: u64, done: Done, operation: impl Future<Output = Result<Answer>> + Send + 'static) {
-    live.spawn_apart(ending(live, ticket, done, operation));
-}
-
-fn ending(
-    live: &Arc<Live>,
-    ticket: u64,
-    done: Done,
-    operation: impl Future<Output = Result<Answer>> + Send + 'static,
-) -> impl Future<Output = ()> + Send + 'static {
-    let mut end = End::new(live, ticket, done);
+fn spawn(redis: &Arc<Redis>, ticket: u64, done: Done, operation: impl Future<Output = Result<Answer>> + Send + 'static) {
+    let mut end = End::new(redis, ticket, done);
     // It is big, and would be twice in the task.
     let operation = Box::pin(operation);
-    async move { end.tell(operation.await) }
+    redis.spawn(async move { end.tell(operation.await) });
 }
 
 /// Calls `done` exactly once, also when the task dies with its runtime.
 struct End {
-    live: Arc<Live>,
+    redis: Arc<Redis>,
     ticket: u64,
     done: Option<Done>,
 }
 
 impl End {
-    fn new(live: &Arc<Live>, ticket: u64, done: Done) -> Self {
-        live.lines().begin(ticket);
-        End { live: live.clone(), ticket, done: Some(done) }
+    fn new(redis: &Arc<Redis>, ticket: u64, done: Done) -> Self {
+        redis.lines().begin(ticket);
+        End { redis: redis.clone(), ticket, done: Some(done) }
     }
 
     fn tell(&mut self, result: Result<Answer>) {
-        self.live.lines().end(self.ticket);
+        self.redis.lines().end(self.ticket);
         if let Some(done) = self.done.take() {
             done(match result {
-                Err(Error::Cancelled) => Err(self.live.cancelled_error()),
+                Err(Error::Cancelled) => Err(self.redis.cancelled_error()),
                 result => result,
             });
         }
@@ -201,6 +244,6 @@ impl End {
 
 impl Drop for End {
     fn drop(&mut self) {
-        self.tell(Err(self.live.closed_error()));
+        self.tell(Err(self.redis.closed_error()));
     }
 }

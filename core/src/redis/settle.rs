@@ -7,7 +7,7 @@ use tokio::time::sleep_until;
 use crate::base::clock::Instant;
 use crate::engine::WINDOW;
 use crate::engine::word::AN_ANSWER;
-use crate::redis::Live;
+use crate::redis::Redis;
 use crate::redis::kinds::script::Call;
 use crate::redis::link::{Limits, Outcome, Reply, Sent};
 use crate::request::error::Error;
@@ -55,28 +55,28 @@ pub struct Unsettled {
 }
 
 /// `first`: what came of a copy that was sent already, and when that was.
-pub async fn settle(live: &Live, call: &Call, tries: Tries, first: Option<(Outcome, Instant)>) -> Result<Settled, Unsettled> {
-    after(live, call, tries, first, Vec::new()).await
+pub async fn settle(redis: &Redis, call: &Call, tries: Tries, first: Option<(Outcome, Instant)>) -> Result<Settled, Unsettled> {
+    after(redis, call, tries, first, Vec::new()).await
 }
 
 /// As [`settle`], and nothing is sent that one of `copies` might follow.
 pub async fn after(
-    live: &Live,
+    redis: &Redis,
     call: &Call,
     tries: Tries,
     mut first: Option<(Outcome, Instant)>,
     mut copies: Vec<Sent>,
 ) -> Result<Settled, Unsettled> {
     let (mut repeated, mut window, mut pause) = (false, WINDOW, PAUSE);
-    let (mut error, give_up, mut epoch) = (None, tries.give_up, live.link.epoch());
+    let (mut error, give_up, mut epoch) = (None, tries.give_up, redis.link.epoch());
     loop {
         let now = Instant::now();
         let response = tries.response(now);
         let (outcome, sent) = match first.take() {
             Some(first) => first,
-            None => (live.link.run(call, Limits { response, window }, &copies).await, now),
+            None => (redis.link.run(call, Limits { response, window }, &copies).await, now),
         };
-        let newest = live.link.epoch();
+        let newest = redis.link.epoch();
         if newest != epoch {
             // Who has just begun may not answer for anything yet, but will soon.
             (epoch, pause) = (newest, PAUSE);
@@ -90,7 +90,7 @@ pub async fn after(
                 return Ok(Settled { reply, sent, repeated });
             }
             Outcome::HeldBack(rest) => {
-                let (server, cause) = (live.config.server(), format!("may have lost locks, and grants none for {rest:.1?} more"));
+                let (server, cause) = (redis.config.server(), format!("may have lost locks, and grants none for {rest:.1?} more"));
                 return Err(Unsettled {
                     error: Error::Unavailable { server, cause, timeout: false },
                     copies,
@@ -108,12 +108,14 @@ pub async fn after(
             }
             Outcome::TooLate => {
                 window = (window * 2).min(tries.response.max(WINDOW));
-                let (server, cause) = (live.config.server(), "answers too late".to_owned());
+                let (server, cause) = (redis.config.server(), "answers too late".to_owned());
                 until = now;
                 Some(Error::Unavailable { server, cause, timeout: true })
             }
             // An address that is wrong, or a server that was never started: only a caller that waits has reason to hope.
-            Outcome::Unsent(error) if tries.end.is_none() && copies.is_empty() && !live.config.retries_absent && live.link.is_absent() => {
+            Outcome::Unsent(error)
+                if tries.end.is_none() && copies.is_empty() && !redis.config.retries_absent && redis.link.is_absent() =>
+            {
                 return Err(Unsettled { error, copies, held_back: None, answered: false });
             }
             Outcome::Unsent(error) => Some(error),
@@ -129,21 +131,21 @@ pub async fn after(
         pause = (pause * 2).min(LONGEST_PAUSE);
         match failure.is_some() {
             // Apart: the future of a call that is answered stays small.
-            true => Box::pin(until_restarted(live, epoch, until.min(give_up))).await,
+            true => Box::pin(until_restarted(redis, epoch, until.min(give_up))).await,
             false => sleep_until(until.min(give_up).into()).await,
         }
         error = failure.or(error);
         if Instant::now() >= give_up {
-            let late = || Error::Unavailable { server: live.config.server(), cause: "does not answer in time".into(), timeout: true };
+            let late = || Error::Unavailable { server: redis.config.server(), cause: "does not answer in time".into(), timeout: true };
             return Err(Unsettled { error: error.unwrap_or_else(late), copies, held_back: None, answered: false });
         }
     }
 }
 
 /// A server that comes back, or takes another's place, is asked at once.
-async fn until_restarted(live: &Live, epoch: u64, until: Instant) {
+async fn until_restarted(redis: &Redis, epoch: u64, until: Instant) {
     tokio::select! {
         () = sleep_until(until.into()) => {}
-        () = live.link.restarted(epoch) => {}
+        () = redis.link.restarted(epoch) => {}
     }
 }

@@ -12,7 +12,7 @@ use crate::engine::gate::Turn;
 use crate::engine::holds::believed;
 use crate::engine::pace::Busy;
 use crate::engine::word::AN_ANSWER;
-use crate::redis::Live;
+use crate::redis::Redis;
 use crate::redis::kinds::script::{Call, Script, script};
 use crate::redis::kinds::{self, Cx, PERMITS_AT_ONCE, Row};
 use crate::redis::link::{Outcome, Reply};
@@ -33,7 +33,7 @@ static PING: Script = script!("ping");
 
 #[derive(Clone)]
 pub struct Target {
-    pub live: Arc<Live>,
+    pub redis: Arc<Redis>,
     pub row: Row,
     pub slot: Slot,
     pub owner: Arc<str>,
@@ -66,16 +66,12 @@ impl Tried {
 }
 
 impl Target {
-    pub fn new(live: &Arc<Live>, request: &Request) -> Result<Self> {
+    pub fn new(redis: &Arc<Redis>, request: &Request) -> Result<Self> {
         let row = kinds::find(request.kind).ok_or_else(|| Error::config(format!("there is no kind of lock `{}`", request.kind)))?;
         row.1.check(request)?;
-        let name = match live.config.prefix.as_str() {
-            "" => request.name.as_str().into(),
-            prefix => format!("{prefix}{}", request.name).into(),
-        };
-        let slot = Slot::new(request.kind, name, request.owner);
-        let without = if row.0.held { live.config.watchdog } else { Duration::ZERO };
-        let target = Target::of(live, row, slot, request.lease.unwrap_or(without));
+        let slot = Slot::new(request.kind, redis.full_name(&request.name), request.owner);
+        let without = if row.0.held { redis.config.watchdog } else { Duration::ZERO };
+        let target = Target::of(redis, row, slot, request.lease.unwrap_or(without));
         let target = if row.0.held { target } else { target.of_request(request) };
         let response = request.response_timeout.map_or(target.response, |time| time.min(LONGEST));
         let retry_for = request.retry_for.map_or(target.retry_for, |time| time.min(LONGEST));
@@ -85,20 +81,20 @@ impl Target {
         Ok(Target { response, retry_for, numbers, texts, wait: request.wait, ..target })
     }
 
-    pub fn of(live: &Arc<Live>, row: Row, slot: Slot, lease: Duration) -> Self {
-        let (response, retry_for, numbers, texts) = (live.config.response_timeout, live.config.retry_for, Arc::default(), Arc::default());
-        let owner = owner_field(&live.uuid, slot.owner);
+    pub fn of(redis: &Arc<Redis>, row: Row, slot: Slot, lease: Duration) -> Self {
+        let (response, retry_for, numbers, texts) = (redis.config.response_timeout, redis.config.retry_for, Arc::default(), Arc::default());
+        let owner = owner_field(&redis.uuid, slot.owner);
         let number = slot.owner;
-        Target { live: live.clone(), row, owner, number, slot, lease, response, retry_for, wait: Some(Duration::ZERO), numbers, texts }
+        Target { redis: redis.clone(), row, owner, number, slot, lease, response, retry_for, wait: Some(Duration::ZERO), numbers, texts }
     }
 
     /// What nobody holds has its name from the call that takes it, and is given back by that name.
     fn of_request(self, request: &Request) -> Self {
         let number = match request.op {
-            Op::Acquire => self.live.numbers(request.numbers.first().map_or(1, |count| (*count).clamp(1, PERMITS_AT_ONCE))),
+            Op::Acquire => self.redis.numbers(request.numbers.first().map_or(1, |count| (*count).clamp(1, PERMITS_AT_ONCE))),
             _ => request.hold as i64,
         };
-        Target { owner: owner_field(&self.live.uuid, number), number, ..self }
+        Target { owner: owner_field(&self.redis.uuid, number), number, ..self }
     }
 
     /// How long a call is tried from now on; `deadline`: when its caller stops waiting.
@@ -116,17 +112,17 @@ impl Target {
 
     /// Whether its calls are tried as long as those of the client are.
     pub fn is_as_patient_as_client(&self) -> bool {
-        self.response == self.live.config.response_timeout && self.retry_for == self.live.config.retry_for
+        self.response == self.redis.config.response_timeout && self.retry_for == self.redis.config.retry_for
     }
 
     pub fn cx(&self) -> Cx<'_> {
         let (name, owner, lease_ms) = (&*self.slot.name, &*self.owner, self.lease.as_millis() as u64);
-        let keep = 2 * (self.response + self.retry_for + self.live.config.watchdog);
+        let keep = 2 * (self.response + self.retry_for + self.redis.config.watchdog);
         Cx {
             name,
             owner,
             lease_ms,
-            share_ms: self.live.config.fair_wait.as_millis() as u64,
+            share_ms: self.redis.config.fair_wait.as_millis() as u64,
             waits: self.waits(),
             forever: self.wait.is_none(),
             want: 0,
@@ -135,7 +131,7 @@ impl Target {
             next: ("", 0),
             holder: "",
             numbers: &self.numbers,
-            request: if self.row.0.held { String::new() } else { self.live.request(name) },
+            request: if self.row.0.held { String::new() } else { self.redis.request(name) },
             keep_ms: keep.as_millis() as u64,
         }
     }
@@ -147,17 +143,17 @@ impl Target {
 
     /// How many holds its owner has, as far as this side knows.
     pub fn count(&self) -> u32 {
-        if self.row.0.held { self.live.holds(|holds| holds.count(&self.slot, Instant::now())) } else { 0 }
+        if self.row.0.held { self.redis.holds(|holds| holds.count(&self.slot, Instant::now())) } else { 0 }
     }
 
     pub fn acquire_call(&self) -> Result<Call> {
         let count = self.count();
-        let known = if self.row.0.fenced { self.live.holds(|holds| holds.known(&self.slot)) } else { 0 };
+        let known = if self.row.0.fenced { self.redis.holds(|holds| holds.known(&self.slot)) } else { 0 };
         let mut call = self.call(Op::Acquire, &Cx { want: count + 1, known, ..self.cx() })?;
         call.confirmed = call.changes();
-        if self.live.config.quarantine {
+        if self.redis.config.quarantine {
             call.grants = call.changes() && count == 0;
-            self.live.link.leased(self.lease);
+            self.redis.link.leased(self.lease);
         }
         Ok(call)
     }
@@ -190,12 +186,12 @@ impl Target {
 
     /// Notes a hold that a call sent at `sent` has given by `reply`; `None`: its lease is over already.
     pub fn taken(&self, reply: Reply, watched: bool, sent: Instant) -> Option<Answer> {
-        let (lease, epoch, now) = ((!watched).then_some(self.lease), self.live.link.epoch(), Instant::now());
+        let (lease, epoch, now) = ((!watched).then_some(self.lease), self.redis.link.epoch(), Instant::now());
         if self.lease > SHORT && believed(self.lease) <= now - sent {
             return None;
         }
         let token = if self.row.0.fenced { reply.numbers.first() } else { None };
-        let number = self.live.holds(|holds| {
+        let number = self.redis.holds(|holds| {
             let number = holds.taken(&self.slot, || self.row.1.shared_key(&self.slot.name), lease, epoch, sent, now);
             token.inspect(|token| holds.fence(number, **token, self.lease));
             number
@@ -215,7 +211,7 @@ impl Target {
     fn warn_unset(&self) {
         let lock = self.plain_name();
         let is_new = {
-            let mut unset = self.live.unset.lock().expect("nothing panics while it is held");
+            let mut unset = self.redis.unset.lock().expect("nothing panics while it is held");
             unset.len() < MOST_UNSET && unset.insert(self.slot.name.clone())
         };
         if is_new {
@@ -232,8 +228,8 @@ impl Target {
     }
 
     pub fn missing(&self, reply: &Reply) {
-        let (taken, epoch) = (reply.numbers.first() == Some(&1), self.live.link.epoch());
-        self.live.holds(|holds| holds.missing(&self.slot, taken, epoch, Instant::now()));
+        let (taken, epoch) = (reply.numbers.first() == Some(&1), self.redis.link.epoch());
+        self.redis.holds(|holds| holds.missing(&self.slot, taken, epoch, Instant::now()));
     }
 
     pub async fn force_release(&self) -> Result<Answer> {
@@ -242,10 +238,10 @@ impl Target {
         loop {
             let call = self.call(Op::ForceRelease, &Cx { holder: &holder, ..self.cx() })?;
             // Before it is sent: the watchdog may find the holds gone before this hears the answer.
-            self.live.holds(|holds| holds.force(&self.slot.name, true));
-            let settled = settle(&self.live, &call, tries, None).await;
+            self.redis.holds(|holds| holds.force(&self.slot.name, true));
+            let settled = settle(&self.redis, &call, tries, None).await;
             let is_forced = settled.as_ref().is_ok_and(|settled| settled.reply.code == 1);
-            self.live.holds(|holds| holds.force(&self.slot.name, is_forced));
+            self.redis.holds(|holds| holds.force(&self.slot.name, is_forced));
             self.suspect(&call);
             let Settled { reply, repeated, .. } = settled.map_err(|unsettled| unsettled.error)?;
             match (reply.code, reply.text()) {
@@ -262,31 +258,31 @@ impl Target {
     /// Has the holds looked at that a call may have ended: the server tells a client nothing of what it has changed itself.
     pub fn suspect(&self, call: &Call) {
         if call.keys.iter().next().is_none() {
-            self.live.wakes.suspect(None);
+            self.redis.wakes.suspect(None);
         }
         for key in call.keys.iter() {
-            self.live.wakes.suspect(Some(String::from_utf8_lossy(key).into_owned()));
+            self.redis.wakes.suspect(Some(String::from_utf8_lossy(key).into_owned()));
         }
     }
 
     pub async fn ping(&self) -> Result<Answer> {
-        let settled = settle(&self.live, &Call::new(&PING), self.tries(None), None).await;
+        let settled = settle(&self.redis, &Call::new(&PING), self.tries(None), None).await;
         settled.map(|_| Answer::done(1)).map_err(|unsettled| unsettled.error)
     }
 
     pub async fn turn(&self, tries: Tries) -> Result<Turn> {
         let now = Instant::now();
         let late = tries.give_up.max(now + tries.response(now));
-        timeout_at(late.into(), self.live.gates.enter(&self.slot)).await.map_err(|_| self.in_the_way())
+        timeout_at(late.into(), self.redis.gates.enter(&self.slot)).await.map_err(|_| self.in_the_way())
     }
 
     /// The lock's name as the program gave it, without the client's prefix.
     pub fn plain_name(&self) -> &str {
-        without(&self.live.config.prefix, &self.slot.name)
+        without(&self.redis.config.prefix, &self.slot.name)
     }
 
     pub fn in_the_way(&self) -> Error {
         let cause = format!("has not answered an earlier call for `{}`", self.plain_name());
-        Error::Unavailable { server: self.live.config.server(), cause, timeout: true }
+        Error::Unavailable { server: self.redis.config.server(), cause, timeout: true }
     }
 }

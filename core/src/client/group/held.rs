@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use super::release;
 use crate::base::tasks::boxed;
 use crate::client::hold::Hold;
-use crate::redis::Live;
+use crate::client::state::ClientState;
 use crate::request::error::{Error, Result};
 use crate::request::{Answer, Look, Op};
 
@@ -104,13 +104,13 @@ impl Held {
     }
 
     /// As [`Held::abandon`]; its client forgets it when it has ended, since no caller asks for it any more.
-    pub fn abandon_for(self: &Arc<Self>, live: &Arc<Live>, number: u64) -> bool {
+    pub fn abandon_for(self: &Arc<Self>, state: &Arc<ClientState>, number: u64) -> bool {
         let held = self.clone();
-        let weak = Arc::downgrade(live);
-        live.spawn_apart(async move {
+        let weak = Arc::downgrade(state);
+        drop(state.io.spawn(async move {
             let _ = held.end().await;
-            drop(weak.upgrade().map(|live| live.groups().remove(number)));
-        });
+            drop(weak.upgrade().map(|state| state.groups().remove(number)));
+        }));
         self.abandon()
     }
 

@@ -75,7 +75,7 @@ fn ask(members: &[Member], asked: &mut Asked, i: usize, request: &Request) {
     let request = Request { response_timeout: Some(limit), retry_for: Some(limit), ..request.clone() };
     asked.spawn(boxed(async move {
         let taken = member.take(&request, Duration::ZERO, request.lease).await;
-        member.client.silence().inspect(|silence| silence.heard(&taken));
+        member.silence().inspect(|silence| silence.heard(&taken));
         (i, taken)
     }));
 }

@@ -42,13 +42,18 @@ impl Drop for Asking {
 }
 
 impl Member {
+    /// Of its client in this process.
+    pub(super) fn silence(&self) -> Option<Arc<Silence>> {
+        Some(self.client.state().ok()?.groups().silence.clone())
+    }
+
     pub(super) fn is_silent(&self) -> bool {
-        self.client.silence().is_some_and(|silence| silence.is_silent())
+        self.silence().is_some_and(|silence| silence.is_silent())
     }
 
     /// Asks a silent one for a sign of life of at most `limit`, unless that is done already.
     pub(super) fn look_after(&self, limit: Duration) {
-        let Some(silence) = self.client.silence().filter(|silence| !silence.asked.swap(true, Relaxed)) else { return };
+        let Some(silence) = self.silence().filter(|silence| !silence.asked.swap(true, Relaxed)) else { return };
         let (client, asking) = (self.client.clone(), Asking(silence));
         let ping = Request { response_timeout: Some(limit), retry_for: Some(Duration::ZERO), ..Request::new(Op::Ping, "plain", "", 0) };
         tasks::spawn(async move {

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::Holds;
-use crate::LEASE_MAX;
 use crate::base::clock::Instant;
 use crate::engine::claim::Slot;
+use crate::request::LEASE_MAX;
 
 const WATCHDOG: Duration = Duration::from_secs(1);
 /// As long as a call may still be carried out after its sending.

@@ -40,24 +40,24 @@ impl Target {
                 (if call.changes() { Some(self.turn(tries).await?) } else { None }, call, None)
             }
         };
-        let Settled { reply, .. } = settle(&self.live, &call, tries, sent).await.map_err(|unsettled| unsettled.error)?;
+        let Settled { reply, .. } = settle(&self.redis, &call, tries, sent).await.map_err(|unsettled| unsettled.error)?;
         self.told(&call, reply)
     }
 
     pub async fn delete(&self) -> Result<Answer> {
         let answer = self.taking_away(self.ask(Op::Delete, None)).await;
         // The server tells a client nothing of what it has changed itself.
-        self.live.wakes.suspect(Some((*self.slot.name).to_owned()));
+        self.redis.wakes.suspect(Some((*self.slot.name).to_owned()));
         answer
     }
 
     /// Has something done that may take away what this client holds of the name: that is its own doing.
     pub async fn taking_away(&self, doing: impl Future<Output = Result<Answer>>) -> Result<Answer> {
         // Before it is sent: the watchdog may find the holds gone before this hears the answer.
-        self.live.holds(|holds| holds.force(&self.slot.name, true));
+        self.redis.holds(|holds| holds.force(&self.slot.name, true));
         let answer = doing.await;
         let is_gone = answer.as_ref().is_ok_and(|answer| answer.number > 0);
-        self.live.holds(|holds| holds.force(&self.slot.name, is_gone));
+        self.redis.holds(|holds| holds.force(&self.slot.name, is_gone));
         answer
     }
 
@@ -72,18 +72,18 @@ impl Target {
     /// Takes back, in the background, what an acquire may have taken by one of `copies`.
     pub fn undo(&self, turn: Turn, call: &Call, copies: Vec<Sent>) -> JoinHandle<()> {
         let (target, request) = (self.clone(), call.remembered.clone().unwrap_or_default());
-        self.live.aside(async move {
+        self.redis.io.spawn_present(async move {
             let _turn = turn;
             let Some(call) = target.row.1.undo(&crate::redis::kinds::Cx { request, ..target.cx() }) else { return };
-            let give_up = Instant::now() + target.live.config.watchdog + WINDOW;
-            let _ = after(&target.live, &call, Tries { give_up, ..target.tries(None) }, None, copies).await;
+            let give_up = Instant::now() + target.redis.config.watchdog + WINDOW;
+            let _ = after(&target.redis, &call, Tries { give_up, ..target.tries(None) }, None, copies).await;
         })
     }
 
     /// The call is answered: no repeat of it comes any more.
     pub fn forget(&self, call: &Call) {
         if let Some(request) = &call.remembered {
-            self.live.forget(request.clone());
+            self.redis.forget(request.clone());
         }
     }
 }

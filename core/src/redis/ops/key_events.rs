@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use crate::base::tasks;
-use crate::redis::Live;
+use crate::redis::Redis;
 use crate::redis::kinds::multi;
 use crate::redis::link::key_events::{Source, unknown};
 use crate::redis::link::wakes::Listener;
@@ -20,32 +20,32 @@ const AGAIN: Duration = Duration::from_secs(1);
 
 /// Begins to listen; answers, with the subscription's number, once the server has confirmed it.
 pub async fn subscribe(target: Target, op: Op) -> Result<Answer> {
-    let (live, limit) = (&target.live, target.retry_for.max(target.response));
-    let flags = live.link.notifications(limit).await?;
-    let source = Source::choose(op, flags.as_deref(), live.config.database, multi::group(&target.slot.name))?;
+    let (redis, limit) = (&target.redis, target.retry_for.max(target.response));
+    let flags = redis.link.notifications(limit).await?;
+    let source = Source::choose(op, flags.as_deref(), redis.config.database, multi::group(&target.slot.name))?;
     let (channel, (kept, end)) = (source.channel.clone(), oneshot::channel());
-    let listener = live.wakes.join(&channel);
-    let number = live.wakes.events.add(source, kept);
-    let listened = live.link.listen(&channel, limit).await;
-    tasks::spawn(keep(Arc::downgrade(live), channel, listener, end));
+    let listener = redis.wakes.join(&channel);
+    let number = redis.wakes.events.add(source, kept);
+    let listened = redis.link.listen(&channel, limit).await;
+    tasks::spawn(keep(Arc::downgrade(redis), channel, listener, end));
     match listened {
         Ok(()) => Ok(Answer::done(number as i64)),
         Err(error) => {
-            leave(live, number);
+            leave(redis, number);
             Err(error)
         }
     }
 }
 
 /// Listens again whenever the connection was lost; at the end, ends the subscription if it was the channel's last.
-async fn keep(live: Weak<Live>, channel: String, mut listener: Listener, mut end: oneshot::Receiver<()>) {
+async fn keep(redis: Weak<Redis>, channel: String, mut listener: Listener, mut end: oneshot::Receiver<()>) {
     let listen_again = async {
         loop {
             listener.heard().await;
             while !listener.is_proven() {
-                let Some(live) = live.upgrade() else { return };
-                if live.link.listen(&channel, AGAIN).await.is_err() {
-                    drop(live);
+                let Some(redis) = redis.upgrade() else { return };
+                if redis.link.listen(&channel, AGAIN).await.is_err() {
+                    drop(redis);
                     sleep(AGAIN).await;
                 }
             }
@@ -55,36 +55,36 @@ async fn keep(live: Weak<Live>, channel: String, mut listener: Listener, mut end
         () = listen_again => {}
         _ = &mut end => {}
     }
-    let Some(live) = live.upgrade() else { return };
-    if live.wakes.leave(&channel, listener) {
-        live.link.unlisten(&channel).await;
+    let Some(redis) = redis.upgrade() else { return };
+    if redis.wakes.leave(&channel, listener) {
+        redis.link.unlisten(&channel).await;
     }
 }
 
 /// Waits for the next event.
-pub fn next(live: &Arc<Live>, number: u64, ticket: u64, done: Done) {
-    if let Some((done, answer)) = live.wakes.events.next(number, ticket, done, || live.closed_error()) {
+pub fn next(redis: &Arc<Redis>, number: u64, ticket: u64, done: Done) {
+    if let Some((done, answer)) = redis.wakes.events.next(number, ticket, done, || redis.closed_error()) {
         done(answer);
     }
 }
 
 /// Ends a subscription; answers with the count of the events that nobody was told of.
-pub fn end(live: &Arc<Live>, number: u64, done: Done) {
-    done(leave(live, number).map_or_else(|| Err(unknown(number)), |heard| Ok(Answer::done(heard))));
+pub fn end(redis: &Arc<Redis>, number: u64, done: Done) {
+    done(leave(redis, number).map_or_else(|| Err(unknown(number)), |heard| Ok(Answer::done(heard))));
 }
 
 /// Ends the subscription whose next event a request waits for.
-pub fn cancel(live: &Arc<Live>, ticket: u64) {
-    let number = live.wakes.events.find(ticket);
+pub fn cancel(redis: &Arc<Redis>, ticket: u64) {
+    let number = redis.wakes.events.find(ticket);
     if let Some(number) = number {
-        leave(live, number);
+        leave(redis, number);
     }
 }
 
-fn leave(live: &Arc<Live>, number: u64) -> Option<i64> {
-    let subscription = live.wakes.events.remove(number)?;
+fn leave(redis: &Arc<Redis>, number: u64) -> Option<i64> {
+    let subscription = redis.wakes.events.remove(number)?;
     if let Some((_, done)) = subscription.waiting {
-        done(Err(live.cancelled_error()));
+        done(Err(redis.cancelled_error()));
     }
     Some(subscription.heard)
 }

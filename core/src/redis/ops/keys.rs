@@ -91,9 +91,7 @@ impl Target {
         let asked = self.texts.first().map_or("", |text| std::str::from_utf8(text).unwrap_or_default());
         let action = ACTIONS.iter().find(|(name, ..)| *name == asked);
         let (name, does, about) = action.ok_or_else(|| {
-            Error::config(format!(
-                "the number of the action on keys is {asked}, which is unknown to this native library; use the one of the same release"
-            ))
+            Error::config(format!("the action `{asked}` on keys is unknown to this native library; use the one of the same release"))
         })?;
         let (about, rest) = (*about, &self.texts[1..]);
         let keys = if matches!(about, All) { Vec::new() } else { self.row.1.keys(&self.slot.name) };
@@ -111,7 +109,7 @@ impl Target {
                     (Moved, [to, rest @ ..]) => (self.destination(utf8(to)?)?, rest),
                     _ => (Vec::new(), rest),
                 };
-                let once = Some((self.live.request(&self.slot.name), self.cx().keep_ms));
+                let once = Some((self.redis.request(&self.slot.name), self.cx().keep_ms));
                 let changed = self.asked(change(&[&keys[..], &to].concat(), once, &commands(name, about, &keys, &to, rest)));
                 if DELETES.contains(name) { self.taking_away(changed).await } else { changed.await }
             }
@@ -121,7 +119,7 @@ impl Target {
     /// What an object of that name is kept under.
     fn destination(&self, name: &str) -> Result<Vec<String>> {
         check_name(name)?;
-        Ok(self.row.1.keys(&format!("{}{name}", self.live.config.prefix)))
+        Ok(self.row.1.keys(&format!("{}{name}", self.redis.config.prefix)))
     }
 
     async fn asked(&self, call: Call) -> Result<Answer> {
@@ -178,11 +176,11 @@ impl Target {
 
     /// A slot of each server that has keys.
     async fn parts(&self) -> Result<Vec<u16>> {
-        self.live.link.parts(self.response).await
+        self.redis.link.parts(self.response).await
     }
 
     async fn settled(&self, call: &Call) -> Result<Reply> {
-        let settled = settle(&self.live, call, self.tries(None), None).await;
+        let settled = settle(&self.redis, call, self.tries(None), None).await;
         call.changes().then(|| self.suspect(call));
         settled.map(|settled| settled.reply).map_err(|unsettled| unsettled.error)
     }

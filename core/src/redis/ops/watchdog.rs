@@ -14,7 +14,7 @@ use crate::base::tasks;
 use crate::engine::claim::Slot;
 use crate::engine::gate::{Entrance, Round};
 use crate::engine::holds::Ask;
-use crate::redis::Live;
+use crate::redis::Redis;
 use crate::redis::kinds::script::Call;
 use crate::redis::kinds::{self, Kind, multi};
 use crate::redis::link::wakes::{Suspects, Wakes};
@@ -32,11 +32,11 @@ const LOOK: Duration = Duration::from_secs(5);
 /// A renewal has at least so long for its answer: no caller waits for it.
 const LEAST: Duration = Duration::from_millis(10);
 
-/// Runs on the I/O thread until the client is closed, or gone.
-pub async fn run(live: Weak<Live>, wakes: Arc<Wakes>, earlier: Arc<Notify>, freed: Arc<Notify>, stop: Arc<Notify>) {
+/// Runs on the I/O thread until the client is gone.
+pub async fn run(redis: Weak<Redis>, wakes: Arc<Wakes>, earlier: Arc<Notify>, freed: Arc<Notify>) {
     let (alarm, mut suspension) = (Alarm::new(), Suspension::new());
     loop {
-        let Some(awake) = live.upgrade() else { return };
+        let Some(awake) = redis.upgrade() else { return };
         let next = awake.holds(|holds| holds.sleep());
         // In this order: a line that begins after the look at them finds that the watchdog does not look, and wakes it.
         awake.looks.store(false, SeqCst);
@@ -50,24 +50,23 @@ pub async fn run(live: Weak<Live>, wakes: Arc<Wakes>, earlier: Arc<Notify>, free
             _ = earlier.notified() => continue,
             _ = wakes.suspicion.notified() => {}
             _ = freed.notified() => {}
-            _ = stop.notified() => return,
         }
-        let Some(live) = live.upgrade() else { return };
-        live.holds(|holds| holds.wake());
+        let Some(redis) = redis.upgrade() else { return };
+        redis.holds(|holds| holds.wake());
         let now = Instant::now();
         // The connection may have ended meanwhile, and what the server has told with it.
         if suspension.was() {
-            live.wakes.suspect(None);
-            live.lines().hurry(now);
+            redis.wakes.suspect(None);
+            redis.lines().hurry(now);
         }
-        match live.wakes.take_suspects() {
-            Some(Suspects::All) => live.holds(|holds| holds.suspect(None, now)),
-            Some(Suspects::Names(names)) => live.holds(|holds| holds.suspect(Some(&names), now)),
+        match redis.wakes.take_suspects() {
+            Some(Suspects::All) => redis.holds(|holds| holds.suspect(None, now)),
+            Some(Suspects::Names(names)) => redis.holds(|holds| holds.suspect(Some(&names), now)),
             None => {}
         }
-        let freed = live.gates.take_freed();
-        live.holds(|holds| freed.iter().for_each(|slot| holds.look_again(slot, now)));
-        while let Some(most) = ask_about_due(&live) {
+        let freed = redis.gates.take_freed();
+        redis.holds(|holds| freed.iter().for_each(|slot| holds.look_again(slot, now)));
+        while let Some(most) = ask_about_due(&redis) {
             let _ = timeout(PAUSE, most).await;
         }
     }
@@ -87,21 +86,21 @@ struct Batch {
 }
 
 /// Asks about those who are due; gives the end of that if there may be more.
-fn ask_about_due(live: &Arc<Live>) -> Option<JoinHandle<()>> {
+fn ask_about_due(redis: &Arc<Redis>) -> Option<JoinHandle<()>> {
     let now = Instant::now();
     let mut batches = Vec::<Batch>::new();
     // An owner with a call in flight is left out: that call sets the time, or the next round will. What may be lost is looked at once it ends.
     let asked =
-        live.holds(|holds| live.gates.open(|entrance| holds.due(now, MOST, |slot, ask| add(live, &mut batches, entrance, slot, ask))));
+        redis.holds(|holds| redis.gates.open(|entrance| holds.due(now, MOST, |slot, ask| add(redis, &mut batches, entrance, slot, ask))));
     let asking = batches.into_iter().filter(|batch| !batch.asks.is_empty()).map(|batch| {
-        let live = live.clone();
-        tasks::spawn(async move { ask_about(&live, batch).await })
+        let redis = redis.clone();
+        tasks::spawn(async move { ask_about(&redis, batch).await })
     });
     asking.last().filter(|_| asked == MOST)
 }
 
-fn add(live: &Live, batches: &mut Vec<Batch>, entrance: &mut Entrance, slot: &Slot, ask: Ask) -> bool {
-    let (lease_ms, place, client) = (ask.lease.as_millis() as u64, live.link.place(multi::group(&slot.name)), &*live.uuid);
+fn add(redis: &Redis, batches: &mut Vec<Batch>, entrance: &mut Entrance, slot: &Slot, ask: Ask) -> bool {
+    let (lease_ms, place, client) = (ask.lease.as_millis() as u64, redis.link.place(multi::group(&slot.name)), &*redis.uuid);
     let same = |batch: &Batch| batch.asks.len() < CALL && batch.place == place && batch.name == slot.kind && batch.lease_ms == lease_ms;
     let begun = batches.iter().position(same);
     let at = begun.unwrap_or(batches.len());
@@ -109,7 +108,7 @@ fn add(live: &Live, batches: &mut Vec<Batch>, entrance: &mut Entrance, slot: &Sl
         let Some((_, kind)) = kinds::find(slot.kind) else { return false };
         let Some(mut call) = kind.renew(client, lease_ms, false) else { return false };
         call.reserve(CALL);
-        let (asks, round) = (Vec::with_capacity(CALL), live.gates.round());
+        let (asks, round) = (Vec::with_capacity(CALL), redis.gates.round());
         batches.push(Batch { kind: *kind, name: slot.kind, place, lease_ms, call, asks, round });
     }
     let batch = &mut batches[at];
@@ -122,23 +121,23 @@ fn add(live: &Live, batches: &mut Vec<Batch>, entrance: &mut Entrance, slot: &Sl
 }
 
 /// Its holds may be released again as soon as it ends, however long other batches take.
-async fn ask_about(live: &Arc<Live>, batch: Batch) {
+async fn ask_about(redis: &Arc<Redis>, batch: Batch) {
     // Time enough for the answer to count, and for two more rounds if none comes.
-    let response = (live.config.watchdog / 3).min(live.config.response_timeout).max(LEAST);
+    let response = (redis.config.watchdog / 3).min(redis.config.response_timeout).max(LEAST);
     let limits = Limits { response, window: response };
     let mut sent = Instant::now();
-    let mut outcome = live.link.run_told(&batch.call, limits).await;
+    let mut outcome = redis.link.run_told(&batch.call, limits).await;
     if matches!(outcome, Outcome::TooLate) {
         // The server has ignored it, and has told its time by that: a second one is in time.
         sent = Instant::now();
-        outcome = live.link.run_told(&batch.call, limits).await;
+        outcome = redis.link.run_told(&batch.call, limits).await;
     }
     // Anything but an answer leaves it unknown: it is tried again a tenth of the lease later.
     match outcome {
         Outcome::Reply(reply) => {
             tracing::debug!(target: "redlatch::renew", "{} holds are asked about", batch.asks.len());
-            let (states, epoch, tells) = (reply.text().unwrap_or_default(), live.link.epoch(), live.link.tells(batch.place));
-            live.holds(|holds| holds.answered(&batch.asks, &states, epoch, tells, sent, Instant::now()));
+            let (states, epoch, tells) = (reply.text().unwrap_or_default(), redis.link.epoch(), redis.link.tells(batch.place));
+            redis.holds(|holds| holds.answered(&batch.asks, &states, epoch, tells, sent, Instant::now()));
         }
         Outcome::Refused(error) => tracing::warn!(target: "redlatch::renew", "{} holds are not renewed: {error}", batch.asks.len()),
         outcome => tracing::debug!(target: "redlatch::renew", "{} holds are not renewed: {outcome:?}", batch.asks.len()),

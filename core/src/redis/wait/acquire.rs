@@ -22,8 +22,8 @@ use crate::request::{Answer, Request};
 pub fn start(waiting: Waiting, inside: Duration) -> Option<Result<Answer>> {
     let waiting = stand_in_line(waiting)?;
     let (target, now) = (waiting.target.clone(), Instant::now());
-    let live = &target.live;
-    let Some(turn) = live.gates.try_enter(&target.slot) else {
+    let redis = &target.redis;
+    let Some(turn) = redis.gates.try_enter(&target.slot) else {
         go_on(waiting, None, now);
         return None;
     };
@@ -35,15 +35,15 @@ pub fn start(waiting: Waiting, inside: Duration) -> Option<Result<Answer>> {
     let response = tries.response(now);
     // A try that ends early costs its connection and a second one, which a caller may not allow: it is for a server that hangs, not for one
     // that is far away.
-    if inside < response && (tries.give_up <= now + inside || !live.link.is_likely_within(&call, inside)) {
+    if inside < response && (tries.give_up <= now + inside || !redis.link.is_likely_within(&call, inside)) {
         beside_others(waiting, turn, call, now);
         return None;
     }
     let limits = Limits { response: response.min(inside), window: WINDOW };
-    match live.link.run_direct(&call, limits) {
+    match redis.link.run_direct(&call, limits) {
         None => beside_others(waiting, turn, call, now),
         Some(Outcome::Reply(reply)) => match target.acquired(&call, reply, waiting.watched, now) {
-            Ok(Some(Tried::Taken(taken))) if !live.is_closed() => return waiting.answer_here(taken),
+            Ok(Some(Tried::Taken(taken))) if !redis.is_closed() => return waiting.answer_here(taken),
             Ok(Some(Tried::Taken(taken))) => {
                 drop(turn);
                 hand_out(target, taken, Some((waiting, true)));
@@ -69,7 +69,7 @@ pub fn start(waiting: Waiting, inside: Duration) -> Option<Result<Answer>> {
 pub fn submit(waiting: Waiting) {
     let Some(waiting) = stand_in_line(waiting) else { return };
     let (target, now) = (&waiting.target, Instant::now());
-    let Some(turn) = target.live.gates.try_enter(&target.slot) else { return go_on(waiting, None, now) };
+    let Some(turn) = target.redis.gates.try_enter(&target.slot) else { return go_on(waiting, None, now) };
     let call = match target.acquire_call() {
         Ok(call) => call,
         Err(error) => return waiting.answer(Err(error)),
@@ -80,12 +80,12 @@ pub fn submit(waiting: Waiting) {
 /// Has a first try made together with those of others, where that may be.
 fn beside_others(waiting: Waiting, turn: Turn, call: Call, since: Instant) {
     let target = &waiting.target;
-    if call.confirmed && target.live.link.confirms(&target.slot.name) {
+    if call.confirmed && target.redis.link.confirms(&target.slot.name) {
         return go_on(waiting, Some(Begun { turn, call, tried: None, copies: Vec::new() }), since);
     }
-    let (live, response) = (target.live.clone(), target.tries_since(since, waiting.patience.deadline()).response(since));
-    live.lines().begin(waiting.ticket);
-    live.first(Box::new(Trying { turn, call, waiting, since }), response);
+    let (redis, response) = (target.redis.clone(), target.tries_since(since, waiting.patience.deadline()).response(since));
+    redis.lines().begin(waiting.ticket);
+    redis.first(Box::new(Trying { turn, call, waiting, since }), response);
 }
 
 /// A first try on its way.
@@ -125,7 +125,7 @@ fn stand_in_line(mut waiting: Waiting) -> Option<Waiting> {
         return Some(waiting);
     }
     let key = target.key();
-    let mut lines = target.live.lines();
+    let mut lines = target.redis.lines();
     let near = match target.count() {
         0 => Some(target.is_near(now)),
         _ => None,
@@ -155,7 +155,7 @@ fn is_short(waiting: &Waiting, now: Instant) -> bool {
 fn join(waiting: Waiting, busy: Busy) {
     let (target, now) = (waiting.target.clone(), Instant::now());
     let joined = {
-        let mut lines = target.live.lines();
+        let mut lines = target.redis.lines();
         let met = match target.is_near(now) {
             true => Met::Near,
             // It listened all the while: no second try has more to say.
@@ -170,9 +170,9 @@ fn join(waiting: Waiting, busy: Busy) {
 fn started(target: &Target, joined: Joined) {
     match joined {
         Joined::InLine(Some(_)) => {
-            drop(target.live.io().spawn(contend::run(target.clone())));
-            if !target.live.looks.load(SeqCst) {
-                target.live.earlier.notify_one();
+            drop(target.redis.io.spawn(contend::run(target.clone())));
+            if !target.redis.looks.load(SeqCst) {
+                target.redis.earlier.notify_one();
             }
         }
         Joined::InLine(None) => {}
@@ -189,7 +189,7 @@ pub fn once_more(twins: Vec<Waiting>) {
     let now = Instant::now();
     for waiting in twins {
         let target = &waiting.target;
-        let begun = target.live.gates.try_enter(&target.slot).and_then(|turn| {
+        let begun = target.redis.gates.try_enter(&target.slot).and_then(|turn| {
             let call = target.acquire_call().ok()?;
             Some(Begun { turn, call, tried: None, copies: Vec::new() })
         });
@@ -200,9 +200,9 @@ pub fn once_more(twins: Vec<Waiting>) {
 /// Goes on with an acquire on the I/O thread; `first` is a try that was made before, `since` when all of it began.
 fn go_on(waiting: Waiting, first: Option<Begun>, since: Instant) {
     let target = waiting.target.clone();
-    target.live.lines().begin(waiting.ticket);
-    let live = target.live.clone();
-    live.spawn(async move {
+    target.redis.lines().begin(waiting.ticket);
+    let redis = target.redis.clone();
+    redis.spawn(async move {
         // A caller that waits has another end, or none.
         let since = if waiting.patience == Patience::Once { since } else { Instant::now() };
         let tried = target.acquire(waiting.watched, target.tries_since(since, waiting.patience.deadline()), first).await;
@@ -215,7 +215,7 @@ fn end(waiting: Waiting, tried: Result<Tried>) {
     let (target, late) = (waiting.target.clone(), waiting.patience.is_over(Instant::now()));
     match tried {
         Ok(Tried::Taken(taken)) => {
-            let cancelled = target.live.lines().is_cancelled(waiting.ticket);
+            let cancelled = target.redis.lines().is_cancelled(waiting.ticket);
             hand_out(target, taken, Some((waiting, cancelled)));
         }
         Ok(Tried::Busy(busy)) if !late => join(waiting, busy),

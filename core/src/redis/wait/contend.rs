@@ -8,7 +8,7 @@ use tokio::time::sleep_until;
 use crate::base::clock::Instant;
 use crate::base::tasks;
 use crate::engine::line::{Line, Place, Step};
-use crate::redis::Live;
+use crate::redis::Redis;
 use crate::redis::link::wakes::Listener;
 use crate::redis::target::{Target, Tried};
 use crate::redis::wait::acquire::once_more;
@@ -27,15 +27,15 @@ type Work = Pin<Box<dyn Future<Output = Did> + Send>>;
 
 /// Runs on the I/O thread as long as the line of `target`'s lock exists.
 pub async fn run(target: Target) {
-    let (live, key) = (target.live.clone(), target.key());
-    let nudge = live.lines().nudge(&key);
-    let mut ear = Ear { live: live.clone(), channel: target.wake().channel, listener: None };
+    let (redis, key) = (target.redis.clone(), target.key());
+    let nudge = redis.lines().nudge(&key);
+    let mut ear = Ear { redis: redis.clone(), channel: target.wake().channel, listener: None };
     let (mut work, mut since): (Option<Work>, _) = (None, Instant::now());
     // The latest message that came while a step was on its way.
     let mut missed = None;
     loop {
         let now = Instant::now();
-        let (late, step, until) = live.lines().step(&key, now);
+        let (late, step, until) = redis.lines().step(&key, now);
         late.into_iter().for_each(|(waiting, end)| waiting.answer(end));
         match step {
             Step::End => return,
@@ -47,12 +47,12 @@ pub async fn run(target: Target) {
             Step::Try if work.is_none() => {
                 since = now;
                 ear.mark();
-                work = take(&live, &key, now, Line::take_head);
+                work = take(&redis, &key, now, Line::take_head);
             }
             Step::TryFitting if work.is_none() => {
                 since = now;
                 // What came after the head's try is still to be heard by it.
-                work = take(&live, &key, now, Line::take_fitting);
+                work = take(&redis, &key, now, Line::take_fitting);
             }
             Step::Leave if work.is_none() => work = Some(leave(target.clone())),
             _ => {}
@@ -62,14 +62,14 @@ pub async fn run(target: Target) {
             biased;
             did = async { work.as_mut().expect("there is work").await }, if work.is_some() => {
                 work = None;
-                finish(&live, &key, did, since, ear.is_proven());
+                finish(&redis, &key, did, since, ear.is_proven());
                 if let Some(count) = missed.take() {
-                    live.lines().change(&key, Instant::now(), |line| line.waiter.heard(count, Instant::now()));
+                    redis.lines().change(&key, Instant::now(), |line| line.waiter.heard(count, Instant::now()));
                 }
             }
             count = ear.heard() => {
                 let is_missed = work.is_some();
-                live.lines().change(&key, Instant::now(), |line| match is_missed {
+                redis.lines().change(&key, Instant::now(), |line| match is_missed {
                     true => line.waiter.doubt(Instant::now()),
                     false => line.waiter.heard(count, Instant::now()),
                 });
@@ -83,7 +83,7 @@ pub async fn run(target: Target) {
 
 fn listen(target: Target, channel: String) -> Work {
     let limit = target.retry_for.max(target.response);
-    Box::pin(async move { Did::Listened(target.live.link.listen(&channel, limit).await) })
+    Box::pin(async move { Did::Listened(target.redis.link.listen(&channel, limit).await) })
 }
 
 fn leave(target: Target) -> Work {
@@ -95,13 +95,13 @@ fn leave(target: Target) -> Work {
 
 /// Tries for the one that `choose` takes out of the line.
 fn take(
-    live: &Arc<Live>,
+    redis: &Arc<Redis>,
     key: &Key,
     now: Instant,
     choose: impl FnOnce(&mut Line<Waiting>, Instant) -> Option<&Place<Waiting>>,
 ) -> Option<Work> {
-    let confirms = live.link.confirms(&key.1);
-    let mut lines = live.lines();
+    let confirms = redis.link.confirms(&key.1);
+    let mut lines = redis.lines();
     let (target, watched, patience) = lines.change(key, now, |line| {
         let waiting = &choose(line, now)?.waiter;
         let taken = (waiting.target.clone(), waiting.watched, waiting.patience);
@@ -117,20 +117,20 @@ fn take(
 }
 
 /// `since`: when the step began. `proven`: the server has confirmed the subscription.
-fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
+fn finish(redis: &Arc<Redis>, key: &Key, did: Did, since: Instant, proven: bool) {
     let now = Instant::now();
     let trouble = match &did {
         Did::Listened(Err(error)) | Did::Tried(.., Err(error)) => Some(error.clone()),
         Did::Listened(Ok(())) | Did::Tried(.., Ok(_)) | Did::Left => None,
     };
-    live.lines().note(key, trouble);
+    redis.lines().note(key, trouble);
     match did {
-        Did::Left => drop(live.lines().change(key, now, Line::left)),
-        Did::Listened(Ok(())) => drop(live.lines().change(key, now, |line| line.waiter.listening())),
-        Did::Listened(Err(error)) => fail(live, key, error, since),
+        Did::Left => drop(redis.lines().change(key, now, Line::left)),
+        Did::Listened(Ok(())) => drop(redis.lines().change(key, now, |line| line.waiter.listening())),
+        Did::Listened(Err(error)) => fail(redis, key, error, since),
         Did::Tried(target, _, Ok(Tried::Taken(taken))) => {
             let (returned, twins) = {
-                let mut lines = live.lines();
+                let mut lines = redis.lines();
                 lines.change(key, now, |line| {
                     if target.passes() {
                         line.waiter.near(Some(target.lease), now)
@@ -145,7 +145,7 @@ fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
             hand_out(target, taken, returned);
         }
         Did::Tried(target, _, Ok(Tried::Busy(busy))) => {
-            let cancelled = live.lines().change(key, now, |line| {
+            let cancelled = redis.lines().change(key, now, |line| {
                 line.busy(busy, proven, now);
                 line.placed = target.queues();
                 line.put_back()
@@ -154,18 +154,18 @@ fn finish(live: &Arc<Live>, key: &Key, did: Did, since: Instant, proven: bool) {
         }
         Did::Tried(target, _, Err(error)) if !target.is_as_patient_as_client() || is_of_one(&error) => {
             // The others have another time for it, or do not hold it, or are to have a try of their own.
-            let ended = live.lines().fail_head(key, &error, now);
+            let ended = redis.lines().fail_head(key, &error, now);
             if let Some(ended) = ended {
-                let leaves = live.lines().change(key, now, Line::leaves).unwrap_or_default();
+                let leaves = redis.lines().change(key, now, Line::leaves).unwrap_or_default();
                 refuse(&target, vec![ended], leaves);
             }
         }
         Did::Tried(_, patience, Err(error)) => {
-            let cancelled = live.lines().change(key, now, |line| line.put_back()).flatten();
+            let cancelled = redis.lines().change(key, now, |line| line.put_back()).flatten();
             answer_cancelled(cancelled.map(|place| place.waiter));
             // The head alone may have run out of time: then the next one tries.
             if !(error.is_transient() && patience.is_over(now)) {
-                fail(live, key, error, since);
+                fail(redis, key, error, since);
             }
         }
     }
@@ -176,18 +176,18 @@ fn is_of_one(error: &Error) -> bool {
 }
 
 /// Tells an error to everybody who has waited through it.
-fn fail(live: &Arc<Live>, key: &Key, error: Error, since: Instant) {
+fn fail(redis: &Arc<Redis>, key: &Key, error: Error, since: Instant) {
     let now = Instant::now();
-    let failed = live.lines().fail(key, &error, since, now);
+    let failed = redis.lines().fail(key, &error, since, now);
     if let Some(target) = failed.first().map(|(waiting, _)| waiting.target.clone()) {
-        let leaves = live.lines().change(key, now, Line::leaves).unwrap_or_default();
+        let leaves = redis.lines().change(key, now, Line::leaves).unwrap_or_default();
         refuse(&target, failed, leaves);
     }
 }
 
 /// The line's subscription; dropping it lets the I/O thread end it if it was the channel's last.
 struct Ear {
-    live: Arc<Live>,
+    redis: Arc<Redis>,
     /// None: nothing tells it.
     channel: Option<String>,
     listener: Option<Listener>,
@@ -196,7 +196,7 @@ struct Ear {
 impl Ear {
     fn join(&mut self) {
         if self.listener.is_none() {
-            self.listener = self.channel.as_ref().map(|channel| self.live.wakes.join(channel));
+            self.listener = self.channel.as_ref().map(|channel| self.redis.wakes.join(channel));
         }
     }
 
@@ -221,9 +221,9 @@ impl Ear {
 impl Drop for Ear {
     fn drop(&mut self) {
         if let (Some(listener), Some(channel)) = (self.listener.take(), self.channel.take()) {
-            let live = self.live.clone();
-            if live.wakes.leave(&channel, listener) {
-                tasks::spawn(async move { live.link.unlisten(&channel).await });
+            let redis = self.redis.clone();
+            if redis.wakes.leave(&channel, listener) {
+                tasks::spawn(async move { redis.link.unlisten(&channel).await });
             }
         }
     }

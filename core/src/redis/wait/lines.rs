@@ -331,11 +331,11 @@ impl Waiting {
 
     fn tell(&mut self, result: Result<Answer>) {
         let Some(done) = self.done.take() else { return };
-        let live = &self.target.live;
-        live.lines().end(self.ticket);
+        let redis = &self.target.redis;
+        redis.lines().end(self.ticket);
         self.target.say(&result);
         done(match result {
-            Err(Error::Cancelled) => Err(live.cancelled_error()),
+            Err(Error::Cancelled) => Err(redis.cancelled_error()),
             result => result,
         });
     }

@@ -23,12 +23,12 @@ pub struct Pass {
 impl Pass {
     /// Whom to pass a hold on to that began at `since`; `None`: the lock is let go.
     pub fn find(from: &Target, since: Instant) -> Option<Pass> {
-        let (live, key, now) = (&from.live, from.key(), Instant::now());
-        let mut lines = live.lines();
+        let (redis, key, now) = (&from.redis, from.key(), Instant::now());
+        let mut lines = redis.lines();
         let heir = |waiting: &Waiting| (waiting.target.clone(), waiting.watched, waiting.patience);
         let (to, watched, patience) = lines.change(&key, now, |line| line.pass(since, now).map(|place| heir(&place.waiter)))??;
         // One changing call for each owner: with one in flight for the heir, there is no passing.
-        let Some(turn) = live.gates.try_enter(&to.slot) else {
+        let Some(turn) = redis.gates.try_enter(&to.slot) else {
             let cancelled = lines.change(&key, now, |line| line.put_back()).flatten();
             drop(lines);
             answer_cancelled(cancelled.map(|place| place.waiter));
@@ -39,14 +39,14 @@ impl Pass {
 
     /// The server has passed it on, by a call sent at `sent` and answered by `reply`.
     pub fn done(mut self, reply: Reply, sent: Instant) {
-        let live = self.to.live.clone();
-        if live.link.confirms(&self.to.slot.name) {
+        let redis = self.to.redis.clone();
+        if redis.link.confirms(&self.to.slot.name) {
             let now = Instant::now();
-            live.lines().change(&self.to.key(), now, |line| {
+            redis.lines().change(&self.to.key(), now, |line| {
                 line.outlasts();
                 line.waiter.passed(self.to.lease, now);
             });
-            live.spawn(async move { self.confirm().await });
+            redis.spawn(async move { self.confirm().await });
             return;
         }
         let taken = self.to.taken(reply, self.watched, sent);
@@ -74,7 +74,7 @@ impl Pass {
             Ok(Tried::Taken(taken)) => has_it(&to, taken),
             Ok(Tried::Busy(_)) => return_to_line(&to),
             Err(error) => {
-                let returned = to.live.lines().returned(&to.key(), Instant::now());
+                let returned = to.redis.lines().returned(&to.key(), Instant::now());
                 if let Some((waiting, cancelled)) = returned {
                     waiting.answer(Err(if cancelled { Error::Cancelled } else { error }));
                 }
@@ -93,9 +93,9 @@ impl Pass {
 
 /// The heir has what was passed on.
 fn has_it(to: &Target, taken: Answer) {
-    let (live, key, now) = (to.live.clone(), to.key(), Instant::now());
+    let (redis, key, now) = (to.redis.clone(), to.key(), Instant::now());
     let (returned, twins) = {
-        let mut lines = live.lines();
+        let mut lines = redis.lines();
         lines.change(&key, now, |line| line.waiter.near(Some(to.lease), now));
         (lines.returned(&key, now), lines.take_twins(to, now))
     };
@@ -115,11 +115,11 @@ impl Drop for Pass {
 /// Answers a waiter that has got the lock; gives the hold back if nobody wants it any more. `returned`: the waiter, and whether it
 /// was cancelled.
 pub fn hand_out(target: Target, taken: Answer, returned: Option<(Waiting, bool)>) {
-    let live = target.live.clone();
+    let redis = target.redis.clone();
     match returned {
-        Some((waiting, false)) if !live.is_closed() => waiting.answer(Ok(taken)),
+        Some((waiting, false)) if !redis.is_closed() => waiting.answer(Ok(taken)),
         returned => {
-            live.aside(async move {
+            redis.io.spawn_present(async move {
                 target.take_back(&taken).await;
                 answer_cancelled(returned.map(|(waiting, _)| waiting));
             });
@@ -129,7 +129,7 @@ pub fn hand_out(target: Target, taken: Answer, returned: Option<(Waiting, bool)>
 
 fn return_to_line(target: &Target) {
     let (key, now) = (target.key(), Instant::now());
-    let cancelled = target.live.lines().change(&key, now, |line| {
+    let cancelled = target.redis.lines().change(&key, now, |line| {
         line.waiter.hurry(now);
         line.put_back()
     });
@@ -149,7 +149,7 @@ pub fn refuse(target: &Target, ended: Vec<Ended>, leaves: bool) {
         return tell();
     }
     let target = target.clone();
-    target.live.clone().aside(async move {
+    target.redis.clone().io.spawn_present(async move {
         let response = target.response;
         let _ = timeout(response, tasks::spawn(async move { target.leave().await })).await;
         tell();

@@ -38,9 +38,9 @@ impl Target {
     /// Makes ready to release a hold, 0: the latest; or tells why it cannot be.
     pub fn releasing(&self, number: u64, turn: Turn) -> Result<Releasing> {
         let now = Instant::now();
-        let leaving = match self.live.holds(|holds| holds.leaving(&self.slot, number, now)) {
+        let leaving = match self.redis.holds(|holds| holds.leaving(&self.slot, number, now)) {
             Ok(Some(leaving)) => leaving,
-            Ok(None) if self.live.holds(|holds| holds.gave(number)) => return Err(Error::Released { lock: self.slot.name.to_string() }),
+            Ok(None) if self.redis.holds(|holds| holds.gave(number)) => return Err(Error::Released { lock: self.slot.name.to_string() }),
             Ok(None) => return Err(self.not_held()),
             Err(Lapsed { loss, outlasts }) => {
                 if outlasts {
@@ -49,8 +49,8 @@ impl Target {
                 return Err(Error::Lost(loss));
             }
         };
-        let channel = if self.live.lines().has(&self.key()) { self.wake().channel } else { None };
-        let heard = channel.map_or(0, |channel| self.live.wakes.count(&channel));
+        let channel = if self.redis.lines().has(&self.key()) { self.wake().channel } else { None };
+        let heard = channel.map_or(0, |channel| self.redis.wakes.count(&channel));
         let pass = if leaving.leave == 0 && self.passes() { Pass::find(self, leaving.since) } else { None };
         let next = pass.as_ref().map_or(("", 0), |pass| (&*pass.to.owner, pass.to.lease.as_millis() as u64));
         let cx = Cx { leave: leaving.leave, lease_ms: leaving.lease.as_millis() as u64, next, ..self.cx() };
@@ -66,7 +66,7 @@ impl Target {
         if done {
             // What the server keeps the other holds for; negative: without end.
             let left = reply.numbers.get(1).and_then(|ms| u64::try_from(*ms).ok()).map(Duration::from_millis);
-            self.live.holds(|holds| {
+            self.redis.holds(|holds| {
                 holds.released(&self.slot, leaving.number, leaving.leave == 0, now);
                 if let Some(left) = left.filter(|_| leaving.leave > 0) {
                     holds.left(&self.slot, left, leaving.lease, sent, now);
@@ -81,14 +81,14 @@ impl Target {
             (Some(pass), _) => drop(pass),
             (None, 1) if leaving.leave == 0 => {
                 let listeners = reply.numbers.first().copied().unwrap_or_default().max(0) as u64;
-                self.live.lines().change(&self.key(), now, |line| line.waiter.freed(listeners, heard.saturating_add(listeners), now));
+                self.redis.lines().change(&self.key(), now, |line| line.waiter.freed(listeners, heard.saturating_add(listeners), now));
             }
             (None, _) => {}
         }
         if done {
             return Ok(Answer::done(leaving.leave.into()));
         }
-        let look = self.live.holds(|holds| {
+        let look = self.redis.holds(|holds| {
             let look = holds.look(leaving.number, now);
             holds.tell_loss(&self.slot, leaving.number, now);
             look
@@ -102,9 +102,9 @@ impl Target {
             Err(None) => {
                 // An earlier call is still in the way, but the caller has let go: it is released when it can be.
                 let target = self.clone();
-                let give_up = Instant::now() + self.lease.max(self.live.config.watchdog);
+                let give_up = Instant::now() + self.lease.max(self.redis.config.watchdog);
                 let tries = Tries { give_up, ..self.tries(None) };
-                self.live.aside(async move { drop(target.release_by(tries, number, None).await) });
+                self.redis.io.spawn_present(async move { drop(target.release_by(tries, number, None).await) });
                 Err(self.in_the_way())
             }
             Err(Some(error)) => Err(error),
@@ -118,16 +118,16 @@ impl Target {
             Some(first) => *first,
             None => (self.releasing(number, self.turn(tries).await.map_err(|_| None)?)?, None),
         };
-        match settle(&self.live, &releasing.call, tries, sent).await {
+        match settle(&self.redis, &releasing.call, tries, sent).await {
             Ok(Settled { reply, sent, repeated }) => Ok(self.released(releasing, reply, sent, repeated)?),
             Err(Unsettled { error, copies, .. }) => {
                 let Releasing { leaving, turn, pass, .. } = releasing;
                 // The caller has let go, so nothing may renew it any more; the key is freed as soon as the server can be reached, or by the
                 // caller once the server refuses that no more, or it ends.
                 if matches!(error, Error::Refused { .. }) {
-                    self.live.holds(|holds| holds.unwatch(&self.slot, leaving.number, Instant::now()));
+                    self.redis.holds(|holds| holds.unwatch(&self.slot, leaving.number, Instant::now()));
                 } else {
-                    self.live.holds(|holds| holds.forget(&self.slot, leaving.number, Instant::now()));
+                    self.redis.holds(|holds| holds.forget(&self.slot, leaving.number, Instant::now()));
                     self.give_back(turn, leaving.leave, copies.clone());
                 }
                 if let Some(pass) = pass {
@@ -143,19 +143,19 @@ impl Target {
         let tries = self.tries(None);
         let _turn = self.turn(tries).await?;
         let call = self.call(Op::Release, &Cx { lease_ms: 0, ..self.cx() })?;
-        settle(&self.live, &call, tries, None).await.map_err(|unsettled| unsettled.error)?;
-        self.live.holds(|holds| holds.freed(&self.slot));
+        settle(&self.redis, &call, tries, None).await.map_err(|unsettled| unsettled.error)?;
+        self.redis.holds(|holds| holds.freed(&self.slot));
         Ok(())
     }
 
     /// Frees, in the background, what an owner may hold beyond `leave` by one of `copies`; ends when it is done or the lease has run out.
     pub fn give_back(&self, turn: Turn, leave: u32, copies: Vec<Sent>) -> JoinHandle<()> {
         let target = self.clone();
-        self.live.aside(async move {
+        self.redis.io.spawn_present(async move {
             let _turn = turn;
-            let give_up = Instant::now() + target.lease.max(target.live.config.watchdog) + WINDOW;
+            let give_up = Instant::now() + target.lease.max(target.redis.config.watchdog) + WINDOW;
             if let Ok(call) = target.call(Op::Release, &Cx { leave, lease_ms: 0, ..target.cx() }) {
-                let _ = after(&target.live, &call, Tries { give_up, ..target.tries(None) }, None, copies).await;
+                let _ = after(&target.redis, &call, Tries { give_up, ..target.tries(None) }, None, copies).await;
             }
         })
     }

@@ -30,7 +30,7 @@ impl Target {
                     Begun { turn, call: self.acquire_call()?, tried: None, copies: Vec::new() }
                 }
             };
-            match after(&self.live, &call, tries, tried, copies).await {
+            match after(&self.redis, &call, tries, tried, copies).await {
                 Ok(Settled { reply, sent, .. }) => {
                     if let Some(tried) = self.acquired(&call, reply, watched, sent)? {
                         return Ok(tried);

@@ -32,7 +32,7 @@ impl Target {
 
     /// How many messages have come where it listens; `None`: it does not, or the server has not confirmed it.
     pub fn heard(&self) -> Option<u64> {
-        self.live.wakes.proven_count(&self.wake().channel?)
+        self.redis.wakes.proven_count(&self.wake().channel?)
     }
 
     /// After how long it tries again by itself, time and again; none: it waits to be told.
@@ -47,7 +47,7 @@ impl Target {
 
     /// Whether another owner of this client has it, and will pass it on.
     pub fn is_near(&self, now: Instant) -> bool {
-        self.passes() && self.live.holds(|holds| holds.is_near(&self.slot, now))
+        self.passes() && self.redis.holds(|holds| holds.is_near(&self.slot, now))
     }
 
     /// Whether whoever waits for it stands in a queue of the server.
@@ -62,7 +62,7 @@ impl Target {
 
     /// The error of a wait that ran out without a word of the server; `trouble`: how the last try failed, if it did.
     pub fn unanswered(&self, trouble: Option<Error>) -> Error {
-        let silent = || Error::Unavailable { server: self.live.config.server(), cause: "is silent".into(), timeout: true };
+        let silent = || Error::Unavailable { server: self.redis.config.server(), cause: "is silent".into(), timeout: true };
         trouble.unwrap_or_else(silent).during(self.wait)
     }
 
@@ -70,10 +70,10 @@ impl Target {
     pub async fn leave(&self) {
         let (Some(call), tries) = (self.row.1.leave(&self.cx()), self.tries(None)) else { return };
         if let Ok(_turn) = self.turn(tries).await
-            && !self.live.lines().keeps_place(&self.key())
+            && !self.redis.lines().keeps_place(&self.key())
         {
             // An owner that cannot leave shows no sign of life any more, and is passed over for that.
-            let _ = settle(&self.live, &call, tries, None).await;
+            let _ = settle(&self.redis, &call, tries, None).await;
         }
     }
 
@@ -81,7 +81,7 @@ impl Target {
     pub fn leave_behind(&self) {
         if self.queues() {
             let target = self.clone();
-            self.live.aside(async move { target.leave().await });
+            self.redis.io.spawn_present(async move { target.leave().await });
         }
     }
 }

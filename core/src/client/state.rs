@@ -1,0 +1,78 @@
+//! Everything of a client that belongs to one process: a child after `fork` gets a new one and never touches its parent's.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use crate::base::exhausted;
+use crate::base::io_thread::IoThread;
+use crate::client::group::Holding;
+use crate::config::Config;
+use crate::redis::Redis;
+use crate::request::error::{Error, Result};
+
+pub struct ClientState {
+    pub redis: Arc<Redis>,
+    pub io: Arc<IoThread>,
+    groups: Mutex<Holding>,
+}
+
+impl ClientState {
+    /// Starts nothing.
+    pub fn new(config: &Config) -> Result<Self> {
+        let io = Arc::<IoThread>::default();
+        Ok(ClientState { redis: Arc::new(Redis::new(config, uuid()?, io.clone())?), io, groups: Mutex::default() })
+    }
+
+    /// What is held of several locks as one, of which the first is this client's.
+    pub fn groups(&self) -> MutexGuard<'_, Holding> {
+        self.groups.lock().expect("nothing panics while it is held")
+    }
+
+    /// Starts the I/O thread, with the first call of the client.
+    ///
+    /// # Errors
+    /// `Unavailable` if the system gives no thread or no descriptors for it; a later call tries again.
+    pub fn start(&self) -> Result<()> {
+        if self.io.is_started() {
+            return Ok(());
+        }
+        let ended = Arc::downgrade(&self.redis);
+        let end = move || drop(ended.upgrade().inspect(|redis| redis.end()));
+        self.io.start(|| self.redis.run(), end).map_err(|error| not_started(self.redis.config.server(), &error))
+    }
+
+    /// As [`crate::Client::close`].
+    pub fn close(&self, release: bool) {
+        if !self.io.presence.close() {
+            return;
+        }
+        self.redis.end_waits();
+        self.groups().close();
+        let held = self.redis.tell_closed();
+        let is_empty = self.io.presence.shut_if_empty();
+        // A caller that is inside may be about to start the I/O thread. If the system gives none, that caller has an error, and holds nothing.
+        if self.io.is_started() || (!is_empty && self.start().is_ok()) {
+            let (done, closed) = std::sync::mpsc::sync_channel(1);
+            self.io.spawn(self.redis.clone().wind_up(if release { held } else { Vec::new() }, done));
+            // An error is the end of the I/O thread, which is an end as well.
+            let _ = closed.recv();
+        }
+        self.io.stop();
+        self.redis.link.close();
+    }
+}
+
+/// What is not done in a process that has no descriptor, or no thread, left.
+fn not_started(server: String, error: &std::io::Error) -> Error {
+    let cause = exhausted::cause(error).unwrap_or_else(|| format!("cannot be asked: the system gives no thread for it ({error})"));
+    Error::Unavailable { server, cause, timeout: false }
+}
+
+/// A random UUID, version 4.
+fn uuid() -> Result<String> {
+    let mut bytes = [0u8; 16];
+    getrandom::fill(&mut bytes).map_err(|error| Error::Unsupported(format!("the system gives no random numbers: {error}")))?;
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]))
+}
