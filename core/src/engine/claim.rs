@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 
 /// Of a lock of a kind, the owner of that number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Slot {
+pub struct Claim {
     mark: u64,
     pub kind: &'static str,
     pub name: Arc<str>,
@@ -16,10 +16,10 @@ pub struct Slot {
 
 static STATE: LazyLock<RandomState> = LazyLock::new(RandomState::default);
 
-impl Slot {
+impl Claim {
     pub fn new(kind: &'static str, name: Arc<str>, owner: i64) -> Self {
         let mark = STATE.hash_one((kind, &name, owner));
-        Slot { mark, kind, name, owner }
+        Claim { mark, kind, name, owner }
     }
 
     /// Hardly ever that of another slot.
@@ -28,7 +28,7 @@ impl Slot {
     }
 }
 
-impl Hash for Slot {
+impl Hash for Claim {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.mark);
     }

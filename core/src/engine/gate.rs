@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use foldhash::fast::RandomState;
 use tokio::sync::{Notify, oneshot};
 
-use crate::engine::claim::Slot;
+use crate::engine::claim::Claim;
 
 #[derive(Default)]
 pub struct Gates {
@@ -21,21 +21,21 @@ pub struct Gates {
 #[derive(Default)]
 struct Inside {
     /// A slot with somebody inside has an entry, and so has one that is queued for: those who queue for their turn.
-    taken: HashMap<Slot, VecDeque<oneshot::Sender<Turn>>, RandomState>,
+    taken: HashMap<Claim, VecDeque<oneshot::Sender<Turn>>, RandomState>,
     /// The marks of the slots that a round is inside of.
     round: HashSet<u64, RandomState>,
     /// Slots that are queued for until a round is over.
-    awaited: Vec<Slot>,
+    awaited: Vec<Claim>,
     /// By their marks, slots that a round was not let into because of a call of their owner.
-    missed: HashMap<u64, Slot, RandomState>,
+    missed: HashMap<u64, Claim, RandomState>,
     /// Those of them that have become free since the last look.
-    freed: Vec<Slot>,
+    freed: Vec<Claim>,
 }
 
 /// The right to send; dropping it passes it on.
 pub struct Turn {
     gates: Arc<Gates>,
-    pub slot: Slot,
+    pub claim: Claim,
     /// Somebody else has it now.
     passed: bool,
 }
@@ -52,24 +52,24 @@ pub struct Entrance<'a>(&'a mut Inside);
 
 impl Entrance<'_> {
     /// False: another call is inside, or another round. After a call [`Gates::take_freed`] tells of the slot.
-    pub fn lets_in(&mut self, round: &mut Round, slot: &Slot) -> bool {
-        if self.0.taken.contains_key(slot) {
-            self.0.missed.insert(slot.mark(), slot.clone());
+    pub fn lets_in(&mut self, round: &mut Round, claim: &Claim) -> bool {
+        if self.0.taken.contains_key(claim) {
+            self.0.missed.insert(claim.mark(), claim.clone());
             return false;
         }
-        let enters = self.0.round.insert(slot.mark());
+        let enters = self.0.round.insert(claim.mark());
         if enters {
-            round.marks.push(slot.mark());
+            round.marks.push(claim.mark());
         }
         enters
     }
 }
 
 impl Gates {
-    pub fn try_enter(self: &Arc<Self>, slot: &Slot) -> Option<Turn> {
+    pub fn try_enter(self: &Arc<Self>, claim: &Claim) -> Option<Turn> {
         let mut inside = self.inside();
-        let is_free = !inside.round.contains(&slot.mark()) && !inside.taken.contains_key(slot);
-        is_free.then(|| self.turn(&mut inside, slot))
+        let is_free = !inside.round.contains(&claim.mark()) && !inside.taken.contains_key(claim);
+        is_free.then(|| self.turn(&mut inside, claim))
     }
 
     /// A round that no slot is in yet.
@@ -83,7 +83,7 @@ impl Gates {
     }
 
     /// The slots that a round was not let into, and that have become free since the last look.
-    pub fn take_freed(&self) -> Vec<Slot> {
+    pub fn take_freed(&self) -> Vec<Claim> {
         std::mem::take(&mut self.inside().freed)
     }
 
@@ -95,15 +95,15 @@ impl Gates {
     }
 
     /// Waits for the turn. Dropping the future leaves the queue.
-    pub async fn enter(self: &Arc<Self>, slot: &Slot) -> Turn {
+    pub async fn enter(self: &Arc<Self>, claim: &Claim) -> Turn {
         loop {
             let turn = {
                 let mut inside = self.inside();
-                if inside.round.contains(&slot.mark()) && !inside.taken.contains_key(slot) {
-                    inside.awaited.push(slot.clone());
-                    inside.taken.insert(slot.clone(), VecDeque::new());
+                if inside.round.contains(&claim.mark()) && !inside.taken.contains_key(claim) {
+                    inside.awaited.push(claim.clone());
+                    inside.taken.insert(claim.clone(), VecDeque::new());
                 }
-                let Some(queue) = inside.taken.get_mut(slot) else { return self.turn(&mut inside, slot) };
+                let Some(queue) = inside.taken.get_mut(claim) else { return self.turn(&mut inside, claim) };
                 let (sender, turn) = oneshot::channel();
                 queue.push_back(sender);
                 turn
@@ -114,9 +114,9 @@ impl Gates {
         }
     }
 
-    fn turn(self: &Arc<Self>, inside: &mut Inside, slot: &Slot) -> Turn {
-        inside.taken.insert(slot.clone(), VecDeque::new());
-        Turn::new(self, slot)
+    fn turn(self: &Arc<Self>, inside: &mut Inside, claim: &Claim) -> Turn {
+        inside.taken.insert(claim.clone(), VecDeque::new());
+        Turn::new(self, claim)
     }
 
     pub fn is_idle(&self) -> bool {
@@ -130,8 +130,8 @@ impl Gates {
 }
 
 impl Turn {
-    fn new(gates: &Arc<Gates>, slot: &Slot) -> Self {
-        Turn { gates: gates.clone(), slot: slot.clone(), passed: false }
+    fn new(gates: &Arc<Gates>, claim: &Claim) -> Self {
+        Turn { gates: gates.clone(), claim: claim.clone(), passed: false }
     }
 }
 
@@ -140,13 +140,13 @@ impl Drop for Turn {
         while !self.passed {
             let next = {
                 let mut inside = self.gates.inside();
-                let Entry::Occupied(mut queue) = inside.taken.entry(self.slot.clone()) else { return };
+                let Entry::Occupied(mut queue) = inside.taken.entry(self.claim.clone()) else { return };
                 match queue.get_mut().pop_front() {
                     Some(next) => next,
                     None => {
                         queue.remove();
-                        if let Some(slot) = inside.missed.remove(&self.slot.mark()) {
-                            inside.freed.push(slot);
+                        if let Some(claim) = inside.missed.remove(&self.claim.mark()) {
+                            inside.freed.push(claim);
                             self.gates.freed.notify_one();
                         }
                         self.gates.left.notify_one();
@@ -154,7 +154,7 @@ impl Drop for Turn {
                     }
                 }
             };
-            match next.send(Turn::new(&self.gates, &self.slot)) {
+            match next.send(Turn::new(&self.gates, &self.claim)) {
                 Ok(()) => self.passed = true,
                 // It went away meanwhile: this very turn is still ours to pass on.
                 Err(mut turn) => turn.passed = true,
@@ -165,16 +165,16 @@ impl Drop for Turn {
 
 impl Drop for Round {
     fn drop(&mut self) {
-        let over: Vec<Slot> = {
+        let over: Vec<Claim> = {
             let mut inside = self.gates.inside();
             let Inside { round, awaited, .. } = &mut *inside;
             for mark in &self.marks {
                 round.remove(mark);
             }
-            awaited.extract_if(.., |slot| !round.contains(&slot.mark())).collect()
+            awaited.extract_if(.., |claim| !round.contains(&claim.mark())).collect()
         };
-        for slot in over {
-            drop(Turn::new(&self.gates, &slot));
+        for claim in over {
+            drop(Turn::new(&self.gates, &claim));
         }
         self.gates.left.notify_one();
     }
@@ -194,10 +194,10 @@ mod tests {
     #[test]
     fn nobody_is_inside_together_with_a_round() {
         let gates = Arc::new(Gates::default());
-        let [one, two, three] = [1, 2, 3].map(|owner| Slot::new("plain", "n".into(), owner));
+        let [one, two, three] = [1, 2, 3].map(|owner| Claim::new("plain", "n".into(), owner));
         let turn = gates.try_enter(&one).expect("nobody is inside");
         let (mut round, mut other) = (gates.round(), gates.round());
-        let let_in = gates.open(|entrance| [&one, &two, &two].map(|slot| entrance.lets_in(&mut round, slot)));
+        let let_in = gates.open(|entrance| [&one, &two, &two].map(|claim| entrance.lets_in(&mut round, claim)));
         assert_eq!(let_in, [false, true, false]);
         assert!(gates.try_enter(&two).is_none() && gates.try_enter(&three).is_some());
         let mut waiting = [(); 3].map(|()| Box::pin(gates.enter(&two)));
@@ -216,14 +216,14 @@ mod tests {
     #[test]
     fn a_round_is_told_once_that_a_slot_has_become_free_which_a_call_kept_it_from() {
         let gates = Arc::new(Gates::default());
-        let [one, two] = [1, 2].map(|owner| Slot::new("plain", "n".into(), owner));
+        let [one, two] = [1, 2].map(|owner| Claim::new("plain", "n".into(), owner));
         let (first, other) = (gates.try_enter(&one).expect("free"), gates.try_enter(&two).expect("free"));
         let mut round = gates.round();
         let mut second = Box::pin(gates.enter(&one));
         assert!(poll(&mut second).is_pending());
         assert!(!gates.open(|entrance| entrance.lets_in(&mut round, &one)));
         drop((first, other));
-        assert!(gates.take_freed().is_empty(), "the next call of the same owner is inside, and the other slot was not asked for");
+        assert!(gates.take_freed().is_empty(), "the next call of the same owner is inside, and the other claim was not asked for");
         let Poll::Ready(second) = poll(&mut second) else { panic!("the first call is over") };
         drop(second);
         assert_eq!(gates.take_freed(), std::slice::from_ref(&one));
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn a_round_that_is_over_lets_its_slots_go_while_another_lasts() {
         let gates = Arc::new(Gates::default());
-        let [one, two] = [1, 2].map(|owner| Slot::new("plain", "n".into(), owner));
+        let [one, two] = [1, 2].map(|owner| Claim::new("plain", "n".into(), owner));
         let (mut quick, mut slow) = (gates.round(), gates.round());
         assert!(gates.open(|entrance| entrance.lets_in(&mut quick, &one) && entrance.lets_in(&mut slow, &two)));
         drop(quick);

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use crate::base::clock::Instant;
 use crate::engine::WINDOW;
-use crate::engine::claim::Slot;
+use crate::engine::claim::Claim;
 use crate::request::Look;
 use crate::request::error::{Loss, LostReason};
 use crate::request::names::without;
@@ -54,7 +54,7 @@ pub struct Holds {
     origin: Instant,
     /// By keys that are used again; neighbours in time are neighbours in memory.
     owned: Slab<Owned>,
-    slots: HashMap<Slot, usize, RandomState>,
+    claims: HashMap<Claim, usize, RandomState>,
     /// By each name by which the server may tell of a change.
     names: HashMap<Arc<str>, SmallVec<[usize; 2]>, RandomState>,
     numbers: HashMap<u64, usize, RandomState>,
@@ -70,7 +70,7 @@ pub struct Holds {
 /// A hold that is over.
 pub struct Ended {
     pub number: u64,
-    pub slot: Slot,
+    pub claim: Claim,
     /// `None`: it was released, or its release was told of the loss.
     pub loss: Option<Loss>,
 }
@@ -78,12 +78,12 @@ pub struct Ended {
 impl Holds {
     pub fn new(uuid: String, watchdog: Duration) -> Self {
         let owned = Slab::new();
-        let (slots, names, numbers, ended) = Default::default();
+        let (claims, names, numbers, ended) = Default::default();
         let due = Timetable::new();
         let past = Past::default();
         let prefix = String::new();
         let (step, origin) = ((watchdog / 12).max(Duration::from_millis(1)), Instant::now());
-        Holds { uuid, watchdog, step, origin, owned, slots, names, numbers, due, ended, past, prefix, next: 1 }
+        Holds { uuid, watchdog, step, origin, owned, claims, names, numbers, due, ended, past, prefix, next: 1 }
     }
 
     /// Its messages have names without this prefix.
@@ -92,24 +92,24 @@ impl Holds {
     }
 
     /// How many holds the owner has now.
-    pub fn count(&mut self, slot: &Slot, now: Instant) -> u32 {
-        let Some(key) = self.slots.get(slot).copied() else { return 0 };
+    pub fn count(&mut self, claim: &Claim, now: Instant) -> u32 {
+        let Some(key) = self.claims.get(claim).copied() else { return 0 };
         self.expire(key, now);
         self.owned[key].live()
     }
 
     /// Whether another owner of this client has it.
-    pub fn is_near(&self, slot: &Slot, now: Instant) -> bool {
-        let is_other = |other: &Slot| (other.kind, &other.name) == (slot.kind, &slot.name) && other.owner != slot.owner;
-        let has = |other: &Owned| is_other(&other.slot) && other.live() > 0 && other.deadline > now;
-        self.names.get(&slot.name).is_some_and(|keys| keys.iter().any(|key| has(&self.owned[*key])))
+    pub fn is_near(&self, claim: &Claim, now: Instant) -> bool {
+        let is_other = |other: &Claim| (other.kind, &other.name) == (claim.kind, &claim.name) && other.owner != claim.owner;
+        let has = |other: &Owned| is_other(&other.claim) && other.live() > 0 && other.deadline > now;
+        self.names.get(&claim.name).is_some_and(|keys| keys.iter().any(|key| has(&self.owned[*key])))
     }
 
     /// The server said yes to a call sent at `sent`, in its `epoch`th life. `shared`: the key that says whether the hold lasts, where that is
     /// another than its name. Gives the new hold's number.
     pub fn taken(
         &mut self,
-        slot: &Slot,
+        claim: &Claim,
         shared: impl FnOnce() -> Option<String>,
         lease: Option<Duration>,
         epoch: u64,
@@ -120,12 +120,12 @@ impl Holds {
         self.next += 1;
         let until = sent + believed(lease.unwrap_or(self.watchdog));
         let check_at = Some(self.stepped(now + LASTING + STEP, STEP));
-        let fresh = || Owned { check_at, ..Owned::new(slot.clone(), number, until, epoch, now) };
-        let key = match self.slots.get(slot) {
+        let fresh = || Owned { check_at, ..Owned::new(claim.clone(), number, until, epoch, now) };
+        let key = match self.claims.get(claim) {
             Some(key) => *key,
             None => {
                 let key = self.owned.insert(Owned { shared: shared().map(Arc::from), ..fresh() });
-                self.slots.insert(slot.clone(), key);
+                self.claims.insert(claim.clone(), key);
                 self.owned[key].names().for_each(|name| self.names.entry(name.clone()).or_default().push(key));
                 key
             }
@@ -149,11 +149,11 @@ impl Holds {
 
     /// What releasing a hold (0: the latest) takes. `Ok(None)`: there is none. `Err`: it was lost, and is forgotten by this. What is lost by
     /// the end of the client alone is released all the same.
-    pub fn leaving(&mut self, slot: &Slot, number: u64, now: Instant) -> Result<Option<Leaving>, Lapsed> {
-        if let Some(&Gone { lost, outlasts, .. }) = self.past.tell(number, slot) {
-            return Err(Lapsed { loss: Box::new(self.loss(slot, &lost, now)), outlasts });
+    pub fn leaving(&mut self, claim: &Claim, number: u64, now: Instant) -> Result<Option<Leaving>, Lapsed> {
+        if let Some(&Gone { lost, outlasts, .. }) = self.past.tell(number, claim) {
+            return Err(Lapsed { loss: Box::new(self.loss(claim, &lost, now)), outlasts });
         }
-        let Some(owned) = self.of(slot) else { return Ok(None) };
+        let Some(owned) = self.of(claim) else { return Ok(None) };
         let found = match number {
             0 => owned.holds.last(),
             _ => owned.holds.iter().find(|hold| hold.number == number),
@@ -161,8 +161,8 @@ impl Holds {
         let Some(hold) = found else { return Ok(None) };
         let number = hold.number;
         if let Some(lost) = hold.lost.as_ref().filter(|_| !hold.abandoned) {
-            let lapsed = Lapsed { loss: Box::new(self.loss(slot, lost, now)), outlasts: owned.outlasts };
-            self.tell_loss(slot, number, now);
+            let lapsed = Lapsed { loss: Box::new(self.loss(claim, lost, now)), outlasts: owned.outlasts };
+            self.tell_loss(claim, number, now);
             return Err(lapsed);
         }
         let others = || owned.holds.iter().filter(|hold| hold.number != number);
@@ -174,28 +174,28 @@ impl Holds {
     }
 
     /// A hold was released, which the server has said; `is_last`: it has nothing of the owner any more.
-    pub fn released(&mut self, slot: &Slot, number: u64, is_last: bool, now: Instant) {
+    pub fn released(&mut self, claim: &Claim, number: u64, is_last: bool, now: Instant) {
         if is_last {
-            self.freed(slot);
+            self.freed(claim);
         }
-        self.forget(slot, number, now);
+        self.forget(claim, number, now);
     }
 
     /// Forgets a hold whose release is told of its loss, which [`Holds::loss_of`] knows all the same.
-    pub fn tell_loss(&mut self, slot: &Slot, number: u64, now: Instant) {
-        if let Some(owned) = self.of(slot) {
+    pub fn tell_loss(&mut self, claim: &Claim, number: u64, now: Instant) {
+        if let Some(owned) = self.of(claim) {
             let lost = owned.holds.iter().find(|hold| hold.number == number).and_then(|hold| hold.lost.as_deref().copied());
-            let gone = lost.map(|lost| Gone { slot: slot.clone(), lost, outlasts: owned.outlasts, told: true });
+            let gone = lost.map(|lost| Gone { claim: claim.clone(), lost, outlasts: owned.outlasts, told: true });
             gone.into_iter().for_each(|gone| self.past.add(number, gone));
         }
-        self.forget(slot, number, now);
+        self.forget(claim, number, now);
     }
 
     /// Forgets a hold: its release is on its way, or its loss was told.
-    pub fn forget(&mut self, slot: &Slot, number: u64, now: Instant) {
+    pub fn forget(&mut self, claim: &Claim, number: u64, now: Instant) {
         self.numbers.remove(&number);
-        self.ended.push(Ended { number, slot: slot.clone(), loss: None });
-        let Some(key) = self.slots.get(slot).copied() else { return };
+        self.ended.push(Ended { number, claim: claim.clone(), loss: None });
+        let Some(key) = self.claims.get(claim).copied() else { return };
         self.tell("ended", &self.owned[key], number, None, 0);
         let owned = &mut self.owned[key];
         if let Some(tokens) = &mut owned.tokens {
@@ -207,8 +207,8 @@ impl Holds {
     }
 
     /// Everything the owner held of this lock is gone.
-    pub fn lost(&mut self, slot: &Slot, reason: LostReason, now: Instant) {
-        if let Some(key) = self.slots.get(slot) {
+    pub fn lost(&mut self, claim: &Claim, reason: LostReason, now: Instant) {
+        if let Some(key) = self.claims.get(claim) {
             self.lose(*key, reason, now);
         }
     }
@@ -225,11 +225,11 @@ impl Holds {
         if numbers.is_empty() {
             return;
         }
-        let slot = owned.slot.clone();
+        let claim = owned.claim.clone();
         // A program knows what it has done itself.
         let is_own_doing = reason == LostReason::Closed || owned.forced;
         numbers.iter().for_each(|number| self.tell("lost", &self.owned[key], *number, None, 0));
-        let loss = self.loss(&self.owned[key].slot, &lost, now);
+        let loss = self.loss(&self.owned[key].claim, &lost, now);
         let lock = loss.lock.as_str();
         let owner = loss.owner.as_str();
         let reason = loss.reason.name();
@@ -237,46 +237,46 @@ impl Holds {
             true => tracing::debug!(target: "redlatch::lost", lock, owner, reason, "{loss}"),
             false => tracing::warn!(target: "redlatch::lost", lock, owner, reason, "{loss}"),
         }
-        self.ended.extend(numbers.into_iter().map(|number| Ended { number, slot: slot.clone(), loss: Some(loss.clone()) }));
+        self.ended.extend(numbers.into_iter().map(|number| Ended { number, claim: claim.clone(), loss: Some(loss.clone()) }));
         self.plan(key, now);
     }
 
     /// A hold is to last for `lease` from now on. Tells whether it may end sooner by that than before: its owner has no other one, and the
     /// watchdog does not renew it.
-    pub fn extending(&mut self, slot: &Slot, lease: Duration) -> bool {
-        let Some(key) = self.slots.get(slot).copied() else { return false };
+    pub fn extending(&mut self, claim: &Claim, lease: Duration) -> bool {
+        let Some(key) = self.claims.get(claim).copied() else { return false };
         let owned = &mut self.owned[key];
         owned.asks_for(lease);
         owned.live() == 1 && !owned.is_watched()
     }
 
     /// The key may end sooner: after `lease` from now on.
-    pub fn shorten(&mut self, slot: &Slot, lease: Duration, now: Instant) -> Option<Instant> {
-        let before = self.of(slot)?.deadline;
+    pub fn shorten(&mut self, claim: &Claim, lease: Duration, now: Instant) -> Option<Instant> {
+        let before = self.of(claim)?.deadline;
         let until = now + believed(lease);
-        self.change_end(slot, None, now, |deadline| deadline.min(until));
+        self.change_end(claim, None, now, |deadline| deadline.min(until));
         Some(before)
     }
 
     /// The server may keep it for longer than is believed, by a call that was answered too late or not at all.
-    pub fn outlasts(&mut self, slot: &Slot) {
-        let Some(key) = self.slots.get(slot).copied() else { return };
+    pub fn outlasts(&mut self, claim: &Claim) {
+        let Some(key) = self.claims.get(claim).copied() else { return };
         self.owned[key].outlasts = true;
     }
 
     /// It ends when it was to end `before` all the same.
-    pub fn restore(&mut self, slot: &Slot, before: Instant, now: Instant) {
-        self.change_end(slot, None, now, |deadline| deadline.max(before));
+    pub fn restore(&mut self, claim: &Claim, before: Instant, now: Instant) {
+        self.change_end(claim, None, now, |deadline| deadline.max(before));
     }
 
     /// The key lives for `lease` since a call sent at `sent`.
-    pub fn lengthen(&mut self, slot: &Slot, lease: Duration, sent: Instant, now: Instant) {
+    pub fn lengthen(&mut self, claim: &Claim, lease: Duration, sent: Instant, now: Instant) {
         let until = sent + believed(lease);
-        self.change_end(slot, Some(sent), now, |deadline| deadline.max(until));
+        self.change_end(claim, Some(sent), now, |deadline| deadline.max(until));
     }
 
-    fn change_end(&mut self, slot: &Slot, sent: Option<Instant>, now: Instant, change: impl Fn(Instant) -> Instant) {
-        if let Some(key) = self.slots.get(slot).copied() {
+    fn change_end(&mut self, claim: &Claim, sent: Option<Instant>, now: Instant, change: impl Fn(Instant) -> Instant) {
+        if let Some(key) = self.claims.get(claim).copied() {
             self.owned[key].deadline = change(self.owned[key].deadline);
             self.tell("until", &self.owned[key], 0, sent, 0);
             self.plan(key, now);
@@ -291,25 +291,25 @@ impl Holds {
     }
 
     /// The server found no field of this owner; `taken`: somebody else has one.
-    pub fn missing(&mut self, slot: &Slot, taken: bool, epoch: u64, now: Instant) {
-        let reason = match self.of(slot) {
+    pub fn missing(&mut self, claim: &Claim, taken: bool, epoch: u64, now: Instant) {
+        let reason = match self.of(claim) {
             _ if taken => LostReason::TakenOver,
             Some(owned) if owned.epoch != epoch => LostReason::ServerLostData,
             _ => LostReason::Deleted,
         };
-        self.lost(slot, reason, now);
+        self.lost(claim, reason, now);
     }
 
     pub fn look(&mut self, number: u64, now: Instant) -> Look {
         let Some(key) = self.numbers.get(&number).copied() else {
             let untold = self.past.untold(number);
-            return untold.map_or(Look::Gone, |gone| Look::Lost(self.loss(&gone.slot, &gone.lost, now)));
+            return untold.map_or(Look::Gone, |gone| Look::Lost(self.loss(&gone.claim, &gone.lost, now)));
         };
         self.expire(key, now);
         let owned = &self.owned[key];
         match owned.holds.iter().find(|hold| hold.number == number).and_then(|hold| hold.lost.as_ref()) {
             None => Look::Held { remaining: owned.deadline.saturating_duration_since(now) },
-            Some(lost) => Look::Lost(self.loss(&owned.slot, lost, now)),
+            Some(lost) => Look::Lost(self.loss(&owned.claim, lost, now)),
         }
     }
 
@@ -318,7 +318,7 @@ impl Holds {
         match self.look(number, now) {
             Look::Lost(loss) => Some(loss),
             Look::Held { .. } => None,
-            Look::Gone => self.past.get(number).map(|gone| self.loss(&gone.slot, &gone.lost, now)),
+            Look::Gone => self.past.get(number).map(|gone| self.loss(&gone.claim, &gone.lost, now)),
         }
     }
 
@@ -328,13 +328,13 @@ impl Holds {
     }
 
     /// The number of the owner's latest hold, lost or not, unless it was released or its loss was told.
-    pub fn latest(&self, slot: &Slot) -> Option<u64> {
-        self.of(slot)?.holds.last().map(|hold| hold.number)
+    pub fn latest(&self, claim: &Claim) -> Option<u64> {
+        self.of(claim)?.holds.last().map(|hold| hold.number)
     }
 
     /// Every slot that is held, for closing.
-    pub fn held(&self) -> Vec<Slot> {
-        self.owned.iter().filter(|(_, owned)| owned.live() > 0).map(|(_, owned)| owned.slot.clone()).collect()
+    pub fn held(&self) -> Vec<Claim> {
+        self.owned.iter().filter(|(_, owned)| owned.live() > 0).map(|(_, owned)| owned.claim.clone()).collect()
     }
 
     /// Whether nothing is held.
@@ -362,14 +362,14 @@ impl Holds {
         std::mem::take(&mut self.ended)
     }
 
-    fn of(&self, slot: &Slot) -> Option<&Owned> {
-        self.slots.get(slot).map(|key| &self.owned[*key])
+    fn of(&self, claim: &Claim) -> Option<&Owned> {
+        self.claims.get(claim).map(|key| &self.owned[*key])
     }
 
-    fn loss(&self, slot: &Slot, lost: &Lost, now: Instant) -> Loss {
+    fn loss(&self, claim: &Claim, lost: &Lost, now: Instant) -> Loss {
         Loss {
-            lock: without(&self.prefix, &slot.name).to_owned(),
-            owner: OwnerField(&self.uuid, slot.owner).to_string(),
+            lock: without(&self.prefix, &claim.name).to_owned(),
+            owner: OwnerField(&self.uuid, claim.owner).to_string(),
             reason: lost.reason,
             acquired: now - lost.acquired,
             renewed: lost.renewed.map(|renewed| now - renewed),

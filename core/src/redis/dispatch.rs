@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::base::clock::Instant;
-use crate::engine::claim::Slot;
+use crate::engine::claim::Claim;
 use crate::engine::{Engine, WINDOW};
 use crate::redis::Redis;
 use crate::redis::kinds::script::Call;
@@ -58,8 +58,8 @@ impl Engine for Arc<Redis> {
     }
 
     fn latest(&self, kind: &'static str, name: &str, owner: i64) -> Option<u64> {
-        let slot = Slot::new(kind, self.full_name(name), owner);
-        self.holds(|holds| holds.latest(&slot))
+        let claim = Claim::new(kind, self.full_name(name), owner);
+        self.holds(|holds| holds.latest(&claim))
     }
 
     fn owners(&self, name: &str) -> Vec<i64> {
@@ -117,7 +117,7 @@ fn submit(target: Target, ticket: u64, request: Request, done: Done) {
 
 fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Result<Answer>> {
     let redis = target.redis.clone();
-    let Some(turn) = redis.gates.try_enter(&target.slot) else {
+    let Some(turn) = redis.gates.try_enter(&target.claim) else {
         spawn(&redis, ticket, done, async move { target.release(number, None, Instant::now()).await });
         return None;
     };
@@ -142,7 +142,7 @@ fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Resul
 
 fn submit_release(target: Target, ticket: u64, number: u64, done: Done) {
     let redis = target.redis.clone();
-    let Some(turn) = redis.gates.try_enter(&target.slot) else {
+    let Some(turn) = redis.gates.try_enter(&target.claim) else {
         return spawn(&redis, ticket, done, async move { target.release(number, None, Instant::now()).await });
     };
     match target.releasing(number, turn) {
@@ -190,7 +190,7 @@ fn ask(target: Target, ticket: u64, op: Op, done: Done) -> Option<Result<Answer>
         Ok(call) => call,
         Err(error) => return Some(Err(error)),
     };
-    let turn = if call.changes() { redis.gates.try_enter(&target.slot) } else { None };
+    let turn = if call.changes() { redis.gates.try_enter(&target.claim) } else { None };
     if call.changes() && turn.is_none() {
         spawn(&redis, ticket, done, async move { target.ask(op, None).await });
         return None;

@@ -99,7 +99,7 @@ impl Redis {
         for ended in ended {
             if ended.loss.is_some() {
                 // Whoever waits behind a lost hold is not to wait for it to be passed on.
-                let (redis, key) = (self.clone(), lines::key(&ended.slot));
+                let (redis, key) = (self.clone(), lines::key(&ended.claim));
                 self.io.spawn(async move { redis.lines().change(&key, Instant::now(), |line| line.waiter.hurry(Instant::now())) });
             }
             self.watchers.tell(ended.number, ended.loss);

@@ -7,7 +7,7 @@ use tokio::time::timeout_at;
 
 use crate::base::clock::Instant;
 use crate::config::LONGEST;
-use crate::engine::claim::Slot;
+use crate::engine::claim::Claim;
 use crate::engine::gate::Turn;
 use crate::engine::holds::believed;
 use crate::engine::pace::Busy;
@@ -35,7 +35,7 @@ static PING: Script = script!("ping");
 pub struct Target {
     pub redis: Arc<Redis>,
     pub row: Row,
-    pub slot: Slot,
+    pub claim: Claim,
     pub owner: Arc<str>,
     /// The one in `owner`.
     pub number: i64,
@@ -69,9 +69,9 @@ impl Target {
     pub fn new(redis: &Arc<Redis>, request: &Request) -> Result<Self> {
         let row = kinds::find(request.kind).ok_or_else(|| Error::config(format!("there is no kind of lock `{}`", request.kind)))?;
         row.1.check(request)?;
-        let slot = Slot::new(request.kind, redis.full_name(&request.name), request.owner);
+        let claim = Claim::new(request.kind, redis.full_name(&request.name), request.owner);
         let without = if row.0.held { redis.config.watchdog } else { Duration::ZERO };
-        let target = Target::of(redis, row, slot, request.lease.unwrap_or(without));
+        let target = Target::of(redis, row, claim, request.lease.unwrap_or(without));
         let target = if row.0.held { target } else { target.of_request(request) };
         let response = request.response_timeout.map_or(target.response, |time| time.min(LONGEST));
         let retry_for = request.retry_for.map_or(target.retry_for, |time| time.min(LONGEST));
@@ -81,11 +81,11 @@ impl Target {
         Ok(Target { response, retry_for, numbers, texts, wait: request.wait, ..target })
     }
 
-    pub fn of(redis: &Arc<Redis>, row: Row, slot: Slot, lease: Duration) -> Self {
+    pub fn of(redis: &Arc<Redis>, row: Row, claim: Claim, lease: Duration) -> Self {
         let (response, retry_for, numbers, texts) = (redis.config.response_timeout, redis.config.retry_for, Arc::default(), Arc::default());
-        let owner = owner_field(&redis.uuid, slot.owner);
-        let number = slot.owner;
-        Target { redis: redis.clone(), row, owner, number, slot, lease, response, retry_for, wait: Some(Duration::ZERO), numbers, texts }
+        let owner = owner_field(&redis.uuid, claim.owner);
+        let number = claim.owner;
+        Target { redis: redis.clone(), row, owner, number, claim, lease, response, retry_for, wait: Some(Duration::ZERO), numbers, texts }
     }
 
     /// What nobody holds has its name from the call that takes it, and is given back by that name.
@@ -116,7 +116,7 @@ impl Target {
     }
 
     pub fn cx(&self) -> Cx<'_> {
-        let (name, owner, lease_ms) = (&*self.slot.name, &*self.owner, self.lease.as_millis() as u64);
+        let (name, owner, lease_ms) = (&*self.claim.name, &*self.owner, self.lease.as_millis() as u64);
         let keep = 2 * (self.response + self.retry_for + self.redis.config.watchdog);
         Cx {
             name,
@@ -137,18 +137,18 @@ impl Target {
     }
 
     pub fn call(&self, op: Op, cx: &Cx) -> Result<Call> {
-        let none = || Error::Unsupported(format!("the kind {} of `{}` has no {op:?}", self.slot.kind, self.plain_name()));
+        let none = || Error::Unsupported(format!("the kind {} of `{}` has no {op:?}", self.claim.kind, self.plain_name()));
         self.row.1.call(op, cx).ok_or_else(none)
     }
 
     /// How many holds its owner has, as far as this side knows.
     pub fn count(&self) -> u32 {
-        if self.row.0.held { self.redis.holds(|holds| holds.count(&self.slot, Instant::now())) } else { 0 }
+        if self.row.0.held { self.redis.holds(|holds| holds.count(&self.claim, Instant::now())) } else { 0 }
     }
 
     pub fn acquire_call(&self) -> Result<Call> {
         let count = self.count();
-        let known = if self.row.0.fenced { self.redis.holds(|holds| holds.known(&self.slot)) } else { 0 };
+        let known = if self.row.0.fenced { self.redis.holds(|holds| holds.known(&self.claim)) } else { 0 };
         let mut call = self.call(Op::Acquire, &Cx { want: count + 1, known, ..self.cx() })?;
         call.confirmed = call.changes();
         if self.redis.config.quarantine {
@@ -175,7 +175,7 @@ impl Target {
                 }
                 Some(Tried::Busy(Busy { left: number(0).map(Duration::from_millis), available: number(2).unwrap_or_default() }))
             }
-            -3 => return Err(Error::AlreadyHeld { lock: self.slot.name.to_string(), owner: self.owner.to_string() }),
+            -3 => return Err(Error::AlreadyHeld { lock: self.claim.name.to_string(), owner: self.owner.to_string() }),
             -4 => return Err(self.wrong_kind(&reply)),
             _ => {
                 self.missing(&reply);
@@ -192,7 +192,7 @@ impl Target {
         }
         let token = if self.row.0.fenced { reply.numbers.first() } else { None };
         let number = self.redis.holds(|holds| {
-            let number = holds.taken(&self.slot, || self.row.1.shared_key(&self.slot.name), lease, epoch, sent, now);
+            let number = holds.taken(&self.claim, || self.row.1.shared_key(&self.claim.name), lease, epoch, sent, now);
             token.inspect(|token| holds.fence(number, **token, self.lease));
             number
         });
@@ -212,7 +212,7 @@ impl Target {
         let lock = self.plain_name();
         let is_new = {
             let mut unset = self.redis.unset.lock().expect("nothing panics while it is held");
-            unset.len() < MOST_UNSET && unset.insert(self.slot.name.clone())
+            unset.len() < MOST_UNSET && unset.insert(self.claim.name.clone())
         };
         if is_new {
             tracing::warn!(
@@ -224,12 +224,12 @@ impl Target {
     }
 
     pub fn wrong_kind(&self, reply: &Reply) -> Error {
-        kinds::wrong_kind(&self.row.0, &self.slot.name, reply.text().as_deref())
+        kinds::wrong_kind(&self.row.0, &self.claim.name, reply.text().as_deref())
     }
 
     pub fn missing(&self, reply: &Reply) {
         let (taken, epoch) = (reply.numbers.first() == Some(&1), self.redis.link.epoch());
-        self.redis.holds(|holds| holds.missing(&self.slot, taken, epoch, Instant::now()));
+        self.redis.holds(|holds| holds.missing(&self.claim, taken, epoch, Instant::now()));
     }
 
     pub async fn force_release(&self) -> Result<Answer> {
@@ -238,10 +238,10 @@ impl Target {
         loop {
             let call = self.call(Op::ForceRelease, &Cx { holder: &holder, ..self.cx() })?;
             // Before it is sent: the watchdog may find the holds gone before this hears the answer.
-            self.redis.holds(|holds| holds.force(&self.slot.name, true));
+            self.redis.holds(|holds| holds.force(&self.claim.name, true));
             let settled = settle(&self.redis, &call, tries, None).await;
             let is_forced = settled.as_ref().is_ok_and(|settled| settled.reply.code == 1);
-            self.redis.holds(|holds| holds.force(&self.slot.name, is_forced));
+            self.redis.holds(|holds| holds.force(&self.claim.name, is_forced));
             self.suspect(&call);
             let Settled { reply, repeated, .. } = settled.map_err(|unsettled| unsettled.error)?;
             match (reply.code, reply.text()) {
@@ -273,12 +273,12 @@ impl Target {
     pub async fn turn(&self, tries: Tries) -> Result<Turn> {
         let now = Instant::now();
         let late = tries.give_up.max(now + tries.response(now));
-        timeout_at(late.into(), self.redis.gates.enter(&self.slot)).await.map_err(|_| self.in_the_way())
+        timeout_at(late.into(), self.redis.gates.enter(&self.claim)).await.map_err(|_| self.in_the_way())
     }
 
     /// The lock's name as the program gave it, without the client's prefix.
     pub fn plain_name(&self) -> &str {
-        without(&self.redis.config.prefix, &self.slot.name)
+        without(&self.redis.config.prefix, &self.claim.name)
     }
 
     pub fn in_the_way(&self) -> Error {

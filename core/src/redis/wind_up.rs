@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use crate::base::clock::Instant;
 use crate::base::tasks;
-use crate::engine::claim::Slot;
+use crate::engine::claim::Claim;
 use crate::redis::target::Target;
 use crate::redis::{Redis, kinds};
 use crate::request::error::LostReason;
@@ -25,18 +25,18 @@ impl Redis {
     }
 
     /// Tells everybody who holds something that the client is closed. Gives what was held.
-    pub fn tell_closed(self: &Arc<Self>) -> Vec<Slot> {
+    pub fn tell_closed(self: &Arc<Self>) -> Vec<Claim> {
         let now = Instant::now();
         self.holds(|holds| {
             let held = holds.held();
-            held.iter().for_each(|slot| holds.lost(slot, LostReason::Closed, now));
+            held.iter().for_each(|claim| holds.lost(claim, LostReason::Closed, now));
             held
         })
     }
 
     /// Frees `held`, and lets everything end that is under way: what it takes is given back by it, since its caller is told of the end. All of
     /// that takes no longer than one call may.
-    pub async fn wind_up(self: Arc<Self>, held: Vec<Slot>, done: SyncSender<()>) {
+    pub async fn wind_up(self: Arc<Self>, held: Vec<Claim>, done: SyncSender<()>) {
         let (began, response, retry_for) = (Instant::now(), self.config.response_timeout, self.config.retry_for);
         let longest = retry_for.max(response) + response + self.config.sync.within();
         let places = self.leave_places();
@@ -75,9 +75,9 @@ impl Redis {
         }
     }
 
-    async fn free(self: &Arc<Self>, slots: Vec<Slot>) {
-        let target = |slot: Slot| Target::of(self, kinds::find(slot.kind).expect("it was acquired"), slot, Duration::ZERO);
-        let freed: Vec<_> = slots.into_iter().map(target).map(|target| tasks::spawn(async move { target.free().await })).collect();
+    async fn free(self: &Arc<Self>, claims: Vec<Claim>) {
+        let target = |claim: Claim| Target::of(self, kinds::find(claim.kind).expect("it was acquired"), claim, Duration::ZERO);
+        let freed: Vec<_> = claims.into_iter().map(target).map(|target| tasks::spawn(async move { target.free().await })).collect();
         for freed in freed {
             let _ = freed.await;
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Gone, Holds, REMEMBER, STEP, believed};
 use crate::base::clock::Instant;
-use crate::engine::claim::Slot;
+use crate::engine::claim::Claim;
 
 /// How many neighbours are renewed together: fewer and fuller batches, of what lies together in memory.
 const TOGETHER: usize = 32;
@@ -31,7 +31,7 @@ impl Holds {
         let later = self.stepped(now + SHARED, STEP);
         for name in names {
             for key in self.names.get(name.as_str()).cloned().unwrap_or_default() {
-                let is_own = *self.owned[key].slot.name == **name;
+                let is_own = *self.owned[key].claim.name == **name;
                 self.check(key, if is_own { now } else { later }, now);
             }
         }
@@ -45,8 +45,8 @@ impl Holds {
     }
 
     /// No call of that owner is on its way any more: what the server was not asked for because of it is asked now.
-    pub fn look_again(&mut self, slot: &Slot, now: Instant) {
-        let Some(key) = self.slots.get(slot).copied() else { return };
+    pub fn look_again(&mut self, claim: &Claim, now: Instant) {
+        let Some(key) = self.claims.get(claim).copied() else { return };
         if self.owned[key].suspected {
             let is_shared = self.owned[key].names().count() > 1;
             self.check(key, if is_shared { self.stepped(now + SHARED, STEP) } else { now }, now);
@@ -55,7 +55,7 @@ impl Holds {
 
     /// Tells `ask` whom to ask the server about now, which says whether it does; expired and long lost holds are dealt with on the way.
     /// Gives how many are asked about, up to `most`.
-    pub fn due(&mut self, now: Instant, most: usize, mut ask: impl FnMut(&Slot, Ask) -> bool) -> usize {
+    pub fn due(&mut self, now: Instant, most: usize, mut ask: impl FnMut(&Claim, Ask) -> bool) -> usize {
         let mut asked = 0;
         // Asked again soon unless the answer says otherwise: an error is not a loss.
         let again = self.stepped(now + self.watchdog / 10, self.step);
@@ -70,7 +70,7 @@ impl Holds {
                 if renew || owned.check_at.is_some_and(|at| at <= now) {
                     (owned.renew_at, owned.check_at) = (owned.renew_at.max(again), Some(again));
                     let lease = if renew { owned.deadline.saturating_duration_since(now).max(self.watchdog) } else { Duration::ZERO };
-                    if ask(&owned.slot, Ask { key, first: owned.first, lease }) {
+                    if ask(&owned.claim, Ask { key, first: owned.first, lease }) {
                         owned.unanswered += u32::from(renew);
                         owned.suspected = false;
                         owned.asks_for(lease);
@@ -80,7 +80,7 @@ impl Holds {
             } else {
                 let numbers = &mut self.numbers;
                 let past = &mut self.past;
-                let slot = &owned.slot;
+                let claim = &owned.claim;
                 let outlasts = owned.outlasts;
                 owned.holds.retain(|hold| {
                     let Some(lost) = hold.lost.as_deref().filter(|lost| lost.noticed + REMEMBER <= now) else { return true };
@@ -88,7 +88,7 @@ impl Holds {
                         return true;
                     }
                     if !hold.unasked {
-                        past.add(hold.number, Gone { slot: slot.clone(), lost: *lost, outlasts, told: false });
+                        past.add(hold.number, Gone { claim: claim.clone(), lost: *lost, outlasts, told: false });
                     }
                     false
                 });
@@ -105,8 +105,8 @@ impl Holds {
         for (ask, state) in asks.iter().zip(states.bytes()) {
             let Some(owned) = self.owned.get_mut(ask.key).filter(|owned| owned.first == ask.first && owned.live() > 0) else { continue };
             if state != b'1' {
-                let slot = owned.slot.clone();
-                self.missing(&slot, state == b'0', epoch, now);
+                let claim = owned.claim.clone();
+                self.missing(&claim, state == b'0', epoch, now);
                 continue;
             }
             if ask.lease > Duration::ZERO {
@@ -127,9 +127,9 @@ impl Holds {
 
     /// A release sent at `sent` has left holds behind, and the server keeps them for `left`: that is what is believed, be it more or less than
     /// before. It was to give them `lease` at least, which renews them if it was more than nothing.
-    pub fn left(&mut self, slot: &Slot, left: Duration, lease: Duration, sent: Instant, now: Instant) {
+    pub fn left(&mut self, claim: &Claim, left: Duration, lease: Duration, sent: Instant, now: Instant) {
         let renew_at = self.next_renewal(now);
-        let Some(key) = self.slots.get(slot).copied() else { return };
+        let Some(key) = self.claims.get(claim).copied() else { return };
         let owned = &mut self.owned[key];
         if lease > Duration::ZERO && left >= lease {
             owned.renewed(sent, renew_at, sent);
@@ -179,7 +179,7 @@ impl Holds {
 
     fn drop_owner(&mut self, key: usize) {
         let owned = self.owned.remove(key);
-        self.slots.remove(&owned.slot);
+        self.claims.remove(&owned.claim);
         for name in owned.names() {
             if let Some(keys) = self.names.get_mut(name) {
                 keys.retain(|other| *other != key);

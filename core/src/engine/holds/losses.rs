@@ -4,22 +4,22 @@ use std::time::Duration;
 
 use super::Holds;
 use crate::base::clock::Instant;
-use crate::engine::claim::Slot;
+use crate::engine::claim::Claim;
 use crate::request::Look;
 use crate::request::error::LostReason;
 
 const SECOND: Duration = Duration::from_secs(1);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-fn slot() -> Slot {
-    Slot::new("plain", "n".into(), 1)
+fn claim() -> Claim {
+    Claim::new("plain", "n".into(), 1)
 }
 
 /// A hold whose lease has ended, in a client whose watchdog has looked at it a day later.
 fn lost_for_a_day() -> (Holds, u64, Instant) {
     let start = Instant::now();
     let mut holds = Holds::new("u".into(), SECOND);
-    let number = holds.taken(&slot(), || None, Some(SECOND), 0, start, start);
+    let number = holds.taken(&claim(), || None, Some(SECOND), 0, start, start);
     assert!(!holds.look(number, start + 2 * SECOND).is_held());
     let later = start + DAY;
     holds.due(later, 10, |_, _| true);
@@ -37,9 +37,9 @@ fn a_loss_is_known_however_late_its_holder_asks() {
 #[test]
 fn a_late_release_is_told_of_the_loss_once_and_the_loss_stays_known() {
     let (mut holds, number, later) = lost_for_a_day();
-    let lapsed = holds.leaving(&slot(), number, later).expect_err("it was lost");
+    let lapsed = holds.leaving(&claim(), number, later).expect_err("it was lost");
     assert_eq!(lapsed.loss.reason, LostReason::Expired);
-    assert!(matches!(holds.leaving(&slot(), number, later), Ok(None)), "it was told before");
+    assert!(matches!(holds.leaving(&claim(), number, later), Ok(None)), "it was told before");
     assert!(matches!(holds.look(number, later), Look::Gone), "it was told before");
     assert_eq!(holds.loss_of(number, later).expect("it was lost").reason, LostReason::Expired);
 }
@@ -47,17 +47,17 @@ fn a_late_release_is_told_of_the_loss_once_and_the_loss_stays_known() {
 #[test]
 fn another_owner_is_not_told_of_a_loss() {
     let (mut holds, number, later) = lost_for_a_day();
-    let other = Slot::new("plain", "n".into(), 2);
+    let other = Claim::new("plain", "n".into(), 2);
     assert!(matches!(holds.leaving(&other, number, later), Ok(None)));
-    assert!(holds.leaving(&slot(), number, later).is_err());
+    assert!(holds.leaving(&claim(), number, later).is_err());
 }
 
 #[test]
 fn a_released_hold_was_never_lost() {
     let start = Instant::now();
     let mut holds = Holds::new("u".into(), SECOND);
-    let number = holds.taken(&slot(), || None, Some(SECOND), 0, start, start);
-    holds.released(&slot(), number, true, start);
+    let number = holds.taken(&claim(), || None, Some(SECOND), 0, start, start);
+    holds.released(&claim(), number, true, start);
     assert!(holds.loss_of(number, start + DAY).is_none());
 }
 
@@ -72,7 +72,7 @@ fn a_loss_that_no_caller_can_ask_for_is_forgotten() {
 fn a_hold_that_no_caller_could_ask_for_leaves_no_loss() {
     let start = Instant::now();
     let mut holds = Holds::new("u".into(), SECOND);
-    let number = holds.taken(&slot(), || None, Some(SECOND), 0, start, start);
+    let number = holds.taken(&claim(), || None, Some(SECOND), 0, start, start);
     assert!(!holds.abandon(number, start), "it is not renewed anyway");
     assert!(!holds.look(number, start + 2 * SECOND).is_held());
     holds.due(start + DAY, 10, |_, _| true);

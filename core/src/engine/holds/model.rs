@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::{Holds, believed};
 use crate::base::clock::Instant;
-use crate::engine::claim::Slot;
+use crate::engine::claim::Claim;
 use crate::request::Look;
 use crate::request::error::LostReason;
 
@@ -22,8 +22,8 @@ struct Noted {
     watched: bool,
 }
 
-fn slot(owner: usize) -> Slot {
-    Slot::new("plain", "n".into(), owner as i64)
+fn claim(owner: usize) -> Claim {
+    Claim::new("plain", "n".into(), owner as i64)
 }
 
 /// What the server keeps of an owner, and what the owner may believe after the answers so far.
@@ -76,8 +76,8 @@ fn play(history: &[(u8, u8)]) {
                     noted.retain(|hold| hold.owner != owner);
                     (own.believed, own.cut) = (until, false);
                 }
-                let _ = holds.count(&slot(owner), now);
-                let number = holds.taken(&slot(owner), || None, lease, 0, trip.sent, now);
+                let _ = holds.count(&claim(owner), now);
+                let number = holds.taken(&claim(owner), || None, lease, 0, trip.sent, now);
                 noted.push(Noted { number, owner, watched: lease.is_none() });
                 begun += 1;
             }
@@ -87,18 +87,18 @@ fn play(history: &[(u8, u8)]) {
                 let its = |hold: &Noted| hold.owner == owner;
                 let at = if latest { noted.iter().rposition(its) } else { noted.iter().position(its) };
                 let number = at.filter(|_| !latest).map_or(0, |at| noted[at].number);
-                match (holds.leaving(&slot(owner), number, now), at) {
+                match (holds.leaving(&claim(owner), number, now), at) {
                     (Ok(Some(leaving)), Some(at)) => {
                         assert_eq!((leaving.number, leaving.leave as usize), (noted[at].number, count - 1));
                         noted.remove(at);
                         let is_watched = noted.iter().any(|hold| hold.owner == owner && hold.watched);
                         assert_eq!(leaving.lease > Duration::ZERO, is_watched);
                         now = trip.answered;
-                        holds.forget(&slot(owner), leaving.number, now);
+                        holds.forget(&claim(owner), leaving.number, now);
                         if leaving.leave > 0 {
                             let left = kept[owner].until.saturating_duration_since(trip.done).max(leaving.lease);
                             let believed = trip.sent + believed(left);
-                            holds.left(&slot(owner), left, leaving.lease, trip.sent, now);
+                            holds.left(&claim(owner), left, leaving.lease, trip.sent, now);
                             kept[owner] = Kept { until: trip.done + left, believed, cut: false };
                         } else {
                             kept[owner].until = now;
@@ -109,7 +109,7 @@ fn play(history: &[(u8, u8)]) {
                 }
             }
             4 => {
-                holds.lost(&slot(owner), LostReason::Deleted, now);
+                holds.lost(&claim(owner), LostReason::Deleted, now);
                 noted.retain(|hold| hold.owner != owner);
             }
             5 => holds.suspect(None, now),
@@ -122,8 +122,8 @@ fn play(history: &[(u8, u8)]) {
         }
         noted.retain(|hold| kept[hold.owner].believed > now);
         let mut asked = Vec::new();
-        holds.due(now, 100, |slot, ask| {
-            asked.push((slot.owner as usize, ask));
+        holds.due(now, 100, |claim, ask| {
+            asked.push((claim.owner as usize, ask));
             true
         });
         let trip = Trip::new(now, pick / 3);
@@ -159,7 +159,7 @@ fn play(history: &[(u8, u8)]) {
             assert_eq!(now + remaining, own.believed);
             assert!(own.cut || own.believed <= own.until, "it is believed in for {:?} too long", own.believed - own.until);
             assert!(holds.sleep().expect("a live hold is looked at") <= own.believed);
-            assert_eq!(holds.count(&slot(hold.owner), now) as usize, noted.iter().filter(|other| other.owner == hold.owner).count());
+            assert_eq!(holds.count(&claim(hold.owner), now) as usize, noted.iter().filter(|other| other.owner == hold.owner).count());
         }
         ended.extend(holds.take_ended().into_iter().filter(|ended| ended.loss.is_some()).map(|ended| ended.number));
     }

@@ -7,11 +7,11 @@ use smallvec::SmallVec;
 
 use super::Holds;
 use crate::base::clock::Instant;
-use crate::engine::claim::Slot;
+use crate::engine::claim::Claim;
 use crate::request::error::{Loss, LostReason};
 
 pub struct Owned {
-    pub slot: Slot,
+    pub claim: Claim,
     /// The key that says whether its holds last, where that is another than its name. Holds of other names may share it.
     pub shared: Option<Arc<str>>,
     /// The number of its first hold: never used again.
@@ -94,8 +94,8 @@ pub struct Leaving {
 
 impl Holds {
     /// A hold is not to be renewed any more.
-    pub fn unwatch(&mut self, slot: &Slot, number: u64, now: Instant) {
-        let Some(key) = self.slots.get(slot).copied() else { return };
+    pub fn unwatch(&mut self, claim: &Claim, number: u64, now: Instant) {
+        let Some(key) = self.claims.get(claim).copied() else { return };
         self.owned[key].holds.iter_mut().filter(|hold| hold.number == number).for_each(|hold| hold.watched = false);
         self.tell("kept", &self.owned[key], number, None, 0);
         self.plan(key, now);
@@ -116,8 +116,8 @@ impl Holds {
             is_renewed = hold.watched && hold.lost.is_none();
         }
         if is_renewed {
-            let slot = owned.slot.clone();
-            self.unwatch(&slot, number, now);
+            let claim = owned.claim.clone();
+            self.unwatch(&claim, number, now);
         }
         is_renewed
     }
@@ -126,12 +126,12 @@ impl Holds {
     pub fn owners(&self, name: &str, now: Instant) -> Vec<i64> {
         let has = |owned: &&Owned| owned.live() > 0 && owned.deadline > now;
         let owned = self.names.get(name).into_iter().flatten().map(|key| &self.owned[*key]);
-        owned.filter(has).map(|owned| owned.slot.owner).collect()
+        owned.filter(has).map(|owned| owned.claim.owner).collect()
     }
 
     /// The server has nothing of this owner any more.
-    pub fn freed(&mut self, slot: &Slot) {
-        let Some(key) = self.slots.get(slot) else { return };
+    pub fn freed(&mut self, claim: &Claim) {
+        let Some(key) = self.claims.get(claim) else { return };
         let owned = &mut self.owned[*key];
         owned.holds.iter_mut().for_each(|hold| hold.abandoned = false);
         owned.tokens = None;
@@ -149,8 +149,8 @@ impl Holds {
     }
 
     /// The newest token that the owner has had of this lock, while the server may have a field of the owner; 0: none is remembered.
-    pub fn known(&self, slot: &Slot) -> i64 {
-        self.of(slot).and_then(|owned| owned.tokens.as_ref()).map_or(0, |tokens| tokens.newest)
+    pub fn known(&self, claim: &Claim) -> i64 {
+        self.of(claim).and_then(|owned| owned.tokens.as_ref()).map_or(0, |tokens| tokens.newest)
     }
 
     /// A hold's token; `None`: it has none, or was released.
@@ -161,9 +161,9 @@ impl Holds {
 }
 
 impl Owned {
-    pub fn new(slot: Slot, first: u64, deadline: Instant, epoch: u64, now: Instant) -> Self {
+    pub fn new(claim: Claim, first: u64, deadline: Instant, epoch: u64, now: Instant) -> Self {
         Owned {
-            slot,
+            claim,
             shared: None,
             first,
             holds: SmallVec::new(),
@@ -184,7 +184,7 @@ impl Owned {
 
     /// What the server calls that whose change may be the loss of a hold.
     pub fn names(&self) -> impl Iterator<Item = &Arc<str>> {
-        std::iter::once(&self.slot.name).chain(&self.shared)
+        std::iter::once(&self.claim.name).chain(&self.shared)
     }
 
     pub fn live(&self) -> u32 {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::owned::Lost;
-use crate::engine::claim::Slot;
+use crate::engine::claim::Claim;
 
 /// How many are known at most: those of the youngest holds. Programs that let leases end and never release lose a hold each time.
 const MOST: usize = 100_000;
@@ -14,7 +14,7 @@ pub struct Past(BTreeMap<u64, Gone>);
 
 /// A hold that was lost.
 pub struct Gone {
-    pub slot: Slot,
+    pub claim: Claim,
     pub lost: Lost,
     /// The server may keep it for longer than was believed.
     pub outlasts: bool,
@@ -40,8 +40,8 @@ impl Past {
     }
 
     /// A release of that owner is told of it now, for the first time.
-    pub fn tell(&mut self, number: u64, slot: &Slot) -> Option<&Gone> {
-        let gone = self.0.get_mut(&number).filter(|gone| !gone.told && gone.slot == *slot)?;
+    pub fn tell(&mut self, number: u64, claim: &Claim) -> Option<&Gone> {
+        let gone = self.0.get_mut(&number).filter(|gone| !gone.told && gone.claim == *claim)?;
         gone.told = true;
         Some(gone)
     }

@@ -5,19 +5,19 @@ use std::time::Duration;
 use super::Holds;
 use super::due::Ask;
 use crate::base::clock::Instant;
-use crate::engine::claim::Slot;
+use crate::engine::claim::Claim;
 
 const WATCHDOG: Duration = Duration::from_secs(30);
 const SECOND: Duration = Duration::from_secs(1);
 
-fn slot() -> Slot {
-    Slot::new("plain", "n".into(), 1)
+fn claim() -> Claim {
+    Claim::new("plain", "n".into(), 1)
 }
 
 /// A hold with a lease of its own, which is looked at and not renewed.
 fn held(now: Instant) -> Holds {
     let mut holds = Holds::new("u".into(), WATCHDOG);
-    holds.taken(&slot(), || None, Some(1000 * SECOND), 0, now, now);
+    holds.taken(&claim(), || None, Some(1000 * SECOND), 0, now, now);
     holds
 }
 
@@ -64,9 +64,9 @@ fn a_suspicion_that_another_call_of_its_owner_was_in_the_way_of_is_looked_into_o
     let suspected = start + 2 * SECOND;
     holds.suspect(Some(&["n".to_owned()]), suspected);
     assert!(asked(&mut holds, suspected, false).is_empty(), "a call of its owner is on its way");
-    holds.look_again(&slot(), suspected);
+    holds.look_again(&claim(), suspected);
     assert_eq!(asked(&mut holds, suspected, true).len(), 1, "that call has ended");
-    holds.look_again(&slot(), suspected);
+    holds.look_again(&claim(), suspected);
     assert!(asked(&mut holds, suspected, true).is_empty(), "it was looked into");
 }
 

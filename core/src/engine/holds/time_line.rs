@@ -5,15 +5,15 @@ use std::time::Duration;
 use super::Holds;
 use super::due::Ask;
 use crate::base::clock::Instant;
-use crate::engine::claim::Slot;
+use crate::engine::claim::Claim;
 use crate::request::Look;
 use crate::request::error::{Loss, LostReason};
 
 const WATCHDOG: Duration = Duration::from_secs(3);
 const SECOND: Duration = Duration::from_secs(1);
 
-fn slot() -> Slot {
-    Slot::new("plain", "n".into(), 1)
+fn claim() -> Claim {
+    Claim::new("plain", "n".into(), 1)
 }
 
 fn told(holds: &mut Holds, number: u64, now: Instant) -> Loss {
@@ -35,7 +35,7 @@ fn asked(holds: &mut Holds, now: Instant) -> Vec<Ask> {
 fn a_loss_keeps_its_time_line_whatever_comes_later() {
     let start = Instant::now();
     let mut holds = Holds::new("u".into(), WATCHDOG);
-    let number = holds.taken(&slot(), || None, None, 0, start, start);
+    let number = holds.taken(&claim(), || None, None, 0, start, start);
     let renewal = asked(&mut holds, start + SECOND);
     assert_eq!(renewal.len(), 1);
     let lost = start + 4 * SECOND;
@@ -46,7 +46,7 @@ fn a_loss_keeps_its_time_line_whatever_comes_later() {
     let again = told(&mut holds, number, lost + SECOND);
     assert_eq!((again.reason, again.renewed, again.noticed, again.acquired), (first.reason, None, SECOND, first.acquired + SECOND));
     assert!(again.to_string().contains("never renewed"), "{again}");
-    holds.taken(&slot(), || None, None, 0, lost + 2 * SECOND, lost + 2 * SECOND);
+    holds.taken(&claim(), || None, None, 0, lost + 2 * SECOND, lost + 2 * SECOND);
     let anew = told(&mut holds, number, lost + 3 * SECOND);
     assert_eq!((anew.renewed, anew.noticed, anew.acquired), (None, 3 * SECOND, first.acquired + 3 * SECOND));
 }
@@ -55,7 +55,7 @@ fn a_loss_keeps_its_time_line_whatever_comes_later() {
 fn a_renewal_counts_from_its_sending() {
     let start = Instant::now();
     let mut holds = Holds::new("u".into(), WATCHDOG);
-    let number = holds.taken(&slot(), || None, None, 0, start, start);
+    let number = holds.taken(&claim(), || None, None, 0, start, start);
     let renewal = asked(&mut holds, start + SECOND);
     // The answer was there, but the machine was suspended before it could be read.
     let awake = start + 100 * SECOND;

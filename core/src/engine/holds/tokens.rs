@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Holds;
 use crate::base::clock::Instant;
-use crate::engine::claim::Slot;
+use crate::engine::claim::Claim;
 use crate::request::LEASE_MAX;
 
 const WATCHDOG: Duration = Duration::from_secs(1);
@@ -14,12 +14,12 @@ const SECOND: Duration = Duration::from_secs(1);
 /// A hundredth of it is longer than the watchdog's time.
 const LONG: Duration = Duration::from_secs(1000);
 
-fn slot() -> Slot {
-    Slot::new("fenced", "n".into(), 1)
+fn claim() -> Claim {
+    Claim::new("fenced", "n".into(), 1)
 }
 
 fn take(holds: &mut Holds, lease: Duration, token: i64, now: Instant) -> u64 {
-    let number = holds.taken(&slot(), || None, Some(lease), 0, now, now);
+    let number = holds.taken(&claim(), || None, Some(lease), 0, now, now);
     holds.fence(number, token, lease);
     number
 }
@@ -34,8 +34,8 @@ fn a_token_of_an_inner_hold_is_known_after_that_hold_was_let_go() {
     let now = Instant::now();
     let mut holds = Holds::new("u".into(), WATCHDOG);
     let [_, inner] = [3, 5].map(|token| take(&mut holds, LONG, token, now));
-    holds.forget(&slot(), inner, now);
-    assert_eq!(holds.known(&slot()), 5);
+    holds.forget(&claim(), inner, now);
+    assert_eq!(holds.known(&claim()), 5);
 }
 
 #[test]
@@ -45,10 +45,10 @@ fn a_token_of_a_lost_hold_is_known_until_its_lease_is_over_by_the_servers_clock(
     let hold = take(&mut holds, LONG, 3, start);
     let lost = start + LONG - 10 * SECOND;
     assert!(!holds.look(hold, lost).is_held());
-    holds.forget(&slot(), hold, lost);
+    holds.forget(&claim(), hold, lost);
     for seconds in 0..10 {
         pass_to(&mut holds, lost + seconds * SECOND);
-        assert_eq!(holds.known(&slot()), 3, "{} s before the end of the lease", 10 - seconds);
+        assert_eq!(holds.known(&claim()), 3, "{} s before the end of the lease", 10 - seconds);
     }
 }
 
@@ -57,11 +57,11 @@ fn a_token_of_a_hold_whose_release_was_never_settled_is_known_until_its_lease_is
     let start = Instant::now();
     let mut holds = Holds::new("u".into(), WATCHDOG);
     let hold = take(&mut holds, LONG, 3, start);
-    holds.forget(&slot(), hold, start + SECOND);
+    holds.forget(&claim(), hold, start + SECOND);
     pass_to(&mut holds, start + LONG);
-    assert_eq!(holds.known(&slot()), 3);
+    assert_eq!(holds.known(&claim()), 3);
     pass_to(&mut holds, start + 2 * LONG);
-    assert_eq!((holds.known(&slot()), holds.sleep()), (0, None), "it is remembered for ever");
+    assert_eq!((holds.known(&claim()), holds.sleep()), (0, None), "it is remembered for ever");
 }
 
 #[test]
@@ -69,9 +69,9 @@ fn nothing_is_remembered_of_an_owner_whose_last_hold_was_released() {
     let now = Instant::now();
     let mut holds = Holds::new("u".into(), WATCHDOG);
     let hold = take(&mut holds, LONG, 3, now);
-    holds.released(&slot(), hold, true, now);
+    holds.released(&claim(), hold, true, now);
     pass_to(&mut holds, now);
-    assert_eq!((holds.known(&slot()), holds.sleep()), (0, None));
+    assert_eq!((holds.known(&claim()), holds.sleep()), (0, None));
 }
 
 /// Leases as long as callers may ask for, and longer, at moments near the end of time.
@@ -83,24 +83,24 @@ fn a_token_of_a_hold_with_an_extreme_lease_is_known_until_that_is_over_and_no_lo
             for is_watched in [false, true] {
                 let mut holds = Holds::new("u".into(), WATCHDOG);
                 let asked = (!is_watched).then_some(lease);
-                let outer = holds.taken(&slot(), || None, asked, 0, start, start);
-                let inner = holds.taken(&slot(), || None, Some(lease), 0, start, start);
+                let outer = holds.taken(&claim(), || None, asked, 0, start, start);
+                let inner = holds.taken(&claim(), || None, Some(lease), 0, start, start);
                 holds.fence(outer, 3, lease);
                 holds.fence(inner, 5, lease);
-                holds.extending(&slot(), lease);
-                holds.lengthen(&slot(), lease, start, start);
-                holds.left(&slot(), lease, WATCHDOG, start, start);
+                holds.extending(&claim(), lease);
+                holds.lengthen(&claim(), lease, start, start);
+                holds.left(&claim(), lease, WATCHDOG, start, start);
                 pass_to(&mut holds, start);
-                [inner, outer].into_iter().for_each(|hold| holds.forget(&slot(), hold, start));
+                [inner, outer].into_iter().for_each(|hold| holds.forget(&claim(), hold, start));
                 let what = format!("a lease of {lease:?} from {start:?} on");
                 let longest = lease.max(WATCHDOG * u32::from(is_watched));
                 let over = start + longest + longest / 100 + WINDOW;
                 // A hold that has no lease at all has ended, and its token with it.
                 pass_to(&mut holds, start + lease);
                 let is_over = over <= start + lease;
-                assert_eq!(holds.known(&slot()), if is_over { 0 } else { 5 }, "{what}");
+                assert_eq!(holds.known(&claim()), if is_over { 0 } else { 5 }, "{what}");
                 pass_to(&mut holds, over + 2 * SECOND);
-                assert_eq!((holds.known(&slot()), holds.sleep()), (0, None), "{what}: it is remembered for ever");
+                assert_eq!((holds.known(&claim()), holds.sleep()), (0, None), "{what}: it is remembered for ever");
             }
         }
     }

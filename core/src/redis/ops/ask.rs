@@ -47,17 +47,17 @@ impl Target {
     pub async fn delete(&self) -> Result<Answer> {
         let answer = self.taking_away(self.ask(Op::Delete, None)).await;
         // The server tells a client nothing of what it has changed itself.
-        self.redis.wakes.suspect(Some((*self.slot.name).to_owned()));
+        self.redis.wakes.suspect(Some((*self.claim.name).to_owned()));
         answer
     }
 
     /// Has something done that may take away what this client holds of the name: that is its own doing.
     pub async fn taking_away(&self, doing: impl Future<Output = Result<Answer>>) -> Result<Answer> {
         // Before it is sent: the watchdog may find the holds gone before this hears the answer.
-        self.redis.holds(|holds| holds.force(&self.slot.name, true));
+        self.redis.holds(|holds| holds.force(&self.claim.name, true));
         let answer = doing.await;
         let is_gone = answer.as_ref().is_ok_and(|answer| answer.number > 0);
-        self.redis.holds(|holds| holds.force(&self.slot.name, is_gone));
+        self.redis.holds(|holds| holds.force(&self.claim.name, is_gone));
         answer
     }
 

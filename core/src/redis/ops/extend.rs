@@ -16,20 +16,20 @@ impl Target {
         let turn = self.turn(tries).await?;
         self.ensure(number)?;
         let none = || Error::Unsupported(format!("`{}` has no lease that could be changed", self.plain_name()));
-        let exact = self.redis.holds(|holds| holds.extending(&self.slot, self.lease));
+        let exact = self.redis.holds(|holds| holds.extending(&self.claim, self.lease));
         let mut call = self.row.1.renew(&self.redis.uuid, self.lease.as_millis() as u64, exact).ok_or_else(none)?;
-        self.row.1.renew_also(&mut call, &self.redis.uuid, &self.slot.name, self.slot.owner);
+        self.row.1.renew_also(&mut call, &self.redis.uuid, &self.claim.name, self.claim.owner);
         // No holder may believe longer than the server, whatever becomes of the call.
-        let before = self.redis.holds(|holds| if exact { holds.shorten(&self.slot, self.lease, Instant::now()) } else { None });
+        let before = self.redis.holds(|holds| if exact { holds.shorten(&self.claim, self.lease, Instant::now()) } else { None });
         let Settled { reply, sent, .. } = match settle(&self.redis, &call, tries, None).await {
             Ok(settled) => settled,
             Err(Unsettled { error, copies, .. }) => {
                 let Some(over) = copies.iter().map(|copy| copy.over).max() else {
                     // Nothing was done.
-                    self.redis.holds(|holds| before.into_iter().for_each(|before| holds.restore(&self.slot, before, Instant::now())));
+                    self.redis.holds(|holds| before.into_iter().for_each(|before| holds.restore(&self.claim, before, Instant::now())));
                     return Err(error);
                 };
-                self.redis.holds(|holds| holds.outlasts(&self.slot));
+                self.redis.holds(|holds| holds.outlasts(&self.claim));
                 // A copy may still come, and change the end of the key: no newer hold is there before that is over.
                 self.redis.io.spawn_present(async move {
                     sleep_until(over.into()).await;
@@ -40,10 +40,10 @@ impl Target {
         };
         let (epoch, now) = (self.redis.link.epoch(), Instant::now());
         self.redis.holds(|holds| match reply.text().as_deref() {
-            Some("1") => holds.lengthen(&self.slot, self.lease, sent, now),
-            other => holds.missing(&self.slot, other == Some("0"), epoch, now),
+            Some("1") => holds.lengthen(&self.claim, self.lease, sent, now),
+            other => holds.missing(&self.claim, other == Some("0"), epoch, now),
         });
-        self.ensure(number).map(|()| Answer::done(1)).inspect_err(|_| self.redis.holds(|holds| holds.outlasts(&self.slot)))
+        self.ensure(number).map(|()| Answer::done(1)).inspect_err(|_| self.redis.holds(|holds| holds.outlasts(&self.claim)))
     }
 
     fn ensure(&self, number: u64) -> Result<()> {

@@ -22,7 +22,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 pub async fn subscribe(target: Target, op: Op) -> Result<Answer> {
     let (redis, limit) = (&target.redis, target.retry_for.max(target.response));
     let flags = redis.link.notifications(limit).await?;
-    let source = Source::choose(op, flags.as_deref(), redis.config.database, multi::group(&target.slot.name))?;
+    let source = Source::choose(op, flags.as_deref(), redis.config.database, multi::group(&target.claim.name))?;
     let (channel, (kept, end)) = (source.channel.clone(), oneshot::channel());
     let listener = redis.wakes.join(&channel);
     let number = redis.wakes.events.add(source, kept);

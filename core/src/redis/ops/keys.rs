@@ -94,10 +94,10 @@ impl Target {
             Error::config(format!("the action `{asked}` on keys is unknown to this native library; use the one of the same release"))
         })?;
         let (about, rest) = (*about, &self.texts[1..]);
-        let keys = if matches!(about, All) { Vec::new() } else { self.row.1.keys(&self.slot.name) };
+        let keys = if matches!(about, All) { Vec::new() } else { self.row.1.keys(&self.claim.name) };
         match does {
             Matching => self.delete_matching(name.split(' ').next().unwrap_or_default()).await,
-            Slot => Ok(Answer::done(slot(self.slot.name.as_bytes()).into())),
+            Slot => Ok(Answer::done(slot(self.claim.name.as_bytes()).into())),
             End => self.asked(Call::new(&ENDS).key("key", &keys[0])).await,
             Ask if *name == "SCAN" => self.scan().await,
             Ask if matches!(about, All) => self.of_all(|| ask(&[], &commands(name, about, &[], &[], rest))).await,
@@ -109,7 +109,7 @@ impl Target {
                     (Moved, [to, rest @ ..]) => (self.destination(utf8(to)?)?, rest),
                     _ => (Vec::new(), rest),
                 };
-                let once = Some((self.redis.request(&self.slot.name), self.cx().keep_ms));
+                let once = Some((self.redis.request(&self.claim.name), self.cx().keep_ms));
                 let changed = self.asked(change(&[&keys[..], &to].concat(), once, &commands(name, about, &keys, &to, rest)));
                 if DELETES.contains(name) { self.taking_away(changed).await } else { changed.await }
             }
@@ -163,7 +163,7 @@ impl Target {
         for part in self.parts().await? {
             let mut cursor = "0".to_owned();
             loop {
-                let reply = self.settled(&matching(&cursor, &self.slot.name, command).to(part)).await?;
+                let reply = self.settled(&matching(&cursor, &self.claim.name, command).to(part)).await?;
                 deleted += reply.numbers.first().copied().unwrap_or_default();
                 match reply.text() {
                     Some(next) if next != "0" => cursor = next,

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::base::clock::{Alarm, Instant, Suspension};
 use crate::base::tasks;
-use crate::engine::claim::Slot;
+use crate::engine::claim::Claim;
 use crate::engine::gate::{Entrance, Round};
 use crate::engine::holds::Ask;
 use crate::redis::Redis;
@@ -65,7 +65,7 @@ pub async fn run(redis: Weak<Redis>, wakes: Arc<Wakes>, earlier: Arc<Notify>, fr
             None => {}
         }
         let freed = redis.gates.take_freed();
-        redis.holds(|holds| freed.iter().for_each(|slot| holds.look_again(slot, now)));
+        redis.holds(|holds| freed.iter().for_each(|claim| holds.look_again(claim, now)));
         while let Some(most) = ask_about_due(&redis) {
             let _ = timeout(PAUSE, most).await;
         }
@@ -91,7 +91,7 @@ fn ask_about_due(redis: &Arc<Redis>) -> Option<JoinHandle<()>> {
     let mut batches = Vec::<Batch>::new();
     // An owner with a call in flight is left out: that call sets the time, or the next round will. What may be lost is looked at once it ends.
     let asked =
-        redis.holds(|holds| redis.gates.open(|entrance| holds.due(now, MOST, |slot, ask| add(redis, &mut batches, entrance, slot, ask))));
+        redis.holds(|holds| redis.gates.open(|entrance| holds.due(now, MOST, |claim, ask| add(redis, &mut batches, entrance, claim, ask))));
     let asking = batches.into_iter().filter(|batch| !batch.asks.is_empty()).map(|batch| {
         let redis = redis.clone();
         tasks::spawn(async move { ask_about(&redis, batch).await })
@@ -99,23 +99,23 @@ fn ask_about_due(redis: &Arc<Redis>) -> Option<JoinHandle<()>> {
     asking.last().filter(|_| asked == MOST)
 }
 
-fn add(redis: &Redis, batches: &mut Vec<Batch>, entrance: &mut Entrance, slot: &Slot, ask: Ask) -> bool {
-    let (lease_ms, place, client) = (ask.lease.as_millis() as u64, redis.link.place(multi::group(&slot.name)), &*redis.uuid);
-    let same = |batch: &Batch| batch.asks.len() < CALL && batch.place == place && batch.name == slot.kind && batch.lease_ms == lease_ms;
+fn add(redis: &Redis, batches: &mut Vec<Batch>, entrance: &mut Entrance, claim: &Claim, ask: Ask) -> bool {
+    let (lease_ms, place, client) = (ask.lease.as_millis() as u64, redis.link.place(multi::group(&claim.name)), &*redis.uuid);
+    let same = |batch: &Batch| batch.asks.len() < CALL && batch.place == place && batch.name == claim.kind && batch.lease_ms == lease_ms;
     let begun = batches.iter().position(same);
     let at = begun.unwrap_or(batches.len());
     if begun.is_none() {
-        let Some((_, kind)) = kinds::find(slot.kind) else { return false };
+        let Some((_, kind)) = kinds::find(claim.kind) else { return false };
         let Some(mut call) = kind.renew(client, lease_ms, false) else { return false };
         call.reserve(CALL);
         let (asks, round) = (Vec::with_capacity(CALL), redis.gates.round());
-        batches.push(Batch { kind: *kind, name: slot.kind, place, lease_ms, call, asks, round });
+        batches.push(Batch { kind: *kind, name: claim.kind, place, lease_ms, call, asks, round });
     }
     let batch = &mut batches[at];
-    if !entrance.lets_in(&mut batch.round, slot) {
+    if !entrance.lets_in(&mut batch.round, claim) {
         return false;
     }
-    batch.kind.renew_also(&mut batch.call, client, &slot.name, slot.owner);
+    batch.kind.renew_also(&mut batch.call, client, &claim.name, claim.owner);
     batch.asks.push(ask);
     true
 }

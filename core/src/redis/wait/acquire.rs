@@ -23,7 +23,7 @@ pub fn start(waiting: Waiting, inside: Duration) -> Option<Result<Answer>> {
     let waiting = stand_in_line(waiting)?;
     let (target, now) = (waiting.target.clone(), Instant::now());
     let redis = &target.redis;
-    let Some(turn) = redis.gates.try_enter(&target.slot) else {
+    let Some(turn) = redis.gates.try_enter(&target.claim) else {
         go_on(waiting, None, now);
         return None;
     };
@@ -69,7 +69,7 @@ pub fn start(waiting: Waiting, inside: Duration) -> Option<Result<Answer>> {
 pub fn submit(waiting: Waiting) {
     let Some(waiting) = stand_in_line(waiting) else { return };
     let (target, now) = (&waiting.target, Instant::now());
-    let Some(turn) = target.redis.gates.try_enter(&target.slot) else { return go_on(waiting, None, now) };
+    let Some(turn) = target.redis.gates.try_enter(&target.claim) else { return go_on(waiting, None, now) };
     let call = match target.acquire_call() {
         Ok(call) => call,
         Err(error) => return waiting.answer(Err(error)),
@@ -80,7 +80,7 @@ pub fn submit(waiting: Waiting) {
 /// Has a first try made together with those of others, where that may be.
 fn beside_others(waiting: Waiting, turn: Turn, call: Call, since: Instant) {
     let target = &waiting.target;
-    if call.confirmed && target.redis.link.confirms(&target.slot.name) {
+    if call.confirmed && target.redis.link.confirms(&target.claim.name) {
         return go_on(waiting, Some(Begun { turn, call, tried: None, copies: Vec::new() }), since);
     }
     let (redis, response) = (target.redis.clone(), target.tries_since(since, waiting.patience.deadline()).response(since));
@@ -189,7 +189,7 @@ pub fn once_more(twins: Vec<Waiting>) {
     let now = Instant::now();
     for waiting in twins {
         let target = &waiting.target;
-        let begun = target.redis.gates.try_enter(&target.slot).and_then(|turn| {
+        let begun = target.redis.gates.try_enter(&target.claim).and_then(|turn| {
             let call = target.acquire_call().ok()?;
             Some(Begun { turn, call, tried: None, copies: Vec::new() })
         });

@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 use tokio::sync::Notify;
 
 use crate::base::clock::Instant;
-use crate::engine::claim::Slot;
+use crate::engine::claim::Claim;
 use crate::engine::line::{Line, Place, Returned, Step};
 use crate::engine::pace::Met;
 use crate::redis::kinds::{self, Queue};
@@ -82,9 +82,9 @@ impl Patience {
 }
 
 /// The line in which an owner of a lock waits.
-pub fn key(slot: &Slot) -> Key {
-    let alone = kinds::find(slot.kind).is_some_and(|(traits, _)| traits.queue == Queue::Alone);
-    (slot.kind, slot.name.clone(), if alone { slot.owner } else { 0 })
+pub fn key(claim: &Claim) -> Key {
+    let alone = kinds::find(claim.kind).is_some_and(|(traits, _)| traits.queue == Queue::Alone);
+    (claim.kind, claim.name.clone(), if alone { claim.owner } else { 0 })
 }
 
 /// What a join came to.
@@ -165,7 +165,7 @@ impl Lines {
             joined: now,
             wants: waiting.target.wants(),
             number: waiting.number,
-            owner: waiting.target.slot.owner,
+            owner: waiting.target.claim.owner,
             waiter: waiting,
         });
         entry.poke(now);
@@ -235,7 +235,7 @@ impl Lines {
         if !target.passes() {
             return Vec::new();
         }
-        let twins = self.change(&target.key(), now, |line| line.take_twins(target.slot.owner));
+        let twins = self.change(&target.key(), now, |line| line.take_twins(target.claim.owner));
         let mut waiting = Vec::new();
         for Place { number, waiter: mut twin, .. } in twins.into_iter().flatten() {
             twin.number = number;

@@ -28,7 +28,7 @@ impl Pass {
         let heir = |waiting: &Waiting| (waiting.target.clone(), waiting.watched, waiting.patience);
         let (to, watched, patience) = lines.change(&key, now, |line| line.pass(since, now).map(|place| heir(&place.waiter)))??;
         // One changing call for each owner: with one in flight for the heir, there is no passing.
-        let Some(turn) = redis.gates.try_enter(&to.slot) else {
+        let Some(turn) = redis.gates.try_enter(&to.claim) else {
             let cancelled = lines.change(&key, now, |line| line.put_back()).flatten();
             drop(lines);
             answer_cancelled(cancelled.map(|place| place.waiter));
@@ -40,7 +40,7 @@ impl Pass {
     /// The server has passed it on, by a call sent at `sent` and answered by `reply`.
     pub fn done(mut self, reply: Reply, sent: Instant) {
         let redis = self.to.redis.clone();
-        if redis.link.confirms(&self.to.slot.name) {
+        if redis.link.confirms(&self.to.claim.name) {
             let now = Instant::now();
             redis.lines().change(&self.to.key(), now, |line| {
                 line.outlasts();

@@ -32,15 +32,15 @@ pub type First = Box<(Releasing, Option<Tryout>)>;
 
 impl Target {
     pub fn not_held(&self) -> Error {
-        Error::NotHeld { lock: self.slot.name.to_string(), owner: self.owner.to_string() }
+        Error::NotHeld { lock: self.claim.name.to_string(), owner: self.owner.to_string() }
     }
 
     /// Makes ready to release a hold, 0: the latest; or tells why it cannot be.
     pub fn releasing(&self, number: u64, turn: Turn) -> Result<Releasing> {
         let now = Instant::now();
-        let leaving = match self.redis.holds(|holds| holds.leaving(&self.slot, number, now)) {
+        let leaving = match self.redis.holds(|holds| holds.leaving(&self.claim, number, now)) {
             Ok(Some(leaving)) => leaving,
-            Ok(None) if self.redis.holds(|holds| holds.gave(number)) => return Err(Error::Released { lock: self.slot.name.to_string() }),
+            Ok(None) if self.redis.holds(|holds| holds.gave(number)) => return Err(Error::Released { lock: self.claim.name.to_string() }),
             Ok(None) => return Err(self.not_held()),
             Err(Lapsed { loss, outlasts }) => {
                 if outlasts {
@@ -67,9 +67,9 @@ impl Target {
             // What the server keeps the other holds for; negative: without end.
             let left = reply.numbers.get(1).and_then(|ms| u64::try_from(*ms).ok()).map(Duration::from_millis);
             self.redis.holds(|holds| {
-                holds.released(&self.slot, leaving.number, leaving.leave == 0, now);
+                holds.released(&self.claim, leaving.number, leaving.leave == 0, now);
                 if let Some(left) = left.filter(|_| leaving.leave > 0) {
-                    holds.left(&self.slot, left, leaving.lease, sent, now);
+                    holds.left(&self.claim, left, leaving.lease, sent, now);
                 }
             });
         } else {
@@ -90,7 +90,7 @@ impl Target {
         }
         let look = self.redis.holds(|holds| {
             let look = holds.look(leaving.number, now);
-            holds.tell_loss(&self.slot, leaving.number, now);
+            holds.tell_loss(&self.claim, leaving.number, now);
             look
         });
         Err(look.ensure(|| self.not_held()).err().unwrap_or_else(|| self.not_held()))
@@ -125,9 +125,9 @@ impl Target {
                 // The caller has let go, so nothing may renew it any more; the key is freed as soon as the server can be reached, or by the
                 // caller once the server refuses that no more, or it ends.
                 if matches!(error, Error::Refused { .. }) {
-                    self.redis.holds(|holds| holds.unwatch(&self.slot, leaving.number, Instant::now()));
+                    self.redis.holds(|holds| holds.unwatch(&self.claim, leaving.number, Instant::now()));
                 } else {
-                    self.redis.holds(|holds| holds.forget(&self.slot, leaving.number, Instant::now()));
+                    self.redis.holds(|holds| holds.forget(&self.claim, leaving.number, Instant::now()));
                     self.give_back(turn, leaving.leave, copies.clone());
                 }
                 if let Some(pass) = pass {
@@ -144,7 +144,7 @@ impl Target {
         let _turn = self.turn(tries).await?;
         let call = self.call(Op::Release, &Cx { lease_ms: 0, ..self.cx() })?;
         settle(&self.redis, &call, tries, None).await.map_err(|unsettled| unsettled.error)?;
-        self.redis.holds(|holds| holds.freed(&self.slot));
+        self.redis.holds(|holds| holds.freed(&self.claim));
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use crate::request::error::Error;
 impl Target {
     /// The line that it waits in.
     pub fn key(&self) -> Key {
-        lines::key(&self.slot)
+        lines::key(&self.claim)
     }
 
     /// Whether a release passes its hold on to the next waiter of this client.
@@ -27,7 +27,7 @@ impl Target {
 
     /// How it hears that it is worth trying again.
     pub fn wake(&self) -> Wake {
-        self.row.1.wake(&self.slot.name, &self.owner)
+        self.row.1.wake(&self.claim.name, &self.owner)
     }
 
     /// How many messages have come where it listens; `None`: it does not, or the server has not confirmed it.
@@ -47,7 +47,7 @@ impl Target {
 
     /// Whether another owner of this client has it, and will pass it on.
     pub fn is_near(&self, now: Instant) -> bool {
-        self.passes() && self.redis.holds(|holds| holds.is_near(&self.slot, now))
+        self.passes() && self.redis.holds(|holds| holds.is_near(&self.claim, now))
     }
 
     /// Whether whoever waits for it stands in a queue of the server.
