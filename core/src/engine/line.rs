@@ -9,7 +9,7 @@ use std::time::Duration;
 use foldhash::fast::RandomState;
 
 use crate::base::clock::Instant;
-use crate::engine::pace::{Busy, Met, Next, Waiter};
+use crate::engine::pace::{Busy, Met, Next, Pace};
 
 /// A chain of passes ends after so many, or after this long: then others have their turn.
 const PASSES: u32 = 64;
@@ -50,7 +50,7 @@ pub struct Line<W> {
     overtaken: Option<Overtaken>,
     /// The server's queue has a place for this line.
     pub placed: bool,
-    pub waiter: Waiter,
+    pub pace: Pace,
 }
 
 #[derive(Debug)]
@@ -114,7 +114,7 @@ pub enum Returned<W> {
 impl<W> Line<W> {
     /// `near`: a hold of this client is in the way.
     pub fn new(near: bool, now: Instant) -> Self {
-        let waiter = Waiter::new(near, now);
+        let pace = Pace::new(near, now);
         Line {
             waiting: VecDeque::new(),
             owners: HashMap::default(),
@@ -126,7 +126,7 @@ impl<W> Line<W> {
             available: 0,
             overtaken: None,
             placed: false,
-            waiter,
+            pace,
         }
     }
 
@@ -135,7 +135,7 @@ impl<W> Line<W> {
         if let Met::Busy(busy) | Met::WasBusy(busy) = met {
             self.available = busy.available;
         }
-        self.waiter.meet(met, now);
+        self.pace.meet(met, now);
     }
 
     pub fn join(&mut self, mut place: Place<W>) {
@@ -223,7 +223,7 @@ impl<W> Line<W> {
     }
 
     fn next(&self, now: Instant) -> Next {
-        if self.out.is_some() { Next::Sleep(now + Duration::from_secs(60)) } else { self.waiter.next(now) }
+        if self.out.is_some() { Next::Sleep(now + Duration::from_secs(60)) } else { self.pace.next(now) }
     }
 
     /// Where the first waiter stands that wants no more than there is, and from when on it may try.
@@ -257,13 +257,13 @@ impl<W> Line<W> {
     pub fn took(&mut self, now: Instant) {
         let Some(out) = self.out.as_ref().filter(|out| out.overtakes) else {
             // There may be more for the next one.
-            self.waiter.served(now);
-            return self.waiter.hurry(now);
+            self.pace.served(now);
+            return self.pace.hurry(now);
         };
         // The word that the head was given stands: what is taken before it makes no room for it.
         self.available = self.available.saturating_sub(out.wants);
         let Some(head) = self.waiting.front().filter(|head| out.place.as_ref().is_none_or(|place| head.number < place.number)) else {
-            return self.waiter.hurry(now);
+            return self.pace.hurry(now);
         };
         let before = self.overtaken.take().filter(|overtaken| overtaken.head == head.number);
         let mut overtaken = match before {
@@ -284,8 +284,8 @@ impl<W> Line<W> {
     pub fn busy(&mut self, busy: Busy, proven: bool, now: Instant) {
         self.available = busy.available;
         match &self.out {
-            Some(Out { overtakes: true, .. }) => self.waiter.busy_too(busy.left, now),
-            _ => self.waiter.busy(busy.left, proven, now),
+            Some(Out { overtakes: true, .. }) => self.pace.busy_too(busy.left, now),
+            _ => self.pace.busy(busy.left, proven, now),
         }
     }
 
@@ -374,7 +374,7 @@ impl<W> Line<W> {
 
     /// Whoever comes now is to stand behind the others.
     pub fn is_waited_in(&self, now: Instant) -> bool {
-        !self.waiting.is_empty() || self.out.is_some() || self.waiter.gives_way(now)
+        !self.waiting.is_empty() || self.out.is_some() || self.pace.gives_way(now)
     }
 
     /// Whether there is one that waits on.

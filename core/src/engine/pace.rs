@@ -44,9 +44,9 @@ pub enum Met {
 }
 
 #[derive(Debug)]
-pub struct Waiter {
+pub struct Pace {
     listening: bool,
-    pace: Pace,
+    delays: Delays,
     /// Nothing is done before.
     until: Instant,
     /// This client has just let go: it gives way until so many messages were heard, or until it is quiet.
@@ -57,21 +57,21 @@ pub struct Waiter {
     ask_by: Option<Instant>,
 }
 
-impl Waiter {
+impl Pace {
     /// `near`: a hold of this client is in the way.
     pub fn new(near: bool, now: Instant) -> Self {
         let until = if near { now + NEAR } else { now };
-        Waiter { listening: false, pace: Pace::default(), until, giving_way: None, word: None, ask_by: None }
+        Pace { listening: false, delays: Delays::default(), until, giving_way: None, word: None, ask_by: None }
     }
 
     /// It also tries after these delays, if there are any, and `hears` whether there is a channel to listen on.
-    pub fn pace(&mut self, delays: Vec<Duration>, hears: bool) {
-        self.pace = Pace { delays, deaf: !hears, ..Pace::default() };
+    pub fn set_delays(&mut self, delays: Vec<Duration>, hears: bool) {
+        self.delays = Delays { delays, deaf: !hears, ..Delays::default() };
     }
 
     pub fn next(&self, now: Instant) -> Next {
         let until = self.ask_by.map_or(self.until, |ask_by| ask_by.min(self.until));
-        match self.listening || self.pace.deaf {
+        match self.listening || self.delays.deaf {
             _ if until > now => Next::Sleep(until),
             false => Next::Listen,
             true => Next::Try,
@@ -129,7 +129,7 @@ impl Waiter {
         let most = if proven { LONGEST } else { UNPROVEN };
         // The server's ms are rounded down: one more, or the try comes just before the end.
         let until = ttl.map_or(most, |ttl| (ttl + Duration::from_millis(1)).min(most));
-        self.until = now + self.pace.next().map_or(until, |delay| delay.min(until));
+        self.until = now + self.delays.next().map_or(until, |delay| delay.min(until));
     }
 
     /// Another one than the head was told that the lock is taken for so long: the line looks no later than that is over.
@@ -156,10 +156,10 @@ impl Waiter {
     pub fn freed(&mut self, listeners: u64, enough: u64, now: Instant) {
         self.served(now);
         self.hurry(now);
-        self.pace.tries = 0;
-        if self.pace.deaf {
+        self.delays.tries = 0;
+        if self.delays.deaf {
             // Others try now and then: they are to find it free.
-            self.until = now + self.pace.next().unwrap_or_default();
+            self.until = now + self.delays.next().unwrap_or_default();
         }
         if listeners > 0 {
             self.giving_way = Some(enough);
@@ -171,7 +171,7 @@ impl Waiter {
     pub fn near(&mut self, lease: Option<Duration>, now: Instant) {
         self.told(lease.unwrap_or_default(), now);
         self.giving_way = None;
-        self.pace.tries = 0;
+        self.delays.tries = 0;
         self.until = now + lease.filter(|_| self.listening).map_or(NEAR, |lease| lease.min(LONGEST));
     }
 
@@ -200,14 +200,14 @@ impl Waiter {
 
 /// When a waiter tries without being told to.
 #[derive(Debug, Default)]
-struct Pace {
+struct Delays {
     delays: Vec<Duration>,
     tries: usize,
     /// There is no channel to listen on.
     deaf: bool,
 }
 
-impl Pace {
+impl Delays {
     /// Each delay up to a quarter shorter than it says, so that several waiters do not go on in step.
     fn next(&mut self) -> Option<Duration> {
         let delay = self.delays.get(self.tries).or(self.delays.last())?;
@@ -222,23 +222,23 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn listener(now: Instant) -> Waiter {
-        let mut waiter = Waiter::new(false, now);
-        waiter.listening();
-        waiter
+    fn listener(now: Instant) -> Pace {
+        let mut pace = Pace::new(false, now);
+        pace.listening();
+        pace
     }
 
     #[test]
     fn it_listens_and_tries_again_before_it_sleeps() {
         let now = Instant::now();
-        let mut waiter = Waiter::new(false, now);
-        assert_eq!(waiter.next(now), Next::Listen);
-        waiter.listening();
-        assert_eq!(waiter.next(now), Next::Try);
-        waiter.busy(Some(SECOND / 2), true, now);
-        assert_eq!(waiter.next(now), Next::Sleep(now + Duration::from_millis(501)));
-        waiter.heard(1, now);
-        assert_eq!(waiter.next(now), Next::Try);
+        let mut pace = Pace::new(false, now);
+        assert_eq!(pace.next(now), Next::Listen);
+        pace.listening();
+        assert_eq!(pace.next(now), Next::Try);
+        pace.busy(Some(SECOND / 2), true, now);
+        assert_eq!(pace.next(now), Next::Sleep(now + Duration::from_millis(501)));
+        pace.heard(1, now);
+        assert_eq!(pace.next(now), Next::Try);
     }
 
     #[test]
@@ -246,112 +246,112 @@ mod tests {
         let now = Instant::now();
         let busy = Busy { left: Some(SECOND), available: 0 };
         for met in [Met::Busy(busy), Met::WasBusy(busy)] {
-            let mut waiter = listener(now);
-            waiter.busy(Some(20 * SECOND), true, now);
-            waiter.join(&met, None, now);
-            assert_eq!(waiter.next(now), Next::Sleep(now + SECOND + Duration::from_millis(1)));
+            let mut pace = listener(now);
+            pace.busy(Some(20 * SECOND), true, now);
+            pace.join(&met, None, now);
+            assert_eq!(pace.next(now), Next::Sleep(now + SECOND + Duration::from_millis(1)));
             // Nor does a later end put the try off.
-            waiter.join(&Met::Busy(Busy { left: Some(9 * SECOND), available: 0 }), None, now);
-            assert_eq!(waiter.next(now + 2 * SECOND), Next::Try);
+            pace.join(&Met::Busy(Busy { left: Some(9 * SECOND), available: 0 }), None, now);
+            assert_eq!(pace.next(now + 2 * SECOND), Next::Try);
         }
     }
 
     #[test]
     fn a_waiter_for_which_no_word_counts_has_the_server_asked_within_its_wait() {
         let now = Instant::now();
-        let mut waiter = listener(now);
-        waiter.busy(Some(20 * SECOND), true, now);
-        waiter.join(&Met::Unknown, Some(now + SECOND), now);
-        assert_eq!(waiter.next(now), Next::Sleep(now + 20 * SECOND + Duration::from_millis(1)), "that word is new");
+        let mut pace = listener(now);
+        pace.busy(Some(20 * SECOND), true, now);
+        pace.join(&Met::Unknown, Some(now + SECOND), now);
+        assert_eq!(pace.next(now), Next::Sleep(now + 20 * SECOND + Duration::from_millis(1)), "that word is new");
         let later = now + SECOND;
-        waiter.join(&Met::Unknown, None, later);
-        assert_eq!(waiter.next(later), Next::Sleep(now + 20 * SECOND + Duration::from_millis(1)), "it has time");
-        waiter.join(&Met::Unknown, Some(later + 2 * SECOND), later);
-        waiter.join(&Met::Unknown, Some(later + 9 * SECOND), later);
-        assert_eq!(waiter.next(later), Next::Sleep(later + SECOND));
-        assert_eq!(waiter.next(later + SECOND), Next::Try);
-        assert!(!waiter.is_taken(later, later + SECOND));
-        waiter.busy(Some(20 * SECOND), true, later + SECOND);
-        assert!(waiter.is_taken(later, later + 2 * SECOND));
-        assert_eq!(waiter.next(later + SECOND), Next::Sleep(later + 21 * SECOND + Duration::from_millis(1)));
+        pace.join(&Met::Unknown, None, later);
+        assert_eq!(pace.next(later), Next::Sleep(now + 20 * SECOND + Duration::from_millis(1)), "it has time");
+        pace.join(&Met::Unknown, Some(later + 2 * SECOND), later);
+        pace.join(&Met::Unknown, Some(later + 9 * SECOND), later);
+        assert_eq!(pace.next(later), Next::Sleep(later + SECOND));
+        assert_eq!(pace.next(later + SECOND), Next::Try);
+        assert!(!pace.is_taken(later, later + SECOND));
+        pace.busy(Some(20 * SECOND), true, later + SECOND);
+        assert!(pace.is_taken(later, later + 2 * SECOND));
+        assert_eq!(pace.next(later + SECOND), Next::Sleep(later + 21 * SECOND + Duration::from_millis(1)));
         let last = later + 2 * SECOND;
-        waiter.join(&Met::Unknown, Some(last + AN_ANSWER), last);
-        assert_eq!(waiter.next(last), Next::Try, "there is no time to lose");
+        pace.join(&Met::Unknown, Some(last + AN_ANSWER), last);
+        assert_eq!(pace.next(last), Next::Try, "there is no time to lose");
     }
 
     #[test]
     fn no_sleep_is_longer_than_a_second_while_the_subscription_is_unproven() {
         let now = Instant::now();
-        let mut waiter = listener(now);
-        waiter.busy(Some(9 * SECOND), false, now);
-        assert_eq!(waiter.next(now), Next::Sleep(now + UNPROVEN));
-        waiter.busy(None, true, now);
-        assert_eq!(waiter.next(now), Next::Sleep(now + LONGEST));
+        let mut pace = listener(now);
+        pace.busy(Some(9 * SECOND), false, now);
+        assert_eq!(pace.next(now), Next::Sleep(now + UNPROVEN));
+        pace.busy(None, true, now);
+        assert_eq!(pace.next(now), Next::Sleep(now + LONGEST));
     }
 
     #[test]
     fn behind_a_hold_of_its_own_client_it_listens_only_when_that_lasts() {
         let now = Instant::now();
-        let mut waiter = Waiter::new(true, now);
-        assert_eq!(waiter.next(now), Next::Sleep(now + NEAR));
-        assert_eq!(waiter.next(now + NEAR), Next::Listen);
-        waiter.near(Some(SECOND), now + NEAR);
-        assert_eq!(waiter.next(now + NEAR), Next::Sleep(now + 2 * NEAR));
+        let mut pace = Pace::new(true, now);
+        assert_eq!(pace.next(now), Next::Sleep(now + NEAR));
+        assert_eq!(pace.next(now + NEAR), Next::Listen);
+        pace.near(Some(SECOND), now + NEAR);
+        assert_eq!(pace.next(now + NEAR), Next::Sleep(now + 2 * NEAR));
     }
 
     #[test]
     fn having_let_go_it_gives_way_to_as_many_as_heard_of_it() {
         let now = Instant::now();
-        let mut waiter = listener(now);
-        waiter.freed(3, 10, now);
-        assert!(waiter.gives_way(now));
-        waiter.heard(8, now);
-        waiter.heard(9, now);
-        assert_eq!(waiter.next(now), Next::Sleep(now + QUIET));
-        waiter.heard(10, now);
-        assert_eq!(waiter.next(now), Next::Try);
-        assert!(!waiter.gives_way(now));
+        let mut pace = listener(now);
+        pace.freed(3, 10, now);
+        assert!(pace.gives_way(now));
+        pace.heard(8, now);
+        pace.heard(9, now);
+        assert_eq!(pace.next(now), Next::Sleep(now + QUIET));
+        pace.heard(10, now);
+        assert_eq!(pace.next(now), Next::Try);
+        assert!(!pace.gives_way(now));
     }
 
     #[test]
     fn who_comes_to_a_line_that_listens_has_tried_and_sleeps() {
         let now = Instant::now();
-        let mut waiter = listener(now);
-        waiter.meet(Met::Busy(Busy { left: Some(SECOND), available: 0 }), now);
-        assert_eq!(waiter.next(now), Next::Sleep(now + SECOND + Duration::from_millis(1)));
-        waiter.meet(Met::Unknown, now);
-        assert_eq!(waiter.next(now), Next::Try);
-        waiter.deaf(now);
-        waiter.meet(Met::Busy(Busy { left: Some(SECOND), available: 0 }), now);
-        assert_eq!(waiter.next(now), Next::Listen);
+        let mut pace = listener(now);
+        pace.meet(Met::Busy(Busy { left: Some(SECOND), available: 0 }), now);
+        assert_eq!(pace.next(now), Next::Sleep(now + SECOND + Duration::from_millis(1)));
+        pace.meet(Met::Unknown, now);
+        assert_eq!(pace.next(now), Next::Try);
+        pace.deaf(now);
+        pace.meet(Met::Busy(Busy { left: Some(SECOND), available: 0 }), now);
+        assert_eq!(pace.next(now), Next::Listen);
     }
 
     #[test]
     fn without_a_channel_it_tries_after_ever_longer_delays_and_never_listens() {
         let now = Instant::now();
-        let mut waiter = Waiter::new(false, now);
-        waiter.pace([1, 2, 4].map(Duration::from_millis).into(), false);
+        let mut pace = Pace::new(false, now);
+        pace.set_delays([1, 2, 4].map(Duration::from_millis).into(), false);
         for most in [1, 2, 4, 4] {
-            assert_eq!(waiter.next(now), Next::Try);
-            waiter.busy(Some(SECOND), false, now);
-            let Next::Sleep(until) = waiter.next(now) else { panic!("it sleeps") };
+            assert_eq!(pace.next(now), Next::Try);
+            pace.busy(Some(SECOND), false, now);
+            let Next::Sleep(until) = pace.next(now) else { panic!("it sleeps") };
             let most = Duration::from_millis(most);
             assert!(until - now <= most && until - now >= most / 2, "{:?} instead of {most:?}", until - now);
-            waiter.pace.deaf = true;
-            waiter.until = now;
+            pace.delays.deaf = true;
+            pace.until = now;
         }
-        waiter.deaf(now);
-        assert_eq!(waiter.next(now), Next::Try);
+        pace.deaf(now);
+        assert_eq!(pace.next(now), Next::Try);
     }
 
     #[test]
     fn it_gives_way_no_longer_than_it_is_quiet_and_not_at_all_to_nobody() {
         let now = Instant::now();
-        let mut waiter = listener(now);
-        waiter.freed(0, 10, now);
-        assert_eq!(waiter.next(now), Next::Try);
-        waiter.freed(2, 12, now);
-        assert_eq!(waiter.next(now + QUIET), Next::Try);
-        assert!(!waiter.gives_way(now + QUIET));
+        let mut pace = listener(now);
+        pace.freed(0, 10, now);
+        assert_eq!(pace.next(now), Next::Try);
+        pace.freed(2, 12, now);
+        assert_eq!(pace.next(now + QUIET), Next::Try);
+        assert!(!pace.gives_way(now + QUIET));
     }
 }

@@ -12,7 +12,7 @@ use crate::redis::link::{First, Limits, Outcome};
 use crate::redis::ops::key_events;
 use crate::redis::target::{Releasing, Target};
 use crate::redis::wait::acquire;
-use crate::redis::wait::lines::Waiting;
+use crate::redis::wait::lines::Waiter;
 use crate::request::error::{Error, Loss, Result};
 use crate::request::{Answer, Done, Look, Op, Request};
 
@@ -84,7 +84,7 @@ fn plainly(redis: &Arc<Redis>, done: Done) -> Done {
 
 fn start(target: Target, inside: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
     match request.op {
-        Op::Acquire => acquire::start(Waiting::new(target, ticket, &request, done), inside),
+        Op::Acquire => acquire::start(Waiter::new(target, ticket, &request, done), inside),
         Op::Release if target.row.0.held => release(target, ticket, request.hold, done),
         Op::Extend if !target.row.0.held => ask(target, ticket, Op::Extend, done),
         Op::ForceRelease | Op::Delete | Op::Extend | Op::Ping | Op::Keys | Op::Watch | Op::Expiry | Op::Deletion => {
@@ -98,7 +98,7 @@ fn start(target: Target, inside: Duration, ticket: u64, request: Request, done: 
 fn submit(target: Target, ticket: u64, request: Request, done: Done) {
     let redis = target.redis.clone();
     match request.op {
-        Op::Acquire => acquire::submit(Waiting::new(target, ticket, &request, done)),
+        Op::Acquire => acquire::submit(Waiter::new(target, ticket, &request, done)),
         Op::Release if target.row.0.held => submit_release(target, ticket, request.hold, done),
         Op::ForceRelease => spawn(&redis, ticket, done, async move { target.force_release().await }),
         Op::Delete => spawn(&redis, ticket, done, async move { target.delete().await }),

@@ -100,7 +100,7 @@ impl Redis {
             if ended.loss.is_some() {
                 // Whoever waits behind a lost hold is not to wait for it to be passed on.
                 let (redis, key) = (self.clone(), lines::key(&ended.claim));
-                self.io.spawn(async move { redis.lines().change(&key, Instant::now(), |line| line.waiter.hurry(Instant::now())) });
+                self.io.spawn(async move { redis.lines().change(&key, Instant::now(), |line| line.pace.hurry(Instant::now())) });
             }
             self.watchers.tell(ended.number, ended.loss);
         }

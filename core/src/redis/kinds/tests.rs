@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::base::clock::Instant;
-use crate::engine::pace::{Next, Waiter};
+use crate::engine::pace::{Next, Pace};
 
 fn cx() -> Cx<'static> {
     let (name, owner, holder, next, request) = ("n\0v", "u:1", "u:2", ("", 0), String::new());
@@ -47,13 +47,13 @@ fn companions_stay_in_the_slot_of_the_name() {
 fn waiters_of_spin_and_token_locks_ask_as_often_as_is_promised() {
     for (kind, promised) in [("spin", &[1, 2, 4, 8, 16, 32, 64, 128][..]), ("token", &[8, 16, 32, 64, 128, 250])] {
         let (now, wake) = (Instant::now(), find(kind).expect("it is a kind").1.wake("n", "u:1"));
-        let mut waiter = Waiter::new(false, now);
-        waiter.pace(wake.delays.iter().copied().map(Duration::from_millis).collect(), wake.channel.is_some());
+        let mut pace = Pace::new(false, now);
+        pace.set_delays(wake.delays.iter().copied().map(Duration::from_millis).collect(), wake.channel.is_some());
         let slowest = promised.last().expect("there are some");
         for most in promised.iter().chain([slowest; 20]).copied().map(Duration::from_millis) {
-            waiter.listening();
-            waiter.busy(None, true, now);
-            let Next::Sleep(until) = waiter.next(now) else { panic!("{kind}: it does not sleep") };
+            pace.listening();
+            pace.busy(None, true, now);
+            let Next::Sleep(until) = pace.next(now) else { panic!("{kind}: it does not sleep") };
             let delay = until - now;
             assert!(delay <= most && delay >= most * 3 / 4, "{kind}: {delay:?} in place of {most:?}");
         }

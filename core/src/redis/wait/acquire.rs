@@ -12,87 +12,87 @@ use crate::redis::kinds::script::Call;
 use crate::redis::link::{First, Limits, Outcome};
 use crate::redis::target::{Begun, Target, Tried};
 use crate::redis::wait::contend;
-use crate::redis::wait::lines::{Joined, Patience, Waiting};
+use crate::redis::wait::lines::{Joined, Patience, Waiter};
 use crate::redis::wait::passing::{answer_cancelled, hand_out, refuse};
 use crate::request::Done;
 use crate::request::error::{Error, Result};
 use crate::request::{Answer, Request};
 
 /// On the caller's thread, for no longer than `inside`; `None`: the waiter will be answered.
-pub fn start(waiting: Waiting, inside: Duration) -> Option<Result<Answer>> {
-    let waiting = stand_in_line(waiting)?;
-    let (target, now) = (waiting.target.clone(), Instant::now());
+pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
+    let waiter = stand_in_line(waiter)?;
+    let (target, now) = (waiter.target.clone(), Instant::now());
     let redis = &target.redis;
     let Some(turn) = redis.gates.try_enter(&target.claim) else {
-        go_on(waiting, None, now);
+        go_on(waiter, None, now);
         return None;
     };
     let call = match target.acquire_call() {
         Ok(call) => call,
-        Err(error) => return waiting.refuse(error),
+        Err(error) => return waiter.refuse(error),
     };
-    let tries = target.tries(waiting.patience.deadline());
+    let tries = target.tries(waiter.patience.deadline());
     let response = tries.response(now);
     // A try that ends early costs its connection and a second one, which a caller may not allow: it is for a server that hangs, not for one
     // that is far away.
     if inside < response && (tries.give_up <= now + inside || !redis.link.is_likely_within(&call, inside)) {
-        beside_others(waiting, turn, call, now);
+        beside_others(waiter, turn, call, now);
         return None;
     }
     let limits = Limits { response: response.min(inside), window: WINDOW };
     match redis.link.run_direct(&call, limits) {
-        None => beside_others(waiting, turn, call, now),
-        Some(Outcome::Reply(reply)) => match target.acquired(&call, reply, waiting.watched, now) {
-            Ok(Some(Tried::Taken(taken))) if !redis.is_closed() => return waiting.answer_here(taken),
+        None => beside_others(waiter, turn, call, now),
+        Some(Outcome::Reply(reply)) => match target.acquired(&call, reply, waiter.watched, now) {
+            Ok(Some(Tried::Taken(taken))) if !redis.is_closed() => return waiter.answer_here(taken),
             Ok(Some(Tried::Taken(taken))) => {
                 drop(turn);
-                hand_out(target, taken, Some((waiting, true)));
+                hand_out(target, taken, Some((waiter, true)));
             }
-            Ok(Some(Tried::Busy(_))) if waiting.patience == Patience::Once => return waiting.answer_here(Answer::not_now()),
+            Ok(Some(Tried::Busy(_))) if waiter.patience == Patience::Once => return waiter.answer_here(Answer::not_now()),
             Ok(Some(Tried::Busy(busy))) => {
                 // In this order: the end of the owner's former wait would give the place in the queue up.
-                join(waiting, busy);
+                join(waiter, busy);
                 drop(turn);
             }
-            Err(error) => return waiting.refuse(error),
+            Err(error) => return waiter.refuse(error),
             Ok(None) => {
                 drop(turn);
-                go_on(waiting, None, now);
+                go_on(waiter, None, now);
             }
         },
-        Some(outcome) => go_on(waiting, Some(Begun { turn, call, tried: Some((outcome, now)), copies: Vec::new() }), now),
+        Some(outcome) => go_on(waiter, Some(Begun { turn, call, tried: Some((outcome, now)), copies: Vec::new() }), now),
     }
     None
 }
 
 /// On the I/O thread.
-pub fn submit(waiting: Waiting) {
-    let Some(waiting) = stand_in_line(waiting) else { return };
-    let (target, now) = (&waiting.target, Instant::now());
-    let Some(turn) = target.redis.gates.try_enter(&target.claim) else { return go_on(waiting, None, now) };
+pub fn submit(waiter: Waiter) {
+    let Some(waiter) = stand_in_line(waiter) else { return };
+    let (target, now) = (&waiter.target, Instant::now());
+    let Some(turn) = target.redis.gates.try_enter(&target.claim) else { return go_on(waiter, None, now) };
     let call = match target.acquire_call() {
         Ok(call) => call,
-        Err(error) => return waiting.answer(Err(error)),
+        Err(error) => return waiter.answer(Err(error)),
     };
-    beside_others(waiting, turn, call, now);
+    beside_others(waiter, turn, call, now);
 }
 
 /// Has a first try made together with those of others, where that may be.
-fn beside_others(waiting: Waiting, turn: Turn, call: Call, since: Instant) {
-    let target = &waiting.target;
+fn beside_others(waiter: Waiter, turn: Turn, call: Call, since: Instant) {
+    let target = &waiter.target;
     if call.confirmed && target.redis.link.confirms(&target.claim.name) {
-        return go_on(waiting, Some(Begun { turn, call, tried: None, copies: Vec::new() }), since);
+        return go_on(waiter, Some(Begun { turn, call, tried: None, copies: Vec::new() }), since);
     }
-    let (redis, response) = (target.redis.clone(), target.tries_since(since, waiting.patience.deadline()).response(since));
-    redis.lines().begin(waiting.ticket);
-    redis.first(Box::new(Trying { turn, call, waiting, since }), response);
+    let (redis, response) = (target.redis.clone(), target.tries_since(since, waiter.patience.deadline()).response(since));
+    redis.lines().begin(waiter.ticket);
+    redis.first(Box::new(Trying { turn, call, waiter, since }), response);
 }
 
 /// A first try on its way.
 struct Trying {
     turn: Turn,
     call: Call,
-    waiting: Waiting,
+    waiter: Waiter,
     /// When its caller asked.
     since: Instant,
 }
@@ -103,26 +103,26 @@ impl First for Trying {
     }
 
     fn told(self: Box<Self>, tried: Option<(Outcome, Instant)>) {
-        let Trying { turn, call, waiting, since } = *self;
+        let Trying { turn, call, waiter, since } = *self;
         match tried {
             Some((Outcome::Reply(reply), sent)) => {
-                let acquired = waiting.target.acquired(&call, reply, waiting.watched, sent).transpose();
+                let acquired = waiter.target.acquired(&call, reply, waiter.watched, sent).transpose();
                 drop(turn);
                 match acquired {
-                    Some(tried) => end(waiting, tried),
-                    None => go_on(waiting, None, since),
+                    Some(tried) => end(waiter, tried),
+                    None => go_on(waiter, None, since),
                 }
             }
-            tried => go_on(waiting, tried.map(|tried| Begun { turn, call, tried: Some(tried), copies: Vec::new() }), since),
+            tried => go_on(waiter, tried.map(|tried| Begun { turn, call, tried: Some(tried), copies: Vec::new() }), since),
         }
     }
 }
 
 /// Stands in line where others wait already or a hold of this client is in the way; `Some`: the way is free.
-fn stand_in_line(mut waiting: Waiting) -> Option<Waiting> {
-    let (target, now) = (waiting.target.clone(), Instant::now());
-    if waiting.patience == Patience::Once {
-        return Some(waiting);
+fn stand_in_line(mut waiter: Waiter) -> Option<Waiter> {
+    let (target, now) = (waiter.target.clone(), Instant::now());
+    if waiter.patience == Patience::Once {
+        return Some(waiter);
     }
     let key = target.key();
     let mut lines = target.redis.lines();
@@ -130,39 +130,39 @@ fn stand_in_line(mut waiting: Waiting) -> Option<Waiting> {
         0 => Some(target.is_near(now)),
         _ => None,
     };
-    let has_a_line = lines.is_waited_in(&key, now) && (lines.is_taken(&key, now) || !is_short(&waiting, now));
+    let has_a_line = lines.is_waited_in(&key, now) && (lines.is_taken(&key, now) || !is_short(&waiter, now));
     match near {
         Some(near) if near || has_a_line => {
-            let joined = lines.join(waiting, if near { Met::Near } else { Met::Unknown }, now);
+            let joined = lines.join(waiter, if near { Met::Near } else { Met::Unknown }, now);
             drop(lines);
             started(&target, joined);
             None
         }
         // Whoever has it already takes it once more at once.
         _ => {
-            waiting.heard = lines.has(&key).then(|| target.heard()).flatten();
-            Some(waiting)
+            waiter.heard = lines.has(&key).then(|| target.heard()).flatten();
+            Some(waiter)
         }
     }
 }
 
 /// Whether it waits for less than an answer may take: where its line has no word for it, it asks for itself.
-fn is_short(waiting: &Waiting, now: Instant) -> bool {
-    waiting.patience.deadline().is_some_and(|deadline| deadline < now + AN_ANSWER)
+fn is_short(waiter: &Waiter, now: Instant) -> bool {
+    waiter.patience.deadline().is_some_and(|deadline| deadline < now + AN_ANSWER)
 }
 
 /// Stands in line after a try, which met this.
-fn join(waiting: Waiting, busy: Busy) {
-    let (target, now) = (waiting.target.clone(), Instant::now());
+fn join(waiter: Waiter, busy: Busy) {
+    let (target, now) = (waiter.target.clone(), Instant::now());
     let joined = {
         let mut lines = target.redis.lines();
         let met = match target.is_near(now) {
             true => Met::Near,
             // It listened all the while: no second try has more to say.
-            false if waiting.heard.is_some() && waiting.heard == target.heard() => Met::Busy(busy),
+            false if waiter.heard.is_some() && waiter.heard == target.heard() => Met::Busy(busy),
             false => Met::WasBusy(busy),
         };
-        lines.join(waiting, met, now)
+        lines.join(waiter, met, now)
     };
     started(&target, joined);
 }
@@ -176,69 +176,69 @@ fn started(target: &Target, joined: Joined) {
             }
         }
         Joined::InLine(None) => {}
-        Joined::Cancelled(waiting) => {
+        Joined::Cancelled(waiter) => {
             target.leave_behind();
-            answer_cancelled(Some(*waiting));
+            answer_cancelled(Some(*waiter));
         }
     }
 }
 
 /// The owner of these waiters has the lock now: like any call of a holder, each asks for one hold more. The first one has the owner's turn
 /// before the lock can be let go: it is not to wait behind those who came later.
-pub fn once_more(twins: Vec<Waiting>) {
+pub fn once_more(twins: Vec<Waiter>) {
     let now = Instant::now();
-    for waiting in twins {
-        let target = &waiting.target;
+    for waiter in twins {
+        let target = &waiter.target;
         let begun = target.redis.gates.try_enter(&target.claim).and_then(|turn| {
             let call = target.acquire_call().ok()?;
             Some(Begun { turn, call, tried: None, copies: Vec::new() })
         });
-        go_on(waiting, begun, now);
+        go_on(waiter, begun, now);
     }
 }
 
 /// Goes on with an acquire on the I/O thread; `first` is a try that was made before, `since` when all of it began.
-fn go_on(waiting: Waiting, first: Option<Begun>, since: Instant) {
-    let target = waiting.target.clone();
-    target.redis.lines().begin(waiting.ticket);
+fn go_on(waiter: Waiter, first: Option<Begun>, since: Instant) {
+    let target = waiter.target.clone();
+    target.redis.lines().begin(waiter.ticket);
     let redis = target.redis.clone();
     redis.spawn(async move {
         // A caller that waits has another end, or none.
-        let since = if waiting.patience == Patience::Once { since } else { Instant::now() };
-        let tried = target.acquire(waiting.watched, target.tries_since(since, waiting.patience.deadline()), first).await;
-        end(waiting, tried);
+        let since = if waiter.patience == Patience::Once { since } else { Instant::now() };
+        let tried = target.acquire(waiter.watched, target.tries_since(since, waiter.patience.deadline()), first).await;
+        end(waiter, tried);
     });
 }
 
 /// What becomes of an acquire that was tried where its caller cannot see it.
-fn end(waiting: Waiting, tried: Result<Tried>) {
-    let (target, late) = (waiting.target.clone(), waiting.patience.is_over(Instant::now()));
+fn end(waiter: Waiter, tried: Result<Tried>) {
+    let (target, late) = (waiter.target.clone(), waiter.patience.is_over(Instant::now()));
     match tried {
         Ok(Tried::Taken(taken)) => {
-            let cancelled = target.redis.lines().is_cancelled(waiting.ticket);
-            hand_out(target, taken, Some((waiting, cancelled)));
+            let cancelled = target.redis.lines().is_cancelled(waiter.ticket);
+            hand_out(target, taken, Some((waiter, cancelled)));
         }
-        Ok(Tried::Busy(busy)) if !late => join(waiting, busy),
+        Ok(Tried::Busy(busy)) if !late => join(waiter, busy),
         Ok(_) => {
             target.leave_behind();
-            waiting.answer(Ok(Answer::not_now()));
+            waiter.answer(Ok(Answer::not_now()));
         }
         Err(error) => {
-            let once = waiting.patience == Patience::Once;
+            let once = waiter.patience == Patience::Once;
             let error = if late && !once { target.unanswered(Some(error)) } else { error };
-            refuse(&target, vec![(waiting, Err(error))], true);
+            refuse(&target, vec![(waiter, Err(error))], true);
         }
     }
 }
 
-impl Waiting {
+impl Waiter {
     pub fn new(target: Target, ticket: u64, request: &Request, done: Done) -> Self {
         let patience = match request.wait {
             Some(Duration::ZERO) => Patience::Once,
             Some(wait) => Patience::Until(Instant::now() + wait),
             None => Patience::Forever,
         };
-        Waiting { ticket, target, watched: request.lease.is_none(), patience, heard: None, number: 0, done: Some(done) }
+        Waiter { ticket, target, watched: request.lease.is_none(), patience, heard: None, number: 0, done: Some(done) }
     }
 
     /// The caller's thread takes the answer with it: nobody else is told.

@@ -12,7 +12,7 @@ use crate::redis::Redis;
 use crate::redis::link::wakes::Listener;
 use crate::redis::target::{Target, Tried};
 use crate::redis::wait::acquire::once_more;
-use crate::redis::wait::lines::{Key, Patience, Waiting};
+use crate::redis::wait::lines::{Key, Patience, Waiter};
 use crate::redis::wait::passing::{answer_cancelled, hand_out, refuse};
 use crate::request::error::{Error, Result};
 
@@ -36,7 +36,7 @@ pub async fn run(target: Target) {
     loop {
         let now = Instant::now();
         let (late, step, until) = redis.lines().step(&key, now);
-        late.into_iter().for_each(|(waiting, end)| waiting.answer(end));
+        late.into_iter().for_each(|(waiter, end)| waiter.answer(end));
         match step {
             Step::End => return,
             Step::Listen if work.is_none() => {
@@ -64,14 +64,14 @@ pub async fn run(target: Target) {
                 work = None;
                 finish(&redis, &key, did, since, ear.is_proven());
                 if let Some(count) = missed.take() {
-                    redis.lines().change(&key, Instant::now(), |line| line.waiter.heard(count, Instant::now()));
+                    redis.lines().change(&key, Instant::now(), |line| line.pace.heard(count, Instant::now()));
                 }
             }
             count = ear.heard() => {
                 let is_missed = work.is_some();
                 redis.lines().change(&key, Instant::now(), |line| match is_missed {
-                    true => line.waiter.doubt(Instant::now()),
-                    false => line.waiter.heard(count, Instant::now()),
+                    true => line.pace.doubt(Instant::now()),
+                    false => line.pace.heard(count, Instant::now()),
                 });
                 missed = is_missed.then_some(count);
             }
@@ -98,13 +98,13 @@ fn take(
     redis: &Arc<Redis>,
     key: &Key,
     now: Instant,
-    choose: impl FnOnce(&mut Line<Waiting>, Instant) -> Option<&Place<Waiting>>,
+    choose: impl FnOnce(&mut Line<Waiter>, Instant) -> Option<&Place<Waiter>>,
 ) -> Option<Work> {
     let confirms = redis.link.confirms(&key.1);
     let mut lines = redis.lines();
     let (target, watched, patience) = lines.change(key, now, |line| {
-        let waiting = &choose(line, now)?.waiter;
-        let taken = (waiting.target.clone(), waiting.watched, waiting.patience);
+        let waiter = &choose(line, now)?.waiter;
+        let taken = (waiter.target.clone(), waiter.watched, waiter.patience);
         if confirms {
             line.outlasts();
         }
@@ -126,14 +126,14 @@ fn finish(redis: &Arc<Redis>, key: &Key, did: Did, since: Instant, proven: bool)
     redis.lines().note(key, trouble);
     match did {
         Did::Left => drop(redis.lines().change(key, now, Line::left)),
-        Did::Listened(Ok(())) => drop(redis.lines().change(key, now, |line| line.waiter.listening())),
+        Did::Listened(Ok(())) => drop(redis.lines().change(key, now, |line| line.pace.listening())),
         Did::Listened(Err(error)) => fail(redis, key, error, since),
         Did::Tried(target, _, Ok(Tried::Taken(taken))) => {
             let (returned, twins) = {
                 let mut lines = redis.lines();
                 lines.change(key, now, |line| {
                     if target.passes() {
-                        line.waiter.near(Some(target.lease), now)
+                        line.pace.near(Some(target.lease), now)
                     } else {
                         line.took(now)
                     }
@@ -179,7 +179,7 @@ fn is_of_one(error: &Error) -> bool {
 fn fail(redis: &Arc<Redis>, key: &Key, error: Error, since: Instant) {
     let now = Instant::now();
     let failed = redis.lines().fail(key, &error, since, now);
-    if let Some(target) = failed.first().map(|(waiting, _)| waiting.target.clone()) {
+    if let Some(target) = failed.first().map(|(waiter, _)| waiter.target.clone()) {
         let leaves = redis.lines().change(key, now, Line::leaves).unwrap_or_default();
         refuse(&target, failed, leaves);
     }

@@ -28,7 +28,7 @@ pub struct Lines {
 }
 
 struct Entry {
-    line: Line<Waiting>,
+    line: Line<Waiter>,
     /// Wakes the line's task.
     nudge: Arc<Notify>,
     target: Target,
@@ -39,7 +39,7 @@ struct Entry {
 }
 
 /// A waiter whose wait is over, and how it ended.
-pub type Ended = (Waiting, Result<Answer>);
+pub type Ended = (Waiter, Result<Answer>);
 
 enum Stage {
     Running { cancelled: bool },
@@ -47,7 +47,7 @@ enum Stage {
 }
 
 /// An acquire that is not answered yet. Dropping it answers that the client is closed.
-pub struct Waiting {
+pub struct Waiter {
     pub ticket: u64,
     pub target: Target,
     pub watched: bool,
@@ -91,7 +91,7 @@ pub fn key(claim: &Claim) -> Key {
 pub enum Joined {
     /// `Some`: the line is new and needs its task.
     InLine(Option<Key>),
-    Cancelled(Box<Waiting>),
+    Cancelled(Box<Waiter>),
 }
 
 impl Lines {
@@ -109,7 +109,7 @@ impl Lines {
     }
 
     /// Asks a request to end; gives it back if nothing is in flight for it.
-    pub fn cancel(&mut self, ticket: u64, now: Instant) -> Option<Waiting> {
+    pub fn cancel(&mut self, ticket: u64, now: Instant) -> Option<Waiter> {
         let key = match self.tickets.get_mut(&ticket)? {
             Stage::Running { cancelled } => {
                 *cancelled = true;
@@ -124,7 +124,7 @@ impl Lines {
     }
 
     /// Asks every request to end, and those that come too; gives those back for which nothing is in flight.
-    pub fn close(&mut self, now: Instant) -> Vec<Waiting> {
+    pub fn close(&mut self, now: Instant) -> Vec<Waiter> {
         self.closed = true;
         let tickets: Vec<u64> = self.tickets.keys().copied().collect();
         tickets.into_iter().filter_map(|ticket| self.cancel(ticket, now)).collect()
@@ -137,36 +137,36 @@ impl Lines {
 
     /// Whether a newcomer to a line has no need to ask whether the lock is taken.
     pub fn is_taken(&self, key: &Key, now: Instant) -> bool {
-        self.lines.get(key).is_some_and(|entry| entry.line.waiter.is_taken(now, now))
+        self.lines.get(key).is_some_and(|entry| entry.line.pace.is_taken(now, now))
     }
 
-    pub fn join(&mut self, waiting: Waiting, met: Met, now: Instant) -> Joined {
-        if self.closed || self.is_cancelled(waiting.ticket) {
-            return Joined::Cancelled(Box::new(waiting));
+    pub fn join(&mut self, waiter: Waiter, met: Met, now: Instant) -> Joined {
+        if self.closed || self.is_cancelled(waiter.ticket) {
+            return Joined::Cancelled(Box::new(waiter));
         }
-        let key = waiting.target.key();
-        self.tickets.insert(waiting.ticket, Stage::Waiting(key.clone()));
+        let key = waiter.target.key();
+        self.tickets.insert(waiter.ticket, Stage::Waiting(key.clone()));
         let mut fresh = None;
         let entry = self.lines.entry(key.clone()).or_insert_with(|| {
             fresh = Some(key);
             let mut line = Line::new(matches!(met, Met::Near), now);
-            line.waiter.pace(waiting.target.delays(), waiting.target.wake().channel.is_some());
-            Entry { line, nudge: Arc::default(), target: waiting.target.clone(), armed: now, trouble: None }
+            line.pace.set_delays(waiter.target.delays(), waiter.target.wake().channel.is_some());
+            Entry { line, nudge: Arc::default(), target: waiter.target.clone(), armed: now, trouble: None }
         });
-        entry.line.waiter.join(&met, waiting.patience.deadline(), now);
+        entry.line.pace.join(&met, waiter.patience.deadline(), now);
         if fresh.is_none() && !entry.line.is_waited_in(now) {
             entry.line.meet(met, now);
         }
         // It has asked already.
-        entry.line.placed = waiting.target.queues();
+        entry.line.placed = waiter.target.queues();
         entry.line.join(Place {
-            id: waiting.ticket,
-            deadline: waiting.patience.deadline(),
+            id: waiter.ticket,
+            deadline: waiter.patience.deadline(),
             joined: now,
-            wants: waiting.target.wants(),
-            number: waiting.number,
-            owner: waiting.target.claim.owner,
-            waiter: waiting,
+            wants: waiter.target.wants(),
+            number: waiter.number,
+            owner: waiter.target.claim.owner,
+            waiter,
         });
         entry.poke(now);
         Joined::InLine(fresh)
@@ -198,7 +198,7 @@ impl Lines {
     }
 
     /// Changes a line, if there is one, and wakes its task if that has something earlier to do now.
-    pub fn change<T>(&mut self, key: &Key, now: Instant, change: impl FnOnce(&mut Line<Waiting>) -> T) -> Option<T> {
+    pub fn change<T>(&mut self, key: &Key, now: Instant, change: impl FnOnce(&mut Line<Waiter>) -> T) -> Option<T> {
         let entry = self.lines.get_mut(key)?;
         let result = change(&mut entry.line);
         entry.poke(now);
@@ -226,23 +226,23 @@ impl Lines {
     }
 
     /// Everybody who waits, for the end of the client.
-    pub fn take_all(&mut self) -> Vec<Waiting> {
+    pub fn take_all(&mut self) -> Vec<Waiter> {
         std::mem::take(&mut self.lines).into_values().flat_map(|entry| entry.line.into_waiters()).collect()
     }
 
     /// Takes out the waiters whose owner has the lock now: they are not to wait behind themselves. Lines of other kinds try again at once.
-    pub fn take_twins(&mut self, target: &Target, now: Instant) -> Vec<Waiting> {
+    pub fn take_twins(&mut self, target: &Target, now: Instant) -> Vec<Waiter> {
         if !target.passes() {
             return Vec::new();
         }
         let twins = self.change(&target.key(), now, |line| line.take_twins(target.claim.owner));
-        let mut waiting = Vec::new();
+        let mut waiters = Vec::new();
         for Place { number, waiter: mut twin, .. } in twins.into_iter().flatten() {
             twin.number = number;
             self.tickets.insert(twin.ticket, Stage::Running { cancelled: false });
-            waiting.push(twin);
+            waiters.push(twin);
         }
-        waiting
+        waiters
     }
 
     pub fn are_none(&self) -> bool {
@@ -252,7 +252,7 @@ impl Lines {
     /// The timers of the lines' tasks may be late: each looks now, and tries.
     pub fn hurry(&mut self, now: Instant) {
         for entry in self.lines.values_mut() {
-            entry.line.waiter.hurry(now);
+            entry.line.pace.hurry(now);
             entry.nudge.notify_one();
         }
     }
@@ -265,7 +265,7 @@ impl Lines {
     /// A try that began at `since` has failed: the waiters that have waited through it, each with its end.
     pub fn fail(&mut self, key: &Key, error: &Error, since: Instant, now: Instant) -> Vec<Ended> {
         let failed = self.change(key, now, |line| {
-            line.waiter.deaf(now);
+            line.pace.deaf(now);
             line.take_all_since(since)
         });
         let Some(entry) = self.lines.get(key) else { return Vec::new() };
@@ -284,7 +284,7 @@ impl Lines {
     }
 
     /// The call for the line's waiter in flight has ended: who is to be answered, and whether it asked to end meanwhile.
-    pub fn returned(&mut self, key: &Key, now: Instant) -> Option<(Waiting, bool)> {
+    pub fn returned(&mut self, key: &Key, now: Instant) -> Option<(Waiter, bool)> {
         match self.change(key, now, Line::returned)? {
             Returned::Wants(place) => Some((place.waiter, false)),
             Returned::Cancelled(place) => Some((place.waiter, true)),
@@ -295,9 +295,9 @@ impl Lines {
 
 impl Entry {
     /// The end of a wait that ran out: "not now" if the lock is known to be taken, else that the server did not say.
-    fn in_vain(&self, place: Place<Waiting>, now: Instant) -> Ended {
+    fn in_vain(&self, place: Place<Waiter>, now: Instant) -> Ended {
         let target = &place.waiter.target;
-        let end = match self.line.waiter.is_taken(place.joined, now) || target.is_near(now) {
+        let end = match self.line.pace.is_taken(place.joined, now) || target.is_near(now) {
             true => Ok(Answer::not_now()),
             false => Err(target.unanswered(self.trouble.clone())),
         };
@@ -305,7 +305,7 @@ impl Entry {
     }
 
     /// The end of a wait by an error.
-    fn failed(&self, place: Place<Waiting>, error: &Error, now: Instant) -> Ended {
+    fn failed(&self, place: Place<Waiter>, error: &Error, now: Instant) -> Ended {
         if error.is_transient() && place.waiter.patience.is_over(now) {
             return self.in_vain(place, now);
         }
@@ -323,7 +323,7 @@ impl Entry {
     }
 }
 
-impl Waiting {
+impl Waiter {
     /// Answers, after the client has forgotten the request.
     pub fn answer(mut self, result: Result<Answer>) {
         self.tell(result);
@@ -341,7 +341,7 @@ impl Waiting {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for Waiter {
     fn drop(&mut self) {
         self.tell(Err(Error::Cancelled));
     }

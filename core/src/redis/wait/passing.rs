@@ -8,7 +8,7 @@ use crate::engine::gate::Turn;
 use crate::redis::link::{Reply, Sent};
 use crate::redis::target::{Begun, Target, Tried};
 use crate::redis::wait::acquire::once_more;
-use crate::redis::wait::lines::{Ended, Patience, Waiting};
+use crate::redis::wait::lines::{Ended, Patience, Waiter};
 use crate::request::Answer;
 use crate::request::error::Error;
 
@@ -25,7 +25,7 @@ impl Pass {
     pub fn find(from: &Target, since: Instant) -> Option<Pass> {
         let (redis, key, now) = (&from.redis, from.key(), Instant::now());
         let mut lines = redis.lines();
-        let heir = |waiting: &Waiting| (waiting.target.clone(), waiting.watched, waiting.patience);
+        let heir = |waiter: &Waiter| (waiter.target.clone(), waiter.watched, waiter.patience);
         let (to, watched, patience) = lines.change(&key, now, |line| line.pass(since, now).map(|place| heir(&place.waiter)))??;
         // One changing call for each owner: with one in flight for the heir, there is no passing.
         let Some(turn) = redis.gates.try_enter(&to.claim) else {
@@ -44,7 +44,7 @@ impl Pass {
             let now = Instant::now();
             redis.lines().change(&self.to.key(), now, |line| {
                 line.outlasts();
-                line.waiter.passed(self.to.lease, now);
+                line.pace.passed(self.to.lease, now);
             });
             redis.spawn(async move { self.confirm().await });
             return;
@@ -75,8 +75,8 @@ impl Pass {
             Ok(Tried::Busy(_)) => return_to_line(&to),
             Err(error) => {
                 let returned = to.redis.lines().returned(&to.key(), Instant::now());
-                if let Some((waiting, cancelled)) = returned {
-                    waiting.answer(Err(if cancelled { Error::Cancelled } else { error }));
+                if let Some((waiter, cancelled)) = returned {
+                    waiter.answer(Err(if cancelled { Error::Cancelled } else { error }));
                 }
             }
         }
@@ -96,7 +96,7 @@ fn has_it(to: &Target, taken: Answer) {
     let (redis, key, now) = (to.redis.clone(), to.key(), Instant::now());
     let (returned, twins) = {
         let mut lines = redis.lines();
-        lines.change(&key, now, |line| line.waiter.near(Some(to.lease), now));
+        lines.change(&key, now, |line| line.pace.near(Some(to.lease), now));
         (lines.returned(&key, now), lines.take_twins(to, now))
     };
     once_more(twins);
@@ -114,14 +114,14 @@ impl Drop for Pass {
 
 /// Answers a waiter that has got the lock; gives the hold back if nobody wants it any more. `returned`: the waiter, and whether it
 /// was cancelled.
-pub fn hand_out(target: Target, taken: Answer, returned: Option<(Waiting, bool)>) {
+pub fn hand_out(target: Target, taken: Answer, returned: Option<(Waiter, bool)>) {
     let redis = target.redis.clone();
     match returned {
-        Some((waiting, false)) if !redis.is_closed() => waiting.answer(Ok(taken)),
+        Some((waiter, false)) if !redis.is_closed() => waiter.answer(Ok(taken)),
         returned => {
             redis.io.spawn_present(async move {
                 target.take_back(&taken).await;
-                answer_cancelled(returned.map(|(waiting, _)| waiting));
+                answer_cancelled(returned.map(|(waiter, _)| waiter));
             });
         }
     }
@@ -130,7 +130,7 @@ pub fn hand_out(target: Target, taken: Answer, returned: Option<(Waiting, bool)>
 fn return_to_line(target: &Target) {
     let (key, now) = (target.key(), Instant::now());
     let cancelled = target.redis.lines().change(&key, now, |line| {
-        line.waiter.hurry(now);
+        line.pace.hurry(now);
         line.put_back()
     });
     answer_cancelled(cancelled.flatten().map(|place| place.waiter));
@@ -140,7 +140,7 @@ fn return_to_line(target: &Target) {
 /// told if the server answers: the next one to ask is to find the lock free.
 pub fn refuse(target: &Target, ended: Vec<Ended>, leaves: bool) {
     let is_transient = ended.iter().all(|(_, end)| end.as_ref().err().is_none_or(Error::is_transient));
-    let tell = move || ended.into_iter().for_each(|(waiting, end)| waiting.answer(end));
+    let tell = move || ended.into_iter().for_each(|(waiter, end)| waiter.answer(end));
     if !leaves || !target.queues() {
         return tell();
     }
@@ -156,8 +156,8 @@ pub fn refuse(target: &Target, ended: Vec<Ended>, leaves: bool) {
     });
 }
 
-pub fn answer_cancelled(waiting: Option<Waiting>) {
-    if let Some(waiting) = waiting {
-        waiting.answer(Err(Error::Cancelled));
+pub fn answer_cancelled(waiter: Option<Waiter>) {
+    if let Some(waiter) = waiter {
+        waiter.answer(Err(Error::Cancelled));
     }
 }

@@ -81,7 +81,7 @@ impl Target {
             (Some(pass), _) => drop(pass),
             (None, 1) if leaving.leave == 0 => {
                 let listeners = reply.numbers.first().copied().unwrap_or_default().max(0) as u64;
-                self.redis.lines().change(&self.key(), now, |line| line.waiter.freed(listeners, heard.saturating_add(listeners), now));
+                self.redis.lines().change(&self.key(), now, |line| line.pace.freed(listeners, heard.saturating_add(listeners), now));
             }
             (None, _) => {}
         }

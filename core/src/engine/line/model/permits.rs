@@ -55,7 +55,7 @@ impl World {
         let (id, now) = (self.joined, self.now);
         let line = self.clients[client].line.get_or_insert_with(|| Line::new(false, now));
         if !line.is_waited_in(now) {
-            line.waiter.hurry(now);
+            line.pace.hurry(now);
         }
         line.join(Place { id, deadline: wait.map(|wait| now + wait), joined: now, wants, number: 0, owner: 1, waiter: () });
         id
@@ -110,7 +110,7 @@ impl World {
         side.flying = None;
         let line = side.line.as_mut().expect("a line with a call in flight stays");
         match (call, reply) {
-            (Call::Listen, _) => line.waiter.listening(),
+            (Call::Listen, _) => line.pace.listening(),
             (Call::Try { .. }, Reply::Busy(available)) => {
                 line.busy(Busy { left: None, available }, true, now);
                 self.answers.extend(line.put_back().map(|place| place.id));
@@ -150,7 +150,7 @@ impl World {
             side.unheard -= 1;
             side.heard += 1;
             let heard = side.heard;
-            side.line.iter_mut().for_each(|line| line.waiter.heard(heard, now));
+            side.line.iter_mut().for_each(|line| line.pace.heard(heard, now));
         }
     }
 

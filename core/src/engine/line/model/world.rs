@@ -51,7 +51,7 @@ impl World {
         let place = Place { id, deadline, joined: now, wants: 1, number: 0, owner: id as i64, waiter: () };
         let line = self.clients[client].line.get_or_insert_with(|| Line::new(near, now));
         if !line.is_waited_in(now) {
-            if near { line.waiter.near(None, now) } else { line.waiter.hurry(now) }
+            if near { line.pace.near(None, now) } else { line.pace.hurry(now) }
         }
         line.join(place);
     }
@@ -95,27 +95,27 @@ impl World {
         let (now, side) = (self.now, &mut self.clients[client]);
         side.working &= matches!(call, Call::Release { .. });
         match (call, reply, &mut side.line) {
-            (Call::Listen, _, Some(line)) => line.waiter.listening(),
+            (Call::Listen, _, Some(line)) => line.pace.listening(),
             (Call::Try { id }, Reply::Taken, Some(line)) => {
-                line.waiter.near(Some(LEASE), now);
+                line.pace.near(Some(LEASE), now);
                 let returned = line.returned();
                 self.hand_out(client, id, returned);
             }
             (Call::Try { .. }, _, Some(line)) => {
-                line.waiter.busy(Some(LEASE), true, now);
+                line.pace.busy(Some(LEASE), true, now);
                 self.answers.extend(line.put_back().map(|place| place.id));
             }
             (Call::Release { heir: Some(heir), .. }, Reply::Passed, Some(line)) => {
-                line.waiter.near(Some(LEASE), now);
+                line.pace.near(Some(LEASE), now);
                 let returned = line.returned();
                 self.hand_out(client, heir, returned);
             }
             (Call::Release { heir, heard, .. }, Reply::Freed(listeners), Some(line)) => {
                 if heir.is_some() {
-                    line.waiter.hurry(now);
+                    line.pace.hurry(now);
                     self.answers.extend(line.put_back().map(|place| place.id));
                 } else {
-                    line.waiter.freed(listeners, heard + listeners, now);
+                    line.pace.freed(listeners, heard + listeners, now);
                 }
             }
             (Call::Release { heir: None, .. }, _, None) => {}
@@ -146,7 +146,7 @@ impl World {
             side.unheard -= 1;
             side.heard += 1;
             let heard = side.heard;
-            side.line.iter_mut().for_each(|line| line.waiter.heard(heard, now));
+            side.line.iter_mut().for_each(|line| line.pace.heard(heard, now));
         }
     }
 
