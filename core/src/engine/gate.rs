@@ -1,6 +1,6 @@
 //! One changing call at a time for each owner of a lock: a repeat, a renewal and a release never cross.
 
-use std::collections::hash_map::{Entry, HashMap};
+use std::collections::hash_map::{self, HashMap};
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -21,7 +21,7 @@ pub struct Gates {
 #[derive(Default)]
 struct Inside {
     /// A slot with somebody inside has an entry, and so has one that is queued for: those who queue for their turn.
-    taken: HashMap<Claim, VecDeque<oneshot::Sender<Turn>>, RandomState>,
+    taken: HashMap<Claim, VecDeque<oneshot::Sender<Entry>>, RandomState>,
     /// The marks of the slots that a round is inside of.
     round: HashSet<u64, RandomState>,
     /// Slots that are queued for until a round is over.
@@ -33,7 +33,7 @@ struct Inside {
 }
 
 /// The right to send; dropping it passes it on.
-pub struct Turn {
+pub struct Entry {
     gates: Arc<Gates>,
     pub claim: Claim,
     /// Somebody else has it now.
@@ -66,10 +66,10 @@ impl Entrance<'_> {
 }
 
 impl Gates {
-    pub fn try_enter(self: &Arc<Self>, claim: &Claim) -> Option<Turn> {
+    pub fn try_enter(self: &Arc<Self>, claim: &Claim) -> Option<Entry> {
         let mut inside = self.inside();
         let is_free = !inside.round.contains(&claim.mark()) && !inside.taken.contains_key(claim);
-        is_free.then(|| self.turn(&mut inside, claim))
+        is_free.then(|| self.enter_now(&mut inside, claim))
     }
 
     /// A round that no slot is in yet.
@@ -95,28 +95,28 @@ impl Gates {
     }
 
     /// Waits for the turn. Dropping the future leaves the queue.
-    pub async fn enter(self: &Arc<Self>, claim: &Claim) -> Turn {
+    pub async fn enter(self: &Arc<Self>, claim: &Claim) -> Entry {
         loop {
-            let turn = {
+            let entry = {
                 let mut inside = self.inside();
                 if inside.round.contains(&claim.mark()) && !inside.taken.contains_key(claim) {
                     inside.awaited.push(claim.clone());
                     inside.taken.insert(claim.clone(), VecDeque::new());
                 }
-                let Some(queue) = inside.taken.get_mut(claim) else { return self.turn(&mut inside, claim) };
-                let (sender, turn) = oneshot::channel();
+                let Some(queue) = inside.taken.get_mut(claim) else { return self.enter_now(&mut inside, claim) };
+                let (sender, entry) = oneshot::channel();
                 queue.push_back(sender);
-                turn
+                entry
             };
-            if let Ok(turn) = turn.await {
-                return turn;
+            if let Ok(entry) = entry.await {
+                return entry;
             }
         }
     }
 
-    fn turn(self: &Arc<Self>, inside: &mut Inside, claim: &Claim) -> Turn {
+    fn enter_now(self: &Arc<Self>, inside: &mut Inside, claim: &Claim) -> Entry {
         inside.taken.insert(claim.clone(), VecDeque::new());
-        Turn::new(self, claim)
+        Entry::new(self, claim)
     }
 
     pub fn is_idle(&self) -> bool {
@@ -129,18 +129,18 @@ impl Gates {
     }
 }
 
-impl Turn {
+impl Entry {
     fn new(gates: &Arc<Gates>, claim: &Claim) -> Self {
-        Turn { gates: gates.clone(), claim: claim.clone(), passed: false }
+        Entry { gates: gates.clone(), claim: claim.clone(), passed: false }
     }
 }
 
-impl Drop for Turn {
+impl Drop for Entry {
     fn drop(&mut self) {
         while !self.passed {
             let next = {
                 let mut inside = self.gates.inside();
-                let Entry::Occupied(mut queue) = inside.taken.entry(self.claim.clone()) else { return };
+                let hash_map::Entry::Occupied(mut queue) = inside.taken.entry(self.claim.clone()) else { return };
                 match queue.get_mut().pop_front() {
                     Some(next) => next,
                     None => {
@@ -154,10 +154,10 @@ impl Drop for Turn {
                     }
                 }
             };
-            match next.send(Turn::new(&self.gates, &self.claim)) {
+            match next.send(Entry::new(&self.gates, &self.claim)) {
                 Ok(()) => self.passed = true,
                 // It went away meanwhile: this very turn is still ours to pass on.
-                Err(mut turn) => turn.passed = true,
+                Err(mut entry) => entry.passed = true,
             }
         }
     }
@@ -174,7 +174,7 @@ impl Drop for Round {
             awaited.extract_if(.., |claim| !round.contains(&claim.mark())).collect()
         };
         for claim in over {
-            drop(Turn::new(&self.gates, &claim));
+            drop(Entry::new(&self.gates, &claim));
         }
         self.gates.left.notify_one();
     }
@@ -195,13 +195,13 @@ mod tests {
     fn nobody_is_inside_together_with_a_round() {
         let gates = Arc::new(Gates::default());
         let [one, two, three] = [1, 2, 3].map(|owner| Claim::new("plain", "n".into(), owner));
-        let turn = gates.try_enter(&one).expect("nobody is inside");
+        let entry = gates.try_enter(&one).expect("nobody is inside");
         let (mut round, mut other) = (gates.round(), gates.round());
         let let_in = gates.open(|entrance| [&one, &two, &two].map(|claim| entrance.lets_in(&mut round, claim)));
         assert_eq!(let_in, [false, true, false]);
         assert!(gates.try_enter(&two).is_none() && gates.try_enter(&three).is_some());
         let mut waiting = [(); 3].map(|()| Box::pin(gates.enter(&two)));
-        assert!(waiting.iter_mut().all(|turn| poll(turn).is_pending()));
+        assert!(waiting.iter_mut().all(|entry| poll(entry).is_pending()));
         assert!(!gates.open(|entrance| entrance.lets_in(&mut other, &two)), "a call queues");
         let [gone, mut first, mut second] = waiting;
         drop((gone, round));
@@ -209,7 +209,7 @@ mod tests {
         assert!(poll(&mut second).is_pending(), "one at a time");
         drop(first);
         assert!(poll(&mut second).is_ready());
-        drop((turn, second));
+        drop((entry, second));
         assert!(gates.is_idle());
     }
 

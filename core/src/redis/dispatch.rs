@@ -117,11 +117,11 @@ fn submit(target: Target, ticket: u64, request: Request, done: Done) {
 
 fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Result<Answer>> {
     let redis = target.redis.clone();
-    let Some(turn) = redis.gates.try_enter(&target.claim) else {
+    let Some(entry) = redis.gates.try_enter(&target.claim) else {
         spawn(&redis, ticket, done, async move { target.release(number, None, Instant::now()).await });
         return None;
     };
-    let releasing = match target.releasing(number, turn) {
+    let releasing = match target.releasing(number, entry) {
         Ok(releasing) => releasing,
         Err(error) => return Some(Err(error)),
     };
@@ -142,10 +142,10 @@ fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Resul
 
 fn submit_release(target: Target, ticket: u64, number: u64, done: Done) {
     let redis = target.redis.clone();
-    let Some(turn) = redis.gates.try_enter(&target.claim) else {
+    let Some(entry) = redis.gates.try_enter(&target.claim) else {
         return spawn(&redis, ticket, done, async move { target.release(number, None, Instant::now()).await });
     };
-    match target.releasing(number, turn) {
+    match target.releasing(number, entry) {
         Ok(releasing) => let_go(target, number, releasing, End::new(&redis, ticket, done)),
         Err(error) => done(Err(error)),
     }
@@ -190,8 +190,8 @@ fn ask(target: Target, ticket: u64, op: Op, done: Done) -> Option<Result<Answer>
         Ok(call) => call,
         Err(error) => return Some(Err(error)),
     };
-    let turn = if call.changes() { redis.gates.try_enter(&target.claim) } else { None };
-    if call.changes() && turn.is_none() {
+    let entry = if call.changes() { redis.gates.try_enter(&target.claim) } else { None };
+    if call.changes() && entry.is_none() {
         spawn(&redis, ticket, done, async move { target.ask(op, None).await });
         return None;
     }
@@ -199,12 +199,12 @@ fn ask(target: Target, ticket: u64, op: Op, done: Done) -> Option<Result<Answer>
     match redis.link.run_direct(&call, limits) {
         Some(Outcome::Reply(reply)) => Some(target.told(&call, reply)),
         None => {
-            drop(turn);
+            drop(entry);
             spawn(&redis, ticket, done, async move { target.ask(op, None).await });
             None
         }
         Some(outcome) => {
-            spawn(&redis, ticket, done, async move { target.ask(op, Some((turn, call, (outcome, sent)))).await });
+            spawn(&redis, ticket, done, async move { target.ask(op, Some((entry, call, (outcome, sent)))).await });
             None
         }
     }

@@ -190,7 +190,7 @@ impl Redis {
             let (redis, firsts) = (self.clone(), Firsts { all: firsts.by_ref().take(TOGETHER).collect(), limits });
             tasks::spawn(async move {
                 match timeout(limits.response, redis.pipelines.acquire()).await {
-                    Ok(_turn) => redis.link.run_all(firsts).await,
+                    Ok(_entry) => redis.link.run_all(firsts).await,
                     Err(_) => firsts.not_sent(),
                 }
             });

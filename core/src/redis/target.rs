@@ -8,7 +8,7 @@ use tokio::time::timeout_at;
 use crate::base::clock::Instant;
 use crate::config::LONGEST;
 use crate::engine::claim::Claim;
-use crate::engine::gate::Turn;
+use crate::engine::gate::Entry;
 use crate::engine::holds::believed;
 use crate::engine::pace::Busy;
 use crate::engine::word::AN_ANSWER;
@@ -270,7 +270,7 @@ impl Target {
         settled.map(|_| Answer::done(1)).map_err(|unsettled| unsettled.error)
     }
 
-    pub async fn turn(&self, tries: Tries) -> Result<Turn> {
+    pub async fn enter(&self, tries: Tries) -> Result<Entry> {
         let now = Instant::now();
         let late = tries.give_up.max(now + tries.response(now));
         timeout_at(late.into(), self.redis.gates.enter(&self.claim)).await.map_err(|_| self.in_the_way())

@@ -4,7 +4,7 @@ use tokio::task::JoinHandle;
 
 use crate::base::clock::Instant;
 use crate::engine::WINDOW;
-use crate::engine::gate::Turn;
+use crate::engine::gate::Entry;
 use crate::redis::kinds::script::Call;
 use crate::redis::link::{Reply, Sent};
 use crate::redis::settle::{Settled, Tries, after, settle};
@@ -30,14 +30,14 @@ impl Target {
     }
 
     /// `first`: what has been made of it already.
-    pub async fn ask(&self, op: Op, first: Option<(Option<Turn>, Call, Tryout)>) -> Result<Answer> {
+    pub async fn ask(&self, op: Op, first: Option<(Option<Entry>, Call, Tryout)>) -> Result<Answer> {
         let since = first.as_ref().map_or_else(Instant::now, |(_, _, (_, sent))| *sent);
         let tries = self.tries_since(since, None);
-        let (_turn, call, sent) = match first {
-            Some((turn, call, sent)) => (turn, call, Some(sent)),
+        let (_entry, call, sent) = match first {
+            Some((entry, call, sent)) => (entry, call, Some(sent)),
             None => {
                 let call = self.ask_call(op)?;
-                (if call.changes() { Some(self.turn(tries).await?) } else { None }, call, None)
+                (if call.changes() { Some(self.enter(tries).await?) } else { None }, call, None)
             }
         };
         let Settled { reply, .. } = settle(&self.redis, &call, tries, sent).await.map_err(|unsettled| unsettled.error)?;
@@ -70,10 +70,10 @@ impl Target {
     }
 
     /// Takes back, in the background, what an acquire may have taken by one of `copies`.
-    pub fn undo(&self, turn: Turn, call: &Call, copies: Vec<Sent>) -> JoinHandle<()> {
+    pub fn undo(&self, entry: Entry, call: &Call, copies: Vec<Sent>) -> JoinHandle<()> {
         let (target, request) = (self.clone(), call.remembered.clone().unwrap_or_default());
         self.redis.io.spawn_present(async move {
-            let _turn = turn;
+            let _entry = entry;
             let Some(call) = target.row.1.undo(&crate::redis::kinds::Cx { request, ..target.cx() }) else { return };
             let give_up = Instant::now() + target.redis.config.watchdog + WINDOW;
             let _ = after(&target.redis, &call, Tries { give_up, ..target.tries(None) }, None, copies).await;

@@ -13,7 +13,7 @@ impl Target {
     /// watchdog does not renew it.
     pub async fn extend(&self, number: u64) -> Result<Answer> {
         let tries = self.tries(None);
-        let turn = self.turn(tries).await?;
+        let entry = self.enter(tries).await?;
         self.ensure(number)?;
         let none = || Error::Unsupported(format!("`{}` has no lease that could be changed", self.plain_name()));
         let exact = self.redis.holds(|holds| holds.extending(&self.claim, self.lease));
@@ -33,7 +33,7 @@ impl Target {
                 // A copy may still come, and change the end of the key: no newer hold is there before that is over.
                 self.redis.io.spawn_present(async move {
                     sleep_until(over.into()).await;
-                    drop(turn);
+                    drop(entry);
                 });
                 return Err(error);
             }

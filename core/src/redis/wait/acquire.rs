@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::base::clock::Instant;
 use crate::engine::WINDOW;
-use crate::engine::gate::Turn;
+use crate::engine::gate::Entry;
 use crate::engine::pace::{Busy, Met};
 use crate::engine::word::AN_ANSWER;
 use crate::redis::kinds::script::Call;
@@ -23,7 +23,7 @@ pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
     let waiter = stand_in_line(waiter)?;
     let (target, now) = (waiter.target.clone(), Instant::now());
     let redis = &target.redis;
-    let Some(turn) = redis.gates.try_enter(&target.claim) else {
+    let Some(entry) = redis.gates.try_enter(&target.claim) else {
         go_on(waiter, None, now);
         return None;
     };
@@ -36,31 +36,31 @@ pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
     // A try that ends early costs its connection and a second one, which a caller may not allow: it is for a server that hangs, not for one
     // that is far away.
     if inside < response && (tries.give_up <= now + inside || !redis.link.is_likely_within(&call, inside)) {
-        beside_others(waiter, turn, call, now);
+        beside_others(waiter, entry, call, now);
         return None;
     }
     let limits = Limits { response: response.min(inside), window: WINDOW };
     match redis.link.run_direct(&call, limits) {
-        None => beside_others(waiter, turn, call, now),
+        None => beside_others(waiter, entry, call, now),
         Some(Outcome::Reply(reply)) => match target.acquired(&call, reply, waiter.watched, now) {
             Ok(Some(Tried::Taken(taken))) if !redis.is_closed() => return waiter.answer_here(taken),
             Ok(Some(Tried::Taken(taken))) => {
-                drop(turn);
+                drop(entry);
                 hand_out(target, taken, Some((waiter, true)));
             }
             Ok(Some(Tried::Busy(_))) if waiter.patience == Patience::Once => return waiter.answer_here(Answer::not_now()),
             Ok(Some(Tried::Busy(busy))) => {
                 // In this order: the end of the owner's former wait would give the place in the queue up.
                 join(waiter, busy);
-                drop(turn);
+                drop(entry);
             }
             Err(error) => return waiter.refuse(error),
             Ok(None) => {
-                drop(turn);
+                drop(entry);
                 go_on(waiter, None, now);
             }
         },
-        Some(outcome) => go_on(waiter, Some(Begun { turn, call, tried: Some((outcome, now)), copies: Vec::new() }), now),
+        Some(outcome) => go_on(waiter, Some(Begun { entry, call, tried: Some((outcome, now)), copies: Vec::new() }), now),
     }
     None
 }
@@ -69,28 +69,28 @@ pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
 pub fn submit(waiter: Waiter) {
     let Some(waiter) = stand_in_line(waiter) else { return };
     let (target, now) = (&waiter.target, Instant::now());
-    let Some(turn) = target.redis.gates.try_enter(&target.claim) else { return go_on(waiter, None, now) };
+    let Some(entry) = target.redis.gates.try_enter(&target.claim) else { return go_on(waiter, None, now) };
     let call = match target.acquire_call() {
         Ok(call) => call,
         Err(error) => return waiter.answer(Err(error)),
     };
-    beside_others(waiter, turn, call, now);
+    beside_others(waiter, entry, call, now);
 }
 
 /// Has a first try made together with those of others, where that may be.
-fn beside_others(waiter: Waiter, turn: Turn, call: Call, since: Instant) {
+fn beside_others(waiter: Waiter, entry: Entry, call: Call, since: Instant) {
     let target = &waiter.target;
     if call.confirmed && target.redis.link.confirms(&target.claim.name) {
-        return go_on(waiter, Some(Begun { turn, call, tried: None, copies: Vec::new() }), since);
+        return go_on(waiter, Some(Begun { entry, call, tried: None, copies: Vec::new() }), since);
     }
     let (redis, response) = (target.redis.clone(), target.tries_since(since, waiter.patience.deadline()).response(since));
     redis.lines().begin(waiter.ticket);
-    redis.first(Box::new(Trying { turn, call, waiter, since }), response);
+    redis.first(Box::new(Trying { entry, call, waiter, since }), response);
 }
 
 /// A first try on its way.
 struct Trying {
-    turn: Turn,
+    entry: Entry,
     call: Call,
     waiter: Waiter,
     /// When its caller asked.
@@ -103,17 +103,17 @@ impl First for Trying {
     }
 
     fn told(self: Box<Self>, tried: Option<(Outcome, Instant)>) {
-        let Trying { turn, call, waiter, since } = *self;
+        let Trying { entry, call, waiter, since } = *self;
         match tried {
             Some((Outcome::Reply(reply), sent)) => {
                 let acquired = waiter.target.acquired(&call, reply, waiter.watched, sent).transpose();
-                drop(turn);
+                drop(entry);
                 match acquired {
                     Some(tried) => end(waiter, tried),
                     None => go_on(waiter, None, since),
                 }
             }
-            tried => go_on(waiter, tried.map(|tried| Begun { turn, call, tried: Some(tried), copies: Vec::new() }), since),
+            tried => go_on(waiter, tried.map(|tried| Begun { entry, call, tried: Some(tried), copies: Vec::new() }), since),
         }
     }
 }
@@ -189,9 +189,9 @@ pub fn once_more(twins: Vec<Waiter>) {
     let now = Instant::now();
     for waiter in twins {
         let target = &waiter.target;
-        let begun = target.redis.gates.try_enter(&target.claim).and_then(|turn| {
+        let begun = target.redis.gates.try_enter(&target.claim).and_then(|entry| {
             let call = target.acquire_call().ok()?;
-            Some(Begun { turn, call, tried: None, copies: Vec::new() })
+            Some(Begun { entry, call, tried: None, copies: Vec::new() })
         });
         go_on(waiter, begun, now);
     }

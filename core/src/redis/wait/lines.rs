@@ -21,13 +21,13 @@ pub type Key = (&'static str, Arc<str>, i64);
 
 #[derive(Default)]
 pub struct Lines {
-    lines: HashMap<Key, Entry, RandomState>,
+    lines: HashMap<Key, OpenLine, RandomState>,
     tickets: HashMap<u64, Stage, RandomState>,
     /// The client is closed: no waiter joins a line any more.
     closed: bool,
 }
 
-struct Entry {
+struct OpenLine {
     line: Line<Waiter>,
     /// Wakes the line's task.
     nudge: Arc<Notify>,
@@ -117,9 +117,9 @@ impl Lines {
             }
             Stage::Waiting(key) => key.clone(),
         };
-        let entry = self.lines.get_mut(&key)?;
-        let place = entry.line.leave(ticket);
-        entry.poke(now);
+        let open = self.lines.get_mut(&key)?;
+        let place = open.line.leave(ticket);
+        open.poke(now);
         place.map(|place| place.waiter)
     }
 
@@ -132,12 +132,12 @@ impl Lines {
 
     /// Whether a newcomer is to stand in line, and not to try for itself.
     pub fn is_waited_in(&self, key: &Key, now: Instant) -> bool {
-        self.lines.get(key).is_some_and(|entry| entry.line.is_waited_in(now))
+        self.lines.get(key).is_some_and(|open| open.line.is_waited_in(now))
     }
 
     /// Whether a newcomer to a line has no need to ask whether the lock is taken.
     pub fn is_taken(&self, key: &Key, now: Instant) -> bool {
-        self.lines.get(key).is_some_and(|entry| entry.line.pace.is_taken(now, now))
+        self.lines.get(key).is_some_and(|open| open.line.pace.is_taken(now, now))
     }
 
     pub fn join(&mut self, waiter: Waiter, met: Met, now: Instant) -> Joined {
@@ -147,19 +147,19 @@ impl Lines {
         let key = waiter.target.key();
         self.tickets.insert(waiter.ticket, Stage::Waiting(key.clone()));
         let mut fresh = None;
-        let entry = self.lines.entry(key.clone()).or_insert_with(|| {
+        let open = self.lines.entry(key.clone()).or_insert_with(|| {
             fresh = Some(key);
             let mut line = Line::new(matches!(met, Met::Near), now);
             line.pace.set_delays(waiter.target.delays(), waiter.target.wake().channel.is_some());
-            Entry { line, nudge: Arc::default(), target: waiter.target.clone(), armed: now, trouble: None }
+            OpenLine { line, nudge: Arc::default(), target: waiter.target.clone(), armed: now, trouble: None }
         });
-        entry.line.pace.join(&met, waiter.patience.deadline(), now);
-        if fresh.is_none() && !entry.line.is_waited_in(now) {
-            entry.line.meet(met, now);
+        open.line.pace.join(&met, waiter.patience.deadline(), now);
+        if fresh.is_none() && !open.line.is_waited_in(now) {
+            open.line.meet(met, now);
         }
         // It has asked already.
-        entry.line.placed = waiter.target.queues();
-        entry.line.join(Place {
+        open.line.placed = waiter.target.queues();
+        open.line.join(Place {
             id: waiter.ticket,
             deadline: waiter.patience.deadline(),
             joined: now,
@@ -168,7 +168,7 @@ impl Lines {
             owner: waiter.target.claim.owner,
             waiter,
         });
-        entry.poke(now);
+        open.poke(now);
         Joined::InLine(fresh)
     }
 
@@ -177,57 +177,57 @@ impl Lines {
     }
 
     pub fn nudge(&self, key: &Key) -> Arc<Notify> {
-        self.lines.get(key).map_or_else(Arc::default, |entry| entry.nudge.clone())
+        self.lines.get(key).map_or_else(Arc::default, |open| open.nudge.clone())
     }
 
     /// For the line's task: those whose time has run out, what to do now, and when to look again at the latest.
     pub fn step(&mut self, key: &Key, now: Instant) -> (Vec<Ended>, Step, Instant) {
-        let Some(entry) = self.lines.get_mut(key) else { return (Vec::new(), Step::End, now) };
-        let late = entry.line.expired(now);
-        let late = late.into_iter().map(|place| entry.in_vain(place, now)).collect();
-        let step = entry.line.step(now);
+        let Some(open) = self.lines.get_mut(key) else { return (Vec::new(), Step::End, now) };
+        let late = open.line.expired(now);
+        let late = late.into_iter().map(|place| open.in_vain(place, now)).collect();
+        let step = open.line.step(now);
         match step {
             Step::End => drop(self.lines.remove(key)),
-            Step::Sleep(until) => entry.armed = until,
+            Step::Sleep(until) => open.armed = until,
             Step::Listen | Step::Try | Step::TryFitting | Step::Leave => {
-                entry.armed = entry.line.deadline().unwrap_or(now + Duration::from_secs(60))
+                open.armed = open.line.deadline().unwrap_or(now + Duration::from_secs(60))
             }
         }
-        let armed = self.lines.get(key).map_or(now, |entry| entry.armed);
+        let armed = self.lines.get(key).map_or(now, |open| open.armed);
         (late, step, armed)
     }
 
     /// Changes a line, if there is one, and wakes its task if that has something earlier to do now.
     pub fn change<T>(&mut self, key: &Key, now: Instant, change: impl FnOnce(&mut Line<Waiter>) -> T) -> Option<T> {
-        let entry = self.lines.get_mut(key)?;
-        let result = change(&mut entry.line);
-        entry.poke(now);
+        let open = self.lines.get_mut(key)?;
+        let result = change(&mut open.line);
+        open.poke(now);
         Some(result)
     }
 
     /// Whether a waiter of that line wants the place in a queue of the server: its own end gives the place up.
     pub fn keeps_place(&mut self, key: &Key) -> bool {
-        let entry = self.lines.get_mut(key).filter(|_| !self.closed);
-        entry.is_some_and(|entry| {
-            let keeps = entry.line.has_waiters();
-            entry.line.placed |= keeps;
+        let open = self.lines.get_mut(key).filter(|_| !self.closed);
+        open.is_some_and(|open| {
+            let keeps = open.line.has_waiters();
+            open.line.placed |= keeps;
             keeps
         })
     }
 
     /// Those whose place in a queue of the server nobody wants any more, for the end of the client.
     pub fn take_places(&mut self) -> Vec<Target> {
-        let placed = self.lines.values_mut().filter(|entry| entry.line.placed);
-        let leave = |entry: &mut Entry| {
-            entry.line.placed = false;
-            entry.target.clone()
+        let placed = self.lines.values_mut().filter(|open| open.line.placed);
+        let leave = |open: &mut OpenLine| {
+            open.line.placed = false;
+            open.target.clone()
         };
         placed.map(leave).collect()
     }
 
     /// Everybody who waits, for the end of the client.
     pub fn take_all(&mut self) -> Vec<Waiter> {
-        std::mem::take(&mut self.lines).into_values().flat_map(|entry| entry.line.into_waiters()).collect()
+        std::mem::take(&mut self.lines).into_values().flat_map(|open| open.line.into_waiters()).collect()
     }
 
     /// Takes out the waiters whose owner has the lock now: they are not to wait behind themselves. Lines of other kinds try again at once.
@@ -251,15 +251,15 @@ impl Lines {
 
     /// The timers of the lines' tasks may be late: each looks now, and tries.
     pub fn hurry(&mut self, now: Instant) {
-        for entry in self.lines.values_mut() {
-            entry.line.pace.hurry(now);
-            entry.nudge.notify_one();
+        for open in self.lines.values_mut() {
+            open.line.pace.hurry(now);
+            open.nudge.notify_one();
         }
     }
 
     /// How the line's last try failed, or that it was answered.
     pub fn note(&mut self, key: &Key, trouble: Option<Error>) {
-        self.lines.get_mut(key).into_iter().for_each(|entry| entry.trouble.clone_from(&trouble));
+        self.lines.get_mut(key).into_iter().for_each(|open| open.trouble.clone_from(&trouble));
     }
 
     /// A try that began at `since` has failed: the waiters that have waited through it, each with its end.
@@ -268,16 +268,16 @@ impl Lines {
             line.pace.deaf(now);
             line.take_all_since(since)
         });
-        let Some(entry) = self.lines.get(key) else { return Vec::new() };
-        failed.into_iter().flatten().map(|place| entry.failed(place, error, now)).collect()
+        let Some(open) = self.lines.get(key) else { return Vec::new() };
+        failed.into_iter().flatten().map(|place| open.failed(place, error, now)).collect()
     }
 
     /// The try for the line's waiter in flight has failed: how that one's wait ends; `None`: it is answered already.
     pub fn fail_head(&mut self, key: &Key, error: &Error, now: Instant) -> Option<Ended> {
         let returned = self.change(key, now, Line::returned)?;
-        let entry = self.lines.get(key)?;
+        let open = self.lines.get(key)?;
         match returned {
-            Returned::Wants(place) => Some(entry.failed(place, error, now)),
+            Returned::Wants(place) => Some(open.failed(place, error, now)),
             Returned::Cancelled(place) => Some((place.waiter, Err(Error::Cancelled))),
             Returned::Late => None,
         }
@@ -293,7 +293,7 @@ impl Lines {
     }
 }
 
-impl Entry {
+impl OpenLine {
     /// The end of a wait that ran out: "not now" if the lock is known to be taken, else that the server did not say.
     fn in_vain(&self, place: Place<Waiter>, now: Instant) -> Ended {
         let target = &place.waiter.target;

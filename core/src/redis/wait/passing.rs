@@ -4,7 +4,7 @@ use tokio::time::timeout;
 
 use crate::base::clock::Instant;
 use crate::base::tasks;
-use crate::engine::gate::Turn;
+use crate::engine::gate::Entry;
 use crate::redis::link::{Reply, Sent};
 use crate::redis::target::{Begun, Target, Tried};
 use crate::redis::wait::acquire::once_more;
@@ -17,7 +17,7 @@ pub struct Pass {
     watched: bool,
     patience: Patience,
     /// None: the heir has been dealt with.
-    turn: Option<Turn>,
+    entry: Option<Entry>,
 }
 
 impl Pass {
@@ -28,13 +28,13 @@ impl Pass {
         let heir = |waiter: &Waiter| (waiter.target.clone(), waiter.watched, waiter.patience);
         let (to, watched, patience) = lines.change(&key, now, |line| line.pass(since, now).map(|place| heir(&place.waiter)))??;
         // One changing call for each owner: with one in flight for the heir, there is no passing.
-        let Some(turn) = redis.gates.try_enter(&to.claim) else {
+        let Some(entry) = redis.gates.try_enter(&to.claim) else {
             let cancelled = lines.change(&key, now, |line| line.put_back()).flatten();
             drop(lines);
             answer_cancelled(cancelled.map(|place| place.waiter));
             return None;
         };
-        Some(Pass { to, watched, patience, turn: Some(turn) })
+        Some(Pass { to, watched, patience, entry: Some(entry) })
     }
 
     /// The server has passed it on, by a call sent at `sent` and answered by `reply`.
@@ -50,7 +50,7 @@ impl Pass {
             return;
         }
         let taken = self.to.taken(reply, self.watched, sent);
-        drop(self.turn.take());
+        drop(self.entry.take());
         match taken {
             Some(taken) => has_it(&self.to, taken),
             None => return_to_line(&self.to),
@@ -60,12 +60,12 @@ impl Pass {
     /// The heir acquires what it has already: that is confirmed, and given back if it is not, as any acquire. Whoever let go is not to
     /// wait for that.
     async fn confirm(mut self) {
-        let (to, Some(turn)) = (self.to.clone(), self.turn.take()) else { return };
+        let (to, Some(entry)) = (self.to.clone(), self.entry.take()) else { return };
         let passed = Sent { connection: None, over: Instant::now() };
         let tried = match to.acquire_call() {
             Ok(mut call) => {
                 call.grants = false;
-                to.acquire(self.watched, to.tries(self.patience.deadline()), Some(Begun { turn, call, tried: None, copies: vec![passed] }))
+                to.acquire(self.watched, to.tries(self.patience.deadline()), Some(Begun { entry, call, tried: None, copies: vec![passed] }))
                     .await
             }
             Err(error) => Err(error),
@@ -84,8 +84,8 @@ impl Pass {
 
     /// It is not known whether it was passed on: what the heir may have got is given back, and it waits on.
     pub fn give_back(mut self, copies: Vec<Sent>) {
-        if let Some(turn) = self.turn.take() {
-            self.to.give_back(turn, 0, copies);
+        if let Some(entry) = self.entry.take() {
+            self.to.give_back(entry, 0, copies);
         }
         return_to_line(&self.to);
     }
@@ -106,7 +106,7 @@ fn has_it(to: &Target, taken: Answer) {
 /// There was nothing to pass on: the heir is to try for itself.
 impl Drop for Pass {
     fn drop(&mut self) {
-        if self.turn.take().is_some() {
+        if self.entry.take().is_some() {
             return_to_line(&self.to);
         }
     }

@@ -6,7 +6,7 @@ use tokio::task::JoinHandle;
 
 use crate::base::clock::Instant;
 use crate::engine::WINDOW;
-use crate::engine::gate::Turn;
+use crate::engine::gate::Entry;
 use crate::engine::holds::{Lapsed, Leaving};
 use crate::redis::kinds::Cx;
 use crate::redis::kinds::script::Call;
@@ -21,7 +21,7 @@ use crate::request::{Answer, Op};
 pub struct Releasing {
     pub leaving: Leaving,
     pub call: Call,
-    turn: Turn,
+    entry: Entry,
     pass: Option<Pass>,
     /// The messages heard before it was sent.
     heard: u64,
@@ -36,7 +36,7 @@ impl Target {
     }
 
     /// Makes ready to release a hold, 0: the latest; or tells why it cannot be.
-    pub fn releasing(&self, number: u64, turn: Turn) -> Result<Releasing> {
+    pub fn releasing(&self, number: u64, entry: Entry) -> Result<Releasing> {
         let now = Instant::now();
         let leaving = match self.redis.holds(|holds| holds.leaving(&self.claim, number, now)) {
             Ok(Some(leaving)) => leaving,
@@ -44,7 +44,7 @@ impl Target {
             Ok(None) => return Err(self.not_held()),
             Err(Lapsed { loss, outlasts }) => {
                 if outlasts {
-                    drop(self.give_back(turn, self.count(), Vec::new()));
+                    drop(self.give_back(entry, self.count(), Vec::new()));
                 }
                 return Err(Error::Lost(loss));
             }
@@ -55,12 +55,12 @@ impl Target {
         let next = pass.as_ref().map_or(("", 0), |pass| (&*pass.to.owner, pass.to.lease.as_millis() as u64));
         let cx = Cx { leave: leaving.leave, lease_ms: leaving.lease.as_millis() as u64, next, ..self.cx() };
         let call = self.call(Op::Release, &cx)?;
-        Ok(Releasing { leaving, call, turn, pass, heard })
+        Ok(Releasing { leaving, call, entry, pass, heard })
     }
 
     /// What the reply to a release means. `repeated`: a copy before this one may have been carried out.
     pub fn released(&self, releasing: Releasing, reply: Reply, sent: Instant, repeated: bool) -> Result<Answer> {
-        let Releasing { leaving, turn, pass, heard, .. } = releasing;
+        let Releasing { leaving, entry, pass, heard, .. } = releasing;
         let now = Instant::now();
         let done = matches!(reply.code, 1 | 2) || (repeated && leaving.leave == 0);
         if done {
@@ -75,7 +75,7 @@ impl Target {
         } else {
             self.missing(&reply);
         }
-        drop(turn);
+        drop(entry);
         match (pass, reply.code) {
             (Some(pass), 2) => pass.done(reply, sent),
             (Some(pass), _) => drop(pass),
@@ -116,19 +116,19 @@ impl Target {
     async fn release_by(&self, tries: Tries, number: u64, first: Option<First>) -> std::result::Result<Answer, Option<Error>> {
         let (releasing, sent) = match first {
             Some(first) => *first,
-            None => (self.releasing(number, self.turn(tries).await.map_err(|_| None)?)?, None),
+            None => (self.releasing(number, self.enter(tries).await.map_err(|_| None)?)?, None),
         };
         match settle(&self.redis, &releasing.call, tries, sent).await {
             Ok(Settled { reply, sent, repeated }) => Ok(self.released(releasing, reply, sent, repeated)?),
             Err(Unsettled { error, copies, .. }) => {
-                let Releasing { leaving, turn, pass, .. } = releasing;
+                let Releasing { leaving, entry, pass, .. } = releasing;
                 // The caller has let go, so nothing may renew it any more; the key is freed as soon as the server can be reached, or by the
                 // caller once the server refuses that no more, or it ends.
                 if matches!(error, Error::Refused { .. }) {
                     self.redis.holds(|holds| holds.unwatch(&self.claim, leaving.number, Instant::now()));
                 } else {
                     self.redis.holds(|holds| holds.forget(&self.claim, leaving.number, Instant::now()));
-                    self.give_back(turn, leaving.leave, copies.clone());
+                    self.give_back(entry, leaving.leave, copies.clone());
                 }
                 if let Some(pass) = pass {
                     pass.give_back(copies);
@@ -141,7 +141,7 @@ impl Target {
     /// Frees everything this owner has, at the end of the client.
     pub async fn free(&self) -> Result<()> {
         let tries = self.tries(None);
-        let _turn = self.turn(tries).await?;
+        let _entry = self.enter(tries).await?;
         let call = self.call(Op::Release, &Cx { lease_ms: 0, ..self.cx() })?;
         settle(&self.redis, &call, tries, None).await.map_err(|unsettled| unsettled.error)?;
         self.redis.holds(|holds| holds.freed(&self.claim));
@@ -149,10 +149,10 @@ impl Target {
     }
 
     /// Frees, in the background, what an owner may hold beyond `leave` by one of `copies`; ends when it is done or the lease has run out.
-    pub fn give_back(&self, turn: Turn, leave: u32, copies: Vec<Sent>) -> JoinHandle<()> {
+    pub fn give_back(&self, entry: Entry, leave: u32, copies: Vec<Sent>) -> JoinHandle<()> {
         let target = self.clone();
         self.redis.io.spawn_present(async move {
-            let _turn = turn;
+            let _entry = entry;
             let give_up = Instant::now() + target.lease.max(target.redis.config.watchdog) + WINDOW;
             if let Ok(call) = target.call(Op::Release, &Cx { leave, lease_ms: 0, ..target.cx() }) {
                 let _ = after(&target.redis, &call, Tries { give_up, ..target.tries(None) }, None, copies).await;

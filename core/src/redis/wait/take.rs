@@ -2,7 +2,7 @@
 
 use tokio::time::timeout;
 
-use crate::engine::gate::Turn;
+use crate::engine::gate::Entry;
 use crate::redis::kinds::script::Call;
 use crate::redis::link::Sent;
 use crate::redis::settle::{Settled, Tries, Unsettled, after};
@@ -11,7 +11,7 @@ use crate::request::error::{Error, Result};
 
 /// An acquire that has begun already.
 pub struct Begun {
-    pub turn: Turn,
+    pub entry: Entry,
     pub call: Call,
     pub tried: Option<Tryout>,
     /// By these it may have been carried out.
@@ -23,11 +23,11 @@ impl Target {
     /// unknown.
     pub async fn acquire(&self, watched: bool, tries: Tries, mut begun: Option<Begun>) -> Result<Tried> {
         loop {
-            let Begun { turn, call, tried, copies } = match begun.take() {
+            let Begun { entry, call, tried, copies } = match begun.take() {
                 Some(begun) => begun,
                 None => {
-                    let turn = self.turn(tries).await?;
-                    Begun { turn, call: self.acquire_call()?, tried: None, copies: Vec::new() }
+                    let entry = self.enter(tries).await?;
+                    Begun { entry, call: self.acquire_call()?, tried: None, copies: Vec::new() }
                 }
             };
             match after(&self.redis, &call, tries, tried, copies).await {
@@ -41,8 +41,8 @@ impl Target {
                     let is_nothing = copies.is_empty() && !is_half_done;
                     let given_back = match is_nothing {
                         true => return Err(error),
-                        false if self.row.0.held => self.give_back(turn, self.count(), copies),
-                        false => self.undo(turn, &call, copies),
+                        false if self.row.0.held => self.give_back(entry, self.count(), copies),
+                        false => self.undo(entry, &call, copies),
                     };
                     if let Some(rest) = held_back {
                         return Ok(Tried::busy(Some(rest)));
