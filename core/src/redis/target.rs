@@ -14,7 +14,7 @@ use crate::engine::pace::Busy;
 use crate::engine::word::AN_ANSWER;
 use crate::redis::Redis;
 use crate::redis::kinds::script::{Call, Script, script};
-use crate::redis::kinds::{self, Cx, PERMITS_AT_ONCE, Row};
+use crate::redis::kinds::{self, Inputs, PERMITS_AT_ONCE, Row};
 use crate::redis::link::{Outcome, Reply};
 use crate::redis::settle::{Settled, Tries, settle};
 use crate::request::error::{Error, Result};
@@ -115,10 +115,10 @@ impl Target {
         self.response == self.redis.config.response_timeout && self.retry_for == self.redis.config.retry_for
     }
 
-    pub fn cx(&self) -> Cx<'_> {
+    pub fn inputs(&self) -> Inputs<'_> {
         let (name, owner, lease_ms) = (&*self.claim.name, &*self.owner, self.lease.as_millis() as u64);
         let keep = 2 * (self.response + self.retry_for + self.redis.config.watchdog);
-        Cx {
+        Inputs {
             name,
             owner,
             lease_ms,
@@ -136,9 +136,9 @@ impl Target {
         }
     }
 
-    pub fn call(&self, op: Op, cx: &Cx) -> Result<Call> {
+    pub fn call(&self, op: Op, inputs: &Inputs) -> Result<Call> {
         let none = || Error::Unsupported(format!("the kind {} of `{}` has no {op:?}", self.claim.kind, self.plain_name()));
-        self.row.1.call(op, cx).ok_or_else(none)
+        self.row.1.call(op, inputs).ok_or_else(none)
     }
 
     /// How many holds its owner has, as far as this side knows.
@@ -149,7 +149,7 @@ impl Target {
     pub fn acquire_call(&self) -> Result<Call> {
         let count = self.count();
         let known = if self.row.0.fenced { self.redis.holds(|holds| holds.known(&self.claim)) } else { 0 };
-        let mut call = self.call(Op::Acquire, &Cx { want: count + 1, known, ..self.cx() })?;
+        let mut call = self.call(Op::Acquire, &Inputs { want: count + 1, known, ..self.inputs() })?;
         call.confirmed = call.changes();
         if self.redis.config.quarantine {
             call.grants = call.changes() && count == 0;
@@ -236,7 +236,7 @@ impl Target {
         let tries = self.tries(None);
         let mut holder = String::new();
         loop {
-            let call = self.call(Op::ForceRelease, &Cx { holder: &holder, ..self.cx() })?;
+            let call = self.call(Op::ForceRelease, &Inputs { holder: &holder, ..self.inputs() })?;
             // Before it is sent: the watchdog may find the holds gone before this hears the answer.
             self.redis.holds(|holds| holds.force(&self.claim.name, true));
             let settled = settle(&self.redis, &call, tries, None).await;

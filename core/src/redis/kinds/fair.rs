@@ -2,7 +2,7 @@
 //! `getNonReentrantFairLock`.
 
 use super::plain::{self, Plain};
-use super::{Cx, Kind, Wake, prefixed};
+use super::{Inputs, Kind, Wake, prefixed};
 use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::Op;
 
@@ -20,29 +20,31 @@ fn over_queue(script: &'static Script, name: &str) -> Call {
     call.key("deadlines", prefixed("redisson_lock_timeout", name)).key("seen", prefixed("redlatch_lock_seen", name))
 }
 
-fn to_waiters(call: Call, cx: &Cx) -> Call {
-    cx.to_waiters(call, plain::channel(cx.name)).not_after()
+fn to_waiters(call: Call, inputs: &Inputs) -> Call {
+    inputs.to_waiters(call, plain::channel(inputs.name)).not_after()
 }
 
 impl Kind for Fair {
-    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
+    fn call(&self, op: Op, inputs: &Inputs) -> Option<Call> {
         let call = match op {
-            Op::Acquire => over_queue(&ACQUIRE, cx.name)
-                .arg("lease", cx.lease_ms)
-                .arg("owner", cx.owner)
-                .arg("want", cx.want)
+            Op::Acquire => over_queue(&ACQUIRE, inputs.name)
+                .arg("lease", inputs.lease_ms)
+                .arg("owner", inputs.owner)
+                .arg("want", inputs.want)
                 .arg("again", u8::from(self.reentrant))
-                .arg("stands", u8::from(cx.waits))
-                .arg("share", cx.share_ms),
-            Op::Release => over_queue(&RELEASE, cx.name).arg("owner", cx.owner).arg("leave", cx.leave).arg("lease", cx.lease_ms),
-            Op::ForceRelease => over_queue(&FORCE_RELEASE, cx.name).arg("holder", cx.holder),
-            _ => return Plain.call(op, cx),
+                .arg("stands", u8::from(inputs.waits))
+                .arg("share", inputs.share_ms),
+            Op::Release => {
+                over_queue(&RELEASE, inputs.name).arg("owner", inputs.owner).arg("leave", inputs.leave).arg("lease", inputs.lease_ms)
+            }
+            Op::ForceRelease => over_queue(&FORCE_RELEASE, inputs.name).arg("holder", inputs.holder),
+            _ => return Plain.call(op, inputs),
         };
-        Some(to_waiters(call, cx))
+        Some(to_waiters(call, inputs))
     }
 
-    fn leave(&self, cx: &Cx) -> Option<Call> {
-        Some(to_waiters(over_queue(&LEAVE, cx.name).arg("owner", cx.owner), cx))
+    fn leave(&self, inputs: &Inputs) -> Option<Call> {
+        Some(to_waiters(over_queue(&LEAVE, inputs.name).arg("owner", inputs.owner), inputs))
     }
 
     fn renew(&self, client: &str, lease_ms: u64, exact: bool) -> Option<Call> {

@@ -1,7 +1,7 @@
 //! The lock whose every hold has a number greater than all before: the reentrant one that counts. Redisson's `getFencedLock`.
 
 use super::plain::{self, Plain};
-use super::{Cx, Kind, Wake, prefixed};
+use super::{Inputs, Kind, Wake, prefixed};
 use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::Op;
 
@@ -15,16 +15,23 @@ fn tokens_of(name: &str) -> String {
 pub struct Fenced;
 
 impl Kind for Fenced {
-    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
-        let tokens = tokens_of(cx.name);
+    fn call(&self, op: Op, inputs: &Inputs) -> Option<Call> {
+        let tokens = tokens_of(inputs.name);
         match op {
             Op::Acquire => {
-                let call = Call::new(&ACQUIRE).key("lock", cx.name).key("tokens", tokens);
-                Some(call.arg("lease", cx.lease_ms).arg("owner", cx.owner).arg("want", cx.want).resent().arg("known", cx.known).not_after())
+                let call = Call::new(&ACQUIRE).key("lock", inputs.name).key("tokens", tokens);
+                Some(
+                    call.arg("lease", inputs.lease_ms)
+                        .arg("owner", inputs.owner)
+                        .arg("want", inputs.want)
+                        .resent()
+                        .arg("known", inputs.known)
+                        .not_after(),
+                )
             }
-            Op::Release => Some(plain::release(cx, &tokens, &plain::channel(cx.name)).beside(tokens_of)),
-            Op::Inspect => Some(Call::new(&INSPECT).key("lock", cx.name).key("tokens", tokens).arg("owner", cx.owner)),
-            _ => Plain.call(op, cx),
+            Op::Release => Some(plain::release(inputs, &tokens, &plain::channel(inputs.name)).beside(tokens_of)),
+            Op::Inspect => Some(Call::new(&INSPECT).key("lock", inputs.name).key("tokens", tokens).arg("owner", inputs.owner)),
+            _ => Plain.call(op, inputs),
         }
     }
 

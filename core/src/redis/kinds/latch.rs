@@ -1,7 +1,7 @@
 //! Waiting until something has happened so many times. Redisson's `getCountDownLatch`.
 
 use super::semaphore::{INSPECT, delete, live_for};
-use super::{Cx, Kind, Wake, at_least};
+use super::{Inputs, Kind, Wake, at_least};
 use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::error::Result;
 use crate::request::{Op, Request};
@@ -15,8 +15,8 @@ fn channel(name: &str) -> String {
     format!("redisson_countdownlatch__channel__{{{name}}}")
 }
 
-fn to_waiters(call: Call, cx: &Cx) -> Call {
-    cx.to_waiters(call, channel(cx.name))
+fn to_waiters(call: Call, inputs: &Inputs) -> Call {
+    inputs.to_waiters(call, channel(inputs.name))
 }
 
 pub struct Latch;
@@ -26,17 +26,17 @@ impl Kind for Latch {
         if request.op == Op::TrySet { at_least(1, "count", request) } else { Ok(()) }
     }
 
-    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
+    fn call(&self, op: Op, inputs: &Inputs) -> Option<Call> {
         Some(match op {
-            Op::Acquire => Call::new(&AWAIT).key("latch", cx.name),
+            Op::Acquire => Call::new(&AWAIT).key("latch", inputs.name),
             Op::TrySet => {
-                let call = cx.once(&TRY_SET, "latch").arg("count", cx.number(0));
-                to_waiters(call, cx).arg("keep", cx.keep_ms).not_after()
+                let call = inputs.once(&TRY_SET, "latch").arg("count", inputs.number(0));
+                to_waiters(call, inputs).arg("keep", inputs.keep_ms).not_after()
             }
-            Op::CountDown => to_waiters(cx.once(&COUNT_DOWN, "latch"), cx).arg("keep", cx.keep_ms).not_after(),
-            Op::Inspect => Call::new(&INSPECT).key("count", cx.name),
-            Op::LiveFor => live_for(self, cx),
-            Op::Delete => to_waiters(delete(cx, "1"), cx).arg("keep", cx.keep_ms).not_after(),
+            Op::CountDown => to_waiters(inputs.once(&COUNT_DOWN, "latch"), inputs).arg("keep", inputs.keep_ms).not_after(),
+            Op::Inspect => Call::new(&INSPECT).key("count", inputs.name),
+            Op::LiveFor => live_for(self, inputs),
+            Op::Delete => to_waiters(delete(inputs, "1"), inputs).arg("keep", inputs.keep_ms).not_after(),
             _ => return None,
         })
     }

@@ -29,21 +29,21 @@ pub trait Kind: Send + Sync {
         Ok(())
     }
     /// The call that carries out `op`; `None`: this kind has no such operation.
-    fn call(&self, op: Op, cx: &Cx) -> Option<Call>;
+    fn call(&self, op: Op, inputs: &Inputs) -> Option<Call>;
     /// The call by which a waiter gives up its place in the server's queue; `None`: this kind has none.
-    fn leave(&self, _: &Cx) -> Option<Call> {
+    fn leave(&self, _: &Inputs) -> Option<Call> {
         None
     }
     /// The call that takes back what an acquire without a hold may have taken unknown to anybody; `None`: it takes nothing.
-    fn undo(&self, _: &Cx) -> Option<Call> {
+    fn undo(&self, _: &Inputs) -> Option<Call> {
         None
     }
-    /// How much a waiter wants at once of what there may be several of. `numbers` as in [`Cx::numbers`].
+    /// How much a waiter wants at once of what there may be several of. `numbers` as in [`Inputs::numbers`].
     fn wants(&self, _numbers: &[i64]) -> u64 {
         1
     }
     /// What an acquire is told of what it took, where that has a name: the first permit's id in two halves. `owner` as in
-    /// [`Cx::owner`].
+    /// [`Inputs::owner`].
     fn named(&self, _owner: &str) -> Vec<i64> {
         Vec::new()
     }
@@ -63,7 +63,7 @@ pub trait Kind: Send + Sync {
     fn shared_key(&self, _name: &str) -> Option<String> {
         None
     }
-    /// How a waiter hears of a release. `owner` as in [`Cx::owner`].
+    /// How a waiter hears of a release. `owner` as in [`Inputs::owner`].
     fn wake(&self, name: &str, owner: &str) -> Wake;
 }
 
@@ -167,7 +167,7 @@ pub(crate) fn find(name: &str) -> Option<Row> {
 
 /// What a call may need to know.
 #[doc(hidden)]
-pub struct Cx<'a> {
+pub struct Inputs<'a> {
     /// The raw name: prefix and all.
     pub name: &'a str,
     /// The owner's field, `<client uuid>:<number>`.
@@ -196,7 +196,7 @@ pub struct Cx<'a> {
     pub keep_ms: u64,
 }
 
-impl Cx<'_> {
+impl Inputs<'_> {
     /// 0 where the request has none.
     pub(crate) fn number(&self, at: usize) -> i64 {
         self.numbers.get(at).copied().unwrap_or_default()

@@ -1,6 +1,6 @@
 //! The lock of several values of one group, taken in one call: all or none. Redisson's `getMultiLock(group, values)`.
 
-use super::{Cx, Kind, Wake, plain};
+use super::{Inputs, Kind, Wake, plain};
 use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::error::Result;
 use crate::request::owner::OwnerField;
@@ -18,9 +18,9 @@ static INSPECT: Script = script!("multi/inspect", "_look", "_kind", "multi/_valu
 static RENEW: Script = script!("multi/renew", "_look", "_live", "multi/_values");
 
 /// A call about the group; its values are behind its other arguments.
-fn call(script: &'static Script, cx: &Cx, arguments: impl FnOnce(Call, &str, &str) -> Call) -> Call {
-    let (group, fields) = fields(cx.name);
-    let call = arguments(Call::new(script).key("group", group), group, &owner(cx.owner, &fields));
+fn call(script: &'static Script, inputs: &Inputs, arguments: impl FnOnce(Call, &str, &str) -> Call) -> Call {
+    let (group, fields) = fields(inputs.name);
+    let call = arguments(Call::new(script).key("group", group), group, &owner(inputs.owner, &fields));
     fields.iter().fold(call, |call, field| call.arg("values…", field))
 }
 
@@ -36,18 +36,18 @@ impl Kind for Multi {
         if request.name.contains('\0') { Ok(()) } else { Err(no_values(&request.name)) }
     }
 
-    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
-        let to_waiters = |call, group: &str| cx.to_waiters(call, plain::channel(group)).not_after();
+    fn call(&self, op: Op, inputs: &Inputs) -> Option<Call> {
+        let to_waiters = |call, group: &str| inputs.to_waiters(call, plain::channel(group)).not_after();
         Some(match op {
-            Op::Acquire => call(&ACQUIRE, cx, |call, _, owner| {
-                let call = call.arg("lease", cx.lease_ms).arg("owner", owner).arg("want", cx.want);
-                call.arg("stem", format_args!("{}:", cx.owner)).not_after()
+            Op::Acquire => call(&ACQUIRE, inputs, |call, _, owner| {
+                let call = call.arg("lease", inputs.lease_ms).arg("owner", owner).arg("want", inputs.want);
+                call.arg("stem", format_args!("{}:", inputs.owner)).not_after()
             }),
-            Op::Release => call(&RELEASE, cx, |call, group, owner| {
-                to_waiters(call.arg("owner", owner).arg("leave", cx.leave).arg("lease", cx.lease_ms), group)
+            Op::Release => call(&RELEASE, inputs, |call, group, owner| {
+                to_waiters(call.arg("owner", owner).arg("leave", inputs.leave).arg("lease", inputs.lease_ms), group)
             }),
-            Op::ForceRelease => call(&FORCE_RELEASE, cx, |call, group, _| to_waiters(call.arg("holder", cx.holder), group)),
-            Op::Inspect => call(&INSPECT, cx, |call, _, owner| call.arg("owner", owner)),
+            Op::ForceRelease => call(&FORCE_RELEASE, inputs, |call, group, _| to_waiters(call.arg("holder", inputs.holder), group)),
+            Op::Inspect => call(&INSPECT, inputs, |call, _, owner| call.arg("owner", owner)),
             _ => return None,
         })
     }

@@ -1,7 +1,7 @@
 //! The lock that its owner may not take twice: the reentrant one with another acquire. Redisson's `getNonReentrantLock`.
 
 use super::plain::Plain;
-use super::{Cx, Kind, Wake};
+use super::{Inputs, Kind, Wake};
 use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::Op;
 
@@ -10,13 +10,13 @@ static ACQUIRE: Script = script!("non_reentrant/acquire", "_look", "_kind", "_en
 pub struct NonReentrant;
 
 impl Kind for NonReentrant {
-    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
+    fn call(&self, op: Op, inputs: &Inputs) -> Option<Call> {
         match op {
             Op::Acquire => {
-                let call = Call::new(&ACQUIRE).key("lock", cx.name).arg("lease", cx.lease_ms).arg("owner", cx.owner);
-                Some(call.arg("want", cx.want).not_after())
+                let call = Call::new(&ACQUIRE).key("lock", inputs.name).arg("lease", inputs.lease_ms).arg("owner", inputs.owner);
+                Some(call.arg("want", inputs.want).not_after())
             }
-            _ => Plain.call(op, cx),
+            _ => Plain.call(op, inputs),
         }
     }
 

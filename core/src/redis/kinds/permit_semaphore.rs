@@ -3,7 +3,7 @@
 //! [`Permits`] are anybody's who knows the id; a [`Permit`] is held by one owner, and renewed. To the server they are the same.
 
 use super::semaphore::{RELEASE as ADD, TRY_SET, channel, live_for, permits, to_waiters};
-use super::{Cx, Kind, PERMITS_AT_ONCE, Wake, at_least};
+use super::{Inputs, Kind, PERMITS_AT_ONCE, Wake, at_least};
 use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::error::{Error, Result};
 use crate::request::permit_id::PermitId;
@@ -23,8 +23,8 @@ fn leases(name: &str) -> String {
     if name.contains('{') { format!("{name}:timeout") } else { format!("{{{name}}}:timeout") }
 }
 
-fn of(script: &'static Script, cx: &Cx) -> Call {
-    Call::new(script).key("permits", cx.name).key("leases", leases(cx.name))
+fn of(script: &'static Script, inputs: &Inputs) -> Call {
+    Call::new(script).key("permits", inputs.name).key("leases", leases(inputs.name))
 }
 
 fn with(call: Call, ids: impl IntoIterator<Item = PermitId>) -> Call {
@@ -32,30 +32,32 @@ fn with(call: Call, ids: impl IntoIterator<Item = PermitId>) -> Call {
 }
 
 /// Those of an acquire: as many as it asks for, from the owner's own on.
-fn own(cx: &Cx) -> impl Iterator<Item = PermitId> {
-    let (first, count) = (PermitId::of(cx.owner), cx.numbers.first().copied().unwrap_or(1));
+fn own(inputs: &Inputs) -> impl Iterator<Item = PermitId> {
+    let (first, count) = (PermitId::of(inputs.owner), inputs.numbers.first().copied().unwrap_or(1));
     (0..count).map(move |at| first.after(at))
 }
 
-fn acquire(cx: &Cx, ids: impl IntoIterator<Item = PermitId>) -> Call {
-    with(to_waiters(of(&ACQUIRE, cx).arg("lease", cx.lease_ms), cx).not_after(), ids)
+fn acquire(inputs: &Inputs, ids: impl IntoIterator<Item = PermitId>) -> Call {
+    with(to_waiters(of(&ACQUIRE, inputs).arg("lease", inputs.lease_ms), inputs).not_after(), ids)
 }
 
-fn release(cx: &Cx, ids: impl IntoIterator<Item = PermitId>) -> Call {
-    with(to_waiters(of(&RELEASE, cx), cx).resent().not_after(), ids)
+fn release(inputs: &Inputs, ids: impl IntoIterator<Item = PermitId>) -> Call {
+    with(to_waiters(of(&RELEASE, inputs), inputs).resent().not_after(), ids)
 }
 
 /// What is asked of the semaphore, whoever has permits of it.
-fn ask(op: Op, cx: &Cx) -> Option<Call> {
+fn ask(op: Op, inputs: &Inputs) -> Option<Call> {
     Some(match op {
         Op::TrySet | Op::Add => {
-            let call = cx.once(if op == Op::Add { &ADD } else { &TRY_SET }, "permits").arg("count", cx.number(0));
-            to_waiters(call.arg(if op == Op::Add { "existing" } else { "ttl" }, 0), cx).arg("keep", cx.keep_ms).not_after()
+            let call = inputs.once(if op == Op::Add { &ADD } else { &TRY_SET }, "permits").arg("count", inputs.number(0));
+            to_waiters(call.arg(if op == Op::Add { "existing" } else { "ttl" }, 0), inputs).arg("keep", inputs.keep_ms).not_after()
         }
-        Op::Set => to_waiters(of(&SET, cx).arg("count", cx.number(0)), cx).not_after(),
-        Op::Inspect => of(&INSPECT, cx),
-        Op::LiveFor => live_for(&Permits, cx),
-        Op::Delete => of(&DELETE, cx).key("request", &cx.request).remembered(&cx.request).arg("keep", cx.keep_ms).not_after(),
+        Op::Set => to_waiters(of(&SET, inputs).arg("count", inputs.number(0)), inputs).not_after(),
+        Op::Inspect => of(&INSPECT, inputs),
+        Op::LiveFor => live_for(&Permits, inputs),
+        Op::Delete => {
+            of(&DELETE, inputs).key("request", &inputs.request).remembered(&inputs.request).arg("keep", inputs.keep_ms).not_after()
+        }
         _ => return None,
     })
 }
@@ -76,17 +78,17 @@ impl Kind for Permits {
         }
     }
 
-    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
+    fn call(&self, op: Op, inputs: &Inputs) -> Option<Call> {
         Some(match op {
-            Op::Acquire => acquire(cx, own(cx)),
-            Op::Release if cx.numbers.len() < 2 => release(cx, own(cx)),
-            Op::Release => release(cx, PermitId::all(cx.numbers)),
+            Op::Acquire => acquire(inputs, own(inputs)),
+            Op::Release if inputs.numbers.len() < 2 => release(inputs, own(inputs)),
+            Op::Release => release(inputs, PermitId::all(inputs.numbers)),
             Op::Extend => {
-                let call = of(&EXTEND, cx).arg("lease", cx.lease_ms).bytes("id", &PermitId::first(cx.numbers).to_bytes());
-                to_waiters(call, cx).not_after()
+                let call = of(&EXTEND, inputs).arg("lease", inputs.lease_ms).bytes("id", &PermitId::first(inputs.numbers).to_bytes());
+                to_waiters(call, inputs).not_after()
             }
-            Op::Lease => Call::new(&LEASE).key("leases", leases(cx.name)).bytes("id", &PermitId::first(cx.numbers).to_bytes()),
-            op => return ask(op, cx),
+            Op::Lease => Call::new(&LEASE).key("leases", leases(inputs.name)).bytes("id", &PermitId::first(inputs.numbers).to_bytes()),
+            op => return ask(op, inputs),
         })
     }
 
@@ -94,8 +96,8 @@ impl Kind for Permits {
         permits(numbers)
     }
 
-    fn undo(&self, cx: &Cx) -> Option<Call> {
-        Some(release(cx, own(cx)))
+    fn undo(&self, inputs: &Inputs) -> Option<Call> {
+        Some(release(inputs, own(inputs)))
     }
 
     fn keys(&self, name: &str) -> Vec<String> {
@@ -115,11 +117,11 @@ impl Kind for Permits {
 pub struct Permit;
 
 impl Kind for Permit {
-    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
+    fn call(&self, op: Op, inputs: &Inputs) -> Option<Call> {
         Some(match op {
-            Op::Acquire => acquire(cx, [PermitId::of(cx.owner)]),
-            Op::Release => release(cx, [PermitId::of(cx.owner)]),
-            Op::Inspect => of(&INSPECT, cx),
+            Op::Acquire => acquire(inputs, [PermitId::of(inputs.owner)]),
+            Op::Release => release(inputs, [PermitId::of(inputs.owner)]),
+            Op::Inspect => of(&INSPECT, inputs),
             // The rest is about the semaphore, see Permits.
             _ => return None,
         })

@@ -1,6 +1,6 @@
 //! The reentrant lock: one hash, the owner's field counts its holds. Redisson's `getLock`.
 
-use super::{Cx, Kind, Wake, prefixed, renewal};
+use super::{Inputs, Kind, Wake, prefixed, renewal};
 use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::Op;
 
@@ -18,26 +18,30 @@ pub fn channel(name: &str) -> String {
 }
 
 /// The release of a lock whose fencing tokens are counted in `tokens`, if it has any, and whose waiters listen on `channel`, if they do.
-pub fn release(cx: &Cx, tokens: &str, channel: &str) -> Call {
-    let call = Call::new(&RELEASE).key("lock", cx.name).arg("owner", cx.owner).arg("leave", cx.leave).arg("lease", cx.lease_ms);
-    let call = call.arg("next_owner", cx.next.0).arg("next_lease", cx.next.1).arg("tokens", tokens);
-    cx.to_waiters(call, channel).not_after()
+pub fn release(inputs: &Inputs, tokens: &str, channel: &str) -> Call {
+    let call =
+        Call::new(&RELEASE).key("lock", inputs.name).arg("owner", inputs.owner).arg("leave", inputs.leave).arg("lease", inputs.lease_ms);
+    let call = call.arg("next_owner", inputs.next.0).arg("next_lease", inputs.next.1).arg("tokens", tokens);
+    inputs.to_waiters(call, channel).not_after()
 }
 
 /// The forced release of a lock whose waiters listen on `channel`, if they do.
-pub fn force_release(cx: &Cx, channel: &str) -> Call {
-    cx.to_waiters(Call::new(&FORCE_RELEASE).key("lock", cx.name).arg("holder", cx.holder), channel).not_after()
+pub fn force_release(inputs: &Inputs, channel: &str) -> Call {
+    inputs.to_waiters(Call::new(&FORCE_RELEASE).key("lock", inputs.name).arg("holder", inputs.holder), channel).not_after()
 }
 
 impl Kind for Plain {
-    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
+    fn call(&self, op: Op, inputs: &Inputs) -> Option<Call> {
         Some(match op {
-            Op::Acquire => {
-                Call::new(&ACQUIRE).key("lock", cx.name).arg("lease", cx.lease_ms).arg("owner", cx.owner).arg("want", cx.want).not_after()
-            }
-            Op::Release => release(cx, "", &channel(cx.name)),
-            Op::ForceRelease => force_release(cx, &channel(cx.name)),
-            Op::Inspect => Call::new(&INSPECT).key("lock", cx.name).arg("owner", cx.owner),
+            Op::Acquire => Call::new(&ACQUIRE)
+                .key("lock", inputs.name)
+                .arg("lease", inputs.lease_ms)
+                .arg("owner", inputs.owner)
+                .arg("want", inputs.want)
+                .not_after(),
+            Op::Release => release(inputs, "", &channel(inputs.name)),
+            Op::ForceRelease => force_release(inputs, &channel(inputs.name)),
+            Op::Inspect => Call::new(&INSPECT).key("lock", inputs.name).arg("owner", inputs.owner),
             _ => return None,
         })
     }

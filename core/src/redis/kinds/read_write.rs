@@ -1,6 +1,6 @@
 //! The lock that many may hold for reading, or one for writing, who may read as well. Redisson's `getReadWriteLock`.
 
-use super::{Cx, Kind, Wake, prefixed, renewal};
+use super::{Inputs, Kind, Wake, prefixed, renewal};
 use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::Op;
 
@@ -22,20 +22,24 @@ fn hold_keys(lock: &str) -> String {
     if lock.contains('{') { format!("{lock}:*:rwlock_timeout:*") } else { format!("{{{lock}}}:*:rwlock_timeout:*") }
 }
 
-fn to_waiters(call: Call, cx: &Cx) -> Option<Call> {
-    Some(cx.to_waiters(call, channel(cx.name)).not_after())
+fn to_waiters(call: Call, inputs: &Inputs) -> Option<Call> {
+    Some(inputs.to_waiters(call, channel(inputs.name)).not_after())
 }
 
 pub struct Read;
 
 impl Kind for Read {
-    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
-        let of = |script: &'static Script| Call::new(script).key("lock", cx.name).beside(hold_keys);
+    fn call(&self, op: Op, inputs: &Inputs) -> Option<Call> {
+        let of = |script: &'static Script| Call::new(script).key("lock", inputs.name).beside(hold_keys);
         match op {
-            Op::Acquire => Some(of(&READ_ACQUIRE).arg("lease", cx.lease_ms).arg("owner", cx.owner).arg("want", cx.want).not_after()),
-            Op::Release => to_waiters(of(&READ_RELEASE).arg("owner", cx.owner).arg("leave", cx.leave).arg("lease", cx.lease_ms), cx),
-            Op::ForceRelease => to_waiters(of(&READ_FORCE_RELEASE).arg("holder", cx.holder), cx),
-            Op::Inspect => Some(of(&INSPECT).arg("owner", cx.owner).arg("writes", 0)),
+            Op::Acquire => {
+                Some(of(&READ_ACQUIRE).arg("lease", inputs.lease_ms).arg("owner", inputs.owner).arg("want", inputs.want).not_after())
+            }
+            Op::Release => {
+                to_waiters(of(&READ_RELEASE).arg("owner", inputs.owner).arg("leave", inputs.leave).arg("lease", inputs.lease_ms), inputs)
+            }
+            Op::ForceRelease => to_waiters(of(&READ_FORCE_RELEASE).arg("holder", inputs.holder), inputs),
+            Op::Inspect => Some(of(&INSPECT).arg("owner", inputs.owner).arg("writes", 0)),
             _ => None,
         }
     }
@@ -52,20 +56,20 @@ impl Kind for Read {
 pub struct Write;
 
 impl Kind for Write {
-    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
-        let of = |script: &'static Script| Call::new(script).key("lock", cx.name).beside(hold_keys);
+    fn call(&self, op: Op, inputs: &Inputs) -> Option<Call> {
+        let of = |script: &'static Script| Call::new(script).key("lock", inputs.name).beside(hold_keys);
         let writer = |owner: &str| if owner.is_empty() { String::new() } else { format!("{owner}:write") };
         match op {
             Op::Acquire => {
-                let call = of(&WRITE_ACQUIRE).arg("lease", cx.lease_ms).arg("owner", writer(cx.owner)).arg("want", cx.want);
-                Some(call.arg("reader", cx.owner).arg("forever", u8::from(cx.forever)).not_after())
+                let call = of(&WRITE_ACQUIRE).arg("lease", inputs.lease_ms).arg("owner", writer(inputs.owner)).arg("want", inputs.want);
+                Some(call.arg("reader", inputs.owner).arg("forever", u8::from(inputs.forever)).not_after())
             }
             Op::Release => {
-                let call = of(&WRITE_RELEASE).arg("owner", writer(cx.owner)).arg("leave", cx.leave).arg("lease", cx.lease_ms);
-                to_waiters(call.arg("next_owner", writer(cx.next.0)).arg("next_lease", cx.next.1), cx)
+                let call = of(&WRITE_RELEASE).arg("owner", writer(inputs.owner)).arg("leave", inputs.leave).arg("lease", inputs.lease_ms);
+                to_waiters(call.arg("next_owner", writer(inputs.next.0)).arg("next_lease", inputs.next.1), inputs)
             }
-            Op::ForceRelease => to_waiters(of(&WRITE_FORCE_RELEASE).arg("holder", cx.holder), cx),
-            Op::Inspect => Some(of(&INSPECT).arg("owner", writer(cx.owner)).arg("writes", 1)),
+            Op::ForceRelease => to_waiters(of(&WRITE_FORCE_RELEASE).arg("holder", inputs.holder), inputs),
+            Op::Inspect => Some(of(&INSPECT).arg("owner", writer(inputs.owner)).arg("writes", 1)),
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! Permits that anybody takes and anybody gives back. Redisson's `getSemaphore`.
 
-use super::{Cx, Kind, Wake, at_least, prefixed};
+use super::{Inputs, Kind, Wake, at_least, prefixed};
 use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::error::Result;
 use crate::request::{Op, Request};
@@ -23,27 +23,27 @@ pub fn permits(numbers: &[i64]) -> u64 {
     numbers.first().map_or(1, |count| count.unsigned_abs())
 }
 
-pub fn to_waiters(call: Call, cx: &Cx) -> Call {
-    cx.to_waiters(call, channel(cx.name))
+pub fn to_waiters(call: Call, inputs: &Inputs) -> Call {
+    inputs.to_waiters(call, channel(inputs.name))
 }
 
 /// The call that gives what nobody holds an end, see [`Op::LiveFor`].
-pub fn live_for(kind: &dyn Kind, cx: &Cx) -> Call {
-    let call = kind.keys(cx.name).iter().fold(Call::new(&LIVE_FOR), |call, key| call.key("keys…", key));
-    let call = call.key("keys…", &cx.request).remembered(&cx.request);
-    let call = call.arg("ttl", cx.number(0)).arg("when", cx.number(1)).arg("since", cx.number(2));
-    call.arg("keep", cx.keep_ms).not_after()
+pub fn live_for(kind: &dyn Kind, inputs: &Inputs) -> Call {
+    let call = kind.keys(inputs.name).iter().fold(Call::new(&LIVE_FOR), |call, key| call.key("keys…", key));
+    let call = call.key("keys…", &inputs.request).remembered(&inputs.request);
+    let call = call.arg("ttl", inputs.number(0)).arg("when", inputs.number(1)).arg("since", inputs.number(2));
+    call.arg("keep", inputs.keep_ms).not_after()
 }
 
 /// The call that deletes a semaphore, or a latch whose waiters are told `message`; without its waiters' channel and its end.
-pub fn delete(cx: &Cx, message: &str) -> Call {
-    cx.once(&DELETE, "count").arg("message", message)
+pub fn delete(inputs: &Inputs, message: &str) -> Call {
+    inputs.once(&DELETE, "count").arg("message", message)
 }
 
 /// `existing`: only if there is such a semaphore.
-fn release(cx: &Cx, existing: bool) -> Call {
-    let call = cx.once(&RELEASE, "permits").arg("count", cx.number(0)).arg("existing", u8::from(existing));
-    to_waiters(call, cx).arg("keep", cx.keep_ms).not_after()
+fn release(inputs: &Inputs, existing: bool) -> Call {
+    let call = inputs.once(&RELEASE, "permits").arg("count", inputs.number(0)).arg("existing", u8::from(existing));
+    to_waiters(call, inputs).arg("keep", inputs.keep_ms).not_after()
 }
 
 pub struct Semaphore;
@@ -57,19 +57,19 @@ impl Kind for Semaphore {
         }
     }
 
-    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
+    fn call(&self, op: Op, inputs: &Inputs) -> Option<Call> {
         Some(match op {
-            Op::Acquire => cx.once(&ACQUIRE, "permits").arg("count", cx.number(0)).arg("keep", cx.keep_ms).not_after(),
-            Op::Release | Op::Add => release(cx, false),
-            Op::ReleaseIfExists => release(cx, true),
-            Op::Drain => cx.once(&DRAIN, "permits").arg("keep", cx.keep_ms).not_after(),
+            Op::Acquire => inputs.once(&ACQUIRE, "permits").arg("count", inputs.number(0)).arg("keep", inputs.keep_ms).not_after(),
+            Op::Release | Op::Add => release(inputs, false),
+            Op::ReleaseIfExists => release(inputs, true),
+            Op::Drain => inputs.once(&DRAIN, "permits").arg("keep", inputs.keep_ms).not_after(),
             Op::TrySet => {
-                let call = cx.once(&TRY_SET, "permits").arg("count", cx.number(0)).arg("ttl", cx.number(1));
-                to_waiters(call, cx).arg("keep", cx.keep_ms).not_after()
+                let call = inputs.once(&TRY_SET, "permits").arg("count", inputs.number(0)).arg("ttl", inputs.number(1));
+                to_waiters(call, inputs).arg("keep", inputs.keep_ms).not_after()
             }
-            Op::Inspect => Call::new(&INSPECT).key("count", cx.name),
-            Op::LiveFor => live_for(self, cx),
-            Op::Delete => to_waiters(delete(cx, ""), cx).arg("keep", cx.keep_ms).not_after(),
+            Op::Inspect => Call::new(&INSPECT).key("count", inputs.name),
+            Op::LiveFor => live_for(self, inputs),
+            Op::Delete => to_waiters(delete(inputs, ""), inputs).arg("keep", inputs.keep_ms).not_after(),
             _ => return None,
         })
     }
@@ -78,9 +78,9 @@ impl Kind for Semaphore {
         permits(numbers)
     }
 
-    fn undo(&self, cx: &Cx) -> Option<Call> {
-        let call = Call::new(&UNDO).key("permits", cx.name).key("request", &cx.request).arg("count", cx.number(0));
-        Some(to_waiters(call, cx).not_after())
+    fn undo(&self, inputs: &Inputs) -> Option<Call> {
+        let call = Call::new(&UNDO).key("permits", inputs.name).key("request", &inputs.request).arg("count", inputs.number(0));
+        Some(to_waiters(call, inputs).not_after())
     }
 
     fn wake(&self, name: &str, _: &str) -> Wake {

@@ -1,7 +1,7 @@
 //! The spin lock: the reentrant one, whose waiters ask now and then instead of listening. Redisson's `getSpinLock`.
 
 use super::plain::{self, Plain};
-use super::{Cx, Kind, Wake};
+use super::{Inputs, Kind, Wake};
 use crate::redis::kinds::script::Call;
 use crate::request::Op;
 
@@ -11,11 +11,11 @@ static DELAYS: [u64; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 pub struct Spin;
 
 impl Kind for Spin {
-    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
+    fn call(&self, op: Op, inputs: &Inputs) -> Option<Call> {
         match op {
-            Op::Release => Some(plain::release(cx, "", "")),
-            Op::ForceRelease => Some(plain::force_release(cx, "")),
-            _ => Plain.call(op, cx),
+            Op::Release => Some(plain::release(inputs, "", "")),
+            Op::ForceRelease => Some(plain::force_release(inputs, "")),
+            _ => Plain.call(op, inputs),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The lock that most libraries write: `SET key token NX PX lease`, and a script that compares and deletes. Others release without a word,
 //! so its waiters also ask now and then.
 
-use super::{Cx, Kind, Wake, prefixed, renewal};
+use super::{Inputs, Kind, Wake, prefixed, renewal};
 use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::Op;
 
@@ -20,14 +20,16 @@ fn channel(name: &str) -> String {
 pub struct Token;
 
 impl Kind for Token {
-    fn call(&self, op: Op, cx: &Cx) -> Option<Call> {
-        let of = |script: &'static Script| Call::new(script).key("lock", cx.name);
-        let to_waiters = |call: Call| cx.to_waiters(call, channel(cx.name)).not_after();
+    fn call(&self, op: Op, inputs: &Inputs) -> Option<Call> {
+        let of = |script: &'static Script| Call::new(script).key("lock", inputs.name);
+        let to_waiters = |call: Call| inputs.to_waiters(call, channel(inputs.name)).not_after();
         Some(match op {
-            Op::Acquire => of(&ACQUIRE).arg("lease", cx.lease_ms).arg("token", cx.owner).arg("want", cx.want).not_after(),
-            Op::Release => to_waiters(of(&RELEASE).arg("token", cx.owner).arg("next_token", cx.next.0).arg("next_lease", cx.next.1)),
-            Op::ForceRelease => to_waiters(of(&FORCE_RELEASE).arg("holder", cx.holder)),
-            Op::Inspect => of(&INSPECT).arg("token", cx.owner),
+            Op::Acquire => of(&ACQUIRE).arg("lease", inputs.lease_ms).arg("token", inputs.owner).arg("want", inputs.want).not_after(),
+            Op::Release => {
+                to_waiters(of(&RELEASE).arg("token", inputs.owner).arg("next_token", inputs.next.0).arg("next_lease", inputs.next.1))
+            }
+            Op::ForceRelease => to_waiters(of(&FORCE_RELEASE).arg("holder", inputs.holder)),
+            Op::Inspect => of(&INSPECT).arg("token", inputs.owner),
             _ => return None,
         })
     }

@@ -14,7 +14,7 @@ use crate::request::{Answer, Op};
 
 impl Target {
     pub fn ask_call(&self, op: Op) -> Result<Call> {
-        self.call(op, &self.cx())
+        self.call(op, &self.inputs())
     }
 
     /// What the reply to such a call means.
@@ -74,7 +74,7 @@ impl Target {
         let (target, request) = (self.clone(), call.remembered.clone().unwrap_or_default());
         self.redis.io.spawn_present(async move {
             let _entry = entry;
-            let Some(call) = target.row.1.undo(&crate::redis::kinds::Cx { request, ..target.cx() }) else { return };
+            let Some(call) = target.row.1.undo(&crate::redis::kinds::Inputs { request, ..target.inputs() }) else { return };
             let give_up = Instant::now() + target.redis.config.watchdog + WINDOW;
             let _ = after(&target.redis, &call, Tries { give_up, ..target.tries(None) }, None, copies).await;
         })

@@ -109,7 +109,7 @@ impl Target {
                     (Moved, [to, rest @ ..]) => (self.destination(utf8(to)?)?, rest),
                     _ => (Vec::new(), rest),
                 };
-                let once = Some((self.redis.request(&self.claim.name), self.cx().keep_ms));
+                let once = Some((self.redis.request(&self.claim.name), self.inputs().keep_ms));
                 let changed = self.asked(change(&[&keys[..], &to].concat(), once, &commands(name, about, &keys, &to, rest)));
                 if DELETES.contains(name) { self.taking_away(changed).await } else { changed.await }
             }

@@ -8,7 +8,7 @@ use crate::base::clock::Instant;
 use crate::engine::WINDOW;
 use crate::engine::gate::Entry;
 use crate::engine::holds::{Lapsed, Leaving};
-use crate::redis::kinds::Cx;
+use crate::redis::kinds::Inputs;
 use crate::redis::kinds::script::Call;
 use crate::redis::link::{Reply, Sent};
 use crate::redis::settle::{Settled, Tries, Unsettled, after, settle};
@@ -53,8 +53,8 @@ impl Target {
         let heard = channel.map_or(0, |channel| self.redis.wakes.count(&channel));
         let pass = if leaving.leave == 0 && self.passes() { Pass::find(self, leaving.since) } else { None };
         let next = pass.as_ref().map_or(("", 0), |pass| (&*pass.to.owner, pass.to.lease.as_millis() as u64));
-        let cx = Cx { leave: leaving.leave, lease_ms: leaving.lease.as_millis() as u64, next, ..self.cx() };
-        let call = self.call(Op::Release, &cx)?;
+        let inputs = Inputs { leave: leaving.leave, lease_ms: leaving.lease.as_millis() as u64, next, ..self.inputs() };
+        let call = self.call(Op::Release, &inputs)?;
         Ok(Releasing { leaving, call, entry, pass, heard })
     }
 
@@ -142,7 +142,7 @@ impl Target {
     pub async fn free(&self) -> Result<()> {
         let tries = self.tries(None);
         let _entry = self.enter(tries).await?;
-        let call = self.call(Op::Release, &Cx { lease_ms: 0, ..self.cx() })?;
+        let call = self.call(Op::Release, &Inputs { lease_ms: 0, ..self.inputs() })?;
         settle(&self.redis, &call, tries, None).await.map_err(|unsettled| unsettled.error)?;
         self.redis.holds(|holds| holds.freed(&self.claim));
         Ok(())
@@ -154,7 +154,7 @@ impl Target {
         self.redis.io.spawn_present(async move {
             let _entry = entry;
             let give_up = Instant::now() + target.lease.max(target.redis.config.watchdog) + WINDOW;
-            if let Ok(call) = target.call(Op::Release, &Cx { leave, lease_ms: 0, ..target.cx() }) {
+            if let Ok(call) = target.call(Op::Release, &Inputs { leave, lease_ms: 0, ..target.inputs() }) {
                 let _ = after(&target.redis, &call, Tries { give_up, ..target.tries(None) }, None, copies).await;
             }
         })

@@ -68,7 +68,7 @@ impl Target {
 
     /// Gives up the place in the server's queue, unless another wait of the owner has come to stand there.
     pub async fn leave(&self) {
-        let (Some(call), tries) = (self.row.1.leave(&self.cx()), self.tries(None)) else { return };
+        let (Some(call), tries) = (self.row.1.leave(&self.inputs()), self.tries(None)) else { return };
         if let Ok(_entry) = self.enter(tries).await
             && !self.redis.lines().keeps_place(&self.key())
         {
