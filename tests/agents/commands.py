@@ -3,28 +3,27 @@
 import math
 
 
-def by(method):
-    return lambda client, name, **how: getattr(client, method)(name, **how)
-
-
 def three(client, name):
     return [client.get_lock(name + letter) for letter in "abc"]
 
 
-KINDS = {
-    "plain": by("get_lock"),
-    "spin": by("get_spin_lock"),
-    "non_reentrant": by("get_non_reentrant_lock"),
-    "fair": by("get_fair_lock"),
-    "non_reentrant_fair": by("get_non_reentrant_fair_lock"),
-    "read": lambda client, name, **how: client.get_read_write_lock(name, **how).read_lock,
-    "write": lambda client, name, **how: client.get_read_write_lock(name, **how).write_lock,
-    "token": by("get_token_lock"),
+# The locks of several parts. Every other lock comes from the getter that its command names.
+OF_PARTS = {
     "all": lambda client, name, **how: client.get_multi_lock(*three(client, name), **how),
     "majority": lambda client, name, **how: client.get_red_lock(*three(client, name), **how),
     "multi": lambda client, name, **how: client.get_multi_lock(name, values=["one", "zwölf"], **how),
-    "fenced": by("get_fenced_lock"),
 }
+
+
+def lock(client, command, lease):
+    how = {"owner": command["owner"], "lease": lease}
+    if command["kind"] in OF_PARTS:
+        return OF_PARTS[command["kind"]](client, command["name"], **how)
+    getter, *parts = command["getter"].split(".")
+    found = getattr(client, getter)(command["name"], **how)
+    for part in parts:
+        found = getattr(found, part)
+    return found
 
 
 def same(answer):
@@ -87,4 +86,4 @@ def begun(client, command):
         call, then = PERMITS[what]
         return call(client.get_permit_expirable_semaphore(name), command, times), then
     call, then = COMMANDS[what]
-    return call(KINDS[kind](client, name, owner=command["owner"], lease=times["lease"]), times["wait"]), then
+    return call(lock(client, command, times["lease"]), times["wait"]), then

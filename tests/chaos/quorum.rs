@@ -46,7 +46,8 @@ impl Quorum {
 
     /// Applies a fault to one server, and returns when the fault is over.
     pub fn suffer(&self, at: usize, ill: Ill, time: Duration) {
-        let (server, proxy) = (&self.servers[at], &self.proxies[at]);
+        let server = &self.servers[at];
+        let proxy = &self.proxies[at];
         match ill {
             Ill::Killed => {
                 server.stop();

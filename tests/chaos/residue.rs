@@ -47,7 +47,8 @@ impl Residue {
     /// Waits until nothing is left, or for as long as something may be left. `living`: the ids of the clients of living
     /// processes. `killed`: some processes have died since the last rest.
     pub fn check(&mut self, servers: &[&Server], living: &[String], killed: bool) {
-        let (mut views, began): (Vec<View>, _) = (servers.iter().map(|server| server.view()).collect(), Instant::now());
+        let mut views: Vec<View> = servers.iter().map(|server| server.view()).collect();
+        let began = Instant::now();
         let mut orphans = BTreeSet::new();
         let mut dead = BTreeSet::new();
         let mut traces = BTreeSet::new();

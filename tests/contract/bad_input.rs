@@ -28,7 +28,7 @@ fn failures(client: &Client) -> [Error; 2] {
 fn a_missing_and_a_wrong_password_are_refused_and_the_right_one_works() {
     let server = Server::with(Options { password: Some("right".into()), ..Options::default() });
     let with = |login: &str| quick(&format!("redis://{login}127.0.0.1:{}", server.port()));
-    for (login, expected) in [("", "NOAUTH"), (":wrong@", "WRONGPASS"), ("nobody:right@", "WRONGPASS")] {
+    for (login, expected) in [("", "NOAUTH"), (":wrong@", "WRONGPASS"), ("stranger:right@", "WRONGPASS")] {
         for error in failures(&with(login)) {
             let Error::Refused { code, .. } = &error else { panic!("{login}: {error:?}") };
             assert_eq!(code, expected, "{login}: {error}");

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use redlatch::kinds::{ALL, Traits};
 use redlatch::{Client, Look, Op, Request};
 use redlatch_tests::oracle::Statement;
-use redlatch_tests::{Proxy, Server, View, all_at_once};
+use redlatch_tests::{Proxy, Server, View, all_at_once, kinds};
 
 use crate::{eventually, ms, pair, secs};
 
@@ -15,12 +15,8 @@ const WATCHDOG: Duration = secs(30);
 /// How long a loaded machine may take between an acquire and the test's look at its result.
 const SLACK: Duration = secs(8);
 
-fn name_of(kind: &str) -> &'static str {
-    if kind == "multi" { "n\0one\0two" } else { "n" }
-}
-
 fn request(op: Op, kind: &'static str, owner: i64) -> Request {
-    Request::new(op, kind, name_of(kind), owner)
+    Request::new(op, kind, kinds::name(kind, "n"), owner)
 }
 
 fn take(client: &Client, kind: &'static str, lease: Option<Duration>) -> u64 {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use redlatch::kinds::{ALL, Traits};
-use redlatch::{Answer, Client, Error, LockBuilder, Look, Op, Request};
-use redlatch_tests::{PATIENCE, Proxy, Server, all_at_once};
+use redlatch::{Answer, Client, Error, Look, Op, Request};
+use redlatch_tests::{PATIENCE, Proxy, Server, all_at_once, kinds};
 
 use crate::{eventually, ms, pair, secs};
 
@@ -15,8 +15,7 @@ const SLACK: Duration = secs(8);
 const SHORT: Duration = secs(1);
 
 fn request(op: Op, kind: &'static str, owner: i64) -> Request {
-    let name = if kind == "multi" { "n\0one\0two" } else { "n" };
-    Request::new(op, kind, name, owner)
+    Request::new(op, kind, kinds::name(kind, "n"), owner)
 }
 
 fn take(client: &Client, kind: &'static str, lease: Option<Duration>) -> u64 {
@@ -67,22 +66,15 @@ fn a_shorter_lease_for_one_hold_cuts_no_other_hold_of_its_owner() {
 
 #[test]
 fn a_multi_lock_that_has_waited_cuts_no_other_hold_of_its_owner() {
-    let builders: [fn(&Client, &str) -> LockBuilder; 6] = [
-        Client::lock,
-        Client::spin_lock,
-        Client::fenced_lock,
-        Client::fair_lock,
-        |client, name| client.read_write_lock(name).read(),
-        |client, name| client.read_write_lock(name).write(),
-    ];
-    all_at_once(builders.into_iter().enumerate().map(|(at, lock)| {
-        (format!("builder {at}"), move || {
+    let builders = kinds::locks().filter(|(kind, _)| kind.reentrant && kind.name != "multi");
+    all_at_once(builders.map(|(kind, lock)| {
+        (kind.name.to_owned(), move || {
             let (server, client, _) = pair();
             let outer = lock(&client, "n").owner(7).blocking().acquire().expect("free");
             let all = client.multi_lock([lock(&client, "n"), lock(&client, "other")]);
             let inner = all.owner(7).lease(SHORT).wait(PATIENCE).blocking().acquire().expect("free, or its owner's");
             let key = server.view().pttl("n");
-            assert!(key > 20_000, "builder {at}: the key has {key} ms, and the watchdog renews it every 10 s");
+            assert!(key > 20_000, "{}: the key has {key} ms, and the watchdog renews it every 10 s", kind.name);
             // The multi lock's own lease may be over.
             let _ = inner.release();
             outer.ensure().expect("it is watched");

@@ -8,7 +8,7 @@ use std::time::Duration;
 use redlatch::kinds::{ALL, Traits};
 use redlatch::{Answer, Client, Config, Error, LEASE_MAX, Op, Request, Result};
 use redlatch_tests::oracle::Statement;
-use redlatch_tests::{PATIENCE, Server, all_at_once};
+use redlatch_tests::{PATIENCE, Server, all_at_once, kinds};
 
 use super::eventually;
 
@@ -147,17 +147,14 @@ fn use_up(server: &Server, client: &Client, traits: &Traits, what: &str) {
 }
 
 fn base(op: Op, traits: &Traits) -> Request {
-    let name = if traits.name == "multi" { "n\0one\0two" } else { "n" };
     let numbers = if traits.held { Vec::new() } else { vec![1] };
-    Request { numbers, ..Request::new(op, traits.name, name, 1) }
+    Request { numbers, ..Request::new(op, traits.name, kinds::name(traits.name, "n"), 1) }
 }
 
 /// Creates permits, where the kind has any.
 fn set_up(server: &Server, traits: &Traits) {
-    if matches!(traits.name, "semaphore" | "permit_semaphore" | "permit") {
-        let kind = if traits.name == "permit" { "permit_semaphore" } else { traits.name };
-        let client = Client::connect(&server.url()).expect("a good URL");
-        client.run_blocking(Request { numbers: vec![1], ..Request::new(Op::TrySet, kind, "n", 1) }).expect("answered");
+    if traits.name != "latch" {
+        kinds::set_up(&Client::connect(&server.url()).expect("a good URL"), traits.name, "n", 1);
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use redlatch::kinds::ALL;
 use redlatch::{Client, Error, Look, LostReason, Op, Request};
-use redlatch_tests::{PATIENCE, Server, soon};
+use redlatch_tests::{PATIENCE, Server, kinds, soon};
 use tracing::Level;
 
 use super::logs::{keep, losses_of, warnings_of};
@@ -81,8 +81,7 @@ fn give_up_beside_force(kind: &'static str) {
     let holder = client();
     let waiter = client();
     let other = client();
-    let name = if kind == "multi" { "n\0one\0two" } else { "n" };
-    let request = |op| Request::new(op, kind, name, 1);
+    let request = |op| Request::new(op, kind, kinds::name(kind, "n"), 1);
     let mut view = server.view();
     let mut given_back = 0;
     // The cancel comes earlier and later: in some rounds the waiter's try is on its way.
@@ -92,8 +91,7 @@ fn give_up_beside_force(kind: &'static str) {
         let (sender, answer) = mpsc::channel();
         let ticket = waiter.ticket();
         waiter.submit(ticket, Request { wait: None, ..request(Op::Acquire) }, move |result| drop(sender.send(result)));
-        let key = if kind == "multi" { "n" } else { name };
-        eventually(|| !view.channels("*").is_empty() || kind == "spin" || kind == "token");
+        eventually(|| !view.channels("*").is_empty() || !kinds::listens(kind));
         thread::scope(|scope| {
             scope.spawn(|| {
                 thread::sleep(Duration::from_micros(round * 20));
@@ -113,7 +111,7 @@ fn give_up_beside_force(kind: &'static str) {
             }
         }
         let _ = holder.run_blocking(request(Op::Release));
-        eventually(|| !view.exists(key) && view.channels("*").is_empty());
+        eventually(|| !view.exists("n") && view.channels("*").is_empty());
     }
     assert!(given_back > 0, "{kind}: no waiter gave up in time");
 }

@@ -87,7 +87,8 @@ fn clients_that_name_the_locks_in_another_order_do_not_block_each_other() {
     let orders = [[0, 1, 2], [2, 1, 0], [1, 2, 0], [2, 0, 1]];
     let mut inside = std::sync::Mutex::new(0);
     all_at_once(orders.iter().map(|order| {
-        let (three, inside) = (&three, &inside);
+        let three = &three;
+        let inside = &inside;
         let work = move || {
             for _ in 0..25 {
                 let guard = three.lock(*order).wait(secs(20)).blocking().acquire().expect("no holder keeps it");

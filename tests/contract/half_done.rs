@@ -5,16 +5,12 @@ use std::time::{Duration, Instant};
 
 use redlatch::kinds::{ALL, Traits};
 use redlatch::{Client, Error, Look, Op, Request};
-use redlatch_tests::{Proxy, Server, View, all_at_once};
+use redlatch_tests::{Proxy, Server, View, all_at_once, kinds};
 
 use crate::{eventually, ms, pair, secs};
 
-fn name_of(kind: &str) -> &'static str {
-    if kind == "multi" { "n\0one\0two" } else { "n" }
-}
-
 fn request(op: Op, kind: &'static str, owner: i64) -> Request {
-    Request::new(op, kind, name_of(kind), owner)
+    Request::new(op, kind, kinds::name(kind, "n"), owner)
 }
 
 fn held_kinds() -> impl Iterator<Item = &'static Traits> {

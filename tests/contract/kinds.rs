@@ -3,37 +3,20 @@
 
 use redlatch::kinds::{ALL, Traits};
 use redlatch::{Answer, Client, Error, Op, Request};
-use redlatch_tests::{Server, View};
+use redlatch_tests::kinds::Form;
+use redlatch_tests::{Server, View, kinds};
 
-/// The form of a kind in Redis.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Form {
-    Lock,
-    ReadWrite,
-    Group,
-    Token,
-    Number,
+fn form(traits: &Traits) -> Form {
+    kinds::row(traits.name).form
 }
 
-impl Form {
-    fn of(traits: &Traits) -> Self {
-        match traits.name {
-            "read" | "write" => Form::ReadWrite,
-            "multi" => Form::Group,
-            "token" => Form::Token,
-            "semaphore" | "latch" | "permit_semaphore" | "permit" => Form::Number,
-            _ => Form::Lock,
-        }
-    }
-
-    fn words(self) -> &'static str {
-        match self {
-            Form::Lock => "a lock",
-            Form::ReadWrite => "a read-write lock",
-            Form::Group => "a group of values",
-            Form::Token => "a text",
-            Form::Number => "a number",
-        }
+fn words(form: Form) -> &'static str {
+    match form {
+        Form::Lock => "a lock",
+        Form::ReadWrite => "a read-write lock",
+        Form::Group => "a group of values",
+        Form::Token => "a text",
+        Form::Number => "a number",
     }
 }
 
@@ -43,19 +26,13 @@ fn exclusive(form: Form) -> bool {
 }
 
 fn ask(client: &Client, op: Op, kind: &Traits, name: &str) -> Result<Answer, Error> {
-    let numbers = if Form::of(kind) == Form::Number { vec![1] } else { Vec::new() };
-    let name = if Form::of(kind) == Form::Group { format!("{name}\0v") } else { name.to_owned() };
-    client.run_blocking(Request { numbers, ..Request::new(op, kind.name, &name, 1) })
+    let numbers = if form(kind) == Form::Number { vec![1] } else { Vec::new() };
+    client.run_blocking(Request { numbers, ..Request::new(op, kind.name, kinds::name(kind.name, name), 1) })
 }
 
 /// Puts the first of the two kinds there: held, or with more than one permit or count.
 fn put(client: &Client, kind: &Traits, name: &str) {
-    if Form::of(kind) == Form::Number {
-        let semaphore = if kind.name == "permit" { "permit_semaphore" } else { kind.name };
-        let set =
-            Request { numbers: vec![3], ..Request::new(Op::TrySet, redlatch::kinds::name_of(semaphore).expect("it is one"), name, 1) };
-        assert_eq!(client.run_blocking(set).expect("answered").number, 1);
-    }
+    kinds::set_up(client, kind.name, name, 3);
     if kind.name != "latch" {
         assert!(ask(client, Op::Acquire, kind, name).expect("answered").done, "{}", kind.name);
     }
@@ -74,13 +51,13 @@ fn stored(view: &mut View, name: &str) -> Vec<(String, Vec<u8>)> {
 fn assert_told(error: &Error, name: &str, first: &Traits, second: &Traits) {
     let Error::Refused { code, .. } = error else { panic!("{error:?}") };
     let said = error.to_string();
-    let found = match (Form::of(first), first.name) {
+    let found = match (form(first), first.name) {
         (Form::Number, "latch") => "the number 3",
         (Form::Number, _) => "the number 2",
-        (form, _) => form.words(),
+        (form, _) => words(form),
     };
     assert!(code == "WRONGTYPE" && said.contains(&format!("`{name}")) && said.contains(&format!("has {found}")), "{said}");
-    assert!(said.contains(&format!("the kind {} keeps {}", second.name, Form::of(second).words())), "{said}");
+    assert!(said.contains(&format!("the kind {} keeps {}", second.name, words(form(second)))), "{said}");
     assert!(said.contains("use another name"), "{said}");
 }
 
@@ -95,7 +72,7 @@ fn every_pair_of_kinds_on_one_key_shares_it_or_is_told() {
     let operations = [&[Op::Acquire, Op::ForceRelease, Op::Inspect][..], &changes].concat();
     for (first, second) in ALL.iter().flat_map(|(first, _)| ALL.iter().map(move |(second, _)| (first, second))) {
         let name = format!("{}-{}", first.name, second.name);
-        let forms = (Form::of(first), Form::of(second));
+        let forms = (form(first), form(second));
         put(&one, first, &name);
         let before = stored(&mut view, &name);
         for &op in &operations {

@@ -57,7 +57,8 @@ fn sixteen_callers_take_hardly_more_than_one_script_call_each() {
 #[test]
 fn a_lock_that_is_passed_on_is_held_by_one_at_a_time() {
     let (server, a, _) = pair();
-    let (inside, served) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let inside = AtomicUsize::new(0);
+    let served = AtomicUsize::new(0);
     in_line(&a, 100, |_| {
         assert_eq!(inside.fetch_add(1, SeqCst), 0, "two are inside");
         assert_eq!(server.view().hgetall("n").into_values().collect::<Vec<_>>(), ["1"]);

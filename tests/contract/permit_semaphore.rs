@@ -185,7 +185,8 @@ fn a_wait_that_runs_out_takes_nothing_and_says_what_may_be_missing() {
 fn never_more_permits_are_out_than_there_are() {
     let (_server, a, b) = pair();
     set(&a, 3);
-    let (inside, most) = (AtomicI64::new(0), AtomicI64::new(0));
+    let inside = AtomicI64::new(0);
+    let most = AtomicI64::new(0);
     std::thread::scope(|scope| {
         for number in 0..8 {
             let inside = &inside;

@@ -172,7 +172,8 @@ fn a_call_whose_reply_is_lost_counts_once() {
 fn never_more_hold_permits_than_there_are() {
     let (_server, a, b) = pair();
     set(&a, 3);
-    let (inside, most) = (AtomicI64::new(0), AtomicI64::new(0));
+    let inside = AtomicI64::new(0);
+    let most = AtomicI64::new(0);
     std::thread::scope(|scope| {
         for number in 0..8 {
             let inside = &inside;

@@ -151,7 +151,7 @@ fn a_client_that_holds_locks_of_every_kind_with_leases_of_their_own_and_waits_fo
     let client = connected(&server.url());
     assert!(client.permit_semaphore("permit").try_set_permits(1).blocking().expect("answered"));
     for (kind, _) in redlatch::kinds::ALL.iter().filter(|(kind, _)| kind.held) {
-        let name = if kind.name == "multi" { "multi\0one\0two" } else { kind.name };
+        let name = redlatch_tests::kinds::name(kind.name, kind.name);
         let request = redlatch::Request::new(redlatch::Op::Acquire, kind.name, name, 1);
         let taken = client.run_blocking(redlatch::Request { lease: Some(secs(600)), ..request });
         assert!(taken.expect("answered").done, "{}", kind.name);

@@ -163,7 +163,8 @@ impl Split {
 #[test]
 fn a_server_that_did_not_answer_is_not_waited_for_while_enough_others_do() {
     let split = Split::begin();
-    let (lock, (told, answered)) = (split.lock.clone(), std::sync::mpsc::channel());
+    let lock = split.lock.clone();
+    let (told, answered) = std::sync::mpsc::channel();
     std::thread::spawn(move || told.send(Split::ask(&lock, secs(60))));
     // The server that stands still would be given a minute.
     let tried = answered.recv_timeout(redlatch_tests::PATIENCE).expect("the four have answered").expect("an answer");

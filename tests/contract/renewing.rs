@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use redlatch::kinds::{ALL, Traits};
 use redlatch::{Client, Op, Request};
-use redlatch_tests::{Server, all_at_once, ms};
+use redlatch_tests::{Server, all_at_once, kinds, ms};
 
 use super::eventually;
 
@@ -14,10 +14,8 @@ const WATCHDOG: Duration = ms(6_000);
 fn is_renewed_at_a_third(kind: &'static Traits) {
     let server = Server::start();
     let client = Client::connect(&format!("{}?watchdog=6", server.url())).expect("a good URL");
-    if kind.name == "permit" {
-        client.permit_semaphore("n").try_set_permits(1).blocking().expect("answered");
-    }
-    let name = if kind.name == "multi" { "n\0one\0two" } else { "n" };
+    kinds::set_up(&client, kind.name, "n", 1);
+    let name = kinds::name(kind.name, "n");
     let mut monitor = server.monitor();
     assert!(client.run_blocking(Request::new(Op::Acquire, kind.name, name, 1)).expect("answered").done);
     // The times when a call gave the key its whole lease: first the acquire, then each renewal. A script that the
@@ -41,7 +39,7 @@ fn is_renewed_at_a_third(kind: &'static Traits) {
         assert!(is_early || gap >= WATCHDOG / 4 - ms(20), "{}: renewed {gap:?} after the last time", kind.name);
         !is_early && gap <= WATCHDOG / 3 + ms(400)
     });
-    let hold = client.latest(kind.name, name, 1).expect("it has one");
+    let hold = client.latest(kind.name, &kinds::name(kind.name, "n"), 1).expect("it has one");
     assert!(matches!(client.look(hold), redlatch::Look::Held { .. }));
 }
 

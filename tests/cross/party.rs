@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use redlatch_tests::View;
+use redlatch_tests::{View, kinds};
 use serde_json::{Value, json};
 
 use crate::agent::{Agent, Pending, Refusal};
 use crate::languages::{Age, OVERSLEEPS};
-use crate::stage::{Kind, kinds};
+use crate::stage::{self, Kind};
 
 /// The longest time of any step that needs no lease to end. It is far below every lease that must last in a case.
 pub const SOON: Duration = Duration::from_secs(5);
@@ -48,7 +48,7 @@ impl<'a> Party<'a> {
 
     /// The same owner with a lock of another kind under the same name.
     pub fn of_kind(&self, name: &str) -> Party<'a> {
-        let kind = kinds(|kind| kind.name == name).next().expect("it is in the table");
+        let kind = stage::kinds(|kind| kind.name == name).next().expect("it is in the table");
         Party { agent: self.agent, kind, asked: kind.0.name, name: self.name.clone() }
     }
 
@@ -87,17 +87,12 @@ impl<'a> Party<'a> {
 
     /// Begins to take the lock, with an unlimited wait.
     pub fn begin_lock(&self, lease: Option<Duration>) -> Pending {
-        self.agent.ask(
-            "lock",
-            json!({ "kind": self.asked, "name": self.name, "owner": OWNER, "lease": lease.map(|time| time.as_millis() as u64) }),
-        )
+        self.ask("lock", json!({ "lease": lease.map(|time| time.as_millis() as u64) }))
     }
 
     /// Tries once, or until `wait` is over.
     pub fn try_lock(&self, wait: Duration) -> bool {
-        self.yes(
-            self.agent.ask("try_lock", json!({ "kind": self.asked, "name": self.name, "owner": OWNER, "wait": wait.as_millis() as u64 })),
-        )
+        self.yes(self.ask("try_lock", json!({ "wait": wait.as_millis() as u64 })))
     }
 
     pub fn unlock(&self) {
@@ -151,7 +146,7 @@ impl<'a> Party<'a> {
     /// Begins an operation on `n` permits or counts. Without `wait`, a wait is unlimited.
     pub fn begin(&self, what: &str, n: i64, wait: Option<Duration>) -> Pending {
         let wait = wait.map(|time| time.as_millis() as u64);
-        self.agent.ask(what, json!({ "kind": self.asked, "name": self.name, "owner": OWNER, "n": n, "wait": wait }))
+        self.ask(what, json!({ "n": n, "wait": wait }))
     }
 
     /// An operation whose answer is yes or no.
@@ -168,7 +163,7 @@ impl<'a> Party<'a> {
     /// end.
     pub fn begin_take(&self, n: i64, wait: Option<Duration>, lease: Option<Duration>) -> Pending {
         let ms = |time: Option<Duration>| time.map(|time| time.as_millis() as u64);
-        self.agent.ask("take", json!({ "kind": self.asked, "name": self.name, "n": n, "wait": ms(wait), "lease": ms(lease) }))
+        self.ask("take", json!({ "n": n, "wait": ms(wait), "lease": ms(lease) }))
     }
 
     /// Takes `n` permits with ids at once, and returns the ids; none: they are not available.
@@ -195,7 +190,7 @@ impl<'a> Party<'a> {
 
     fn by_ids(&self, what: &str, ids: &[String], lease: Option<Duration>) -> Pending {
         let lease = lease.map(|time| time.as_millis() as u64);
-        self.agent.ask(what, json!({ "kind": self.asked, "name": self.name, "ids": ids.join(","), "lease": lease }))
+        self.ask(what, json!({ "ids": ids.join(","), "lease": lease }))
     }
 
     /// The latest fencing token.
@@ -216,7 +211,15 @@ impl<'a> Party<'a> {
     }
 
     fn simple(&self, what: &str) -> Pending {
-        self.agent.ask(what, json!({ "kind": self.asked, "name": self.name, "owner": OWNER }))
+        self.ask(what, json!({}))
+    }
+
+    fn ask(&self, what: &str, mut fields: Value) -> Pending {
+        fields["kind"] = self.asked.into();
+        fields["getter"] = kinds::row(self.kind.0.name).getter.into();
+        fields["name"] = self.name.clone().into();
+        fields["owner"] = OWNER.into();
+        self.agent.ask(what, fields)
     }
 
     fn yes(&self, pending: Pending) -> bool {

@@ -155,11 +155,13 @@ fn a_renewed_permit_is_one_like_all_others() {
 #[test]
 fn all_languages_together_never_have_more_ids_than_permits() {
     let kind = kinds(|kind| kind.name == KIND).next().expect("it is in the table");
-    let (inside, most) = (AtomicI64::new(0), AtomicI64::new(0));
+    let inside = AtomicI64::new(0);
+    let most = AtomicI64::new(0);
     let first = Party::new(STAGE.agents().next().expect("there are some"), kind, "permit ids: all");
     assert!(first.does("try_set", 3));
     let jobs = STAGE.agents().zip(ALL.iter().cycle()).map(|(agent, language)| {
-        let (inside, most) = (&inside, &most);
+        let inside = &inside;
+        let most = &most;
         let job = move || {
             let party = Party::new(agent, kind, "permit ids: all");
             for _ in 0..15 {

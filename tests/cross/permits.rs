@@ -57,11 +57,13 @@ fn permits_given_back_wake_their_waiters() {
 #[test]
 fn all_languages_together_never_hold_more_permits_than_there_are() {
     let kind = kinds(|kind| kind.name == "semaphore").next().expect("it is in the table");
-    let (inside, most) = (AtomicI64::new(0), AtomicI64::new(0));
+    let inside = AtomicI64::new(0);
+    let most = AtomicI64::new(0);
     let first = Party::new(STAGE.agents().next().expect("there are some"), kind, "permits: all");
     assert!(first.does("try_set", 3));
     let jobs = STAGE.agents().zip(ALL.iter().cycle()).map(|(agent, language)| {
-        let (inside, most) = (&inside, &most);
+        let inside = &inside;
+        let most = &most;
         let job = move || {
             let party = Party::new(agent, kind, "permits: all");
             for _ in 0..15 {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use redlatch::kinds::ALL;
 use redlatch::{Answer, Error, Op, Request};
-use redlatch_tests::{Options, Server, ms, secs};
+use redlatch_tests::{Options, Server, kinds, ms, secs};
 
 use super::client;
 
@@ -29,7 +29,7 @@ fn every_wait_ends_in_time_while_a_cluster_starts_anew() {
                 let done = &done;
                 let wait = move |round: usize| {
                     let wait = waits[round % waits.len()];
-                    let name = format!("{{{}}}{}", traits.name, if traits.name == "multi" { "\0value" } else { "" });
+                    let name = kinds::name(traits.name, &format!("{{{}}}", traits.name));
                     let numbers = if traits.held && traits.name != "permit" { Vec::new() } else { vec![1] };
                     let wait_at_most = Some(wait);
                     let lease = Some(ms(500));

@@ -1,7 +1,7 @@
 //! The promises of one server also hold on several: clusters, sentinels, replicas.
 
 use redlatch::Client;
-use redlatch_tests::secs;
+use redlatch_tests::{kinds, secs};
 
 mod anew;
 mod bounds;
@@ -28,18 +28,8 @@ fn client(url: &str) -> Client {
 
 /// Locks and unlocks with every kind that has a name of its own.
 fn use_every_kind(client: &Client, name: &str) {
-    let locks = [
-        client.lock(name),
-        client.spin_lock(&format!("{name}:spin")),
-        client.fair_lock(&format!("{name}:fair")),
-        client.fenced_lock(&format!("{name}:fenced")),
-        client.non_reentrant_lock(&format!("{name}:once")),
-        client.token_lock(&format!("{name}:token")),
-        client.read_write_lock(&format!("{name}:rw")).read(),
-        client.read_write_lock(&format!("{name}:rw")).write(),
-        client.multi_lock_group(&format!("{name}:group"), &["a", "b"]),
-    ];
-    for lock in locks {
+    for (kind, lock) in kinds::locks() {
+        let lock = lock(client, &format!("{name}:{}", kind.name));
         lock.blocking().acquire().expect("free").release().expect("held");
     }
     let semaphore = client.semaphore(&format!("{name}:semaphore"));

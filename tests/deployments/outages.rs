@@ -2,7 +2,7 @@
 
 use redlatch::kinds::ALL;
 use redlatch::{Error, Op, Request};
-use redlatch_tests::{Cluster, Sentinels, all_at_once, eventually, ms, secs};
+use redlatch_tests::{Cluster, Sentinels, all_at_once, eventually, kinds, ms, secs};
 
 use super::client;
 
@@ -12,7 +12,7 @@ fn is_told_by_every_kind(url: &str) {
     all_at_once(cells.map(|(traits, wait)| {
         let client = client(&format!("{url}?connect_timeout=1&response_timeout=2&retry_for=2"));
         let job = move || {
-            let name = if traits.name == "multi" { "{n}\0value" } else { "n" };
+            let name = kinds::name(traits.name, "{n}");
             let numbers = if traits.held && traits.name != "permit" { Vec::new() } else { vec![1] };
             let end = client.run_blocking(Request { wait: Some(wait), numbers, ..Request::new(Op::Acquire, traits.name, name, 1) });
             let is_down = matches!(&end, Err(Error::Refused { code, .. }) if code == "CLUSTERDOWN");

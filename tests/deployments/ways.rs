@@ -112,7 +112,8 @@ impl HostsFile {
 
     /// `program` in a namespace with this list of hosts.
     fn program(&self, program: &str) -> String {
-        let (path, hosts) = (self.0.join("program"), self.0.join("hosts"));
+        let path = self.0.join("program");
+        let hosts = self.0.join("hosts");
         let mounted = format!("mount --bind {} /etc/hosts && exec {program} \"$0\"", hosts.display());
         std::fs::write(&path, format!("#!/bin/sh\nexec unshare -rm sh -c '{mounted}' \"$1\"\n")).expect("the disk has room");
         let runnable = std::os::unix::fs::PermissionsExt::from_mode(0o700);

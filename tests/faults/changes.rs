@@ -235,7 +235,7 @@ impl Stage {
     }
 
     fn set_to(&self, count: i64) {
-        let kind = if self.kind.name == "permit" { "permit_semaphore" } else { self.kind.name };
+        let kind = kinds::row(self.kind.name).set_by.expect("the kind has permits or a count");
         let request = Request { kind, numbers: vec![count], ..self.request(Op::TrySet) };
         assert_eq!(self.run(request).number, 1);
     }
@@ -304,7 +304,7 @@ impl Stage {
 
     /// Whether the server has heard of the client's waiter: the waiter tried and found the lock held.
     pub fn waits(&self) -> bool {
-        self.server.view().channels("*").len() == 1 || self.kind.name == "spin"
+        self.server.view().channels("*").len() == 1 || !kinds::listens(self.kind.name)
     }
 
     /// Another owner begins to wait. Returns its ticket and the channel of its answer.

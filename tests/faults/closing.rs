@@ -25,7 +25,8 @@ struct Asked {
 
 impl Asked {
     fn by(client: &Client, ticket: u64, request: Request, on_own_thread: bool) -> Asked {
-        let (what, (sender, end)) = (format!("{request:?}"), mpsc::channel());
+        let what = format!("{request:?}");
+        let (sender, end) = mpsc::channel();
         let told = sender.clone();
         let done = move |result| drop(told.send(result));
         match on_own_thread {
@@ -90,10 +91,9 @@ impl<'a> Round<'a> {
 
     fn name(&self, kind: &str) -> String {
         match kind {
-            "multi" => format!("{}:multi\0one\0two", self.name),
             "permit" => format!("{}:permit_semaphore", self.name),
             "read" | "write" => format!("{}:read_write", self.name),
-            kind => format!("{}:{kind}", self.name),
+            kind => kinds::name(kind, &format!("{}:{kind}", self.name)),
         }
     }
 
@@ -223,9 +223,11 @@ impl<'a> Round<'a> {
             !released && told.held.iter().chain(&told.leaving).any(|(_, other)| *other == owner)
         };
         let unknown: Vec<_> = self.left().into_iter().filter(|(_, name)| !known(name)).collect();
-        let ([plain, named], (least, most)) = (self.out(), told.count("semaphore"));
-        let ((least_named, most_named), (_, held)) = (told.count("permit_semaphore"), told.count("permit"));
-        let most_named = if released { most_named } else { most_named + held };
+        let [plain, named] = self.out();
+        let (least, most) = told.count("semaphore");
+        let (least_named, most_kept) = told.count("permit_semaphore");
+        let (_, renewed) = told.count("permit");
+        let most_named = if released { most_kept } else { most_kept + renewed };
         match () {
             () if !unknown.is_empty() => Err(format!("left: {unknown:?}")),
             () if !(least..=most).contains(&plain) => Err(format!("{plain} permits are out, {least} to {most} were taken")),
@@ -257,8 +259,7 @@ impl Stage {
     fn request(&self, op: Op, owner: i64) -> Request {
         let numbers = if is_counted(self.kind) { vec![1] } else { Vec::new() };
         let lease = if is_counted(self.kind) { None } else { Some(LONG) };
-        let name = if self.kind == "multi" { "n\0one" } else { "n" };
-        Request { numbers, lease, ..Request::new(op, self.kind, name, owner) }
+        Request { numbers, lease, ..Request::new(op, self.kind, kinds::name(self.kind, "n"), owner) }
     }
 
     /// Has another client take all of it, so that no owner can take more.

@@ -109,7 +109,8 @@ impl Flight {
             let client = client.clone();
             return Flight::Future { future: Box::pin(async move { client.run(request).await }), woken: Arc::default() };
         }
-        let (ticket, (sender, end)) = (client.ticket(), mpsc::channel());
+        let ticket = client.ticket();
+        let (sender, end) = mpsc::channel();
         client.submit(ticket, request, move |result| drop(sender.send(result)));
         Flight::Request { ticket, end, ended: None }
     }
@@ -170,7 +171,7 @@ impl Stage {
 impl Run<'_> {
     fn request(&self, op: Op, owner: i64) -> Request {
         let traits = self.stage.traits;
-        let name = if traits.name == "multi" { format!("{}\0one", self.name) } else { self.name.clone() };
+        let name = kinds::name(traits.name, &self.name);
         let numbers = if self.stage.has_permits() && !traits.held { vec![1] } else { Vec::new() };
         let lease = traits.held.then_some(LONG);
         Request { numbers, lease, wait: Some(PATIENCE), ..Request::new(op, traits.name, name, owner) }
@@ -317,9 +318,9 @@ impl Run<'_> {
 
     /// Whether the waiter listens, or has tried where there is no channel to listen to.
     fn is_waiting(&self, view: &mut View, scripts: u64) -> bool {
-        match self.stage.traits.name {
-            "spin" => self.scripts() > scripts,
-            _ => view.channels("*").iter().any(|channel| self.is_about_it(channel)),
+        match kinds::listens(self.stage.traits.name) {
+            true => view.channels("*").iter().any(|channel| self.is_about_it(channel)),
+            false => self.scripts() > scripts,
         }
     }
 

@@ -17,8 +17,8 @@ const WAITS: [Option<Duration>; 3] = [None, Some(ms(300)), Some(secs(1))];
 const LONG_AGO: Duration = ms(600);
 
 fn request(traits: &Traits, op: Op, owner: i64) -> Request {
-    let name = if traits.name == "multi" { "n\0value" } else { "n" };
-    Request { numbers: if counts(traits) { vec![1] } else { Vec::new() }, ..Request::new(op, traits.name, name, owner) }
+    let numbers = if counts(traits) { vec![1] } else { Vec::new() };
+    Request { numbers, ..Request::new(op, traits.name, kinds::name(traits.name, "n"), owner) }
 }
 
 /// Whether the kind counts: permits, or the steps of a latch.
@@ -130,9 +130,7 @@ impl Taken {
             "permit" => named("permit_semaphore"),
             _ => traits,
         };
-        if counts(traits) {
-            assert_eq!(holder.run_blocking(request(by, Op::TrySet, 1)).expect("answered").number, 1);
-        }
+        kinds::set_up(&holder, traits.name, "n", 1);
         if traits.name != "latch" {
             let taken = holder.run_blocking(Request { lease, ..request(by, Op::Acquire, 1) });
             assert!(taken.expect("answered").done, "{}: it is free", traits.name);

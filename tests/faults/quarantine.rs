@@ -66,21 +66,10 @@ fn a_server_in_quarantine_grants_no_lock_that_a_holder_still_believes_in() {
 fn a_server_that_has_only_just_started_grants_nothing_of_any_kind() {
     let server = Server::start();
     let client = connect(&format!("{}{KEPT}", server.url()));
-    let locks = [
-        client.lock("plain"),
-        client.spin_lock("spin"),
-        client.fair_lock("fair"),
-        client.non_reentrant_fair_lock("once, fair"),
-        client.fenced_lock("fenced"),
-        client.non_reentrant_lock("once"),
-        client.token_lock("token"),
-        client.read_write_lock("rw").read(),
-        client.read_write_lock("rw").write(),
-        client.multi_lock_group("group", &["a", "b"]),
-        client.multi_lock([client.lock("a"), client.lock("b")]),
-    ];
+    let single = kinds::locks().map(|(kind, lock)| lock(&client, kind.name));
+    let both = client.multi_lock([client.lock("a"), client.lock("b")]);
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime starts");
-    for lock in locks {
+    for lock in single.chain([both]) {
         assert!(lock.clone().blocking().try_acquire().expect("an answer").is_none());
         assert!(lock.clone().wait(ms(20)).blocking().try_acquire().expect("an answer").is_none());
         assert!(runtime.block_on(lock.try_acquire()).expect("an answer").is_none());

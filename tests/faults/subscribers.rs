@@ -89,7 +89,8 @@ fn a_waiter_behind_a_half_open_link_is_woken() {
     all_at_once(
         [None, Some(Direction::ToServer), Some(Direction::ToClient)]
             .map(|silent| {
-                let (server, holder) = (&server, &holder);
+                let server = &server;
+                let holder = &holder;
                 let job = move || {
                     let name = format!("{silent:?}");
                     let proxy = Proxy::start(server);

@@ -36,7 +36,8 @@ impl Clock {
 pub fn start() -> (Server, Clock) {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let dir = folder(&COUNT.fetch_add(1, SeqCst).to_string());
-    let (file, program) = (dir.join("ahead"), dir.join("server"));
+    let file = dir.join("ahead");
+    let program = dir.join("server");
     std::fs::write(&file, 0i64.to_ne_bytes()).expect("the disk has room");
     let server = std::env::var("REDLATCH_TEST_SERVER").unwrap_or_else(|_| "redis-server".into());
     let lines = format!("#!/bin/sh\nREDLATCH_CLOCK={} LD_PRELOAD={} exec {server} \"$@\"\n", file.display(), SHIM.display());

@@ -3,28 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use redlatch_tests::kinds;
+
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../core/scripts");
 
-/// The folders of a kind's scripts.
-fn folders(kind: &str) -> &'static [&'static str] {
-    match kind {
-        "plain" | "spin" => &["plain"],
-        "non_reentrant" => &["plain", "non_reentrant"],
-        "fenced" => &["plain", "fenced"],
-        "fair" | "non_reentrant_fair" => &["fair", "plain"],
-        "read" | "write" => &["read_write"],
-        "token" => &["token"],
-        "multi" => &["multi"],
-        "semaphore" => &["semaphore"],
-        "latch" => &["latch"],
-        "permit_semaphore" | "permit" => &["permit_semaphore"],
-        other => panic!("say which folder of core/scripts has the scripts of the kind {other}"),
-    }
-}
-
-/// Every command that one of these scripts calls, in lower case.
+/// Every command that a script of the kind calls, in lower case.
 pub fn commands(kind: &str) -> BTreeSet<String> {
-    let files = folders(kind).iter().flat_map(|folder| lua_files(&Path::new(SCRIPTS).join(folder)));
+    let files = kinds::row(kind).scripts.iter().flat_map(|folder| lua_files(&Path::new(SCRIPTS).join(folder)));
     let shared = lua_files(Path::new(SCRIPTS)).into_iter().filter(|file| is_shared(file));
     let text: String = files.chain(shared).map(|file| std::fs::read_to_string(&file).expect("it is in the tree")).collect();
     let calls = ["redis.call('", "redis.pcall('", "look('"].into_iter().flat_map(|call| text.split(call).skip(1));

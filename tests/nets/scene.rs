@@ -7,7 +7,7 @@ use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use redlatch::{Client, Op, Request};
-use redlatch_tests::{Clocks, Direction, Proxy, Remote, Server, View, ms};
+use redlatch_tests::{Clocks, Direction, Proxy, Remote, Server, View, kinds, ms};
 
 use crate::cell::{Cell, LEASE};
 use crate::clocked::{self, Clock};
@@ -93,7 +93,7 @@ impl<'a> Scene<'a> {
             let url = format!("{url}?watchdog={}{options}", LEASE.as_secs());
             Client::connect(&url).unwrap_or_else(|e| panic!("{url}: {e}"))
         };
-        let name = if cell.kind.name == "multi" { format!("{key}\0one\0two") } else { key.clone() };
+        let name = kinds::name(cell.kind.name, &key);
         let options = format!("&response_timeout=1&retry_for=1{}", cell.trouble.options);
         let remote = cell.trouble.strike.needs_process().then(|| {
             let clocks = matches!(cell.trouble.strike, Strike::Suspended(_)).then(Clocks::new);
@@ -160,11 +160,7 @@ impl<'a> Scene<'a> {
 
     /// Sets the number of permits, unless there are some already.
     pub fn set_permits(&self) {
-        let kind = match self.cell.kind.name {
-            "semaphore" => "semaphore",
-            "permit_semaphore" | "permit" => "permit_semaphore",
-            _ => return,
-        };
+        let Some(kind) = kinds::row(self.cell.kind.name).set_by.filter(|kind| *kind != "latch") else { return };
         let set = Request { kind, numbers: vec![self.cell.operation.permits], ..self.b.request(Op::TrySet, 0) };
         self.b.ask("set permits", set);
     }

@@ -41,7 +41,8 @@ fn main() -> ExitCode {
     let kind = word(0, "sentinel");
     let link = Link::named(word(2, "healthy"));
     let sync = word(3, "none");
-    let (theirs, careful) = (word(4, "") == "redisson", word(4, "") == "quarantine");
+    let theirs = word(4, "") == "redisson";
+    let careful = word(4, "") == "quarantine";
     let left = AtomicUsize::new(count);
     let rounds = Mutex::new(Vec::new());
     thread::scope(|scope| {

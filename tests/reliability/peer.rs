@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use redlatch::{BlockingGuard, Client};
 use redlatch_tests::Agent;
-use serde_json::json;
+use serde_json::{Value, json};
 
 const REDISSON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/agents/redisson");
 const OWNER: i64 = 7;
@@ -37,7 +37,9 @@ impl Peer {
                 client.lock(name).wait(wait).lease(lease).blocking().acquire().map(Hold::Ours).map_err(|error| error.code().to_owned())
             }
             Peer::Redisson(agent) => {
-                let asked = json!({ "kind": "plain", "name": name, "owner": OWNER, "wait": wait.as_millis() as u64, "lease": lease.as_millis() as u64 });
+                let mut asked = plain(name);
+                asked["wait"] = (wait.as_millis() as u64).into();
+                asked["lease"] = (lease.as_millis() as u64).into();
                 match agent.ask("try_lock", asked).within(wait + Duration::from_secs(60)) {
                     Ok(taken) if taken == true => Ok(Hold::Redisson(agent, name.to_owned())),
                     other => Err(format!("{other:?}")),
@@ -69,9 +71,16 @@ impl Hold<'_> {
     pub fn release(self) {
         match self {
             Hold::Ours(guard) => drop(guard.release()),
-            Hold::Redisson(agent, name) => {
-                drop(agent.ask("unlock", json!({ "kind": "plain", "name": name, "owner": OWNER })).within(Duration::from_secs(60)))
-            }
+            Hold::Redisson(agent, name) => drop(
+                agent
+                    .ask("unlock", json!({ "kind": "plain", "getter": "get_lock", "name": name, "owner": OWNER }))
+                    .within(Duration::from_secs(60)),
+            ),
         }
     }
+}
+
+/// The fields of a command about a plain lock.
+fn plain(name: &str) -> Value {
+    json!({ "kind": "plain", "getter": "get_lock", "name": name, "owner": OWNER })
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use redlatch::kinds::ALL;
 use redlatch::{Client, Op, Request};
 use redlatch_tests::oracle::{Statement, Violation};
-use redlatch_tests::{Process, Server, all_at_once, eventually, ms, secs};
+use redlatch_tests::{Process, Server, all_at_once, eventually, kinds, ms, secs};
 
 /// Changes a server's contents without the rig's knowledge.
 fn change(server: &Server, words: &[&str]) {
@@ -92,11 +92,8 @@ fn the_oracle_reports_a_belief_beyond_the_keys_life_of_each_kind() {
         (kind.to_owned(), move || {
             let server = Server::start();
             let client = connect(&server, "");
-            let name = if kind == "multi" { "n\0one\0two" } else { "n" };
-            if kind == "permit" {
-                assert!(client.permit_semaphore("n").try_set_permits(1).blocking().expect("answered"));
-            }
-            let request = Request { lease: Some(secs(60)), ..Request::new(Op::Acquire, kind, name, 1) };
+            kinds::set_up(&client, kind, "n", 1);
+            let request = Request { lease: Some(secs(60)), ..Request::new(Op::Acquire, kind, kinds::name(kind, "n"), 1) };
             assert!(client.run_blocking(request).expect("answered").done);
             std::thread::sleep(ms(200));
             assert!(server.watch().violations().is_empty(), "{:?}", server.watch().violations());

@@ -17,6 +17,7 @@ pub mod deadline;
 pub mod dice;
 pub mod guarded;
 pub mod history;
+pub mod kinds;
 pub mod listener;
 pub mod loss;
 pub mod monitor;

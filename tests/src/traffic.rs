@@ -95,6 +95,25 @@ impl Kind {
         }
     }
 
+    /// The core's kind of the lock. `takes` is 0 for a reader.
+    pub fn of_core(self, takes: u64) -> &'static str {
+        match self {
+            Kind::Plain | Kind::Multi | Kind::Red => "plain",
+            Kind::NonReentrant => "non_reentrant",
+            Kind::Spin => "spin",
+            Kind::Fenced => "fenced",
+            Kind::Fair => "fair",
+            Kind::NonReentrantFair => "non_reentrant_fair",
+            Kind::ReadWrite if takes == 0 => "read",
+            Kind::ReadWrite => "write",
+            Kind::Semaphore => "semaphore",
+            Kind::Permits => "permit_semaphore",
+            Kind::Latch => "latch",
+            Kind::Token => "token",
+            Kind::Values => "multi",
+        }
+    }
+
     /// Whether a hold keeps all others out: one owner at a time, or readers beside each other.
     pub fn excludes(self) -> bool {
         !matches!(self, Kind::Semaphore | Kind::Permits | Kind::Latch)

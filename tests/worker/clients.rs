@@ -1,6 +1,7 @@
 //! The clients of the lanes: one of the server, and one of each server that only red locks use.
 
 use redlatch::{Client, Latch, LockBuilder, PermitSemaphore, RedLock, Semaphore};
+use redlatch_tests::kinds;
 use redlatch_tests::traffic::{Kind, LONGEST_RED_LEASE, covers, name, value};
 
 use crate::plan::Plan;
@@ -33,19 +34,10 @@ impl Clients {
     fn plainly(&self, key: u32, takes: u64) -> LockBuilder {
         let name = name(key);
         match Kind::of(key) {
-            Kind::Plain => self.main.lock(&name),
-            Kind::NonReentrant => self.main.non_reentrant_lock(&name),
-            Kind::Spin => self.main.spin_lock(&name),
-            Kind::Fenced => self.main.fenced_lock(&name),
-            Kind::Fair => self.main.fair_lock(&name),
-            Kind::NonReentrantFair => self.main.non_reentrant_fair_lock(&name),
-            Kind::ReadWrite if takes == 0 => self.main.read_write_lock(&name).read(),
-            Kind::ReadWrite => self.main.read_write_lock(&name).write(),
             Kind::Multi => self.main.multi_lock(covers(key).into_iter().map(|part| self.plainly(part, 1))),
             Kind::Red => self.red.lock(&name),
-            Kind::Token => self.main.token_lock(&name),
             Kind::Values => self.main.multi_lock_group(&name, &covers(key).into_iter().map(value).collect::<Vec<_>>()),
-            Kind::Semaphore | Kind::Permits | Kind::Latch => unreachable!("it is no lock"),
+            kind => kinds::row(kind.of_core(takes)).lock.expect("it is a lock")(&self.main, &name),
         }
     }
 

@@ -48,7 +48,8 @@ fn main() {
     redlatch_tests::oracle::tell_the_rig();
     let mut control = Control::connect(port.parse().expect("the port is a number")).expect("the test listens");
     let mut hand = Hand { client: Client::connect(url).expect("the URL is good"), guards: Vec::new() };
-    let (mut traffic, mut names) = (None, None);
+    let mut traffic = None;
+    let mut names = None;
     while let Some(command) = control.hear() {
         let words: Vec<&str> = command.split_whitespace().collect();
         let lanes = || traffic.as_ref().expect("traffic comes first");

@@ -42,11 +42,14 @@ impl Traffic {
             (stage.clone(), number - 1, Dice::new(seed, u64::from(number)))
         };
         for temper in TASKS {
-            let ((stage, number, dice), client) = (next(), clients[0].clone());
+            let (stage, number, dice) = next();
+            let client = clients[0].clone();
             runtime.spawn(async move { asynchronous::lane(&stage, &client, number, temper, dice).await });
         }
         for temper in THREADS {
-            let ((stage, number, dice), client, handle) = (next(), clients[1].clone(), runtime.handle().clone());
+            let (stage, number, dice) = next();
+            let client = clients[1].clone();
+            let handle = runtime.handle().clone();
             std::thread::spawn(move || blocking::lane(&stage, &client, &handle, number, temper, dice));
         }
         Traffic { stage, clients, _runtime: runtime }

@@ -3,10 +3,12 @@
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -69,7 +71,7 @@ public class Agent {
             return CompletableFuture.completedFuture(client.getId());
         }
         if (what.equals("sleepers")) {
-            return CompletableFuture.completedFuture(Sleepers.of(object(command.get("kind"), command.get("name")), command.get("name")));
+            return CompletableFuture.completedFuture(Sleepers.of(object(command), command.get("name")));
         }
         if (command.get("kind").equals("semaphore")) {
             return run(what, client.getSemaphore(command.get("name")), command);
@@ -80,7 +82,7 @@ public class Agent {
         if (command.get("kind").equals("latch")) {
             return run(what, client.getCountDownLatch(command.get("name")), command);
         }
-        RLock lock = lock(command.get("kind"), command.get("name"));
+        RLock lock = lock(command);
         long owner = Long.parseLong(command.getOrDefault("owner", "0"));
         long lease = Long.parseLong(command.getOrDefault("lease", "-1"));
         String wait = command.get("wait");
@@ -155,22 +157,34 @@ public class Agent {
     }
 
     @SuppressWarnings("deprecation") // Redisson's red lock is
-    private RLock lock(String kind, String name) {
-        switch (kind) {
-            case "plain": return client.getLock(name);
-            case "spin": return client.getSpinLock(name);
-            case "non_reentrant": return client.getNonReentrantLock(name);
-            case "fair": return client.getFairLock(name);
-            case "non_reentrant_fair": return client.getNonReentrantFairLock(name);
-            case "read": return client.getReadWriteLock(name).readLock();
-            case "write": return client.getReadWriteLock(name).writeLock();
+    private RLock lock(Map<String, String> command) {
+        String name = command.get("name");
+        switch (command.get("kind")) {
             case "token": return tokenLock(name);
             case "all": return client.getMultiLock(three(name));
             case "majority": return client.getRedLock(three(name));
             case "multi": return (name.startsWith("kryo") ? kryo : client).getMultiLock(name, Arrays.asList("one", "zwölf"));
-            case "fenced": return client.getFencedLock(name);
-            default: throw new IllegalArgumentException("no kind `" + kind + "`");
+            default: return (RLock) got(command.get("getter").split("\\."), name);
         }
+    }
+
+    /** The object of a getter, and from there on of its parts: {@code get_read_write_lock}, then {@code read_lock}. */
+    private Object got(String[] getters, String name) {
+        try {
+            Method method = RedissonClient.class.getMethod(camel(getters[0]), String.class);
+            Object object = method.invoke(client, name);
+            for (String part : Arrays.asList(getters).subList(1, getters.length)) {
+                method = method.getReturnType().getMethod(camel(part));
+                object = method.invoke(object);
+            }
+            return object;
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalArgumentException("no getter `" + String.join(".", getters) + "`", e);
+        }
+    }
+
+    private static String camel(String words) {
+        return Pattern.compile("_(.)").matcher(words).replaceAll(letter -> letter.group(1).toUpperCase(Locale.ROOT));
     }
 
     private RLock[] three(String name) {
@@ -187,12 +201,12 @@ public class Agent {
         }
     }
 
-    private Object object(String kind, String name) {
-        switch (kind) {
-            case "semaphore": return client.getSemaphore(name);
-            case "permit_semaphore": return client.getPermitExpirableSemaphore(name);
-            case "latch": return client.getCountDownLatch(name);
-            default: return lock(kind, name);
+    private Object object(Map<String, String> command) {
+        switch (command.get("kind")) {
+            case "semaphore":
+            case "permit_semaphore":
+            case "latch": return got(command.get("getter").split("\\."), command.get("name"));
+            default: return lock(command);
         }
     }
 

@@ -261,7 +261,8 @@ fn play(stage: &Stage, name: &str, history: &[Step]) {
     }
     // The next history has another name. The holds of this one end by themselves, or with their client.
     while let Some(hold) = play.model.holds.first() {
-        let (way, owner) = (hold.way, hold.owner);
+        let way = hold.way;
+        let owner = hold.owner;
         play.give(way, owner, true);
     }
 }

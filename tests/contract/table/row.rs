@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use redlatch::kinds::{Kind, Traits};
 use redlatch::{Answer, Client, Error, Op, Request};
-use redlatch_tests::{Server, View};
+use redlatch_tests::{Server, View, kinds};
 
 use crate::eventually;
 
@@ -40,8 +40,8 @@ impl Row {
     }
 
     /// The name of the lock.
-    pub fn name(&self) -> &'static str {
-        if self.traits.name == "multi" { "n\0one\0two" } else { KEY }
+    pub fn name(&self) -> String {
+        kinds::name(self.traits.name, KEY)
     }
 
     /// A client with a watchdog of so many seconds.
@@ -92,7 +92,7 @@ impl Row {
 
     /// Whether waiters are told that another try is worth while.
     pub fn hears(&self) -> bool {
-        self.kind.wake(self.name(), "u:1").channel.is_some()
+        self.kind.wake(&self.name(), "u:1").channel.is_some()
     }
 
     /// Begins to wait, and returns once the server has heard of the waiter.
@@ -101,7 +101,7 @@ impl Row {
         let mut view = self.view();
         let before = scripts(&mut view);
         let ticket = client.ticket();
-        let channel = self.kind.wake(self.name(), &format!("{}:{owner}", client.id())).channel;
+        let channel = self.kind.wake(&self.name(), &format!("{}:{owner}", client.id())).channel;
         client.submit(ticket, Request { wait, ..self.request(Op::Acquire, owner) }, move |result| drop(sender.send(result)));
         let mut waiting = self.waiting.lock().expect("nothing panics while it is held");
         // A waiter behind others of its client is in line when `submit` returns. The first of each client listens, or

@@ -88,10 +88,12 @@ promises! {
     }
 
     fn many_owners_of_two_clients_hold_the_lock_one_at_a_time_and_all_have_their_turn(row) of |kind| kind.exclusive; {
-        let (inside, turns) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let inside = AtomicUsize::new(0);
+        let turns = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for owner in 1..=8 {
-                let (inside, turns) = (&inside, &turns);
+                let inside = &inside;
+                let turns = &turns;
                 scope.spawn(move || {
                     let client = if owner % 2 == 0 { &row.a } else { &row.b };
                     for _ in 0..20 {

@@ -13,8 +13,7 @@ fn kinds() -> Vec<&'static str> {
 }
 
 fn request(op: Op, kind: &'static str, owner: i64) -> Request {
-    let name = if kind == "multi" { "multi\0one\0two" } else { kind };
-    Request { numbers: vec![1], ..Request::new(op, kind, name, owner) }
+    Request { numbers: vec![1], ..Request::new(op, kind, redlatch_tests::kinds::name(kind, kind), owner) }
 }
 
 fn acquire(client: &Client, kind: &'static str, owner: i64) -> Result<Answer, Error> {

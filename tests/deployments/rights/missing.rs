@@ -4,6 +4,7 @@
 use std::thread;
 use std::time::Duration;
 
+use redlatch::kinds::Traits;
 use redlatch::{Client, Error, LockBuilder, Result};
 use redlatch_tests::*;
 
@@ -40,18 +41,12 @@ pub fn done<T>(right: &str, what: &str, end: Result<T>) -> Option<T> {
 
 /// Locks of all kinds of a client. A hold of the first of each pair excludes every owner from the second.
 fn locks(client: &Client, name: &str) -> Vec<(LockBuilder, LockBuilder)> {
-    let alike = [
-        client.lock(&format!("{name}:plain")),
-        client.spin_lock(&format!("{name}:spin")),
-        client.fair_lock(&format!("{name}:fair")),
-        client.fenced_lock(&format!("{name}:fenced")),
-        client.non_reentrant_lock(&format!("{name}:once")),
-        client.token_lock(&format!("{name}:token")),
-        client.read_write_lock(&format!("{name}:write")).write(),
-        client.multi_lock_group(&format!("{name}:group"), &["a", "b"]),
-    ];
-    let reading = client.read_write_lock(&format!("{name}:read"));
-    alike.into_iter().map(|lock| (lock.clone(), lock)).chain([(reading.read(), reading.write())]).collect()
+    let pair = |(kind, lock): (&Traits, kinds::Lock)| {
+        let name = format!("{name}:{}", kind.name);
+        let excluded = if kind.exclusive { lock(client, &name) } else { client.read_write_lock(&name).write() };
+        (lock(client, &name), excluded)
+    };
+    kinds::locks().map(pair).collect()
 }
 
 /// Takes locks, twice where the kind allows, and waits for locks of another owner.

@@ -37,7 +37,8 @@ pub fn counter(attempts: &[Attempt], faults: &[Fault], last: impl Fn(u32) -> u64
         found.whole += whole.len() as u64;
         found.broken += broken.len() as u64;
         let mut writers = Writers::new(broken);
-        let (mut shows, mut since) = (0, 0);
+        let mut shows = 0;
+        let mut since = 0;
         let mut step = |reads: u64, until: u64, since: u64, shows: u64, caller: &str| {
             if reads == shows {
                 return;

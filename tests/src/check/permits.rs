@@ -61,7 +61,8 @@ pub fn permits(attempts: &[Attempt], faults: &[Fault], counts: &[Census], limits
             _ => (all - gone - doubt, all - gone),
         };
         if count.available < least || count.available > most {
-            let (at, available) = (count.at, count.available);
+            let at = count.at;
+            let available = count.available;
             found.violations.add(|| format!("semaphore {key} has {available} permits at rest at {at}, not {least} to {most}"));
         }
     }

@@ -200,7 +200,8 @@ impl<'a> Sampler<'a> {
             }
         };
         if let Some(wrong) = wrong {
-            let (client, key) = (&before.client, &before.key);
+            let client = &before.client;
+            let key = &before.key;
             let text = format!(
                 "`{}` of kind {}: {}:{} believes to hold it for {:.0} ms more, {wrong} ({})",
                 key.name.escape_debug(),
