@@ -1,4 +1,4 @@
-"""The Python agent: runs lock commands that arrive as JSON lines. Each has a thread of its own, so a wait blocks no other."""
+"""The Python agent: runs lock commands that arrive as JSON lines, each on its own thread: a wait blocks none."""
 
 import json
 import sys

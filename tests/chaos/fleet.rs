@@ -47,7 +47,7 @@ pub struct Slot {
 }
 
 impl Fleet {
-    /// Starts the fleet; `kinds`: of the locks that it takes.
+    /// Starts the fleet. `kinds`: the kinds of the locks that its processes take.
     pub fn start(server: &Server, quorum: &Quorum, kinds: &str, dir: PathBuf, seed: u64) -> Self {
         let proxies: Vec<Proxy> = (0..SLOTS).map(|_| Proxy::start(server)).collect();
         let query = |slot: usize, watchdog: f64| {

@@ -240,7 +240,7 @@ fn a_dead_head_of_the_queue_is_given_up_though_the_server_s_clock_was_set_back_m
     b.fair_lock("n").wait(secs(20)).blocking().acquire().expect("the dead one is given up").release().expect("held");
 }
 
-/// A client of Redisson takes an expired waiter of ours out of the queue, and leaves its sign of life behind.
+/// A client of Redisson takes an expired waiter of redlatch out of the queue, and leaves its sign of life behind.
 #[test]
 fn a_waiter_behind_one_of_redisson_has_that_waiters_share_of_time_despite_old_signs_of_life() {
     let (server, a, b) = pair();

@@ -197,7 +197,7 @@ fn a_reader_has_the_lock_for_its_whole_lease_despite_renewals_of_redisson() {
             view.command::<()>(&["PEXPIRE", "n", "3000"]);
             eventually(|| view.pttl("n") > 10_000);
         }
-        // That reader dies.
+        // The reader of the other client dies.
         eventually(|| !view.exists("{n}:other:1:rwlock_timeout:1"));
         assert!(!taken(&b, "write", 2), "{lease:?}: a reader has it");
         give(&a, "read", 1);

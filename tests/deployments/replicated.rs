@@ -32,7 +32,7 @@ fn no_client_listens_for_a_waiter_that_gave_up_while_its_connection_was_reopened
         proxy.stall(Direction::ToServer);
         proxy.cut();
         waiting.join().expect("no panic").expect_err("it is held");
-        // Its line has closed by the time that another wait has ended in vain.
+        // When a second wait has ended in vain, the line of the first one is closed.
         here.lock("m").wait(ms(100)).blocking().acquire().map(drop).expect_err("nothing gets there");
     });
     proxy.flow();

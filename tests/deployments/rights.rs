@@ -65,7 +65,7 @@ fn use_rare(server: &Server, client: &Client) {
     latch.count_down().blocking().expect("answered");
     let wrong = client.lock("n:twice").blocking().acquire().map(drop).expect_err("a latch");
     assert!(wrong.to_string().contains("the number 1"), "{wrong}");
-    // A permit that ends by itself, and a waiter of Redisson's before one of ours.
+    // A permit that ends by itself, and a waiter of Redisson before one of redlatch.
     let ending = client.permit_semaphore("n:permits").acquire().lease(ms(1)).blocking().expect("free");
     eventually("a permit that has ended", || {
         (client.permit_semaphore("n:permits").available().blocking().expect("answered") == 1).then_some(())

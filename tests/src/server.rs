@@ -199,7 +199,7 @@ impl Server {
     fn launch(&self) -> Result<(), String> {
         std::fs::create_dir_all(&self.dir).map_err(|e| e.to_string())?;
         let process = Guarded::start(&self.dir, &self.command());
-        // Another process may have won the port: only an answer with our own pid counts.
+        // Another process may have won the port: only an answer with the pid of this server counts.
         let ours = crate::eventually("a server that answers", || {
             if process.ended() {
                 return Some(false);

@@ -24,7 +24,7 @@ const fn tempers<const LANES: usize>() -> [Temper; LANES] {
 pub struct Traffic {
     stage: Arc<Stage>,
     clients: [Clients; 2],
-    /// Its end ends the tasks.
+    /// Dropping the runtime ends the tasks.
     _runtime: tokio::runtime::Runtime,
 }
 

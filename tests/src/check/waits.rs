@@ -31,7 +31,7 @@ pub struct Waits {
     pub violations: Violations,
     /// How much later than its wait the latest acquire returned. The stops of its process are not counted.
     pub latest: u64,
-    /// That acquire, in words.
+    /// The latest acquire, in words.
     pub latest_one: String,
     pub not_now: u64,
     pub failed: u64,

@@ -1,4 +1,4 @@
-//! How long a server keeps what an owner holds: which reads tell it, of each kind, and what their replies say.
+//! How long a server keeps an owner's holds: the reads of each kind that show it, and the meaning of their replies.
 
 use redis::{Cmd, Value};
 use redlatch::PermitId;
@@ -20,11 +20,12 @@ pub enum Found {
 
 /// The score of a permit without an end.
 const NEVER: i64 = 922_337_203_685_477;
-/// The server may have so many more holds of a reader than are believed in: of their releases it has not heard. Where it has still more,
-/// they are counted by the next look.
+/// How many more holds of a reader than believed the server may have: it has not heard of their releases. If it has even
+/// more, the next look counts them.
 const UNHEARD: usize = 8;
 
-/// The reads that tell how long a belief is right. `known`: how many holds the server had of a reader at the last look.
+/// The reads that show how long the server keeps the believed holds. `known`: the server's count of a reader's holds at the
+/// last look.
 pub fn reads(belief: &Belief, known: usize) -> Vec<Cmd> {
     let (client, key) = (&*belief.client, &*belief.key);
     let name = name(key);
@@ -84,7 +85,7 @@ pub fn found(belief: &Belief, replies: &[Value]) -> Found {
     left.map_or(Found::Gone, |left| Found::Lives(left.min(ttl)))
 }
 
-/// How long the owner still has as many values of the group as its lock has: by the shortest of them.
+/// How long the owner keeps all values of its lock: until the first of them ends.
 fn of_values(belief: &Belief, hash: &Value, now: i64) -> Option<i64> {
     let Value::Array(words) = hash else { return of_map(belief, hash, now) };
     ends_of_values(belief, words.chunks(2).filter_map(|pair| Some((text(&pair[0])?, text(&pair[1])?))), now)
