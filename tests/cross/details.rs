@@ -52,7 +52,7 @@ fn queued(view: &mut View, name: &str) -> usize {
 fn the_waiter_that_has_waited_longest_is_next_in_any_language() {
     let rounds = kinds(|kind| kind.fair).flat_map(|kind| (0..ALL.len()).map(move |first| (kind, first)));
     all_at_once(rounds.map(|(kind, first)| {
-        let name = format!("order: {}: from {}", kind.0.name, ALL[first].name);
+        let name = format!("order: {}: from {}", kind.traits.name, ALL[first].name);
         let job = {
             let name = name.clone();
             move || {

@@ -15,7 +15,7 @@ mod waiting;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-use redlatch::kinds::{self as all_kinds, Traits};
+use redlatch::kinds::Traits;
 use redlatch_tests::{View, all_at_once, eventually};
 
 use agent::Agent;
@@ -25,14 +25,14 @@ use waiting::{until_it_has, wait_besides, wait_for};
 
 /// Whether a release wakes the waiters of the kind.
 fn is_told(traits: &Traits) -> bool {
-    traits.exclusive && all_kinds::ALL.iter().any(|(other, kind)| other.name == traits.name && kind.wake("n", "u:1").channel.is_some())
+    traits.exclusive && redlatch_tests::kinds::listens(traits.name)
 }
 
 fn holds(view: &mut View, party: &Party, count: u64) {
-    if party.kind.0.name == "token" {
+    if party.kind.traits.name == "token" {
         return assert_eq!(view.command::<String>(&["GET", party.name()]), party.field(), "what the server has");
     }
-    if party.kind.0.name == "multi" {
+    if party.kind.traits.name == "multi" {
         return multi::holds(view, party, count);
     }
     assert_eq!(view.hgetall(party.name()), party.stored(count), "what the server has");
@@ -95,7 +95,7 @@ fn counts_mean_the_same_to_every_language() {
             }
             let ttl = two.ttl();
             // Redisson adds up the leases of a writer.
-            let most = if one.kind.0.name == "write" { 120_000 } else { 40_000 };
+            let most = if one.kind.traits.name == "write" { 120_000 } else { 40_000 };
             assert!(ttl > 30_000 && ttl <= most, "{ttl} ms are left of {lease:?}");
             for count in [2, 1] {
                 one.unlock();
@@ -128,7 +128,7 @@ fn only_the_last_release_wakes() {
             holds(&mut view, holder, 1);
             holder.unlock();
             pending.within(SOON).expect("it is free");
-            assert_eq!(listener.heard(), [if holder.kind.0.name == "write" { "1" } else { "0" }]);
+            assert_eq!(listener.heard(), [if holder.kind.traits.name == "write" { "1" } else { "0" }]);
             waiter.unlock();
         },
     );
@@ -144,8 +144,8 @@ fn a_killed_holder_keeps_the_lock_for_its_lease_and_no_longer() {
             let mut view = STAGE.server.view();
             let mut waiting = Vec::new();
             for kind in kinds(|kind| kind.exclusive && kind.redisson && language.has(kind)) {
-                for (waiter, other) in STAGE.waiters().filter(|(_, other)| other.has(&kind.0) && other.meets(language)) {
-                    let name = format!("{case}: {}: {} → {}", kind.0.name, language.name, other.name);
+                for (waiter, other) in STAGE.waiters().filter(|(_, other)| other.has(kind.traits) && other.meets(language)) {
+                    let name = format!("{case}: {}: {} → {}", kind.traits.name, language.name, other.name);
                     let holder = Party::new(&doomed, kind, &name);
                     let waiter = Party::new(waiter, kind, &name);
                     let start = Instant::now();
@@ -219,7 +219,7 @@ fn all_languages_together_lose_no_update() {
         let jobs = STAGE.agents().zip(languages::ALL.iter().cycle()).map(|(agent, language)| {
             let unprotected = &unprotected;
             let job = move || {
-                let party = Party::new(agent, kind, &format!("all together: {}", kind.0.name));
+                let party = Party::new(agent, kind, &format!("all together: {}", kind.traits.name));
                 for _ in 0..ROUNDS {
                     party.begin_lock(None).within(8 * SOON).expect("its turn comes");
                     let seen = unprotected.load(SeqCst);
@@ -228,7 +228,7 @@ fn all_languages_together_lose_no_update() {
                     party.unlock();
                 }
             };
-            (format!("all together: {}: {}", kind.0.name, language.name), job)
+            (format!("all together: {}: {}", kind.traits.name, language.name), job)
         });
         let count = 2 * languages::ALL.len() as u64;
         all_at_once(jobs);

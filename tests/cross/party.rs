@@ -29,7 +29,7 @@ impl<'a> Party<'a> {
     /// When the agent is missing: a language without an agent fails the test.
     pub fn new(agent: &'a Result<Agent, String>, kind: Kind, name: &str) -> Self {
         let agent = agent.as_ref().unwrap_or_else(|missing| panic!("{missing}"));
-        Party { agent, kind, asked: kind.0.name, name: name.to_owned() }
+        Party { agent, kind, asked: kind.traits.name, name: name.to_owned() }
     }
 
     /// The same owner with one lock of three, whose names end with `a`, `b` and `c`: `all` of them, or the `majority`.
@@ -43,13 +43,13 @@ impl<'a> Party<'a> {
 
     /// The same owner with one of those three locks.
     pub fn of_one(&self, letter: &str) -> Party<'a> {
-        Party { agent: self.agent, kind: self.kind, asked: self.kind.0.name, name: format!("{}{letter}", self.name) }
+        Party { agent: self.agent, kind: self.kind, asked: self.kind.traits.name, name: format!("{}{letter}", self.name) }
     }
 
     /// The same owner with a lock of another kind under the same name.
     pub fn of_kind(&self, name: &str) -> Party<'a> {
         let kind = stage::kinds(|kind| kind.name == name).next().expect("it is in the table");
-        Party { agent: self.agent, kind, asked: kind.0.name, name: self.name.clone() }
+        Party { agent: self.agent, kind, asked: kind.traits.name, name: self.name.clone() }
     }
 
     /// The lock's name.
@@ -59,18 +59,18 @@ impl<'a> Party<'a> {
 
     /// The channel to which this owner's waiters listen; `None`: they try now and then.
     pub fn channel(&self) -> Option<String> {
-        self.kind.1.wake(&self.name, &self.field()).channel
+        self.kind.scripts.wake(&self.name, &self.field()).channel
     }
 
     /// The name of this owner on the server.
     pub fn field(&self) -> String {
-        let role = if self.kind.0.name == "write" { ":write" } else { "" };
+        let role = if self.kind.traits.name == "write" { ":write" } else { "" };
         format!("{}:{OWNER}{role}", self.agent.client)
     }
 
     /// The server's hash while this owner alone has so many holds.
     pub fn stored(&self, count: u64) -> BTreeMap<String, String> {
-        let mode = Some(self.kind.0.name).filter(|name| ["read", "write"].contains(name));
+        let mode = Some(self.kind.traits.name).filter(|name| ["read", "write"].contains(name));
         let mode = mode.map(|mode| ("mode".to_owned(), mode.to_owned()));
         mode.into_iter().chain([(self.field(), count.to_string())]).collect()
     }
@@ -130,7 +130,7 @@ impl<'a> Party<'a> {
 
     /// Whether a waiter of this client sleeps until a message if it looks at the lock a moment before a lease ends.
     pub fn may_oversleep(&self) -> bool {
-        self.kind.0.fair && self.agent.language.name == OVERSLEEPS
+        self.kind.traits.fair && self.agent.language.name == OVERSLEEPS
     }
 
     /// Whether a waiter of this Redisson sleeps until a message.
@@ -216,7 +216,7 @@ impl<'a> Party<'a> {
 
     fn ask(&self, what: &str, mut fields: Value) -> Pending {
         fields["kind"] = self.asked.into();
-        fields["getter"] = kinds::row(self.kind.0.name).getter.into();
+        fields["getter"] = kinds::row(self.kind.traits.name).getter.into();
         fields["name"] = self.name.clone().into();
         fields["owner"] = OWNER.into();
         self.agent.ask(what, fields)

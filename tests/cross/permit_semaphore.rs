@@ -105,7 +105,7 @@ fn a_permit_of_a_killed_process_comes_back_with_its_lease() {
         let job = move || {
             let doomed = Agent::start(language, &STAGE.server.url());
             let mut waiting = Vec::new();
-            for (waiter, other) in STAGE.waiters().filter(|(_, other)| other.has(&kind.0)) {
+            for (waiter, other) in STAGE.waiters().filter(|(_, other)| other.has(kind.traits)) {
                 let name = format!("{case}: {} → {}", language.name, other.name);
                 let holder = Party::new(&doomed, kind, &name);
                 let waiter = Party::new(waiter, kind, &name);

@@ -62,11 +62,16 @@ impl Stage {
 }
 
 /// A row of the table of kinds.
-pub type Kind = &'static (Traits, &'static dyn kinds::Kind);
+#[derive(Clone, Copy)]
+pub struct Kind {
+    pub traits: &'static Traits,
+    pub scripts: &'static dyn kinds::Kind,
+}
 
 /// The kinds for which `of` is true.
 pub fn kinds(of: impl Fn(&Traits) -> bool) -> impl Iterator<Item = Kind> {
-    kinds::ALL.iter().filter(move |(traits, _)| of(traits))
+    let every = kinds::ALL.iter().map(|(traits, scripts)| Kind { traits, scripts: *scripts });
+    every.filter(move |kind| of(kind.traits))
 }
 
 /// Runs `check` for every kind for which `of` is true, one kind after another. All ordered pairs of languages run at
@@ -74,9 +79,9 @@ pub fn kinds(of: impl Fn(&Traits) -> bool) -> impl Iterator<Item = Kind> {
 pub fn every_pair(case: &str, of: impl Fn(&Traits) -> bool, check: impl Fn(&Party, &Party) + Sync) {
     for kind in kinds(of) {
         let pairs = STAGE.holders().flat_map(|one| STAGE.waiters().map(move |two| (one, two)));
-        let pairs = pairs.filter(|((_, one), (_, two))| one.has(&kind.0) && two.has(&kind.0) && one.meets(two));
+        let pairs = pairs.filter(|((_, one), (_, two))| one.has(kind.traits) && two.has(kind.traits) && one.meets(two));
         all_at_once(pairs.map(|((holder, one), (waiter, two))| {
-            let name = format!("{case}: {}: {} → {}", kind.0.name, one.name, two.name);
+            let name = format!("{case}: {}: {} → {}", kind.traits.name, one.name, two.name);
             let check = &check;
             (name.clone(), move || check(&Party::new(holder, kind, &name), &Party::new(waiter, kind, &name)))
         }));
