@@ -65,7 +65,7 @@ fn api() -> String {
     names.dedup();
     let mut text = String::new();
     for (module, name) in names {
-        // Another module may have a private type of the same name; what it implements for that is no part of the API either.
+        // Another module may have a private type of the same name, whose implementations are no part of the API.
         let is_declared_elsewhere = |item: &&Item| items.iter().any(|it| it.module == item.module && it.name == name && !it.is_impl());
         let named = items.iter().filter(|item| item.name == name && (item.module == module || !is_declared_elsewhere(item)));
         let (mut parts, mut lines): (Vec<_>, Vec<_>) = named.partition(|item| item.is_impl());

@@ -1,6 +1,6 @@
-//! The rooms of `core/src`: a room imports from itself and from the rooms below it. So no circle of modules goes across rooms.
+//! The rooms of `core/src`. A room imports only from itself and from rooms below it, so that no circle of modules crosses rooms.
 
-/// From the top down. A module belongs to the longest of these names that its own begins with.
+/// The rooms from the top down. A module belongs to the longest of these names that its own name begins with.
 const ROOMS: [&str; 9] = ["api", "client", "redis", "redis::link", "redis::kinds", "engine", "config", "request", "base"];
 
 /// How far down a module is; `None`: it is in no room.
@@ -9,7 +9,7 @@ fn floor(module: &str) -> Option<usize> {
     (0..ROOMS.len()).filter(|at| is_in(ROOMS[*at])).max_by_key(|at| ROOMS[*at].len())
 }
 
-/// The modules, or the items of modules, that a line of a module's code names.
+/// The modules, or their items, that a line of a module's code imports or names.
 fn named(module: &str, line: &str) -> Vec<String> {
     let code = line.split("//").next().unwrap_or_default();
     let path = |text: &str| {
@@ -18,7 +18,7 @@ fn named(module: &str, line: &str) -> Vec<String> {
     };
     let mut found: Vec<_> = code.split("crate::").skip(1).map(path).collect();
     if let Some(rest) = code.trim_start().strip_prefix("use super::") {
-        // What is indented is inside a module of this very file.
+        // An indented line is inside a module of the same file.
         let mut here = if code.starts_with(' ') { Some(module) } else { module.rsplit_once("::").map(|(parent, _)| parent) };
         let mut rest = rest;
         while let Some(further) = rest.strip_prefix("super::") {

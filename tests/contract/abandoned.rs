@@ -67,7 +67,7 @@ fn no_part_of_an_abandoned_red_lock_is_renewed() {
             for round in 0..250_u64 {
                 let name = format!("n{lane}:{round}");
                 let red = group(clients, &[&name, &name, &name], Rule::Majority);
-                // Beside whatever else the machine does a round may take longer than its locks last: then it makes another one.
+                // On a busy machine a round may take longer than its locks last: then the test plays another round.
                 let acquire = Request { name: name.clone(), wait: Some(PATIENCE), ..request(Op::Acquire, 0) };
                 let taken = red.run_blocking(acquire).expect("answered");
                 assert!(taken.done);

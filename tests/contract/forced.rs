@@ -36,9 +36,9 @@ fn a_client_that_takes_its_own_lock_away_tells_the_holder_and_warns_of_nothing()
     assert_eq!(warnings_of("forced other").len(), 1, "what another client does is a loss to warn of");
 }
 
-/// Deletes the key of what is held, by the client itself or by another one.
+/// Deletes the key of a held lock: by the holder's own client, or by another one.
 #[test]
-fn a_client_that_deletes_what_it_holds_tells_the_holder_and_warns_of_nothing() {
+fn a_client_that_deletes_its_own_lock_tells_the_holder_and_warns_of_nothing() {
     keep();
     let (_server, a, b) = pair();
     let semaphore_of = |client: &Client, name: &str| client.permit_semaphore(name);
@@ -56,7 +56,7 @@ fn a_client_that_deletes_what_it_holds_tells_the_holder_and_warns_of_nothing() {
     }
 }
 
-/// A hold ends as one whose key was deleted, with a warning where another client did that.
+/// The hold ends as deleted, with a warning if another client deleted its key.
 fn ended(holder: &Client, hold: u64, name: &str) {
     eventually(|| !matches!(holder.look(hold), Look::Held { .. }));
     let loss = holder.loss_of(hold).expect("it is a loss, not a release");

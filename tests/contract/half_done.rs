@@ -43,7 +43,7 @@ fn a_full_server_renews_what_is_held() {
     all_at_once(held_kinds().filter(|kind| kind.renewed).map(|kind| {
         (kind.name.to_owned(), move || {
             let server = Server::start();
-            // Each renewal has two seconds more than it needs, beside whatever else the machine does.
+            // Each renewal has two seconds more than it needs, for a busy machine.
             let client = Client::connect(&format!("{}?watchdog=3", server.url())).expect("a good URL");
             let mut view = server.view();
             prepare(&mut view, kind.name);

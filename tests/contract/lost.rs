@@ -150,12 +150,12 @@ fn a_loss_is_told_with_its_time_line() {
     assert!(loss.acquired >= loss.noticed && loss.lock == "n" && loss.owner.starts_with(&a.id()), "{loss}");
 }
 
-/// The answer to that call says nothing of it: the server gave it before.
+/// The answer to that call says nothing of the deletion: the server gave it before.
 #[test]
 fn a_key_that_is_deleted_while_a_call_of_its_owner_is_under_way_is_told_once_that_call_ends() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
-    // A tenth of the watchdog's time is longer than this test waits. Only acquires name all of it.
+    // A tenth of this watchdog is longer than the test waits. Only acquires name the whole watchdog.
     let client = Client::connect(&format!("{}?watchdog=299.123&response_timeout=20", server.url_at(proxy.port()))).expect("a good URL");
     let lock = || client.lock("n").owner(7).blocking();
     let (outer, other) = (lock().acquire().expect("free"), client.lock("m").blocking().acquire().expect("free"));

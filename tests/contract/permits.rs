@@ -42,8 +42,8 @@ fn permits_are_taken_all_at_once_or_not_at_all() {
     assert_eq!(one.available().blocking().expect("answered"), 2);
 }
 
-/// The wire does not tell the two semaphores apart, whoever gives the permits back: their caller, or a client that was never told that it
-/// took them.
+/// The wire does not tell the two semaphores apart. The permits come back from their caller, or from a client that was never
+/// told of its grant.
 #[test]
 fn permits_of_a_semaphore_that_was_deleted_go_to_the_one_that_is_made_under_its_name() {
     let (server, holder, _) = pair();

@@ -26,7 +26,7 @@ enum Trouble {
     Refused,
     /// The network delivers nothing in either direction, on old connections and new ones.
     BlackHole,
-    /// No connection is answered, not even by a refusal, as where a firewall or a dead host swallows each packet; old ones have ended.
+    /// Attempts to connect get no answer, not even a refusal, as behind a firewall or at a dead host. Old connections have ended.
     Unanswered,
 }
 
@@ -82,7 +82,7 @@ struct Stage {
     deaf: Vec<Deaf>,
 }
 
-/// A port that answers no attempt to connect: its queue is full, and nobody takes from it.
+/// A port that answers no attempt to connect: its queue is full, and no process takes from it.
 struct Deaf {
     _listener: TcpListener,
     _queue: Vec<TcpStream>,
@@ -93,7 +93,7 @@ impl Deaf {
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         let listener = eventually("the port", || TcpListener::bind(address).ok());
         let mut queue = Vec::new();
-        // The system drops what it has no place for, and so a connection does not come about.
+        // The system drops attempts that have no place in the queue.
         loop {
             match TcpStream::connect_timeout(&address, Duration::from_millis(500)) {
                 Ok(stream) => queue.push(stream),

@@ -137,12 +137,8 @@ impl Stage {
         Stage { kind, server: server.clone(), proxy, client, permit: Mutex::default(), waiting: Mutex::default() }
     }
 
-    fn name(&self) -> &'static str {
-        if self.kind.name == "multi" { "n\0one\0two" } else { "n" }
-    }
-
     fn request(&self, op: Op) -> Request {
-        Request::new(op, self.kind.name, self.name(), OWNER)
+        Request::new(op, self.kind.name, kinds::name(self.kind.name, "n"), OWNER)
     }
 
     fn run(&self, request: Request) -> Answer {
@@ -221,7 +217,7 @@ impl Stage {
     }
 
     fn extend(&self) {
-        let hold = self.client.latest(self.kind.name, self.name(), OWNER).expect("it has one");
+        let hold = self.client.latest(self.kind.name, &kinds::name(self.kind.name, "n"), OWNER).expect("it has one");
         assert!(self.run(Request { hold, lease: Some(5 * LONG), ..self.request(Op::Extend) }).done);
     }
 

@@ -55,7 +55,7 @@ fn shorten(server: &Server, kind: &str) {
     }
 }
 
-/// Its last hold alone lasts as long as it believes: each of its keys counts.
+/// Only the last hold of the reader lasts as long as its client believes: each of its keys counts.
 #[test]
 fn a_reader_with_very_many_holds_is_judged_by_all_of_them() {
     let server = Server::start();
@@ -68,7 +68,7 @@ fn a_reader_with_very_many_holds_is_judged_by_all_of_them() {
     take(secs(90));
     std::thread::sleep(ms(500));
     assert!(server.watch().violations().is_empty(), "{:?}", server.watch().violations());
-    // The server has more of them than the client believes in.
+    // The server has more holds than the client believes in.
     let stem = format!("{{n}}:{}:1:rwlock_timeout:", client.id());
     for number in 92..=130 {
         change(&server, &["SET", &format!("{stem}{number}"), "1", "PX", "90000"]);

@@ -14,7 +14,7 @@ pub enum Found {
     Lives(i64),
     /// The server's answer decides nothing: the key is elsewhere, or a right is missing.
     Unknown,
-    /// Its reader has so many holds there, which were not all looked at.
+    /// The reader has so many holds on the server, and not all were read.
     More(usize),
 }
 

@@ -38,7 +38,7 @@ pub(super) struct Sampler<'a> {
     /// The belief at which the last look at a client ended.
     after: HashMap<String, Arc<Key>>,
     seen: HashMap<(String, Arc<Key>, u64), Seen>,
-    /// Of readers with very many holds: how many the server had.
+    /// The server's count of holds of readers with very many.
     readers: HashMap<(String, Arc<Key>), usize>,
     cursor: String,
     swept: Instant,
