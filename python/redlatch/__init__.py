@@ -35,7 +35,7 @@ from redlatch.permit import Permit
 from redlatch.permit_semaphore import PermitExpirableSemaphore
 from redlatch.permits import CountDownLatch, Semaphore
 from redlatch.read_write import ReadLock, ReadWriteLock, WriteLock
-from redlatch.sync import Wait, WaitAof
+from redlatch.sync_policy import Wait, WaitAof
 from redlatch.tls import Tls
 
 __all__ = [
@@ -86,7 +86,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        """`redlatch.aio` once somebody asks for it: `asyncio` takes longer to import than all the rest."""
+        """Imports `redlatch.aio` when a program first uses it: `asyncio` takes longer to import than all the rest."""
         if name == "aio":
             import importlib
 

@@ -24,6 +24,7 @@ __all__ = [
     "Permits",
     "__version__",
     "close",
+    "close_at_exit",
     "connect",
     "count_held",
     "ending",
@@ -32,7 +33,6 @@ __all__ = [
     "group",
     "hold_meant",
     "latest_serial",
-    "leave",
     "log_drain",
     "log_flush",
     "log_level",
@@ -50,7 +50,7 @@ __version__: str
 # (status, number, items, error): status 0 done, 1 not now, from 10 on an error, which is (message, reason).
 _Outcome = tuple[int, int, list[int], tuple[str, str | None] | None]
 
-# What the core has said: (logger, level, message, (lock, owner, reason), (file, line), seconds since 1970).
+# One message of the core: (logger, level, message, (lock, owner, reason), (file, line), seconds since 1970).
 _Record = tuple[str, int, str, tuple[str | None, str | None, str | None], tuple[str, int], float]
 
 _T = TypeVar("_T")
@@ -61,7 +61,7 @@ def log_flush(at_most: float) -> None: ...
 def log_level(level: int) -> None: ...
 def log_stop(logs: object) -> bool: ...
 def close(clients: list[Client]) -> None: ...
-def leave(clients: list[Client], daemons: set[int]) -> None: ...
+def close_at_exit(clients: list[Client], daemons: set[int]) -> None: ...
 def group(majority: bool, locks: list[Object]) -> Client | _Outcome: ...
 def owner_begins(owner: int) -> None: ...
 def owner_ends(owner: int) -> None: ...
@@ -129,7 +129,7 @@ class Pending:
     def result(self) -> None: ...
     def cancel(self, msg: object = ...) -> bool: ...
 
-# A `Pending`, by what it becomes.
+# A `Pending` whose result is a `_T`.
 class _Pending(Future[_T]):
     def claim(self) -> _T: ...
 
@@ -138,7 +138,7 @@ class Object:
     def __new__(cls, client: Client, what: tuple[str, str], numbers: list[int] = ...) -> Self: ...
     @property
     def name(self) -> str:
-        """Its name, without the client's prefix."""
+        """The name, without the client's prefix."""
 
     def _held_back(self) -> bool: ...
     def _owners(self) -> list[int]: ...
@@ -165,39 +165,43 @@ class Lock(Object):
         each: bool | None,
     ) -> Self: ...
     def unlock(self) -> None:
-        """Releases the owner's latest hold. Raises NotHeldError if there is none, LockLostError if it was lost.
+        """Releases the owner's latest hold. Raises NotHeldError if the owner has none, LockLostError if it was lost.
 
-        With an owner for each acquire it ends what was taken through this object, blocks apart: the latest hold that
-        its caller took; else one that was lost, which is told and releases nothing; else the only one there is, unless
-        it is a reader's.
+        If each acquire is an owner, it ends a hold that was taken through this object, and not by a block. That is the
+        caller's own latest hold; else one that was lost, for which it raises LockLostError and releases nothing; else
+        the only one that is open, unless that is a reader's.
         """
 
     def release(self) -> None:
-        """Is `unlock`, under the name that `threading.RLock` has for it. NotHeldError is a RuntimeError."""
+        """The same as `unlock`, under its name in `threading.RLock`. NotHeldError is a RuntimeError."""
 
     def __enter__(self) -> hold.Hold:
-        """Acquires as `lock()` does: the block is never entered without the lock."""
+        """Acquires as `lock()` does. The block is never entered without the lock."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None, /
     ) -> None:
-        """Releases the hold that this block began with, on whichever thread it ends; its errors, LockLostError too,
-        only if the body succeeded; of the body's own error they become a note.
+        """Releases the hold that this block began with, on any thread.
+
+        If the body raised an error, that one is raised, and an error of the release becomes a note of it.
         """
 
     def _take(self, wait: float | None, lease: float | None, taken: list[hold.Hold]) -> None: ...
-    def _ask(self, op: int) -> _Outcome: ...
+    def _run_at_once(self, op: int) -> _Outcome: ...
 
 @disjoint_base
 class Permits(Object):
     def __new__(cls, client: Client, what: tuple[str, str], wait: float | None) -> Self: ...
     def __enter__(self) -> Self:
-        """Takes one permit. Raises NotAcquiredError when the `wait` that `get_semaphore` was given ends."""
+        """Takes one permit. Raises NotAcquiredError when the `wait` of `get_semaphore` ends."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None, /
     ) -> None:
-        """Gives the permit back. Its errors are raised only if the body succeeded; else they are noted at its error."""
+        """Gives the permit back.
+
+        If the body raised an error, that one is raised, and an error of the release becomes a note of it.
+        """
 
 @disjoint_base
 class Held:
@@ -208,33 +212,36 @@ class Held:
 
     @property
     def owner(self) -> int:
-        """The number that stands for the owner: one per thread, or what `get_lock` was given."""
+        """The owner's number: that of the thread, task or acquire, or the one that `get_lock` was given."""
 
     @property
     def token(self) -> int | None:
-        """The fencing token: greater than that of every hold of this lock before; None: this kind of lock has none."""
+        """The fencing token, greater than the token of every earlier hold of this lock; None: the lock gives none."""
 
     def _refuse_in_a_fork(self) -> None: ...
     def _look(self) -> _Outcome: ...
     def _watch(self, completions: Completions, key: int) -> None: ...
     def _submit(self, mailbox: Mailbox, op: int) -> _Pending[_Outcome]: ...
-    def _leave(self) -> None: ...
+    def _release_soon(self) -> None: ...
     def _end(self, mailbox: Mailbox) -> _Pending[None]: ...
 
 class Hold(Held):
     def __new__(cls, object: Object, owner: int, number: int, token: int | None) -> Self: ...
     def release(self) -> None:
-        """Gives this one hold back, whichever thread asks; outer holds of the same owner stay.
+        """Releases this one hold. Any thread may do so, and the owner's other holds stay.
 
         Raises NotHeldError if it was released before, LockLostError if it was lost, UnavailableError if Redis did not
-        answer; then it is not renewed any more and ends with its lease.
+        answer. In the last case it is not renewed any more and ends with its lease.
         """
 
     def __enter__(self) -> Self: ...
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None, /
     ) -> None:
-        """Releases. Its errors are raised only if the body succeeded; of the body's own error they become a note."""
+        """Releases the hold.
+
+        If the body raised an error, that one is raised, and an error of the release becomes a note of it.
+        """
 
     def _wait(self, wait: float | None) -> _Outcome: ...
     def _extend(self, lease: float) -> _Outcome: ...

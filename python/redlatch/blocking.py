@@ -1,4 +1,4 @@
-"""What a lock that blocks its caller's thread knows of threads, tasks and event loops."""
+"""The base of locks that block the thread of their caller, and of their errors in a thread that must not block."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Blocking(_redlatch.Lock):
-    """The native half of a lock, with what that looks up in Python."""
+    """The native half of a lock, with the Python attributes that it reads."""
 
     _hold = Hold
     _this_thread = this_thread
@@ -27,11 +27,11 @@ class Blocking(_redlatch.Lock):
         return caller_in(event_loop)
 
     def _waits_long(self, caller: Caller) -> None:
-        """An acquire of `caller` has waited 5 s."""
+        """Warns `caller`, whose acquire has waited 5 s, if its own hold keeps the lock. The native half calls this."""
         self_waits.warn(self, caller)
 
     def _shares_thread(self) -> UnsupportedError:
-        """The error of an acquire whose owner would be a thread that an event loop or greenlets run in."""
+        """The error of an acquire whose owner would be a thread that runs an event loop or greenlets."""
         if greenlets.has_own_owner() is False:
             return greenlets.share_thread(self.name)
         return UnsupportedError(
@@ -40,10 +40,10 @@ class Blocking(_redlatch.Lock):
             self.name,
         )
 
-    def _stops_loop(self) -> UnsupportedError:
-        """The error of an acquire that would have to wait in a thread that an event loop or greenlets run in."""
+    def _would_block(self) -> UnsupportedError:
+        """The error of an acquire that would have to wait in a thread that runs an event loop or greenlets."""
         if greenlets.has_own_owner() is not None:
-            return greenlets.stand_still(self.name)
+            return greenlets.would_block(self.name)
         return UnsupportedError(
             f"`{self.name}` is taken, and a wait for it here would stop the event loop of this thread; await a lock of "
             "redlatch.aio, or call client.lock(…) in another thread",

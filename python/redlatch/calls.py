@@ -1,4 +1,4 @@
-"""What is asked of the native module, and how its outcome becomes an answer or an error."""
+"""The operations of the native module, and how its outcome becomes an answer or an error."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from redlatch.errors import error
 if TYPE_CHECKING:
     from redlatch._redlatch import _Outcome
 
-# The operations, by the numbers of the core.
-FORCE_RELEASE: Final = 3
-INSPECT: Final = 4
+# The operations. The numbers are those of the core.
 ACQUIRE: Final = 1
 RELEASE: Final = 2
+FORCE_RELEASE: Final = 3
+INSPECT: Final = 4
 PING: Final = 5
 WATCH: Final = 6
 EXTEND: Final = 9
@@ -27,12 +27,12 @@ DELETE: Final = 15
 SET: Final = 17
 LEASE: Final = 18
 
-# What became of them, by the numbers of `errors.BY_STATUS`.
+# The status of an outcome, one of the numbers of `errors.BY_STATUS`.
 CLOSED: Final = 18
 
 
 def client(connected: _redlatch.Client | _Outcome) -> _redlatch.Client:
-    """The client, or the error that there is instead."""
+    """Returns the client. Raises the error if connecting gave one instead."""
     if isinstance(connected, _redlatch.Client):
         return connected
     status, _, _, failure = connected
@@ -40,7 +40,7 @@ def client(connected: _redlatch.Client | _Outcome) -> _redlatch.Client:
 
 
 def answer(outcome: _Outcome, name: str | None) -> tuple[int, list[int]] | None:
-    """`(number, items)` as the operation defines them; None: not now. Raises the error that it is for lock `name`."""
+    """Returns `(number, items)` as the operation defines them; None: not now. Raises an error about lock `name`."""
     status, number, items, failure = outcome
     if failure is not None:
         raise error(status, *failure, name)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any, NoReturn, overload
 
-from redlatch import calls, leaving
+from redlatch import at_exit, calls
+from redlatch.checks import checked_text
 from redlatch.durations import Seconds
 from redlatch.groups import FasterMultiLock, MultiLock, RedLock, one_group
 from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
@@ -15,7 +16,6 @@ from redlatch.owners import EACH, Owner
 from redlatch.permit_semaphore import PermitExpirableSemaphore
 from redlatch.permits import CountDownLatch, Semaphore
 from redlatch.read_write import ReadWriteLock
-from redlatch.texts import checked
 from redlatch.typings import Self
 
 
@@ -26,12 +26,12 @@ class Client:
     """
 
     def __init__(self, native: object = None) -> None:
-        self._native = leaving.opened(native)
+        self._native = at_exit.register(native)
 
     def __del__(self) -> None:
         native = getattr(self, "_native", None)  # `__init__` may have raised
         if native is not None:
-            leaving.dropped(native)
+            at_exit.drop(native)
 
     @property
     def id(self) -> str:
@@ -216,8 +216,8 @@ class Client:
 
         Raises ConfigError for what cannot be a password or a user, and for a user without a password.
         """
-        name = None if username is None else checked("username", username)
-        self._native.set_credentials(checked("password", password), name)
+        name = None if username is None else checked_text("username", username)
+        self._native.set_credentials(checked_text("password", password), name)
 
     def ping(self) -> None:
         """Asks the server for a sign of life.
@@ -235,7 +235,7 @@ class Client:
         The end of the program closes every client, after its threads (except daemons) have ended; `os._exit` and
         signals that kill do not: then locks end with their leases.
         """
-        leaving.close(self._native)
+        at_exit.close(self._native)
 
     def __enter__(self) -> Self:
         return self
@@ -244,7 +244,7 @@ class Client:
         self.close()
 
     def __reduce__(self) -> NoReturn:
-        raise leaving.not_pickled()
+        raise at_exit.not_pickled()
 
     def __repr__(self) -> str:
         return f"<redlatch.Client {self.id} of {self._native.server}{', closed' if self.closed else ''}>"

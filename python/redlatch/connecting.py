@@ -1,4 +1,4 @@
-"""Connecting to a server."""
+"""Makes clients, and red locks with their clients."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from redlatch import _redlatch, calls
+from redlatch.checks import Path, checked_list, checked_path, checked_text, shown
 from redlatch.client import Client
 from redlatch.durations import Seconds, optional_seconds
 from redlatch.errors import ArgumentTypeError, ConfigError
 from redlatch.groups import RedLock
 from redlatch.owners import Owner
-from redlatch.sync import Sync, option
-from redlatch.texts import Path, checked, each, path, shown
+from redlatch.sync_policy import Sync, option
 from redlatch.tls import Tls
 from redlatch.tls import options as tls_options
 
 C = TypeVar("C")
 
-#: Those of red locks in use, by URL and watchdog: one thread is one owner in all of them.
+#: The clients of the red locks in use, by URL and watchdog. Red locks of one name share them: so a thread that holds
+#: one of these locks is its owner in the others, too.
 _clients: WeakValueDictionary[tuple[str, float | None], Client] = WeakValueDictionary()
-#: The latest stay connected for the next red lock.
+#: The clients that were used last. They stay connected for the next red lock.
 _latest: deque[Client] = deque(maxlen=30)
 
 
@@ -45,22 +46,23 @@ def connect(
 
     `url` is `redis://[user:password@]host[:port][/database]`, `rediss://…` for TLS or `unix:///path/to/socket`, or
     names several servers: `redis+cluster://host1,host2`, `redis+sentinel://host1,host2/mymaster`, and for a master and
-    its replicas `redis+replicated://host1,host2`. Without it the environment's `REDLATCH_URL` is taken, then
+    its replicas `redis+replicated://host1,host2`. Without it the client takes the environment's `REDLATCH_URL`, then
     `REDIS_URL`, then `redis://localhost:6379`. `config` is the path of a configuration file of Redisson, YAML or JSON,
-    which names the servers instead. What is left out comes from that file or from the URL's query (`?watchdog=10`), or
-    is as follows; times are seconds or `timedelta`:
+    which names the servers instead. An option that is left out comes from that file or from the URL's query
+    (`?watchdog=10`), else it has the default in brackets. Times are seconds or `timedelta`:
 
-    - `watchdog` (30): the lease of holds without one of their own; they are renewed every third of it.
-    - `prefix` (none): put before the name of every lock.
-    - `client_name` (none): what `CLIENT LIST` calls the connections.
+    - `watchdog` (30): the lease of holds without one of their own. The watchdog renews them every third of it.
+    - `prefix` (none): text before the name of every lock.
+    - `client_name` (none): the name of the connections in `CLIENT LIST`.
     - `response_timeout` (3): how long one call may stay unanswered.
     - `connect_timeout` (10): how long connecting may take.
-    - `sync` (nobody): who has to have a lock before an acquire returns, a `redlatch.Wait` or a `redlatch.WaitAof`.
-    - `quarantine` (False): whether a server that may have lost locks, because it has just started or has taken over
-      from another one, grants no new ones until nobody believes in a lost one any more: for the longest lease that
-      this client has asked for, at least the watchdog's. All who share a lock are to have it.
-    - `username`, `password` (none); a username needs a password.
-    - `tls` (the authorities that the system trusts): what `rediss://` trusts and shows, see `redlatch.Tls`.
+    - `sync` (none): the replicas that must confirm a lock before an acquire returns, as `redlatch.Wait`, or their
+      files, as `redlatch.WaitAof`.
+    - `quarantine` (False): a server that has just started, or has taken over from another one, may have lost locks.
+      With True it grants no lock until every old lease has ended. The client waits for the longest lease that it has
+      asked for, at least the watchdog's. All clients that share a lock must have the same setting.
+    - `username`, `password` (none): a username needs a password.
+    - `tls` (the authorities that the system trusts): the certificates of a `rediss://` connection, see `redlatch.Tls`.
 
     Raises ConfigError for a URL, an option or a file that cannot be used.
     """
@@ -93,20 +95,21 @@ def red_lock(
 ) -> RedLock:
     """Returns the lock called `name` of a majority of independent servers, of which a minority may fail.
 
-    `urls` are the servers, three or five, without replication between them; each gets a client that all red locks
-    of this URL and watchdog share. Every server is asked at once, and has a hundredth of the lease (50 to 500 ms) to
-    answer. The other arguments are as with `Client.get_lock` and `connect`.
+    `urls` are the servers, three or five, without replication between them. Each gets a client that all red locks
+    of this URL and watchdog share. An acquire asks all servers at once; each has a hundredth of the lease (50 to
+    500 ms) to answer. The other arguments are those of `Client.get_lock` and `connect`.
 
-    A majority makes no lease safe against a holder that stands still: what it guards should compare fencing tokens.
+    A red lock does not stop a holder that was paused for longer than its lease. The guarded resource should compare
+    fencing tokens.
 
     Raises ConfigError for arguments that cannot be used.
     """
-    clients = some([_shared(url, watchdog) for url in each("urls", urls)])
+    clients = some([_shared(url, watchdog) for url in checked_list("urls", urls)])
     return RedLock(clients[0], [client.get_lock(name) for client in clients], wait, lease, owner)
 
 
 def _shared(url: str, watchdog: Seconds | None) -> Client:
-    key = (checked("url", url), optional_seconds("watchdog", watchdog, "leave it out for the default"))
+    key = (checked_text("url", url), optional_seconds("watchdog", watchdog, "leave it out for the default"))
     client = _clients.get(key)
     if client is None or client.closed:
         client = _clients[key] = connect(url, watchdog=watchdog)  # starts nothing yet
@@ -129,7 +132,7 @@ def connected(
     password: str | None,
     tls: Tls | None,
 ) -> _redlatch.Client:
-    """The core's client with these options, checked; None leaves one out."""
+    """Makes the core's client with these options, after their checks; None leaves an option out."""
     if url is not None and config is not None:
         raise ConfigError("url and config both name servers; leave one of them out")
     times = {"watchdog": watchdog, "response_timeout": response_timeout, "connect_timeout": connect_timeout}
@@ -144,24 +147,24 @@ def connected(
     }
     remedy = "leave it out for the default"
     options = [(name, str(optional_seconds(name, time, remedy))) for name, time in times.items() if time is not None]
-    options += [(name, checked(name, text)) for name, text in texts.items() if text is not None]
-    named = None if url is None else checked("url", url)
-    native = calls.client(_redlatch.connect(named, None if config is None else path("config", config), options))
-    # The core knows only what differs from the defaults.
+    options += [(name, checked_text(name, text)) for name, text in texts.items() if text is not None]
+    named = None if url is None else checked_text("url", url)
+    native = calls.client(_redlatch.connect(named, None if config is None else checked_path("config", config), options))
+    # The core sees only options that differ from their defaults, so it cannot check this.
     if tls is not None and not native.server.startswith("rediss"):
         raise ConfigError(f"{native.server} goes without TLS, so no redlatch.Tls applies; write rediss://")
     return native
 
 
 def switch(name: str, on: bool | None) -> str | None:
-    """The core's option as text; None leaves it out."""
+    """A yes or no option as the core takes it, as text; None leaves it out."""
     if on is None or isinstance(on, bool):
         return None if on is None else str(on).lower()
     raise ArgumentTypeError(f"{name} is {shown(name, on)}; give True or False, or leave it out")
 
 
 def some(clients: list[C]) -> list[C]:
-    """Refuses none at all."""
+    """Returns the clients. Raises ConfigError for an empty list."""
     if not clients:
         raise ConfigError("there is no server to lock on; give the URLs of three or five")
     return clients

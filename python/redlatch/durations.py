@@ -1,4 +1,4 @@
-"""Seconds as callers give them: an int, a float or a `timedelta`, checked."""
+"""Checks of times, which callers give as seconds or as `timedelta`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import reprlib
 from datetime import timedelta
 from typing import Final, Union
 
+from redlatch.checks import shown
 from redlatch.errors import ArgumentTypeError, ConfigError
-from redlatch.texts import shown
 
 #: A span of time: seconds as int or float, or a `timedelta`.
 Seconds = Union[int, float, timedelta]
 
-# A hundred years; longer ones overflow clocks on the way.
+# A hundred years. Longer times overflow a clock between here and the server.
 LONGEST: Final = 100 * 365 * 24 * 3600
 
 
@@ -26,18 +26,18 @@ class Unset(enum.Enum):
         return self.value
 
 
-#: An argument left out: it means what `get_lock` was given.
+#: Stands for an argument that is left out: the value that `get_lock` was given counts.
 UNSET: Final = Unset.UNSET
 
 
 def seconds(what: str, value: Seconds, remedy: str) -> float:
-    """`value` in seconds; raises ConfigError that calls it `what` and ends with `remedy`."""
+    """Returns `value` in seconds. Raises a ConfigError that calls it `what` and ends with `remedy`."""
     if isinstance(value, timedelta):
         value = value.total_seconds()
-    # A bool is an int to Python, and never what is meant here.
+    # A bool is an int to Python, but no caller means a time by it.
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ArgumentTypeError(f"{what} is {shown(what, value)}; give seconds as int, float or timedelta, {remedy}")
-    # NaN compares false with everything, so it is refused as well.
+    # A comparison with NaN is false, so this refuses NaN as well.
     if not 0 <= value <= LONGEST:
         raise ConfigError(
             f"{what} is {reprlib.repr(value)} s, it must be from 0 to {LONGEST} (a hundred years); {remedy}"
@@ -46,5 +46,5 @@ def seconds(what: str, value: Seconds, remedy: str) -> float:
 
 
 def optional_seconds(what: str, value: Seconds | None, remedy: str) -> float | None:
-    """The same, where None has a meaning of its own."""
+    """The same for a parameter that also takes None, which it returns."""
     return None if value is None else seconds(what, value, remedy)

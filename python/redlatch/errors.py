@@ -1,4 +1,4 @@
-"""Everything that redlatch raises, and which error each status of the native module is."""
+"""The errors that redlatch raises, and the error for each status of the native module."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import ClassVar
 
 
 class RedlatchError(Exception):
-    """The base of all errors. Not getting a lock in time is an error only where a hold was promised."""
+    """The base of all errors. A wait that ends without the lock is an error only in calls that promise a hold."""
 
-    #: The stable name of the case, the same in every language.
+    #: The stable name of the error, the same in every language.
     code: ClassVar[str] = "error"
 
     def __init__(self, message: str, name: str | None = None, reason: str | None = None) -> None:
         super().__init__(message)
-        #: The lock that it is about, or None.
+        #: The name of the lock that it is about, or None.
         self.name = name
-        #: What exactly happened, where `code` leaves it open, or None; see each class.
+        #: The cause, where `code` leaves it open, or None; see each class.
         self.reason = reason
 
     def __reduce__(self) -> tuple[type, tuple[str, str | None, str | None]]:
@@ -24,31 +24,31 @@ class RedlatchError(Exception):
 
 
 class NotHeldError(RedlatchError, RuntimeError):
-    """Something was released that is not held."""
+    """A release of a lock or permit that its caller does not hold."""
 
     code = "not_held"
 
 
 class LockLostError(NotHeldError):
-    """The hold ended before it was released: what it guarded may have been done twice.
+    """The hold ended before it was released, so another holder may have done the guarded work at the same time.
 
-    `reason` is one of the words of `Hold.lost_reason`; the message has the time line.
+    `reason` is one of the words of `Hold.lost_reason`. The message tells when each event happened.
     """
 
     code = "lost"
 
 
 class AlreadyHeldError(RedlatchError, RuntimeError):
-    """A lock that is not reentrant was acquired by an owner who holds it."""
+    """An owner acquired a lock that it holds already, and the lock is not reentrant."""
 
     code = "already_held"
 
 
 class NotAcquiredError(RedlatchError, TimeoutError):
-    """The wait ran out, and the lock is taken: by the word of its server, or by a hold of this client.
+    """The wait ended while the lock was taken: its server said so, or another owner of this client holds it.
 
-    Raised only by what promises a hold: `with lock`, `lock(wait=…)` and decorated functions. Without such a word the
-    end of a wait is UnavailableError, from `try_lock` too.
+    Only calls that promise a hold raise it: `with lock`, `lock(wait=…)` and decorated functions. If the server gave no
+    answer during the wait, UnavailableError is raised, by `try_lock` too.
     """
 
     code = "not_acquired"
@@ -64,13 +64,13 @@ class UnavailableError(RedlatchError, ConnectionError):
 
 
 class NotSyncedError(RedlatchError):
-    """Replicas or files did not confirm in time what was taken, as `sync` wants it; it is given back."""
+    """The replicas or files that `sync` asks for did not confirm an acquire in time. The lock was given back."""
 
     code = "not_synced"
 
 
 class RefusedError(RedlatchError):
-    """The server said no. `reason` is its own word: `WRONGTYPE`, `NOAUTH`, `NOPERM`, `OOM`, `READONLY`, …"""
+    """The server refused a call. `reason` is the server's code: `WRONGTYPE`, `NOAUTH`, `NOPERM`, `OOM`, …"""
 
     code = "refused"
 
@@ -82,11 +82,11 @@ class ConfigError(RedlatchError, ValueError):
 
 
 class ArgumentTypeError(ConfigError, TypeError):
-    """An argument of a type that cannot be used: a ConfigError that is a TypeError."""
+    """An argument of a wrong type. It is a TypeError as well."""
 
 
 class UnsupportedError(RedlatchError):
-    """The server, or this release, cannot do that."""
+    """The server, or this release of redlatch, cannot do this."""
 
     code = "unsupported"
 
@@ -97,7 +97,7 @@ class ClosedError(RedlatchError):
     code = "closed"
 
 
-# The numbers are those of the core; 13 and 20 differ in their reason only.
+# The numbers are those of the core. 13 and 20 differ only in their reason.
 BY_STATUS: dict[int, type[RedlatchError]] = {
     10: NotHeldError,
     11: LockLostError,
@@ -114,10 +114,11 @@ BY_STATUS: dict[int, type[RedlatchError]] = {
 
 
 def note(body: BaseException | None, told: RedlatchError) -> None:
-    """Notes at the error of a block's body what went wrong at the block's end, from Python 3.11 on."""
+    """Adds the error of a block's end to the error of its body as a note, from Python 3.11 on."""
     add_note = getattr(body, "add_note", None)
     if add_note is not None:
-        # The program's own exception says more than that it takes no notes, as one of a frozen dataclass does not.
+        # An exception may take no notes, for example one that is a frozen dataclass. The program still gets its own
+        # exception then, which matters more than the note.
         with contextlib.suppress(Exception):
             add_note(str(told))
 

@@ -1,4 +1,4 @@
-"""One lock of several: all of them, or a majority of them; and one of several values."""
+"""One lock of several locks, all of them or a majority, and one lock of several values."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import redlatch
 from redlatch import _redlatch, calls
+from redlatch.checks import checked_text
 from redlatch.durations import Seconds
 from redlatch.errors import ArgumentTypeError, ConfigError
 from redlatch.locks import Lock
 from redlatch.owners import EACH, Owner
-from redlatch.texts import checked as checked_text
 from redlatch.typings import Self
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class MultiLock(Lock):
     """One lock of several, which may belong to clients of other servers; see `Client.get_multi_lock`.
 
-    It is held while every one of them is, and lost with the first that is lost. What it is asked it asks of all: it is
-    locked if all are, for the shortest time of any; `force_unlock` takes all away.
+    It is held while every one of them is held, and lost with the first one that is lost. A question goes to all of
+    them: it is locked if all are locked, for the shortest time of any. `force_unlock` takes all of them away.
     """
 
     _majority: ClassVar[bool] = False
@@ -70,9 +70,9 @@ class FasterMultiLock(Lock):
         lease: Seconds | None,
         owner: Owner,
     ) -> Self:
-        texts = values_of(group, values)
-        lock = super().__new__(cls, client, _redlatch.multi_name(group, texts), wait, lease, owner)
-        lock._values = texts
+        checked_values = values_of(group, values)
+        lock = super().__new__(cls, client, _redlatch.multi_name(group, checked_values), wait, lease, owner)
+        lock._values = checked_values
         return lock
 
     def _keys(self) -> list[object]:
@@ -85,14 +85,14 @@ class FasterMultiLock(Lock):
 
 
 def one_group(groups: Sequence[Any], values: Iterable[str]) -> Any:
-    """The one group that the values belong to."""
+    """Returns the only group of a list. Raises ConfigError if the list has none or several."""
     if len(groups) != 1:
         raise ConfigError(f"values={values!r} belong to one group, and {len(groups)} are given; give its name")
     return groups[0]
 
 
 def values_of(group: str, values: Iterable[str]) -> list[str]:
-    """The values of a group, checked."""
+    """Returns the values of a group as a list of texts. Raises ConfigError for other values."""
     group = checked_text("the group of a multi lock", group)
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ArgumentTypeError(f"the values of `{group}` are {values!r}; give a list of texts", group)
@@ -100,7 +100,7 @@ def values_of(group: str, values: Iterable[str]) -> list[str]:
 
 
 def grouped(majority: bool, members: Sequence[Any], of: type) -> _redlatch.Client:
-    """What stands for several locks as one: all of them, or a majority."""
+    """Makes the client of the core whose one lock is all of these locks, or a majority of them."""
     for lock in members:
         if not isinstance(lock, of):
             raise ArgumentTypeError(
@@ -111,13 +111,13 @@ def grouped(majority: bool, members: Sequence[Any], of: type) -> _redlatch.Clien
 
 
 def owner_of(members: Sequence[Any], owner: Owner) -> Owner:
-    """What holds several locks where nothing else is said: each acquire, if that is so with every one of them."""
+    """The owner of a lock of several locks. Without `owner` it is each acquire, if that is so in all of the locks."""
     is_each = owner is None and len(members) > 0 and all(member._owner is EACH for member in members)
     return EACH if is_each else owner
 
 
 def is_shared(members: Sequence[Any], majority: bool) -> bool:
-    """Whether several owners hold all of these at once, or a majority of them."""
+    """Whether several owners can hold the lock of these locks, all or a majority of them, at the same time."""
     shared = [member._is_shared() for member in members]
     return any(shared) if majority else all(shared)
 
@@ -125,7 +125,7 @@ def is_shared(members: Sequence[Any], majority: bool) -> bool:
 class RedLock(MultiLock):
     """One lock of a majority of several, each on a server of its own; see `redlatch.red_lock`.
 
-    It is held while more than half of them are; those that are missing are asked again at every renewal.
+    It is held while more than half of them are held. Every renewal tries to take the missing ones.
     """
 
     _majority: ClassVar[bool] = True

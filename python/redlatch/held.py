@@ -1,4 +1,4 @@
-"""What this process knows of a hold, without asking Redis."""
+"""The state of a hold as this process knows it, without a call to Redis."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Held(_redlatch.Held):
-    """What every hold can say of itself at once."""
+    """The questions that holds of threads and of tasks answer at once."""
 
     if not TYPE_CHECKING and sys.flags.dev_mode:
 
@@ -31,11 +31,11 @@ class Held(_redlatch.Held):
         """Why it was lost, None if it was not:
 
         - `expired`: its lease ended before it was released.
-        - `deleted`: its key was deleted (`DEL`, `FLUSHALL`, `force_unlock`) and nobody else has the lock.
-        - `taken over`: somebody else has the lock.
-        - `server lost its data`: the server came back without it.
-        - `partitioned`: no renewal was answered while the lease lasted.
-        - `process was paused`: this process, or its machine, stood still, so that no renewal was sent in time.
+        - `deleted`: its key was deleted (`DEL`, `FLUSHALL`, `force_unlock`) and the lock is free.
+        - `taken over`: another owner holds the lock.
+        - `server lost its data`: the server restarted without the key.
+        - `partitioned`: the server answered no renewal while the lease lasted.
+        - `process was paused`: this process, or its machine, stood still and sent no renewal in time.
         - `closed`: its client was closed, or the program ended.
         """
         try:
@@ -48,7 +48,7 @@ class Held(_redlatch.Held):
 
     @property
     def remaining(self) -> float:
-        """For how many more seconds it is held for certain; 0.0 once it is released or lost. Renewing prolongs it."""
+        """For how many more seconds it is certainly held. A renewal adds time. 0.0 once it is released or lost."""
         try:
             return self._remaining()
         except NotHeldError:
@@ -56,9 +56,9 @@ class Held(_redlatch.Held):
 
     @property
     def deadline(self) -> float:
-        """Until when it is held for certain, on the clock of `time.monotonic`; now, once it is released or lost.
+        """Until when it is certainly held, on the clock of `time.monotonic`. Now, once it is released or lost.
 
-        That clock stands still while the machine is suspended: after that, ask again.
+        That clock stands still while the machine is suspended. Ask again after a suspension.
         """
         return time.monotonic() + self.remaining
 
@@ -70,17 +70,17 @@ class Held(_redlatch.Held):
         self._remaining()
 
     def _remaining(self) -> float:
-        """The seconds that remain; no I/O."""
+        """The seconds that remain. Raises the error that says why none do."""
         held = calls.answer(self._look(), self.name)
         if held is None:
             raise NotHeldError(f"`{self.name}` was released already by this hold; acquire it again", self.name)
         return held[0] / 1e6
 
     def _loss(self, outcome: _Outcome) -> LockLostError | None:
-        """The loss that the end of this hold was; None: it was none."""
+        """The error of this hold if the outcome of its end is a loss, else None."""
         status, _, _, failure = outcome
         if failure is None or status == calls.CLOSED:
-            # A release may have been told of it before, and a closed client watches nothing any more.
+            # The release may have learnt of a loss before, and a closed client does not watch the hold any more.
             status, _, _, failure = self._look()
         loss = errors.error(status, *failure, self.name) if failure is not None else None
         return loss if isinstance(loss, LockLostError) else None

@@ -1,8 +1,8 @@
-"""One acquisition of a lock."""
+"""One hold of a lock, for threads."""
 
 from __future__ import annotations
 
-from redlatch import _redlatch, greenlets, lazy, losses
+from redlatch import _redlatch, deferred, greenlets, losses
 from redlatch.durations import Seconds, optional_seconds
 from redlatch.errors import UnsupportedError
 from redlatch.held import Held
@@ -10,22 +10,22 @@ from redlatch.losses import OnLost
 
 
 class Hold(Held, _redlatch.Hold):
-    """What an acquire returns: always true, and released once, by any thread.
+    """One acquired lock, always true. Any thread may release it, once.
 
-    Questions without `()` are answered from this process's own clock and never ask Redis.
+    Properties are answered from this process's own clock, without a call to Redis.
     """
 
     def on_lost(self, callback: OnLost) -> None:
         """Has `callback(hold, error)` called once if the hold is lost, with the LockLostError that says why.
 
-        It is called on a thread of redlatch's own, as soon as this process knows, also if the hold is lost already;
-        never if it is released. All callbacks of a process run one after another on that thread, so a callback only
-        sets an event, closes a connection, hands over. What it raises goes to `threading.excepthook`.
+        A thread of redlatch's own calls it as soon as this process knows of the loss, also if the hold is lost already.
+        A release never calls it. All callbacks of a process run one after another on that thread. So a callback should
+        be short: set an event, close a connection. An exception of it goes to `threading.excepthook`.
 
         Raises NotHeldError in a forked child of the process that acquired it, UnsupportedError for coroutine functions.
         """
         losses.check_callback(self.name, callback)
-        if lazy.is_lazy(callback):
+        if deferred.is_deferred(callback):
             raise UnsupportedError(f"{callback!r} would not run when it is called; give a plain function", self.name)
         if greenlets.are_threads():
             raise UnsupportedError(
@@ -37,16 +37,16 @@ class Hold(Held, _redlatch.Hold):
         losses.watch(self, callback)
 
     def wait_lost(self, wait: Seconds | None = None) -> bool:
-        """Waits until the hold is lost and returns True; False if it is released, or `wait` seconds are over, before.
+        """Waits until the hold is lost, and returns True. Returns False if it is released or `wait` is over before.
 
-        `wait=None` waits as long as it is held, 0 returns at once. Ctrl-C ends it.
+        `wait` is in seconds: None waits as long as the hold is held, 0 returns at once. Ctrl-C ends the wait.
 
         Raises NotHeldError in a forked child of the process that acquired it.
         """
         self._refuse_in_a_fork()
         within = optional_seconds("wait", wait, "None waits as long as it is held")
         if within != 0 and greenlets.has_own_owner() is not None:
-            raise greenlets.stand_still(self.name)
+            raise greenlets.would_block(self.name)
         outcome = self._wait(within)
         return self._loss(outcome) is not None
 

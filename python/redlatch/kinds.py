@@ -1,4 +1,4 @@
-"""The kinds of lock that are the reentrant one but for a detail."""
+"""The kinds of lock that differ from the reentrant lock in one detail, for threads."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import redlatch
-from redlatch import asks
+from redlatch import queries
+from redlatch.checks import checked_list
 from redlatch.durations import Seconds, seconds
 from redlatch.locks import Lock
 from redlatch.owners import Owner
-from redlatch.texts import each
 from redlatch.typings import Self
 
 
 class SpinLock(Lock):
-    """The reentrant lock whose waiters ask now and then; see `Client.get_spin_lock`."""
+    """The reentrant lock whose waiters try again after a pause; see `Client.get_spin_lock`."""
 
     _kind: ClassVar[str] = "spin"
 
@@ -32,8 +32,8 @@ class SpinLock(Lock):
 
 
 def delays(backoff: Sequence[Seconds]) -> list[int]:
-    """The ms between two tries."""
-    given = [seconds("backoff", delay, "leave it out for 1 to 128 ms") for delay in each("backoff", backoff)]
+    """The pauses between two tries, in ms."""
+    given = [seconds("backoff", delay, "leave it out for 1 to 128 ms") for delay in checked_list("backoff", backoff)]
     return [max(1, round(delay * 1000)) for delay in given]
 
 
@@ -44,7 +44,7 @@ class NonReentrantLock(Lock):
 
 
 class FairLock(Lock):
-    """The reentrant lock that whoever has waited longest gets next; see `Client.get_fair_lock`."""
+    """The reentrant lock that goes to the waiter that has waited longest; see `Client.get_fair_lock`."""
 
     _kind: ClassVar[str] = "fair"
 
@@ -62,14 +62,14 @@ class TokenLock(Lock):
 
 
 class FencedLock(Lock):
-    """The reentrant lock that numbers its holds: `hold.token` is greater than that of every hold before.
+    """The reentrant lock that numbers its holds: `hold.token` is greater than the token of every earlier hold.
 
-    What the lock guards compares the tokens that come to it, and refuses one that is smaller than it has seen: so a
-    holder that was paused and lost its lock does no harm.
+    The guarded resource compares the tokens that it receives, and refuses one that is smaller than an earlier one. So
+    a holder that was paused and lost its lock does no harm.
     """
 
     _kind: ClassVar[str] = "fenced"
 
     def get_token(self) -> int:
-        """The token that was given out last, to whoever; 0: none yet."""
-        return self._asked(asks.TOKEN)
+        """The latest token of this lock, of any owner; 0: there was no hold yet."""
+        return self._query(queries.TOKEN)

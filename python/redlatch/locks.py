@@ -1,4 +1,4 @@
-"""The lock: Redisson's methods, `with`, `@lock`, and the contract of `threading.RLock`."""
+"""The lock for threads: Redisson's methods, `with`, `@lock`, and the contract of `threading.RLock`."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Final, Optional, TypeVar
 
 import redlatch
-from redlatch import _redlatch, asks, misses
+from redlatch import _redlatch, misses, queries
 from redlatch.blocking import Blocking
+from redlatch.checks import checked_text
 from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
 from redlatch.errors import ConfigError, NotAcquiredError, NotHeldError, UnsupportedError
 from redlatch.hold import Hold
-from redlatch.owners import EACH, Caller, Owner, is_gone
+from redlatch.owners import EACH, Caller, Owner, checked_owner, is_gone
 from redlatch.owners import caller as this_caller
-from redlatch.owners import checked as checked_owner
-from redlatch.texts import checked as checked_text
 from redlatch.typings import Place, Self
 
 if TYPE_CHECKING:
@@ -26,13 +25,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 H = TypeVar("H", bound=_redlatch.Held)
 T = TypeVar("T")
 
-#: Of each hold the caller's owner, and where its block begins.
+#: One entry for each hold: the thread or task that took it, the hold, and where its block begins.
 Records = list[tuple[int, H, Optional[Place]]]
 
 FOR_EVER: Final = "None waits for ever, 0 tries once"
 HELD_BACK: Final = (
-    "its server may have lost locks, and grants none until their holders must have noticed (the option quarantine); "
-    "try later"
+    "its server may have lost locks, and grants none until every old lease has ended (the option quarantine); try later"
 )
 RENEWED: Final = "None has it renewed until it is released"
 
@@ -40,21 +38,22 @@ RENEWED: Final = "None has it renewed until it is released"
 class Lock(Blocking):
     """A lock of one name, held by one owner at a time among all processes that share the server.
 
-    `Client.lock` makes it with an owner for each acquire: every acquire excludes every other one. Its end may come from
-    any thread or task, through the same object: the end of a block releases what the block took; `release()` releases
-    the latest hold that this thread or task took otherwise, else the only one there is. A hold that was lost is told of
-    in the place of a release. `with lock.lock() as hold` names the hold that ends.
+    `Client.lock` makes each acquire an owner of its own: every acquire excludes every other one. Any thread or task may
+    release it, through the same object. The end of a block releases the hold that the block began with. `release()`
+    releases the latest hold that this thread or task took without a block, else the only hold that is open. Where that
+    hold was lost, they raise LockLostError instead. `with lock.lock() as hold` names the hold that ends.
 
-    `Client.get_lock` makes it reentrant: the owner is the calling thread, unless it was given one, and any number of
-    objects stand for the same lock. Every acquire makes a hold of its own: a lock acquired twice is free after two
-    releases.
+    `Client.get_lock` makes a reentrant lock. Its owner is the calling thread, or the `owner` that it was given. Any
+    number of objects stand for the same lock. Every acquire makes a hold of its own: a lock acquired twice is free
+    after two releases.
 
-    In a thread in which an event loop runs no acquire waits: that would stop the loop. Where it would have to, and
-    where the thread would be the owner, it is an UnsupportedError.
+    An acquire never waits in a thread whose event loop runs: the wait would stop the loop. It raises UnsupportedError
+    where it would have to wait, and where the thread would be the owner.
 
-    Times are seconds or `timedelta`; UNSET means what `get_lock` was given. Every method may raise UnavailableError
-    (the server cannot be reached in time), RefusedError (it said no: a key of that name is no lock, memory is full, …),
-    ClosedError, and ConfigError for arguments that cannot be used. Ctrl-C ends waiting at once and leaves nothing held.
+    Times are seconds or `timedelta`; UNSET stands for the time that `get_lock` was given. Every method may raise
+    UnavailableError (the client cannot reach the server in time), RefusedError (the server said no: a key of that name
+    is no lock, memory is full, …), ClosedError, and ConfigError for arguments that cannot be used. Ctrl-C ends a wait
+    at once, and no hold stays.
     """
 
     _kind: ClassVar[str] = "plain"
@@ -65,10 +64,11 @@ class Lock(Blocking):
     _lease: float | None
     _owner: Owner
     _numbers: Sequence[int]
-    #: The open `with` blocks, and what was taken otherwise by owners for each acquire.
+    #: The holds of the open `with` blocks.
     _blocks: Records[Hold]
+    #: The holds that were taken without a block, where each acquire is an owner.
     _taken: Records[Hold]
-    #: What `misses` calls this object by; None: no acquire through it got nothing yet.
+    #: The number of this object in `misses`; None: no acquire through it has missed yet.
     _missed: int | None = None
 
     def __new__(
@@ -83,13 +83,17 @@ class Lock(Blocking):
         shared: bool | None = None,
     ) -> Self:
         native = native or client._native
-        name, owner = checked_text("the name of a lock", name), checked_owner(owner)
-        waiting, lasting = optional_seconds("wait", wait, FOR_EVER), optional_seconds("lease", lease, RENEWED)
+        name = checked_text("the name of a lock", name)
+        owner = checked_owner(owner)
+        waiting = optional_seconds("wait", wait, FOR_EVER)
+        lasting = optional_seconds("lease", lease, RENEWED)
         number = owner if isinstance(owner, int) else None
-        # Of each acquire: whether its end may come from any thread or task.
-        each = not (cls._shared if shared is None else shared) if owner is EACH else None
+        # If each acquire is an owner: whether any thread or task may end the only hold that is open.
+        ends_anywhere = None
+        if owner is EACH:
+            ends_anywhere = not (cls._shared if shared is None else shared)
         times = (waiting, lasting)
-        lock = super().__new__(cls, native, (cls._kind, name), times, number, list(numbers), each)
+        lock = super().__new__(cls, native, (cls._kind, name), times, number, list(numbers), ends_anywhere)
         lock._blocks = []
         lock._taken = []
         lock._client = client
@@ -101,14 +105,14 @@ class Lock(Blocking):
 
     @property
     def client(self) -> redlatch.Client:
-        """The client that it came from."""
+        """The client that gave this lock."""
         return self._client
 
     def lock(self, *, lease: Seconds | Unset | None = UNSET, wait: Seconds | Unset | None = UNSET) -> Hold:
         """Acquires the lock and returns the hold.
 
-        Raises NotAcquiredError when `wait` ends and another owner holds the lock, UnavailableError when the server did
-        not say so during the wait.
+        Raises NotAcquiredError when `wait` ends while another owner holds the lock, UnavailableError when the server
+        gave no answer during the wait.
         """
         waited = self._wait if wait is UNSET else optional_seconds("wait", wait, FOR_EVER)
         hold = self._acquire(waited, lease)
@@ -117,42 +121,42 @@ class Lock(Blocking):
         return hold
 
     def try_lock(self, *, wait: Seconds | None = 0, lease: Seconds | Unset | None = UNSET) -> Hold | None:
-        """Acquires the lock if that succeeds within `wait` (0: at the first try) and returns the hold, else None.
+        """Acquires the lock within `wait` (0: at the first try) and returns the hold. Returns None if it is taken.
 
-        Raises UnavailableError when the server did not say during the wait that the lock is taken.
+        Raises UnavailableError when the server gave no answer during the wait.
         """
         return self._acquire(optional_seconds("wait", wait, FOR_EVER), lease)
 
     def force_unlock(self) -> bool:
-        """Takes the lock away from whoever holds it, all holds at once, and returns whether somebody did."""
-        return self._asked(asks.FORCE_UNLOCK)
+        """Takes the lock away from its holders, with all their holds, and returns whether there was one."""
+        return self._query(queries.FORCE_UNLOCK)
 
     def is_locked(self) -> bool:
-        """Whether anybody holds it."""
-        return self._asked(asks.IS_LOCKED)
+        """Whether any owner holds it."""
+        return self._query(queries.IS_LOCKED)
 
     def is_held_by_current_thread(self) -> bool:
         """Whether the owner holds it: the calling thread, or the owner that `get_lock` was given.
 
-        Raises UnsupportedError where each acquire is an owner of its own.
+        Raises UnsupportedError if each acquire is an owner of its own.
         """
         check_has_owner(self.name, self._owner)
         return self.hold_count() > 0
 
     def hold_count(self) -> int:
-        """How many holds the owner has; where each acquire is an owner, how many taken through this object are open."""
-        return count_held(self) if self._owner is EACH else self._asked(asks.HOLD_COUNT)
+        """How many holds the owner has. If each acquire is an owner: how many open holds this object has taken."""
+        return count_held(self) if self._owner is EACH else self._query(queries.HOLD_COUNT)
 
     def remain_time_to_live(self) -> float | None:
-        """In how many seconds it ends if nobody renews it: None if it is free, `math.inf` if it has no end."""
-        return self._asked(asks.REMAIN_TIME_TO_LIVE)
+        """In how many seconds it ends without another renewal: None if it is free, `math.inf` if it has no end."""
+        return self._query(queries.REMAIN_TIME_TO_LIVE)
 
     def acquire(self, blocking: bool = True, timeout: float | Unset = UNSET) -> Hold | None:
         """Acquires as `threading.RLock.acquire` does, and returns the hold or None.
 
-        `timeout` is in seconds, -1 waits for ever. Left out, it waits as the lock was told to by `wait`, and raises
-        NotAcquiredError when that wait ends: a program that asks for no time looks at no result. Raises ValueError,
-        OverflowError and TypeError as RLock does.
+        `timeout` is in seconds, -1 waits for ever. Without it the call waits for the lock's own `wait`, and raises
+        NotAcquiredError when that ends: a program that gives no time often does not look at the result. Raises
+        ValueError, OverflowError and TypeError as RLock does.
         """
         hold = self._acquire(rlock_wait(blocking, timeout, self._wait), UNSET)
         if hold is None and blocking and timeout is UNSET:
@@ -160,21 +164,22 @@ class Lock(Blocking):
         return hold
 
     def locked(self) -> bool:
-        """Is `is_locked`, under the name that `threading.RLock` has for it."""
+        """The same as `is_locked`, under its name in `threading.RLock`."""
         return self.is_locked()
 
     def __call__(self, function: F) -> F:
         """Decorates a function: each call runs under the lock, as in a `with` block.
 
-        The name may ask for arguments of the function, as `str.format` writes them: `order:{order_id}`; then each call
-        takes the lock of its own arguments, defaults included, and `{{` stands for a brace.
+        The lock's name may have arguments of the function in it, as `str.format` writes them: `order:{order_id}`. Then
+        each call takes the lock of its own arguments, defaults included, and `{{` stands for a brace.
 
-        A coroutine function holds the same lock as a task, by `redlatch.aio`: no loop waits for it, and calls of other
-        tasks exclude each other.
+        A coroutine function holds the same lock as a task, by `redlatch.aio`: its wait does not stop the loop, and
+        calls of different tasks exclude each other.
 
         Raises ConfigError for an argument that the function does not take, UnsupportedError for generators and
-        context managers, which would run when the lock is free again. A call raises ConfigError for an argument that it
-        does not have, or that has no text, and UnsupportedError if what it returns has yet to run, or runs elsewhere.
+        context managers, whose bodies would run after the release. A call raises ConfigError for an argument that it
+        does not have or that has no text, and UnsupportedError if it returns a coroutine, generator or future that has
+        yet to run.
         """
         from redlatch import decorating
 
@@ -188,14 +193,14 @@ class Lock(Blocking):
             note_taken(self, len(taken) > 0)
             return taken[0] if taken else None
         except BaseException:
-            # Ctrl-C may come between the acquire and the return of this function.
+            # Ctrl-C may interrupt this function after the acquire. Its caller would not get the hold.
             if taken:
                 taken[0].__exit__(BaseException, None, None)
             note_taken(self, False)
             raise
 
     def _names(self) -> tuple[str, ...]:
-        """The names of all locks that this one is made of."""
+        """The names of all locks of which this one consists."""
         return (self.name,)
 
     def _renamed(self, rename: Rename) -> Self:
@@ -204,19 +209,19 @@ class Lock(Blocking):
             type(self), self._client, rename(self.name), self._wait, self._lease, self._owner, self._numbers
         )
 
-    def _asked(self, ask: asks.Ask[T]) -> T:
-        """Asks what has an answer at once, whoever holds the lock."""
-        return ask.answer(self._ask(ask.op), self.name)
+    def _query(self, query: queries.Query[T]) -> T:
+        """Asks the server a question that it answers at once, also while another owner holds the lock."""
+        return query.answer(self._run_at_once(query.op), self.name)
 
     def _not_acquired(self, waited: float | None) -> NotAcquiredError:
         return not_acquired(self, waited)
 
     def _is_shared(self) -> bool:
-        """Whether several owners hold it at once."""
+        """Whether several owners can hold it at the same time."""
         return self._shared
 
     def _keys(self) -> list[object]:
-        """What it locks, to compare with what other locks do."""
+        """The locks that it takes, in a form that can be compared with those of other lock objects."""
         return [(self._client._native, self.name)]
 
     def _not_entered(self) -> NotHeldError:
@@ -226,7 +231,7 @@ class Lock(Blocking):
         return not_taken(self.name, "with")
 
     def _release_of_nothing(self, meant: tuple[int, int] | None) -> NotHeldError | None:
-        """The error of a release by a caller whose latest acquire got nothing; None: it may release."""
+        """The error of a release by a caller whose latest acquire missed; None: the caller may release."""
         return release_of_nothing(self, meant)
 
     def __repr__(self) -> str:
@@ -234,19 +239,19 @@ class Lock(Blocking):
 
 
 def not_acquired(lock: _redlatch.Object, waited: float | None) -> NotAcquiredError:
-    """The error of an acquire whose wait has ended, in the thread or task that waited."""
+    """The error of an acquire whose wait has ended. The thread or task that waited calls this."""
     why = "another owner holds it; wait longer or try later"
     if lock._held_back():
         why = HELD_BACK
     else:
         caller = this_caller()
         if any(caller.took(owner) for owner in lock._owners()):
-            why = f"this {caller.kind} asks for what its own hold keeps; release that first, or pass it on"
+            why = f"its own hold keeps this {caller.kind} waiting; release that hold first, or pass it on"
     return NotAcquiredError(f"`{lock.name}` was not acquired within {waited} s: {why}", lock.name)
 
 
 def not_entered(name: str, block: str) -> NotHeldError:
-    """The error of the end of a block of which the lock object does not know which hold it began with."""
+    """The error of a block's end for which the lock object finds no hold."""
     return NotHeldError(
         f"`{name}`: no block of this lock object is open that could end here, in this thread and task; "
         f"use `{block} lock.lock() as hold` to end it elsewhere",
@@ -255,7 +260,7 @@ def not_entered(name: str, block: str) -> NotHeldError:
 
 
 def not_taken(name: str, block: str) -> NotHeldError:
-    """The error of a release of a lock object through which nothing was taken that it could mean."""
+    """The error of a release for which the lock object finds no hold."""
     return NotHeldError(
         f"`{name}` is not held through this lock object by this thread or task: it was released already, or another "
         f"object took it; release each acquire once, or its hold: `hold.release()`, `{block} lock.lock() as hold`",
@@ -264,16 +269,17 @@ def not_taken(name: str, block: str) -> NotHeldError:
 
 
 def note_taken(lock: Any, got: bool, caller: Caller | None = None) -> None:
-    """Notes whether the caller's latest acquire through a lock object got something."""
+    """Notes whether the caller's latest acquire through a lock object got the lock or missed it."""
     if lock._owner is EACH and not (got and lock._missed is None):
         misses.forget(lock, caller) if got else misses.note(lock, caller)
 
 
 def release_of_nothing(lock: Any, meant: tuple[int, int] | None, caller: Caller | None = None) -> NotHeldError | None:
-    """The error of a release by a caller whose latest acquire through the lock object got nothing.
+    """The error of a release by a caller whose latest acquire through the lock object missed; None: it may release.
 
-    `meant` is the hold of another one that the release would end, its taker and its serial number; None: there is none.
-    What was taken after the miss, by a thread or task that has ended since, may have been taken for the caller.
+    `meant` is the hold that the release would end: the thread or task that took it, and its serial number. None: no
+    hold is open. A thread or task that has ended since may have taken a hold for the caller, after the miss: that one
+    the caller may release.
     """
     missed = misses.answered(lock, caller)
     if missed is None or (meant is not None and meant[1] > missed and is_gone(meant[0])):
@@ -286,7 +292,7 @@ def release_of_nothing(lock: Any, meant: tuple[int, int] | None, caller: Caller 
 
 
 def check_has_owner(name: str, owner: Owner) -> None:
-    """Refuses a question about the owner where each acquire is another one."""
+    """Raises UnsupportedError for a question about the owner if each acquire is an owner of its own."""
     if owner is EACH:
         raise UnsupportedError(
             f"`{name}`: each acquire is an owner of its own, no thread or task is; ask its hold (`hold.ensure()`), or "
@@ -296,12 +302,12 @@ def check_has_owner(name: str, owner: Owner) -> None:
 
 
 def count_held(lock: Any) -> int:
-    """How many holds that were taken through a lock object are open."""
+    """How many open holds a lock object has taken."""
     return _redlatch.count_held(lock._blocks) + _redlatch.count_held(lock._taken)
 
 
 def rlock_wait(blocking: bool, timeout: float | Unset, wait: float | None) -> float | None:
-    """How long `acquire(blocking, timeout)` waits, without `timeout` for `wait`; its errors are those of RLock."""
+    """How long `acquire(blocking, timeout)` waits; without `timeout` it is `wait`. Raises the errors of RLock."""
     if blocking not in (True, False):
         raise TypeError(f"blocking is {blocking!r}, it must be True or False; how long it waits is timeout=5")
     if timeout is UNSET:

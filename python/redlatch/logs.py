@@ -1,8 +1,8 @@
-"""What redlatch says to `logging`: by the loggers `redlatch.lost`, `redlatch.link` and so on, each record with the
-attributes `lock`, `owner` and `reason`.
+"""Passes redlatch's messages to `logging`: the loggers are `redlatch.lost`, `redlatch.link` and so on, and each record
+has the attributes `lock`, `owner` and `reason`.
 
-The I/O thread of a client never waits for Python: its messages go into a queue of the native module. A thread empties
-it and calls the handlers. It starts with the first message, so most programs never have it.
+The I/O thread of a client never waits for Python: it puts messages into a queue of the native module. A Python thread
+empties the queue and calls the handlers. It starts with the first message, so most programs never have it.
 """
 
 from __future__ import annotations
@@ -17,19 +17,22 @@ from redlatch import _redlatch
 if TYPE_CHECKING:
     from redlatch._redlatch import _Record
 
-#: How many seconds the handlers may take at the end of the program.
+#: For how many seconds the end of the program waits for the handlers.
 _PATIENCE: Final = 3
 
-#: What has loggers of their own.
+#: The parts of the core that have a logger of their own.
 _PARTS: Final = ("acquire", "config", "link", "lost", "pubsub", "quarantine", "renew", "semaphore")
 
 _thread: threading.Thread | None = None
 
 
 def look() -> None:
-    """Has the core say what a logger wants now, warnings at least. Makes no logger: a configuration may come later."""
+    """Tells the core the lowest level that a logger wants now; warnings always count.
+
+    It makes no logger, because the program may configure its loggers later.
+    """
     if not hasattr(sys.modules.get("logging"), "getLogger"):
-        return  # it is not imported, or just being
+        return  # no module has imported it, or another thread is importing it at this moment
     import logging
 
     made = logging.Logger.manager.loggerDict
@@ -47,19 +50,19 @@ def begin() -> None:
     import atexit
     import logging  # noqa: F401
 
-    # Called before `logging.shutdown`, which was registered earlier: the handlers are still open.
+    # Python calls this before `logging.shutdown`, which was registered earlier, so the handlers are still open.
     atexit.register(_redlatch.log_flush, _PATIENCE)
     _thread = threading.Thread(target=_run, name="redlatch-logs", daemon=True)
     _thread.start()
 
 
 def calls_in(thread: threading.Thread) -> bool:
-    """Whether handlers of `logging` are called in it."""
+    """Whether this thread calls the handlers of `logging`."""
     return thread is _thread
 
 
 def finish() -> None:
-    """Has everything delivered that was said, at the end of the program or of one of its interpreters."""
+    """Delivers the messages that are left, at the end of the program or of one of its interpreters."""
     if not _redlatch.log_stop(sys.modules.get(__name__)):
         _redlatch.log_flush(_PATIENCE)
         return
@@ -87,22 +90,23 @@ def _deliver(record: _Record) -> None:
         return
     extra = {"lock": lock, "owner": owner, "reason": reason}
     told = logger.makeRecord(name, level, file, line, message, (), None, None, extra)
-    # When it was said, not when it was delivered.
+    # The record's time is that of the message, not that of its delivery.
     told.relativeCreated += (at - told.created) * 1000
-    told.created, told.msecs = at, at % 1 * 1000
+    told.created = at
+    told.msecs = at % 1 * 1000
     logger.handle(told)
 
 
 def _complain() -> None:
-    """Reports the exception of a filter as that of a thread, which keeps no later message back."""
+    """Reports the exception of a filter to `threading.excepthook`. Later messages still come."""
     try:
         threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
     except BaseException:
-        return  # there is no log to turn to
+        return  # a log would not work either
 
 
 def _start_anew() -> None:
-    """In a forked child, which has a queue of its own, and not its parent's thread."""
+    """Starts anew in a forked child: it has its own queue, and its parent's thread does not run in it."""
     global _thread
     _thread = None
 

@@ -1,4 +1,4 @@
-"""Tells holders that they lost their locks: one thread for all of a process, which starts when it is first needed."""
+"""Tells holders that they lost their locks. One thread of the process does it, which starts with the first callback."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 OnLost = Callable[["Hold", LockLostError], object]
 
-#: How many seconds the callbacks may take at the end of the program.
+#: For how many seconds the end of the program waits for the callbacks.
 _PATIENCE = 3
 
 
 class Losses:
-    """The holds that somebody wants to be told of, and the thread that tells."""
+    """The holds with a callback, and the thread that calls it."""
 
-    # No `threading.Lock` here: another thread could have it at a fork, and the child would wait for ever.
+    # This class uses no `threading.Lock`: another thread could hold it at a fork, and the child would wait for ever.
 
     def __init__(self) -> None:
         self._completions = _redlatch.Completions()
@@ -44,7 +44,7 @@ class Losses:
         thread.start()
 
     def finish(self) -> None:
-        """Tells what is still to be told, for a while, and ends."""
+        """Makes the thread call the callbacks that are due, and end. Waits a while for it."""
         self._completions.stop()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(_PATIENCE)
@@ -66,11 +66,11 @@ class Losses:
 
 
 def _complain() -> None:
-    """Reports the exception of a callback as that of a thread, which stops nobody else from being told."""
+    """Reports the exception of a callback to `threading.excepthook`. The other callbacks are still called."""
     try:
         threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
     except BaseException:
-        import logging  # hardly ever, and it takes long
+        import logging  # this case is rare, and the import takes long
 
         logging.getLogger("redlatch").exception("threading.excepthook does not work")
 
@@ -80,7 +80,7 @@ _inherited: list[Losses] = []
 
 
 def check_callback(name: str, callback: Callable[..., object]) -> None:
-    """Refuses what could not be called when the lock called `name` is lost."""
+    """Raises ArgumentTypeError if `callback` cannot be called with a hold and an error."""
     if not callable(callback):
         raise ArgumentTypeError(f"on_lost of `{name}` is {callback!r}; give a function of hold and error", name)
     import inspect
@@ -88,7 +88,7 @@ def check_callback(name: str, callback: Callable[..., object]) -> None:
     try:
         signature = inspect.signature(callback)
     except ValueError:
-        return  # it is native code, which does not say what it takes
+        return  # native code has no signature
     try:
         signature.bind(None, None)
     except TypeError:
@@ -100,22 +100,22 @@ def check_callback(name: str, callback: Callable[..., object]) -> None:
 
 
 def watch(hold: Hold, callback: OnLost) -> None:
-    """Has `callback` called if `hold` is lost, on the thread of this process."""
+    """Has the thread of this process call `callback` if `hold` is lost."""
     _losses.watch(hold, callback)
 
 
 def calls_in(thread: threading.Thread) -> bool:
-    """Whether callbacks of this process run in it."""
+    """Whether this thread calls the callbacks of this process."""
     return thread is _losses._thread
 
 
 def finish() -> None:
-    """Tells what is still to be told, at the end of the program."""
+    """Calls the callbacks that are due, at the end of the program."""
     _losses.finish()
 
 
 def _start_anew() -> None:
-    """In a forked child, whose parent's thread is not there; what it shared is kept and never touched."""
+    """Starts anew in a forked child, in which the parent's thread does not run. Keeps the parent's object untouched."""
     global _losses
     _inherited.append(_losses)
     _losses = Losses()

@@ -1,4 +1,7 @@
-"""Acquires that got nothing: a caller that releases all the same, in a `finally`, must not end what others took."""
+"""Acquires that missed, which means that they ended without the lock.
+
+Their caller may release nevertheless, in a `finally`. Such a release must not end a hold that another caller took.
+"""
 
 from __future__ import annotations
 
@@ -18,22 +21,22 @@ if TYPE_CHECKING:
 
 _numbers = itertools.count()
 
-#: The lock objects that have a number, as long as they live.
+#: The lock objects with a number, while they live.
 _objects: Final[weakref.WeakValueDictionary[int, Lock | aio.Lock]] = weakref.WeakValueDictionary()
 
-#: Of each lock object through which the latest acquire of a caller got nothing, by its number: the latest hold then.
+#: The misses of one caller: by the number of the lock object, the serial number of the latest hold at that time.
 Misses = Mapping[int, int]
 
-#: The misses of this context: pools of threads that work for many requests have one for each. What the caller of a
-#: coroutine missed is kept with that task instead, as the coroutine may run in the context of another one.
+#: The misses of this context. A pool of threads that works for many requests has one context for each request. The
+#: misses of a task are in its `Caller` instead, because its coroutine may run in the context of another task.
 _here: ContextVar[Misses] = ContextVar("redlatch_misses")
 
 NONE: Final[Misses] = MappingProxyType({})
 
 
 def note(lock: Lock | aio.Lock, caller: Caller | None = None) -> None:
-    """The latest acquire of that caller, or of this context, through this lock object got nothing."""
-    # Of threads that miss at once the first one gives the number.
+    """Notes that the latest acquire through this lock object missed, by `caller`, None: in this context."""
+    # If several threads miss at the same time, the number of the first one counts.
     number = lock.__dict__.setdefault("_missed", next(_numbers))
     _objects[number] = lock
     others = {each: latest for each, latest in _get(caller).items() if each in _objects}
@@ -41,16 +44,16 @@ def note(lock: Lock | aio.Lock, caller: Caller | None = None) -> None:
 
 
 def forget(lock: Lock | aio.Lock, caller: Caller | None = None) -> None:
-    """The latest acquire of that caller, or of this context, through this lock object got something."""
+    """Notes that the latest acquire through this lock object got a hold, by `caller`, None: in this context."""
     misses = _get(caller)
     if lock._missed in misses:
         _set({each: latest for each, latest in misses.items() if each != lock._missed}, caller)
 
 
 def answered(lock: Lock | aio.Lock, caller: Caller | None = None) -> int | None:
-    """The serial number of the latest hold when the latest acquire got nothing; None: it got something.
+    """The serial number of the latest hold when the latest acquire missed; None: that acquire got a hold.
 
-    It is told once, as the next release may mean what others took.
+    This forgets the miss, because the caller's next release may mean the hold of another caller.
     """
     missed = _get(caller).get(lock._missed) if lock._missed is not None else None
     forget(lock, caller)

@@ -1,4 +1,4 @@
-"""Which thread or task asks for a lock, and the numbers of owners: none is used twice in this process."""
+"""The threads and tasks that call, and the numbers of owners. No number is used twice in this process."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from redlatch.misses import Misses
     from redlatch.self_waits import _OneCall
 
-# Numbers below are free for callers; the core says the same.
+# Programs give numbers below this one as `owner=`. The core has the same limit.
 OWN_OWNERS: Final = 2**40
-#: Owners come in ranges of so many numbers, each for one thread or task: so a number tells which of them took a hold.
+#: Each thread or task gets its owners from a range of so many numbers. So the number of an owner tells which of them
+#: took a hold.
 RANGE: Final = 2**20
 
 _ranges = itertools.count(OWN_OWNERS, RANGE)
@@ -38,31 +39,31 @@ class Each(enum.Enum):
         return self.value
 
 
-#: As `owner=`: every acquire is an owner of its own, and excludes every other one, in the same thread and task too.
+#: As `owner=`: every acquire is an owner of its own. It excludes every other acquire, also in the same thread or task.
 EACH: Final = Each.EACH
 
-#: An owner as callers give it: a number, `EACH`, or None for the thread or task.
+#: An owner as a caller gives it: a number, `EACH`, or None for the thread or task.
 Owner = Union[int, Each, None]
 
 
 def next_owner() -> int:
-    """An owner that nobody else is."""
+    """A new owner."""
     return next(_ranges)
 
 
 class Caller:
-    """A thread or a task, as one that asks for locks. It lives as long as that does."""
+    """A thread or task that calls. The object lives as long as the thread or task does."""
 
     kind: ClassVar[str] = "thread"
-    #: What its coroutines missed, see `misses`.
+    #: The misses of a task, see `misses`.
     misses: Misses | None = None
 
     def __init__(self) -> None:
-        #: What it is as an owner itself.
+        #: The number of the thread or task itself as an owner.
         self.owner = next(_ranges)
         self._next = self.owner + 1
         self._begins = {self.owner}
-        #: The decorated calls that it is in.
+        #: The decorated calls that it runs now.
         self.calls: list[weakref.ref[_OneCall]] = []
         _redlatch.owner_begins(self.owner)
 
@@ -70,7 +71,7 @@ class Caller:
         _redlatch.owner_ends(self.owner)
 
     def another(self) -> int:
-        """An owner for one acquire of this caller."""
+        """A new owner, for one acquire of this caller."""
         if self._next % RANGE == 0:
             self._next = next(_ranges)
             self._begins.add(self._next)
@@ -79,18 +80,18 @@ class Caller:
         return owner
 
     def took(self, owner: int) -> bool:
-        """Whether a hold of that owner is one that this caller took."""
+        """Whether this caller took the holds of that owner."""
         return owner - owner % RANGE in self._begins
 
     def waits_at(self) -> FrameType | None:
-        """The place in the program at which it waits; asked in that wait."""
+        """The place in the program at which it waits. The waiting thread itself calls this."""
         return outside(sys._getframe())
 
 
 class ThisThread(threading.local):
-    """What one thread is to redlatch. Idents of the OS are given again, so it counts for itself.
+    """One thread as a caller. The OS reuses its thread idents, so redlatch numbers threads itself.
 
-    A forked child goes on with its copy: its client has another id, so the same number is another owner.
+    A forked child goes on with its copy. Its clients have other ids, so the same number is another owner there.
     """
 
     def __init__(self) -> None:
@@ -102,30 +103,30 @@ this_thread = ThisThread()
 
 
 def caller_in(event_loop: AbstractEventLoop) -> Caller:
-    """The task that runs now in the loop of this thread; a callback that is in no task is the thread."""
-    from redlatch import tasks  # needs asyncio, which is imported where a loop runs
+    """The task that runs now in the loop of this thread. If a callback outside of any task runs: the thread."""
+    from redlatch import tasks  # needs asyncio, which is imported already where a loop runs
 
     return tasks.current(event_loop) or this_thread.caller
 
 
 def caller() -> Caller:
-    """Which thread asks, or in a running event loop which task."""
+    """The thread that runs. In a running event loop: its task."""
     events = sys.modules.get("asyncio.events")
     event_loop = events._get_running_loop() if events is not None else None
     return this_thread.caller if event_loop is None else caller_in(event_loop)
 
 
 def is_gone(taker: int) -> bool:
-    """Whether the thread or task that is this owner has ended."""
+    """Whether the thread or task with this number has ended."""
     if not _redlatch.owner_lives(taker):
         return True
-    # A task that is done lives on as an object where a program keeps it.
+    # A program may keep the object of a task that is done.
     tasks = sys.modules.get("redlatch.tasks")
     return tasks is not None and tasks.is_done(taker)
 
 
-def checked(owner: Owner) -> Owner:
-    """An owner that a caller gave, or None for the thread's or task's own."""
+def checked_owner(owner: Owner) -> Owner:
+    """Returns an owner that a caller gave. Raises ConfigError if it cannot be one."""
     if owner is None or owner is EACH:
         return owner
     is_int = isinstance(owner, int) and not isinstance(owner, bool)
@@ -139,20 +140,20 @@ def checked(owner: Owner) -> Owner:
 
 
 def outside(frame: FrameType | None) -> FrameType | None:
-    """The first frame, from this one outwards, that is no code of redlatch."""
+    """The first frame outside of redlatch's code, from this one outwards."""
     while frame is not None and is_ours(frame):
         frame = frame.f_back
     return frame
 
 
 def is_ours(frame: FrameType) -> bool:
-    """Whether that is code of redlatch."""
+    """Whether the frame runs code of redlatch."""
     module = str(frame.f_globals.get("__name__"))
     return module == "redlatch" or module.startswith("redlatch.")
 
 
 def warn_of_gone(name: str, owner: str) -> None:
-    """Tells of a hold that no thread, task or object can release any more; the native half calls this."""
+    """Warns of a hold that no thread, task or object can release any more. The native half calls this."""
     warnings.warn(
         f"`{name}` is held by {owner}, and its thread or task and every object that could release it are gone; it is "
         "not renewed any more and ends with its lease; release each hold, best by a `with` block",

@@ -13,10 +13,10 @@ from redlatch.typings import Self
 
 
 class Permit(str):
-    """The id of a permit, 32 hexadecimal digits, by which anybody can give it back.
+    """The id of a permit, 32 hexadecimal digits. Any program that has the id can give the permit back.
 
-    As a context manager it gives itself back at the end of the block.
-    Pickled or stored, it is a plain str: what else it knows is about the process that took it.
+    As a context manager it gives itself back at the end of the block. Pickled or stored, it is a plain str: its other
+    attributes are about the process that took it.
     """
 
     _semaphore: redlatch.PermitExpirableSemaphore
@@ -32,7 +32,7 @@ class Permit(str):
 
     @property
     def hold(self) -> Hold | None:
-        """What tells of its loss, if it was acquired with `renew=True`; else None."""
+        """The hold that tells of a loss, if the permit was acquired with `renew=True`; else None."""
         return self._hold
 
     def release(self) -> None:
@@ -48,7 +48,10 @@ class Permit(str):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Gives it back. Its errors are raised only if the body succeeded; else they are noted at its error."""
+        """Gives the permit back.
+
+        If the body raised an error, that one is raised, and an error of the release becomes a note of it.
+        """
         try:
             self.release()
         except RedlatchError as failure:
@@ -61,14 +64,14 @@ class Permit(str):
 
 
 class Renewed(_redlatch.Lock):
-    """The permit that one owner holds, to the core; its id is that of the client and the owner."""
+    """A renewed permit as the core sees it: a lock of one owner. The client and the owner determine its id."""
 
     def __new__(cls, native: _redlatch.Client, name: str, owner: int) -> Self:
         return super().__new__(cls, native, ("permit", name), (None, None), owner, [], None)
 
 
 def taken_before_fork(permit: str, name: str) -> NotHeldError:
-    """The error of a forked child that releases a permit of `name` that is its parent's."""
+    """The error of a forked child that releases a permit of `name` which its parent took."""
     return NotHeldError(
         f"{permit} of `{name}` was taken by the process that forked this one; "
         "give it back by semaphore.release(permit) if that is meant",

@@ -1,45 +1,48 @@
-"""Semaphores and latches: what is taken of them is nobody's."""
+"""Semaphores and latches for threads. Their permits and counts have no owner."""
 
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable
 from typing import TypeVar
 
 import redlatch
-from redlatch import _redlatch, asks, calls, turns
+from redlatch import _redlatch, calls, cooperative, queries
+from redlatch.checks import checked_text
 from redlatch.durations import UNSET, Seconds, Unset, optional_seconds, seconds
 from redlatch.errors import ArgumentTypeError, ConfigError, NotAcquiredError, UnsupportedError
 from redlatch.locks import FOR_EVER, HELD_BACK
 from redlatch.owners import this_thread
-from redlatch.texts import checked
+from redlatch.queries import Query, run_query
 from redlatch.typings import Self
 
 T = TypeVar("T")
 
 
 class Semaphore(_redlatch.Permits):
-    """Permits that any thread of any process takes and gives back; as a context manager it takes one.
+    """Permits that any thread of any process takes and gives back. As a context manager it takes one.
 
-    Make it with `Client.get_semaphore`. Nobody holds a permit: what a process took that died is gone until somebody
-    releases it. Until the permits were set (`try_set_permits`) there are none, and an acquire waits. Waiters of one
-    client are served in the order in which they came. A waiter that wants more permits than there are does not stand in
-    the way of one of its client that wants less; it is overtaken by some, then for at most a second by none, and so on.
-    All this holds inside one client: between clients, the first to ask gets what is there.
+    Make it with `Client.get_semaphore`. A permit has no owner: if a process dies, the permits that it took stay out
+    until another program releases them. Until the permits are set (`try_set_permits`), there are none and an acquire
+    waits.
 
-    Every method may raise UnavailableError (it may have been carried out nevertheless), RefusedError, ClosedError, and
-    ConfigError for numbers that cannot be used. Ctrl-C ends waiting at once and leaves nothing taken.
+    Waiters of one client are served in the order in which they came. A waiter that wants more permits than are
+    available lets waiters that want fewer pass, but then for up to a second none, and so on. Between clients there is
+    no order: the first one to ask gets the permits.
+
+    Every method may raise UnavailableError (the server may have carried out the call nevertheless), RefusedError,
+    ClosedError, and ConfigError for numbers that cannot be used. Ctrl-C ends a wait at once, and no permit stays
+    taken.
     """
 
-    # The native half looks it up.
+    # The native half reads this attribute.
     _this_thread = this_thread
     _client: redlatch.Client
     _wait: float | None
-    #: What is still to be set.
+    #: The count of permits that the first acquire sets.
     _permits: int | None
 
     def __new__(cls, client: redlatch.Client, name: str, permits: int | None, wait: Seconds | None) -> Self:
-        what = ("semaphore", checked("the name of a semaphore", name))
+        what = ("semaphore", checked_text("the name of a semaphore", name))
         waiting = optional_seconds("wait", wait, FOR_EVER)
         semaphore = super().__new__(cls, client._native, what, waiting)
         semaphore._client = client
@@ -48,82 +51,86 @@ class Semaphore(_redlatch.Permits):
         return semaphore
 
     def try_set_permits(self, permits: int, *, ttl: Seconds | None = None) -> bool:
-        """Sets the count of permits unless there is one, and returns whether it did; with `ttl` it ends after that."""
-        return self._asked(asks.TRY_SET, checked_number("permits", permits), checked_ttl(ttl))
+        """Sets the count of permits unless it was set before, and returns whether it did. It ends after `ttl`."""
+        return self._query(queries.TRY_SET, checked_number("permits", permits), checked_ttl(ttl))
 
     def add_permits(self, permits: int) -> None:
-        """Adds permits, or takes some away for good if it is negative."""
-        self._asked(asks.ADD, checked_number("permits", permits))
+        """Adds permits. A negative count takes permits away for good."""
+        self._query(queries.ADD, checked_number("permits", permits))
 
     def available_permits(self) -> int:
-        """How many permits are available; 0 if they were never set."""
-        return self._asked(asks.COUNT)
+        """How many permits are available. 0 if they were never set."""
+        return self._query(queries.COUNT)
 
     def drain_permits(self) -> int:
         """Takes all permits that are available and returns how many."""
-        return self._asked(asks.DRAIN)
+        return self._query(queries.DRAIN)
 
     def acquire(self, permits: int = 1, *, wait: Seconds | Unset | None = UNSET) -> None:
-        """Takes permits, all at once; UNSET waits as `get_semaphore` was told. Raises NotAcquiredError when it ends."""
+        """Takes permits, all of them or none. Raises NotAcquiredError when `wait` ends.
+
+        UNSET stands for the wait of `get_semaphore`.
+        """
         waiting = self._wait if wait is UNSET else wait
         if not self.try_acquire(permits, wait=waiting):
             raise self._not_there(permits, waiting)
 
     def try_acquire(self, permits: int = 1, *, wait: Seconds | None = 0) -> bool:
-        """Takes permits if they are there within `wait` (0: now), and returns whether it did."""
-        count, waiting = checked_number("permits", permits), optional_seconds("wait", wait, FOR_EVER)
+        """Takes permits if they are available within `wait` (0: now), and returns whether it did."""
+        count = checked_number("permits", permits)
+        waiting = optional_seconds("wait", wait, FOR_EVER)
         within = waiting if self._prepare() else 0
         done: list[_redlatch._Outcome] = []
         try:
             self._run(calls.ACQUIRE, this_thread.owner, (within, None), [count], done)
-            taken = asks.TAKE.answer(done[0], self.name)
+            taken = queries.TAKE.answer(done[0], self.name)
             if not taken and within != waiting:
-                raise turns.stand_still(self.name)
+                raise cooperative.would_block(self.name)
             return taken
         except BaseException:
-            # Ctrl-C may come between the acquire and the return of this function.
+            # Ctrl-C may interrupt this function after the acquire. Its caller would not know of the permits.
             if done and done[0][0] == 0:
                 self.release(permits)
             raise
 
     def release(self, permits: int = 1) -> None:
-        """Gives permits back, whoever took them; a semaphore that is not there begins with them."""
-        self._asked(asks.GIVE, checked_number("permits", permits))
+        """Gives permits back. Any program may have taken them. A semaphore that does not exist begins with them."""
+        self._query(queries.GIVE, checked_number("permits", permits))
 
     def release_if_exists(self, permits: int = 1) -> bool:
-        """Gives permits back if there is such a semaphore, and returns whether there is."""
-        return self._asked(asks.GIVE_IF_EXISTS, checked_number("permits", permits))
+        """Gives permits back if the semaphore exists, and returns whether it does."""
+        return self._query(queries.GIVE_IF_EXISTS, checked_number("permits", permits))
 
     def delete(self) -> bool:
-        """Deletes it and returns whether it was there."""
-        return self._asked(asks.DELETE)
+        """Deletes the semaphore and returns whether it existed."""
+        return self._query(queries.DELETE)
 
     def _prepare(self) -> bool:
         """Sets the permits that `get_semaphore` was given, once. Returns whether an acquire may wait here."""
-        permits = self._permits  # once: another thread may be about to forget them
+        permits = self._permits  # read once: another thread may set it to None meanwhile
         if permits is not None:
             self.try_set_permits(permits)
             self._permits = None
-        return not turns.are_taken_here()
+        return not cooperative.is_this_thread()
 
     def _not_entered(self) -> NotAcquiredError:
         return self._not_there(1, self._wait)
 
-    def _stands_still(self) -> UnsupportedError:
-        return turns.stand_still(self.name)
+    def _would_block(self) -> UnsupportedError:
+        return cooperative.would_block(self.name)
 
     def _not_there(self, permits: int, waited: Seconds | None) -> NotAcquiredError:
-        return not_there(self.name, permits, waited, self._asked(asks.IS_SET), self._held_back())
+        return not_there(self.name, permits, waited, self._query(queries.IS_SET), self._held_back())
 
-    def _asked(self, ask: asks.Ask[T], *numbers: int) -> T:
-        return run(self, ask, numbers)
+    def _query(self, query: Query[T], *numbers: int) -> T:
+        return run_query(self, query, numbers)
 
     def __repr__(self) -> str:
         return f"<redlatch.Semaphore {self.name!r} of {self._client!r}>"
 
 
 class CountDownLatch(_redlatch.Object):
-    """A count that others wait for to become zero; it can be set again then.
+    """A count whose waiters wait until it is zero. At zero it can be set again.
 
     Make it with `Client.get_count_down_latch`. Its methods raise what those of `Semaphore` do.
     """
@@ -131,37 +138,37 @@ class CountDownLatch(_redlatch.Object):
     _client: redlatch.Client
 
     def __new__(cls, client: redlatch.Client, name: str) -> Self:
-        latch = super().__new__(cls, client._native, ("latch", checked("the name of a latch", name)))
+        latch = super().__new__(cls, client._native, ("latch", checked_text("the name of a latch", name)))
         latch._client = client
         return latch
 
     def try_set_count(self, count: int) -> bool:
-        """Sets what is to be counted unless something still is, and returns whether it did."""
-        return self._asked(asks.TRY_SET, checked_number("count", count))
+        """Sets the count if it is zero, and returns whether it did."""
+        return self._query(queries.TRY_SET, checked_number("count", count))
 
     def count_down(self) -> None:
-        """Counts one down; nothing happens at zero."""
-        self._asked(asks.COUNT_DOWN)
+        """Lowers the count by one, unless it is zero."""
+        self._query(queries.COUNT_DOWN)
 
     def get_count(self) -> int:
-        """What is left to be counted."""
-        return self._asked(asks.COUNT)
+        """The count."""
+        return self._query(queries.COUNT)
 
     def wait(self, wait: Seconds | None = None) -> bool:
-        """Waits until the count is zero and returns True; False if `wait` seconds are over before."""
+        """Waits until the count is zero, and returns True. Returns False if `wait` seconds are over before."""
         waiting = optional_seconds("wait", wait, FOR_EVER)
-        within = 0 if turns.are_taken_here() else waiting
-        is_zero = self._asked(asks.TAKE, wait=within)
+        within = 0 if cooperative.is_this_thread() else waiting
+        is_zero = self._query(queries.TAKE, wait=within)
         if not is_zero and within != waiting:
-            raise turns.stand_still(self.name)
+            raise cooperative.would_block(self.name)
         return is_zero
 
     def delete(self) -> bool:
-        """Deletes it, which opens it, and returns whether it was there."""
-        return self._asked(asks.DELETE)
+        """Deletes the latch, which ends all waits for it, and returns whether it existed."""
+        return self._query(queries.DELETE)
 
-    def _asked(self, ask: asks.Ask[T], *numbers: int, wait: float | None = 0) -> T:
-        return run(self, ask, numbers, wait)
+    def _query(self, query: Query[T], *numbers: int, wait: float | None = 0) -> T:
+        return run_query(self, query, numbers, wait=wait)
 
     def __repr__(self) -> str:
         return f"<redlatch.CountDownLatch {self.name!r} of {self._client!r}>"
@@ -176,7 +183,7 @@ def checked_number(what: str, value: int) -> int:
 
 
 def optional_permits(permits: int | None) -> int | None:
-    """How many permits a semaphore is to have, checked; None: that is for another caller to say."""
+    """Returns how many permits a semaphore is to have; None: another caller sets them. Raises ConfigError."""
     if permits is None:
         return None
     if checked_number("permits", permits) < 1:
@@ -185,27 +192,14 @@ def optional_permits(permits: int | None) -> int | None:
 
 
 def checked_ttl(ttl: Seconds | None) -> int:
-    """How many ms a semaphore lives, 0 without end."""
+    """How many ms a semaphore lives; 0: without end."""
     return 0 if ttl is None else max(1, round(seconds("ttl", ttl, "leave it out for no end") * 1000))
 
 
 def not_there(name: str, permits: int, wait: Seconds | None, are_set: bool, held_back: bool) -> NotAcquiredError:
-    """The error of an acquire whose wait has ended; `held_back`: its server is in quarantine."""
+    """The error of an acquire whose wait has ended. With `held_back` its server is in quarantine."""
     less = ", or ask for fewer" if permits > 1 else " or try later"
     why = f"; wait longer{less}" if are_set else " and were never set; call try_set_permits first"
     if held_back:
         why = f": {HELD_BACK}"
     return NotAcquiredError(f"{permits} permits of `{name}` were not there within {wait} s{why}", name)
-
-
-def run(
-    thing: _redlatch.Object,
-    ask: asks.Ask[T],
-    numbers: Iterable[int],
-    wait: float | None = 0,
-    lease: float | None = None,
-) -> T:
-    """Asks on this thread, and waits for the answer."""
-    done: list[_redlatch._Outcome] = []
-    thing._run(ask.op, this_thread.owner, (wait, lease), list(numbers), done)
-    return ask.answer(done[0], thing.name)

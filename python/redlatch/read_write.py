@@ -1,4 +1,4 @@
-"""The lock that many may hold for reading, or one for writing."""
+"""The lock that many threads may hold for reading, or one for writing."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from redlatch.owners import Owner
 
 
 class ReadLock(Lock):
-    """The half that any number of owners hold at once, as long as nobody else writes."""
+    """The half that any number of owners may hold at the same time, as long as no other owner writes."""
 
     _kind: ClassVar[str] = "read"
     _shared: ClassVar[bool] = True
 
 
 class WriteLock(Lock):
-    """The half that one owner holds while nobody else reads or writes."""
+    """The half that one owner holds, while no other owner reads or writes."""
 
     _kind: ClassVar[str] = "write"
 
@@ -26,8 +26,8 @@ class WriteLock(Lock):
 class ReadWriteLock:
     """Two locks of one name: many owners may read, or one may write. Make it with `Client.get_read_write_lock`.
 
-    Who writes may read as well, and goes on reading when it releases the other. Who reads must not ask to write:
-    without an end that raises AlreadyHeldError, since it would wait for itself.
+    A writer may read as well, and still reads after it has released the lock for writing. A reader must not ask to
+    write: it would wait for itself. Without an end of the wait that raises AlreadyHeldError.
     """
 
     def __init__(

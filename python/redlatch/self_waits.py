@@ -1,4 +1,4 @@
-"""Waits that cannot end by themselves: a thread or task that waits for a lock which its own hold keeps."""
+"""Waits of a thread or task for a lock that its own hold keeps. Such a wait never ends by itself."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from redlatch.held import Held
     from redlatch.locks import Lock
 
-#: Where each hold was taken; only in Python's development mode (`python -X dev`).
+#: The place in the program where each hold was taken. Only Python's development mode (`python -X dev`) notes it.
 _places: weakref.WeakKeyDictionary[Held, str] = weakref.WeakKeyDictionary()
 
 
 def note_place(hold: Held) -> None:
-    """Remembers where a hold is taken."""
+    """Notes where a hold is taken."""
     _places[hold] = _shown(owners.outside(sys._getframe()))
 
 
 def warn(lock: _redlatch.Object, caller: Caller) -> None:
-    """Warns if `caller`, which waits for the lock, holds it itself."""
+    """Warns if `caller` waits for a lock that it holds itself."""
     own = [owner for owner in lock._owners() if caller.took(owner)]
     if not own:
         return
@@ -58,7 +58,7 @@ _NOTHING: Final = nullcontext()
 
 
 def one_call(lock: Lock | aio.Lock, function: Callable[..., Any]) -> AbstractContextManager[None]:
-    """A block for one call of a decorated function. Raises AlreadyHeldError if it is inside one that has the lock."""
+    """A block for one call of a decorated function. Entering it raises AlreadyHeldError in a call that has the lock."""
     return _OneCall(lock, function) if lock._owner is EACH else _NOTHING
 
 
@@ -71,7 +71,8 @@ class _OneCall:
 
     def __enter__(self) -> None:
         caller = owners.caller()
-        # A signal's exception may have kept a call from its end: it lives no more then, and is in no other one's way.
+        # The exception of a signal handler may have kept a call from its `__exit__`. Its object is gone then, so it
+        # blocks no later call.
         caller.calls[:] = [call for call in caller.calls if call() is not None]
         for call in caller.calls:
             other = call()
@@ -91,7 +92,8 @@ class _OneCall:
         return any(key in mine and not (is_shared and mine[key]) for key, is_shared in other._wants)
 
     def _nested(self) -> AlreadyHeldError:
-        name, title = self._lock.name, getattr(self._function, "__qualname__", repr(self._function))
+        name = self._lock.name
+        title = getattr(self._function, "__qualname__", repr(self._function))
         return AlreadyHeldError(
             f"`{name}` is held by a decorated call that this call of {title}() is inside of: it would wait for itself; "
             f"call the function without its lock there ({title}.__wrapped__)",

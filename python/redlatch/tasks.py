@@ -1,4 +1,4 @@
-"""Tasks as callers. Only imported where a loop of asyncio runs: `asyncio` takes longer to import than all the rest."""
+"""Tasks as callers. Programs without asyncio never import this: `asyncio` takes longer to import than all the rest."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ if TYPE_CHECKING:
 
 
 class ThisTask(Caller):
-    """What one task is to redlatch."""
+    """One task as a caller."""
 
     kind: ClassVar[str] = "task"
 
     def __init__(self, task: asyncio.Task[Any]) -> None:
         super().__init__()
         place = id(task)
-        # Weak by hand, which is several times as fast as a dictionary that is.
+        # A weakref per entry is several times as fast as a weak dictionary.
         self.task = weakref.ref(task, lambda _: _tasks.pop(place, None))
 
     def waits_at(self) -> FrameType | None:
-        """The place in the program at which it waits, which is in the innermost of its coroutines."""
-        task, found = self.task(), None
+        """The place in the program at which it waits: that of its innermost coroutine outside of redlatch."""
+        task = self.task()
+        found = None
         waiting: Any = task.get_coro() if task is not None else None
         while waiting is not None:
             frame = getattr(waiting, "cr_frame", None)
@@ -39,13 +40,13 @@ _tasks: dict[int, ThisTask] = {}
 
 
 def is_done(owner: int) -> bool:
-    """Whether that is the owner of a task that is done."""
+    """Whether the task with this number as its owner is done."""
     tasks = [this.task() for this in list(_tasks.values()) if this.owner == owner]
     return any(task is None or task.done() for task in tasks)
 
 
 def current(event_loop: asyncio.AbstractEventLoop) -> ThisTask | None:
-    """The task that runs now in the loop of this thread; None: a callback runs."""
+    """The task that runs now in the loop of this thread; None: a callback outside of any task runs."""
     task = asyncio.current_task(event_loop)
     if task is None:
         return None

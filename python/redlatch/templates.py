@@ -1,4 +1,4 @@
-"""Names of decorating locks that have arguments of the decorated function in them: `order:{order_id}`."""
+"""Names of decorating locks with arguments of the decorated function in them: `order:{order_id}`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Callable
 
 from redlatch.errors import ConfigError
 
-#: Gives each name of a template the arguments of one call.
+#: Fills a name with the arguments of one call.
 Rename = Callable[[str], str]
 
 
 class Template:
-    """The arguments of a function that some names ask for.
+    """Lock names with arguments of one function in them.
 
     They are written as for `str.format`, by name: `{order_id}`, `{order.id}`, `{day:%Y-%m-%d}`; `{{` is a brace.
     """
@@ -35,7 +35,10 @@ class Template:
                     )
 
     def rename(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Rename:
-        """Binds the arguments of a call. Raises TypeError, as the call would, if they do not fit the function."""
+        """Returns the function that fills names with the arguments of a call.
+
+        Raises TypeError, as the call would, if the arguments do not fit the function.
+        """
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as e:
@@ -59,13 +62,16 @@ class Template:
 
 
 def of(function: Callable[..., Any], names: Iterable[str]) -> Template | None:
-    """What the names ask of the function's arguments; None: they have no braces, and are the same for every call."""
+    """The template of these names; None: they have no braces, so they are the same for every call."""
     names = tuple(names)
     return Template(function, names) if any(brace in name for name in names for brace in "{}") else None
 
 
 class _Format(string.Formatter):
-    """`str.format`, but no name is made of what has no text of its own: it would be another one, or nobody's."""
+    """`str.format`, but it refuses values without a text of their own, such as an address in memory.
+
+    Two processes would make different names of such a value, and so different locks.
+    """
 
     def format_field(self, value: Any, format_spec: str) -> Any:
         if isinstance(value, (bytes, bytearray)):
@@ -79,7 +85,7 @@ _FORMAT = _Format()
 
 
 def _arguments(name: str) -> Iterator[str]:
-    """The arguments that a name asks for; empty or a number: one without a name."""
+    """The arguments in a name. An argument without a name is empty or a number."""
     try:
         for _, field, spec, _ in _FORMAT.parse(name):
             if field is not None:

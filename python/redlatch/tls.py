@@ -1,21 +1,22 @@
-"""TLS as callers ask for it."""
+"""The TLS options of a client."""
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from redlatch.checks import Path, checked_path, checked_text, shown
 from redlatch.errors import ArgumentTypeError
-from redlatch.texts import Path, checked, path, shown
 
 
-# No data class: what those import takes longer than all else of `import redlatch`.
+# No data class: their import takes longer than all the rest of `import redlatch`.
 class Tls(NamedTuple):
-    """How the two ends of a `rediss://` connection prove who they are. All files are PEM and read by `connect`.
+    """How the two ends of a `rediss://` connection prove their identity. `connect` reads the files, which are PEM.
 
-    - `ca`: the certificates of the authorities to trust; without it those that the system trusts.
+    - `ca`: the certificates of the authorities to trust. Without it those that the system trusts.
     - `cert`, `key`: this client's own certificate and its private key, for a server that asks for one.
-    - `verify`: what the server's certificate must prove. `"full"`: a trusted authority has signed it for this host;
-      `"ca"`: for whatever host; `"none"`: nothing, so that an attacker on the way can read and change everything.
+    - `verify`: the proof that the server's certificate must give. `"full"`: a trusted authority has signed it for this
+      host. `"ca"`: a trusted authority has signed it, for any host. `"none"`: no proof, so an attacker between client
+      and server can read and change everything.
     """
 
     ca: Path | None = None
@@ -33,5 +34,5 @@ def options(tls: Tls | None) -> dict[str, str | None]:
             f"tls is {shown('tls', tls)}; give a redlatch.Tls, and rediss:// in the URL for TLS alone"
         )
     files = {"tls_ca": tls.ca, "tls_cert": tls.cert, "tls_key": tls.key}
-    texts = {name: None if file is None else path(name, file) for name, file in files.items()}
-    return {**texts, "tls_verify": checked("tls_verify", tls.verify)}
+    paths = {name: None if file is None else checked_path(name, file) for name, file in files.items()}
+    return {**paths, "tls_verify": checked_text("tls_verify", tls.verify)}

@@ -1,4 +1,4 @@
-"""What annotations name and not every Python has, so that `typing.get_type_hints` finds it where a program runs."""
+"""Types for annotations that some Pythons lack. They exist at run time, so that `typing.get_type_hints` finds them."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ elif sys.version_info >= (3, 11):
 else:
     Self = Any
 
-#: A frame, by its identity and its code, and the instruction that it is at.
+#: A frame and its instruction: the identity of the frame, its code, the index of the instruction.
 Place = tuple[int, CodeType, int]

@@ -1,20 +1,20 @@
-//! Which thread or task asks: a `redlatch.owners.Caller`.
+//! The thread or task that calls: a `redlatch.owners.Caller`.
 
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The thread that asks, or where an event loop runs in it the task.
+/// The thread that calls. In a thread whose event loop runs: the loop's task.
 pub struct Caller<'py> {
     pub object: Bound<'py, PyAny>,
-    /// Tasks or greenlets take turns in this thread: all of them stand still while a call waits here.
+    /// Tasks or greenlets share this thread. All of them stand still while a call waits in it.
     pub is_in_loop: bool,
-    /// It is an owner that nothing else in its thread is.
+    /// No other caller in this thread is the same owner.
     pub is_alone: bool,
 }
 
 impl<'py> Caller<'py> {
-    /// `lock` is a Python object that knows how to find it.
+    /// Finds the caller by the attributes of the Python object `lock`.
     pub fn of(lock: &Bound<'py, PyAny>) -> PyResult<Self> {
         let modules = lock.getattr(intern!(lock.py(), "_modules"))?.cast_into::<PyDict>()?;
         match running_loop(&modules)? {
@@ -31,18 +31,18 @@ impl<'py> Caller<'py> {
         }
     }
 
-    /// The owner that it is itself, which stands for it.
+    /// The number of the caller itself as an owner.
     pub fn owner(&self) -> PyResult<i64> {
         self.object.getattr(intern!(self.object.py(), "owner"))?.extract()
     }
 
-    /// An owner for one acquire.
+    /// A new owner, for one acquire of this caller.
     pub fn another(&self) -> PyResult<i64> {
         self.object.call_method0(intern!(self.object.py(), "another"))?.extract()
     }
 }
 
-/// Whether each greenlet of this thread is an owner of its own; `None`: gevent runs none here.
+/// Whether each greenlet of this thread is an owner of its own; `None`: greenlets do not share this thread.
 fn hub(modules: &Bound<'_, PyDict>) -> PyResult<Option<bool>> {
     let py = modules.py();
     if !modules.contains(intern!(py, "gevent._hub_local"))? {
@@ -51,12 +51,12 @@ fn hub(modules: &Bound<'_, PyDict>) -> PyResult<Option<bool>> {
     py.import("redlatch.greenlets")?.call_method0("has_own_owner")?.extract()
 }
 
-/// The event loop of asyncio that runs in this thread.
+/// The event loop of asyncio that runs in this thread, if one does.
 fn running_loop<'py>(modules: &Bound<'py, PyDict>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = modules.py();
     // No loop runs before asyncio is imported.
     let Some(events) = modules.get_item(intern!(py, "asyncio.events"))? else { return Ok(None) };
-    // Another thread may be importing it just now.
+    // Another thread may be importing the module at this moment.
     let Some(running) = events.getattr_opt(intern!(py, "_get_running_loop"))? else { return Ok(None) };
     let running = running.call0()?;
     Ok((!running.is_none()).then_some(running))

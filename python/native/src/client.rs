@@ -32,8 +32,8 @@ impl From<redlatch::Result<redlatch::Client>> for Connected {
     }
 }
 
-/// A client of `url`, or of the servers that a `file` of Redisson names (neither: the environment's), with `options` by name; starts nothing
-/// until the first call.
+/// Makes a client of `url`, or of the servers that a `file` of Redisson names. With neither it is a client of the environment's servers.
+/// `options` come by name. Threads and connections start with the first call.
 #[pyfunction]
 pub fn connect(url: Option<Cow<'_, str>>, file: Option<Cow<'_, str>>, options: Vec<(String, String)>) -> Connected {
     let config = match (url, file) {
@@ -44,7 +44,7 @@ pub fn connect(url: Option<Cow<'_, str>>, file: Option<Cow<'_, str>>, options: V
     config.and_then(|config| configured(config, &options)).map(redlatch::Client::with_config).into()
 }
 
-/// A client whose one lock is `locks`: all of them, or with `majority` more than half.
+/// Makes a client whose one lock is made of `locks`: all of them, or with `majority` more than half.
 #[pyfunction]
 pub fn group(majority: bool, locks: Vec<Py<Object>>) -> Connected {
     let rule = if majority { Rule::Majority } else { Rule::All };
@@ -55,7 +55,7 @@ pub fn group(majority: bool, locks: Vec<Py<Object>>) -> Connected {
     redlatch::Client::group(rule, locks.iter().map(member).collect()).into()
 }
 
-/// What the lock of several values of a group is called.
+/// The name of the lock of several values of a group.
 #[pyfunction]
 pub fn multi_name(py: Python<'_>, group: &str, values: Vec<String>) -> PyResult<String> {
     kinds::multi::name(group, &values).map_err(|error| outcome::exception(py, &error, group))
@@ -81,7 +81,7 @@ impl Client {
         self.core.server()
     }
 
-    /// The names of a group's locks; empty: it is none.
+    /// The names of a group's locks. Empty if this client is no group.
     #[getter]
     fn group_name(&self) -> String {
         self.core.group_name()
@@ -92,17 +92,17 @@ impl Client {
         self.core.is_closed()
     }
 
-    /// Whether no owner holds anything of it.
+    /// Whether no owner holds a lock of this client.
     fn is_idle(&self) -> bool {
         self.core.is_idle()
     }
 
-    /// Has connections that are opened from now on log in with these.
+    /// Makes connections that are opened from now on log in with these.
     fn set_credentials(&self, py: Python<'_>, password: Cow<'_, str>, username: Option<Cow<'_, str>>) -> PyResult<()> {
         self.core.set_credentials(username.as_deref(), &password).map_err(|error| outcome::exception(py, &error, ""))
     }
 
-    /// Has every hold given back and the client closed, on a thread of its own: that is awaited in the loop of that mailbox.
+    /// Releases every hold and closes the client, on a new thread. A task of the mailbox's loop awaits the end.
     fn _close(&self, mailbox: &Bound<'_, Mailbox>) -> PyResult<Py<Pending>> {
         let (pending, told) = Mailbox::open(mailbox, Meaning::Outcome, None)?;
         let core = self.core.clone();
@@ -114,7 +114,7 @@ impl Client {
         Ok(pending)
     }
 
-    /// Has an operation of the client itself carried out: its outcome is awaited in the loop of that mailbox.
+    /// Starts an operation of the client itself. A task of the mailbox's loop awaits the outcome.
     fn _submit(&self, mailbox: &Bound<'_, Mailbox>, op: i32) -> PyResult<Py<Pending>> {
         let request = Op::from_number(op).map(|op| Request::new(op, "plain", "", 0));
         Mailbox::submit(mailbox, &self.core, request, Meaning::Outcome)
@@ -126,13 +126,14 @@ impl Client {
     }
 }
 
-/// Has the clients give every hold back, side by side, and closes them; later calls are refused. A signal handler that raises (Ctrl-C)
-/// ends the wait for that, and they go on.
+/// Releases every hold of the clients, all clients at the same time, and closes them. Later calls are refused. A signal handler that raises
+/// (Ctrl-C) ends the wait of the caller, while the closing goes on.
 #[pyfunction]
 pub fn close(py: Python<'_>, clients: Vec<Py<Client>>) -> PyResult<()> {
     let (done, mut waiting) = sync_channel::<()>(0);
     for client in &clients {
-        let (core, done) = (client.get().core.clone(), done.clone());
+        let core = client.get().core.clone();
+        let done = done.clone();
         let close = move || {
             core.close(true);
             drop(done);

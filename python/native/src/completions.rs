@@ -1,4 +1,4 @@
-//! What has ended and nobody parks for, for the one Python thread that drains it.
+//! A queue of outcomes that no caller waits for. One Python thread drains it.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ impl Completions {
         Completions { core: redlatch::Completions::new() }
     }
 
-    /// Blocks until there is something, and takes it; empty: it was stopped and nothing is left.
+    /// Blocks until there are outcomes, and takes at most so many. An empty list means that the queue was stopped and is empty.
     fn drain(&self, py: Python<'_>, at_most: usize) -> Vec<(u64, Outcome)> {
         let ended = py.detach(|| self.core.drain(at_most));
         ended.into_iter().map(|(key, result)| (key, outcome::from_result(result))).collect()

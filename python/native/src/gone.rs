@@ -1,7 +1,7 @@
-//! Holds that no thread, task or object can release any more: their renewal ends, and a ResourceWarning tells of them.
+//! Holds that no thread, task or object can release any more. Their renewal ends, and a ResourceWarning tells of them.
 //!
-//! A hold that a thread or task owns can be released by that owner as long as it lives, also when the `Hold` object was dropped. A hold by
-//! an owner of its own can be released through its `Hold` object only. A number that a caller gave can be given again.
+//! If a thread or task is the owner of a hold, it can release the hold as long as it lives, also after its `Hold` object was dropped. If the
+//! acquire itself is the owner, only the `Hold` object can release it. If a program gave the owner's number, it can give that number again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
@@ -11,11 +11,11 @@ use redlatch::{Look, OWN_OWNERS};
 
 use crate::named::Named;
 
-/// As many are kept of one owner without a look at which of them have been released.
+/// From so many dropped holds of one owner on, the list is searched for released ones.
 const FEW: usize = 16;
 
-/// The threads and tasks that live, by their owners' numbers, each with what it holds without a `Hold` object. It is locked under the GIL
-/// only, and no Python code runs meanwhile: so a forked child never finds it locked.
+/// The threads and tasks that live, by their numbers as owners, each with its holds that have no `Hold` object any more. Only code under
+/// the GIL locks it, and runs no Python code meanwhile: so a forked child never finds it locked.
 static LIVING: LazyLock<Mutex<HashMap<i64, Vec<Dropped>>>> = LazyLock::new(Mutex::default);
 
 /// A hold whose object was dropped.
@@ -26,20 +26,20 @@ pub struct Dropped {
     pub process: u32,
 }
 
-/// A thread or a task begins to ask for locks, as this owner.
+/// Notes a thread or task that begins to call, by its number as an owner.
 #[pyfunction]
 pub fn owner_begins(owner: i64) {
     living().insert(owner, Vec::new());
 }
 
-/// That thread or task is gone.
+/// Notes that this thread or task is gone, and ends the renewal of the holds that only it could release.
 #[pyfunction]
 pub fn owner_ends(py: Python<'_>, owner: i64) {
     let left = living().remove(&owner);
     left.into_iter().flatten().for_each(|dropped| dropped.abandon(py));
 }
 
-/// Whether the thread or task of that owner lives.
+/// Whether the thread or task with this number lives.
 #[pyfunction]
 #[pyo3(name = "owner_lives")]
 pub fn lives(owner: i64) -> bool {
@@ -47,7 +47,7 @@ pub fn lives(owner: i64) -> bool {
 }
 
 impl Dropped {
-    /// Keeps it for its owner, or has its renewal end if there is no owner any more.
+    /// Keeps the hold for its owner. Ends its renewal if that thread or task is gone.
     pub fn settle(self, py: Python<'_>) {
         if self.owner < OWN_OWNERS || self.process != std::process::id() {
             return;
@@ -71,7 +71,7 @@ impl Dropped {
         if self.process != std::process::id() || !self.named.client.abandon(self.number) {
             return;
         }
-        // An object is dropped at any place, also while an exception is on its way.
+        // Python drops objects at any place, also while it raises an exception, which must survive this.
         let raised = PyErr::take(py);
         let owner = format!("{}:{}", self.named.client.id(), self.owner);
         let warned = py.import("redlatch.owners").and_then(|owners| owners.call_method1("warn_of_gone", (self.named.shown(), owner)));

@@ -1,4 +1,4 @@
-//! What is known of one acquire that is not released, and can be asked of it, by whatever means its owner waits.
+//! One hold: its state as this process knows it, and the operations on it. Holds of threads and holds of tasks share this.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -15,7 +15,7 @@ use crate::outcome::{self, LOST, Outcome};
 use crate::park;
 use crate::pending::{Meaning, Pending};
 
-/// The serial number of the latest hold; of none it is 1, so that Python takes none of them for false.
+/// The serial number of the latest hold. It starts with 1, so that Python never takes a serial number for false.
 static SERIALS: AtomicU64 = AtomicU64::new(1);
 
 /// The serial number of the latest hold that this process took.
@@ -30,13 +30,13 @@ pub struct Held {
     owner: i64,
     number: u64,
     token: Option<i64>,
-    /// Greater than that of every hold of this process before.
+    /// Greater than the serial number of every earlier hold of this process.
     pub serial: u64,
-    /// A forked child has a copy of this object, and a client of its own that numbers its holds anew.
+    /// The process that acquired it. A forked child has a copy of this object, and a client of its own with other numbers.
     process: u32,
-    /// It needs no release any more, or has other means than this object to be released.
+    /// The drop of this object needs no action: the hold was released, or can be released without this object.
     settled: AtomicBool,
-    /// How it was lost, once this is known here: the client forgets it some time after its release.
+    /// The loss, once this object has learnt of it. The client forgets a loss some time after the release.
     loss: OnceLock<Outcome>,
 }
 
@@ -46,7 +46,7 @@ impl Drop for Held {
             return;
         }
         let dropped = Dropped { named: self.named.clone(), owner: self.owner, number: self.number, process: self.process };
-        // `None`: the interpreter ends, and its clients are closed.
+        // At the end of the interpreter nothing is attached. Its clients are closed then.
         let _ = Python::try_attach(|py| dropped.settle(py));
     }
 }
@@ -55,7 +55,7 @@ impl Drop for Held {
 impl Held {
     #[new]
     pub fn new(object: &Object, owner: i64, number: u64, token: Option<i64>) -> Self {
-        // A renewed permit is given back by its id, which may be written down anywhere.
+        // A renewed permit can be given back by its id, which a program may have stored anywhere.
         let settled = AtomicBool::new(object.named.kind == "permit");
         let serial = SERIALS.fetch_add(1, Relaxed) + 1;
         Held { named: object.named.clone(), owner, number, token, serial, process: std::process::id(), settled, loss: OnceLock::new() }
@@ -67,19 +67,19 @@ impl Held {
         self.named.shown()
     }
 
-    /// The number that stands for the owner: one per thread, or what `get_lock` was given.
+    /// The owner's number: that of the thread, task or acquire, or the one that `get_lock` was given.
     #[getter]
     pub fn owner(&self) -> i64 {
         self.owner
     }
 
-    /// The fencing token: greater than that of every hold of this lock before; None: this kind of lock has none.
+    /// The fencing token, greater than the token of every earlier hold of this lock; None: the lock gives none.
     #[getter]
     fn token(&self) -> Option<i64> {
         self.token
     }
 
-    /// Raises NotHeldError if this is a copy of another process's hold.
+    /// Raises NotHeldError if this object is a forked child's copy of its parent's hold.
     fn _refuse_in_a_fork(&self, py: Python<'_>) -> PyResult<()> {
         match self.request(Op::Watch) {
             Ok(_) => Ok(()),
@@ -87,7 +87,7 @@ impl Held {
         }
     }
 
-    /// What this process knows of it, without asking Redis: the microseconds that remain, lost, or "not now" for released.
+    /// The state as this process knows it, without a call to Redis: the microseconds that remain, a loss, or "not now" for released.
     fn _look(&self) -> Outcome {
         match self.request(Op::Watch) {
             Ok(request) => match self.named.client.look(request.hold) {
@@ -100,21 +100,22 @@ impl Held {
 
     /// Puts the outcome of its end into `completions`, under `key`.
     fn _watch(&self, completions: &Completions, key: u64) {
-        let (client, queue) = (&self.named.client, completions.core.clone());
+        let client = &self.named.client;
+        let queue = completions.core.clone();
         match self.request(Op::Watch) {
             Ok(request) => client.submit(client.ticket(), request, move |result| queue.push(key, result)),
             Err(error) => queue.push(key, Err(error)),
         }
     }
 
-    /// Has an operation on this hold carried out: its outcome is awaited in the loop of that mailbox.
+    /// Starts an operation on this hold. A task of the mailbox's loop awaits the outcome.
     fn _submit(&self, mailbox: &Bound<'_, Mailbox>, op: i32) -> PyResult<Py<Pending>> {
         let request = Op::from_number(op).and_then(|op| self.request(op));
         Mailbox::submit(mailbox, &self.named.client, request, Meaning::Outcome)
     }
 
-    /// Has it released, soon: nothing can wait for that here. If it does not work, the client knows the hold and it ends with its lease.
-    fn _leave(&self) {
+    /// Starts the release, where no caller can wait for it. If it fails, the hold ends with its lease.
+    fn _release_soon(&self) {
         self.settled.store(true, Relaxed);
         if let Ok(request) = self.request(Op::Release) {
             let client = &self.named.client;
@@ -122,7 +123,7 @@ impl Held {
         }
     }
 
-    /// Releases it.
+    /// Starts the release. A task of the mailbox's loop awaits its end.
     fn _end(slf: &Bound<'_, Self>, mailbox: &Bound<'_, Mailbox>) -> PyResult<Py<Pending>> {
         let this = slf.get();
         this.settled.store(true, Relaxed);
@@ -131,12 +132,13 @@ impl Held {
 }
 
 impl Held {
-    /// The same, for other native code. A copy of another process's hold is none.
+    /// The same for other native code. A forked child's copy of its parent's hold is no hold.
     pub fn look(&self) -> Look {
         self.request(Op::Watch).map_or(Look::Gone, |request| self.named.client.look(request.hold))
     }
 
-    /// Raises the error that there is; `body`: the end of a block that has failed with this, of whose error it becomes a note.
+    /// Releases it, or raises the error. At the end of a block whose body failed, `body` is that error, and the release's error becomes a note
+    /// of it.
     pub fn release(&self, py: Python<'_>, body: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         self.settled.store(true, Relaxed);
         let result = match self.request(Op::Release) {
@@ -153,7 +155,7 @@ impl Held {
         }
     }
 
-    /// How it was lost, or "not now": it was released.
+    /// The loss of a hold that has ended, or "not now" if it was released.
     fn look_back(&self, number: u64) -> Outcome {
         let Some(loss) = self.named.client.loss_of(number) else {
             return self.loss.get().cloned().unwrap_or_else(|| outcome::from_look(Look::Gone));
@@ -163,7 +165,7 @@ impl Held {
         loss
     }
 
-    /// Notes what a release was told, if that is a loss.
+    /// Keeps the outcome of a release if it is a loss.
     pub fn note_loss(&self, outcome: Outcome) {
         if outcome.0 == LOST {
             let _ = self.loss.set(outcome);

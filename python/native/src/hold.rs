@@ -1,4 +1,4 @@
-//! The native half of `redlatch.Hold`. A release is one C call: once it is made, no signal handler runs before it is carried out.
+//! The native half of `redlatch.Hold`. A release is one C call: no signal handler can run between the call and the release.
 
 use pyo3::prelude::*;
 
@@ -17,10 +17,10 @@ impl Hold {
         PyClassInitializer::from(Held::new(object, owner, number, token)).add_subclass(Hold)
     }
 
-    /// Gives this one hold back, whichever thread asks; outer holds of the same owner stay.
+    /// Releases this one hold. Any thread may do so, and the owner's other holds stay.
     ///
     /// Raises NotHeldError if it was released before, LockLostError if it was lost, UnavailableError if Redis did not
-    /// answer; then it is not renewed any more and ends with its lease.
+    /// answer. In the last case it is not renewed any more and ends with its lease.
     fn release(slf: &Bound<'_, Self>) -> PyResult<()> {
         slf.as_super().get().release(slf.py(), None)
     }
@@ -29,14 +29,16 @@ impl Hold {
         slf
     }
 
-    /// Releases. Its errors are raised only if the body succeeded; of the body's own error they become a note.
+    /// Releases the hold.
+    ///
+    /// If the body raised an error, that one is raised, and an error of the release becomes a note of it.
     #[pyo3(signature = (kind, error, at, /))]
     fn __exit__(slf: &Bound<'_, Self>, kind: &Bound<'_, PyAny>, error: &Bound<'_, PyAny>, at: &Bound<'_, PyAny>) -> PyResult<()> {
         let _ = at;
         slf.as_super().get().release(slf.py(), (!kind.is_none()).then_some(error))
     }
 
-    /// Waits until it has ended: lost, or "not now" where it was released or `wait` is over.
+    /// Waits until it has ended. Returns the loss, or "not now" if it was released or `wait` is over.
     fn _wait(slf: &Bound<'_, Self>, wait: Option<f64>) -> PyResult<Outcome> {
         let held = slf.as_super().get();
         match held.watching(wait) {
@@ -45,7 +47,7 @@ impl Hold {
         }
     }
 
-    /// Has it last for so many seconds from now on.
+    /// Makes it last for so many seconds from now on.
     fn _extend(slf: &Bound<'_, Self>, lease: f64) -> PyResult<Outcome> {
         let held = slf.as_super().get();
         match held.extending(lease) {

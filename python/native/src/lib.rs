@@ -1,12 +1,12 @@
-//! `redlatch._redlatch`: the core for the Python package. Types go across, nothing is decided; Python raises the errors.
+//! `redlatch._redlatch`: the core for the Python package. This crate converts types and decides nothing. Python raises the errors.
 
+mod at_exit;
 mod caller;
 mod client;
 mod completions;
 mod gone;
 mod held;
 mod hold;
-mod leaving;
 mod lock;
 mod log;
 mod mailbox;
@@ -19,11 +19,13 @@ mod places;
 mod records;
 mod taken;
 
-// Nobody has tried it without the GIL: an interpreter that runs without switches it on, and says so.
+// Free-threaded Python is not tested. Such an interpreter switches the GIL on for this module, and says so.
 #[pyo3::pymodule(gil_used = true)]
 mod _redlatch {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::at_exit::close_at_exit;
     #[pymodule_export]
     use crate::client::{Client, close, connect, group, multi_name};
     #[pymodule_export]
@@ -34,8 +36,6 @@ mod _redlatch {
     use crate::held::{Held, latest_serial};
     #[pymodule_export]
     use crate::hold::Hold;
-    #[pymodule_export]
-    use crate::leaving::leave;
     #[pymodule_export]
     use crate::lock::Lock;
     #[pymodule_export]

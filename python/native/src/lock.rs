@@ -1,5 +1,5 @@
-//! The native half of `redlatch.Lock`: what has to be one C call, so that no signal handler runs between the acquire and the block
-//! that it guards, nor before a release has begun.
+//! The native half of `redlatch.Lock`. Acquire and release are one C call each, so that no signal handler can run between an acquire and the
+//! block that it guards, nor between a call of a release and its begin.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub struct Lock {
     wait: Option<Duration>,
     lease: Option<Duration>,
     owner: Owner,
-    /// The end of a hold may come from any thread or task, where only one is open: of readers it would end another reader's.
+    /// Any thread or task may end the only hold that is open. A lock for readers has it false: it would end another reader's hold.
     ends_anywhere: bool,
 }
 
@@ -31,14 +31,14 @@ pub struct Lock {
 #[derive(Clone, Copy, PartialEq)]
 enum Owner {
     Thread,
-    /// Each acquire is an owner of its own.
+    /// Each acquire.
     Each,
     Given(i64),
 }
 
 #[pymethods]
 impl Lock {
-    /// Without `owner` the thread is the owner, or each acquire is, if there is `each`: whether the end may come from any thread or task.
+    /// `owner` is a number that the program gave. Without it the thread is the owner, or with `ends_anywhere` each acquire.
     #[new]
     fn new(
         py: Python<'_>,
@@ -47,27 +47,28 @@ impl Lock {
         times: (Option<f64>, Option<f64>),
         owner: Option<i64>,
         numbers: Vec<i64>,
-        each: Option<bool>,
+        ends_anywhere: Option<bool>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let given = || Ok((outcome::duration(times.0)?, outcome::duration(times.1)?));
         let (wait, lease) = given().map_err(|error| outcome::exception(py, &error, &what.1))?;
         let object = Object::of(py, client, what, numbers)?;
         let owner = match owner {
             Some(number) => Owner::Given(number),
-            None if each.is_some() => Owner::Each,
+            None if ends_anywhere.is_some() => Owner::Each,
             None => Owner::Thread,
         };
-        Ok(PyClassInitializer::from(object).add_subclass(Lock { wait, lease, owner, ends_anywhere: each.unwrap_or(true) }))
+        let ends_anywhere = ends_anywhere.unwrap_or(true);
+        Ok(PyClassInitializer::from(object).add_subclass(Lock { wait, lease, owner, ends_anywhere }))
     }
 
-    /// Releases the owner's latest hold. Raises NotHeldError if there is none, LockLostError if it was lost.
+    /// Releases the owner's latest hold. Raises NotHeldError if the owner has none, LockLostError if it was lost.
     ///
-    /// With an owner for each acquire it ends what was taken through this object, blocks apart: the latest hold that its
-    /// caller took; else one that was lost, which is told and releases nothing; else the only one there is, unless it is
-    /// a reader's.
+    /// If each acquire is an owner, it ends a hold that was taken through this object, and not by a block. That is the
+    /// caller's own latest hold; else one that was lost, for which it raises LockLostError and releases nothing; else
+    /// the only one that is open, unless that is a reader's.
     fn unlock(slf: &Bound<'_, Self>) -> PyResult<()> {
         if slf.get().owner != Owner::Each {
-            return outcome::raised(slf.py(), Lock::_ask(slf, Op::Release as i32)?, &named(slf).name);
+            return outcome::raised(slf.py(), Lock::_run_at_once(slf, Op::Release as i32)?, &named(slf).name);
         }
         let taken = taken(slf)?;
         records::forget_released(&taken)?;
@@ -87,12 +88,12 @@ impl Lock {
         }
     }
 
-    /// Is `unlock`, under the name that `threading.RLock` has for it. NotHeldError is a RuntimeError.
+    /// The same as `unlock`, under its name in `threading.RLock`. NotHeldError is a RuntimeError.
     fn release(slf: &Bound<'_, Self>) -> PyResult<()> {
         Lock::unlock(slf)
     }
 
-    /// Acquires as `lock()` does: the block is never entered without the lock.
+    /// Acquires as `lock()` does. The block is never entered without the lock.
     fn __enter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let this = slf.get();
         let frame = frame(slf);
@@ -102,8 +103,9 @@ impl Lock {
         }
     }
 
-    /// Releases the hold that this block began with, on whichever thread it ends; its errors, LockLostError too, only if
-    /// the body succeeded; of the body's own error they become a note.
+    /// Releases the hold that this block began with, on any thread.
+    ///
+    /// If the body raised an error, that one is raised, and an error of the release becomes a note of it.
     #[pyo3(signature = (kind, error, at, /))]
     fn __exit__(slf: &Bound<'_, Self>, kind: &Bound<'_, PyAny>, error: &Bound<'_, PyAny>, at: &Bound<'_, PyAny>) -> PyResult<()> {
         let _ = at;
@@ -113,7 +115,7 @@ impl Lock {
         }
     }
 
-    /// Acquires and puts the hold into `taken`; it stays empty: not in time.
+    /// Acquires and puts the hold into `taken`, which stays empty if it is not in time.
     fn _take(slf: &Bound<'_, Self>, wait: Option<f64>, lease: Option<f64>, taken: &Bound<'_, PyList>) -> PyResult<()> {
         let times = || Ok((outcome::duration(wait)?, outcome::duration(lease)?));
         let (wait, lease) = times().map_err(|error| outcome::exception(slf.py(), &error, &named(slf).name))?;
@@ -124,26 +126,26 @@ impl Lock {
         Ok(())
     }
 
-    /// Runs an operation that never waits for others.
-    fn _ask(slf: &Bound<'_, Self>, op: i32) -> PyResult<Outcome> {
+    /// Runs an operation that never waits for other owners.
+    fn _run_at_once(slf: &Bound<'_, Self>, op: i32) -> PyResult<Outcome> {
         let named = named(slf);
         match Op::from_number(op) {
-            Ok(op) => park::run(slf.py(), &named.client, named.request(op, slf.get().asker(slf)?)).map(outcome::from_result),
+            Ok(op) => park::run(slf.py(), &named.client, named.request(op, slf.get().default_owner(slf)?)).map(outcome::from_result),
             Err(error) => Ok(outcome::from_error(&error)),
         }
     }
 }
 
 impl Lock {
-    /// The owner that asks: the one that the lock was given, else the thread's.
-    fn asker(&self, slf: &Bound<'_, Self>) -> PyResult<i64> {
+    /// The owner of an operation that acquires nothing: the one that the lock was given, else the thread.
+    fn default_owner(&self, slf: &Bound<'_, Self>) -> PyResult<i64> {
         match self.owner {
             Owner::Given(owner) => Ok(owner),
             Owner::Thread | Owner::Each => slf.getattr(intern!(slf.py(), "_this_thread"))?.getattr(intern!(slf.py(), "owner"))?.extract(),
         }
     }
 
-    /// Acquires, and notes the hold in `records`, for a block that begins in that frame.
+    /// Acquires, and notes the hold in `records`. With a frame the hold is that of a block that begins in this frame.
     fn acquire<'py>(
         &self,
         slf: &Bound<'py, Self>,
@@ -151,8 +153,9 @@ impl Lock {
         lease: Option<Duration>,
         records: Option<(Bound<'py, PyList>, Option<Bound<'py, PyAny>>)>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        // Looking these up may run Python code, so that comes before the acquire.
-        let (py, named) = (slf.py(), named(slf));
+        let py = slf.py();
+        let named = named(slf);
+        // All of these lookups may run Python code, so they come before the acquire.
         if !self.ends_anywhere {
             records::forget_gone(&blocks(slf)?)?;
             records::forget_gone(&taken(slf)?)?;
@@ -170,7 +173,7 @@ impl Lock {
             Owner::Thread => taker,
         };
         let class = slf.getattr(intern!(py, "_hold"))?;
-        // A wait would stop the loop, and with it the task that has to release.
+        // A wait would stop the loop, perhaps with the task that has to release the lock.
         let waits = if caller.is_in_loop { Some(Duration::ZERO) } else { wait };
         let request = Request { wait: waits, lease, ..named.request(Op::Acquire, owner) };
         let waits_long = || slf.call_method1(intern!(py, "_waits_long"), (&caller.object,)).map(drop);
@@ -178,19 +181,19 @@ impl Lock {
             Ok(Answer { done: true, number, items, .. }) => {
                 let hold = class.call1((slf, owner, number, items.first()))?;
                 if let Some((records, frame)) = records {
-                    // Greenlets that take turns are one caller, and only one of them runs.
+                    // All greenlets of a thread are one caller, and a frame tells only of the one that runs now.
                     let running = if caller.is_in_loop { None } else { frame.as_ref() };
                     records::record(&records, taker, &hold, place.as_ref(), running)?;
                 }
                 Ok(Some(hold))
             }
-            Ok(_) if caller.is_in_loop && wait != Some(Duration::ZERO) => Err(PyErr::from_value(slf.call_method0("_stops_loop")?)),
+            Ok(_) if caller.is_in_loop && wait != Some(Duration::ZERO) => Err(PyErr::from_value(slf.call_method0("_would_block")?)),
             Ok(_) => Ok(None),
             Err(error) => Err(outcome::exception(py, &error, named.shown())),
         }
     }
 
-    /// Takes the hold out of `records` that an end means, see [`records::ending`].
+    /// Takes out of `records` the hold that an end of the caller ends, see [`records::ending`].
     fn ending<'py>(&self, slf: &Bound<'py, Self>, records: &Bound<'py, PyList>, is_block: bool) -> PyResult<Option<Bound<'py, PyAny>>> {
         if self.ends_anywhere && records.len() == 1 {
             return records::take(records, 0).map(Some);
@@ -208,17 +211,17 @@ fn named<'a>(lock: &'a Bound<'_, Lock>) -> &'a Named {
     &lock.as_super().get().named
 }
 
-/// The frame that calls; there is none where no Python code does.
+/// The frame that calls. `None` if native code calls.
 fn frame<'py>(lock: &Bound<'py, Lock>) -> Option<Bound<'py, PyAny>> {
     lock.getattr(intern!(lock.py(), "_frame")).and_then(|frame| frame.call0()).ok()
 }
 
-/// The `with lock` blocks that are open.
+/// The holds of the open `with lock` blocks.
 fn blocks<'py>(lock: &Bound<'py, Lock>) -> PyResult<Bound<'py, PyList>> {
     Ok(lock.getattr(intern!(lock.py(), "_blocks"))?.cast_into()?)
 }
 
-/// The holds that no block took.
+/// The holds that were taken without a block.
 fn taken<'py>(lock: &Bound<'py, Lock>) -> PyResult<Bound<'py, PyList>> {
     Ok(lock.getattr(intern!(lock.py(), "_taken"))?.cast_into()?)
 }

@@ -1,5 +1,5 @@
-//! What the core says to a log, on its way to Python's `logging`. The I/O thread never waits for the GIL: its messages go into a queue, which
-//! a Python thread empties (`redlatch/logs.py`). That thread starts with the first message, so that a program without one has none.
+//! Passes the core's log messages to Python's `logging`. The I/O thread never waits for the GIL: it puts messages into a queue, and a Python
+//! thread empties the queue (`redlatch/logs.py`). That thread starts with the first message, so most programs never have it.
 
 use std::collections::VecDeque;
 use std::fmt::{Debug, Write as _};
@@ -20,13 +20,13 @@ const DEBUG: u8 = 10;
 const INFO: u8 = 20;
 const WARNING: u8 = 30;
 
-/// How many messages below a warning may wait for the Python thread. A handler that is slower than they come loses some of them.
+/// How many messages below a warning may wait for the Python thread. If a handler is too slow, later ones are dropped.
 const MOST: usize = 10_000;
 
-/// The lowest level that a logger wants. Warnings are always told: they are few.
+/// The lowest level that a logger wants. Warnings always count, because they are few.
 static WANTED: AtomicU8 = AtomicU8::new(WARNING);
 
-/// A forked child has a queue of its own: what its parent has said is its parent's to log.
+/// The queue of this process. A forked child has its own, because its parent logs the parent's messages.
 static SAID: PerProcess<Said> = PerProcess::new();
 
 /// `(logger, level, message, (lock, owner, reason), (file, line), seconds since 1970)`.
@@ -41,32 +41,32 @@ struct Said {
 #[derive(Default)]
 struct State {
     records: VecDeque<Record>,
-    /// How many there was no room for.
+    /// How many messages did not fit into the queue since the last report of this number.
     dropped: u64,
     thread: Phase,
-    /// The Python thread has taken records and not come back yet.
+    /// The Python thread has taken records and has not come back yet.
     delivering: bool,
 }
 
-/// Of the Python thread.
+/// The phase of the Python thread.
 #[derive(Clone, Copy, Default, PartialEq)]
 enum Phase {
     #[default]
     None,
     Starting,
     Running,
-    /// There is none, and what was said goes to stderr.
+    /// No Python thread can start, and messages go to stderr.
     Writing,
     /// The program ends.
     Stopped,
 }
 
-/// From now on, unless another library of this process listens already.
+/// Receives the core's messages from now on, unless another library of this process receives `tracing` events already.
 pub fn begin() {
     drop(tracing::subscriber::set_global_default(Log));
 }
 
-/// Has messages from this level of `logging` on told.
+/// Sets the lowest level, one of `logging`, of the messages that are passed on.
 #[pyfunction]
 pub fn log_level(level: u8) {
     let level = level.min(WARNING);
@@ -75,25 +75,25 @@ pub fn log_level(level: u8) {
     }
 }
 
-/// Blocks until there are messages, and takes some of them; empty: the program ends, and none is left.
+/// Blocks until there are messages, and takes at most so many. An empty list means that the program ends and no message is left.
 #[pyfunction]
 pub fn log_drain(py: Python<'_>, at_most: usize) -> Vec<Record> {
     py.detach(|| said().drain(at_most))
 }
 
-/// Blocks until all messages are delivered, but for at most so many seconds.
+/// Blocks until all messages are delivered, for at most so many seconds.
 #[pyfunction]
 pub fn log_flush(py: Python<'_>, at_most: f64) {
     py.detach(|| said().flush(Duration::try_from_secs_f64(at_most).unwrap_or_default()));
 }
 
-/// An interpreter ends, whose `redlatch.logs` this is. If it is the one that logs for all, then the Python thread ends when the queue is
-/// empty, and none starts any more. False: another one logs, or none.
+/// Stops the log at the end of an interpreter; `logs` is its module `redlatch.logs`. One interpreter logs for all. If it is this one, its
+/// Python thread ends when the queue is empty, and no thread starts any more. Else this returns False.
 #[pyfunction]
 pub fn log_stop(py: Python<'_>, logs: &Bound<'_, PyAny>) -> bool {
     let this = logs.as_ptr() as usize;
     py.detach(|| {
-        // As the Python thread is started, from a thread that no interpreter knows.
+        // A new thread sees the same interpreter as the thread that starts the Python thread: the main one.
         let finds = move || Python::try_attach(|py| !found(py).is_ok_and(|found| found.as_ptr() as usize == this));
         let is_other = std::thread::Builder::new().spawn(finds).is_ok_and(|thread| matches!(thread.join(), Ok(Some(true))));
         if !is_other {
@@ -126,7 +126,7 @@ impl Said {
         }
         drop(state);
         self.changed.notify_all();
-        // A thread of its own waits for the GIL. Where the system gives none, the next message or the end of the program tries again.
+        // A new thread waits for the GIL. If the system cannot start one, the next message or the end of the program tries again.
         if starts && std::thread::Builder::new().name("redlatch-logs".into()).spawn(|| said().start()).is_err() {
             self.phase(Phase::None);
         }
@@ -138,15 +138,16 @@ impl Said {
         if let Some(Ok(())) = started {
             return self.phase(Phase::Running);
         }
-        // No interpreter can log them, mostly since the one that uses redlatch is not the main one: so they go where Python's last resort is.
+        // No interpreter can log the messages, mostly because the one that uses redlatch is not the main one. So they go to stderr, as the
+        // messages of a program without handlers do.
         self.phase(Phase::Writing);
         while let Some(record) = self.written() {
-            // The lock is free meanwhile: a stderr that is full holds up no other thread. One that is gone ends nothing.
+            // The queue is not locked meanwhile: a full stderr holds up no other thread. A failed write is ignored.
             let _ = writeln!(stderr(), "{}", record.2);
         }
     }
 
-    /// What is to be written next; `None`: nothing, until the next message begins anew.
+    /// Takes the next message to write. `None` if there is none; the next message starts a new thread then.
     fn written(&self) -> Option<Record> {
         let mut state = self.state();
         let record = state.records.pop_front();
@@ -169,7 +170,7 @@ impl Said {
     fn drain(&self, at_most: usize) -> Vec<Record> {
         let mut state = self.state();
         state.delivering = false;
-        // Where greenlets take the place of threads, it runs before its start returns.
+        // With gevent the "thread" is a greenlet, and it runs before its start returns.
         if state.thread == Phase::Starting {
             state.thread = Phase::Running;
         }
@@ -195,7 +196,7 @@ impl Said {
 
     fn stop(&self) {
         let state = self.state();
-        // A thread that starts is not to look for an interpreter that is gone.
+        // A thread that is starting looks for the interpreter. So this waits until it has started.
         let starts = |state: &mut State| state.thread == Phase::Starting;
         let mut state = self.changed.wait_while(state, starts).unwrap_or_else(PoisonError::into_inner);
         state.thread = Phase::Stopped;
@@ -203,7 +204,7 @@ impl Said {
         self.changed.notify_all();
     }
 
-    /// Whatever befalls a log, it ends no lock.
+    /// Locks the queue. A panic in another thread is ignored: an error of the log must not end a lock.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -247,7 +248,7 @@ impl Subscriber for Log {
     fn exit(&self, _: &Id) {}
 }
 
-/// `None`: what is for the rig of the core's tests alone.
+/// The level in `logging`. `None` for the events of the core's test rig, which are not logged.
 fn level(metadata: &Metadata<'_>) -> Option<u8> {
     match *metadata.level() {
         Level::ERROR | Level::WARN => Some(WARNING),

@@ -1,4 +1,4 @@
-//! What has ended and an event loop is to be told: a queue, and a file descriptor that is readable while something is in it.
+//! Brings the ends of requests to an event loop: a queue, and a file descriptor that is readable while the queue has entries.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -18,28 +18,28 @@ use crate::park::LONG;
 use crate::pending::{Ended, Meaning, Pending};
 use crate::taken::Taken;
 
-/// The queue of one loop, and the calls that are under way there. When it is dropped, which is when its loop was closed, they are ended,
-/// and what is taken from then on is given back.
+/// The queue of one loop, and the loop's calls that are under way. The mailbox is dropped when its loop was closed. It cancels those calls
+/// then, and a lock that arrives later is released.
 #[pyclass(frozen, weakref, module = "redlatch._redlatch")]
 pub struct Mailbox {
     event_loop: Py<PyAny>,
     shared: Arc<Shared>,
     waiting: Mutex<Slab<Py<Pending>>>,
-    /// What was taken out of the queue, and nobody has been told of yet.
+    /// The ends that were taken out of the queue, and that no task has received yet.
     came: Mutex<VecDeque<(usize, Ended)>>,
-    /// The loop is to look for long waits, see [`Mailbox::look_for_long_waits`].
+    /// A timer of the loop will look for long waits, see [`Mailbox::look_for_long_waits`].
     looks: AtomicBool,
     process: u32,
 }
 
 struct Shared {
     state: Mutex<State>,
-    /// Both ends, so that nobody ever writes to a closed one.
+    /// Both ends of one socket pair. As they live together, no thread ever writes to a closed one.
     rings: UnixStream,
     hears: UnixStream,
 }
 
-/// Both ends of what a loop watches.
+/// Opens the socket pair that a loop watches.
 fn pair() -> std::io::Result<(UnixStream, UnixStream)> {
     let (rings, hears) = UnixStream::pair()?;
     rings.set_nonblocking(true)?;
@@ -48,14 +48,14 @@ fn pair() -> std::io::Result<(UnixStream, UnixStream)> {
 }
 
 fn not_opened(error: &std::io::Error) -> Error {
-    let cause = format!("cannot be heard: {error}; close what this process does not need, or raise its limit (`ulimit -n`)");
+    let cause = format!("cannot be heard: {error}; close files that this process does not need, or raise its limit (`ulimit -n`)");
     Error::Unavailable { server: "the I/O thread".into(), cause, timeout: false }
 }
 
 #[derive(Default)]
 struct State {
     ended: Vec<(usize, Ended)>,
-    /// The loop was told and has not looked yet.
+    /// The descriptor is readable, and the loop has not looked yet.
     rung: bool,
     dropped: bool,
 }
@@ -65,8 +65,14 @@ impl Mailbox {
     #[new]
     fn new(py: Python<'_>, event_loop: Py<PyAny>) -> PyResult<Self> {
         let (rings, hears) = pair().map_err(|error| outcome::exception(py, &not_opened(&error), ""))?;
-        let (shared, process) = (Arc::new(Shared { state: Mutex::default(), rings, hears }), std::process::id());
-        Ok(Mailbox { event_loop, shared, waiting: Mutex::default(), came: Mutex::default(), looks: AtomicBool::new(false), process })
+        Ok(Mailbox {
+            event_loop,
+            shared: Arc::new(Shared { state: Mutex::default(), rings, hears }),
+            waiting: Mutex::default(),
+            came: Mutex::default(),
+            looks: AtomicBool::new(false),
+            process: std::process::id(),
+        })
     }
 
     /// The loop.
@@ -75,16 +81,17 @@ impl Mailbox {
         self.event_loop.clone_ref(py)
     }
 
-    /// What is readable while something is in it.
+    /// The descriptor that is readable while the queue has entries.
     fn fileno(&self) -> i32 {
         self.shared.hears.as_raw_fd()
     }
 
-    /// Takes everything out, and has those go on who wait for it.
+    /// Empties the queue, and resumes the tasks that wait for its entries.
     fn empty(slf: &Bound<'_, Self>) -> PyResult<()> {
         let this = slf.get();
         this.hear()?;
-        // A task that goes on may come here again, in a loop within its loop; and what it raises is not to keep the others waiting.
+        // A resumed task may call this again, in a loop within its loop. If a task raises, the others must still be resumed: the descriptor
+        // is made readable again for that.
         let told = || {
             while let Some((key, ended)) = next(&this.came) {
                 let pending = locked(&this.waiting).try_remove(key);
@@ -92,12 +99,12 @@ impl Mailbox {
             }
             Ok(())
         };
-        // What they ask for next goes to the I/O thread at once.
+        // The next requests of all these tasks go to the I/O thread together.
         together(told).inspect_err(|_| this.shared.ring())
     }
 
-    /// Tells the locks that tasks have waited for for long, and has the loop come back while any wait goes on. One timer for each loop:
-    /// one for each wait would cost more than most acquires.
+    /// Tells each lock whose waiter has waited long, and sets the timer again while any wait goes on. Each loop has one timer. One for each
+    /// wait would cost more than most acquires.
     fn look_for_long_waits(slf: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
         let waiting: Vec<_> = locked(&slf.get().waiting).iter().map(|(_, pending)| pending.clone_ref(py)).collect();
@@ -124,12 +131,12 @@ impl Mailbox {
     }
 
     fn __clear__(&self) {
-        self.leave();
+        self.give_up();
     }
 }
 
 impl Mailbox {
-    /// Has a request carried out; what tells of its end is awaited in this loop.
+    /// Starts a request. A task of this loop awaits its end.
     pub fn submit(slf: &Bound<'_, Self>, client: &Client, request: redlatch::Result<Request>, meaning: Meaning) -> PyResult<Py<Pending>> {
         let ticket = client.ticket();
         let may_wait_long = request.as_ref().is_ok_and(|request| request.op == Op::Acquire && request.wait.is_none_or(|wait| wait > LONG));
@@ -155,31 +162,33 @@ impl Mailbox {
         Ok(pending)
     }
 
-    /// Something to be awaited in this loop, and what tells it of its end, on whichever thread.
+    /// An object that a task of this loop awaits, and the function that ends it. Any thread may call that function.
     pub fn open(
         slf: &Bound<'_, Self>,
         meaning: Meaning,
         ticket: Option<(Client, u64)>,
     ) -> PyResult<(Py<Pending>, impl FnOnce(Ended) + Send + 'static)> {
-        let (py, this) = (slf.py(), slf.get());
+        let py = slf.py();
+        let this = slf.get();
         if this.process != std::process::id() {
             let why = "this event loop belongs to the process that forked this one; run a new one here, as `asyncio.run` does";
             return Err(outcome::exception(py, &Error::Unsupported(why.into()), ""));
         }
         let pending = Py::new(py, Pending::new(this.event_loop.clone_ref(py), meaning, ticket))?;
-        let (key, shared) = (locked(&this.waiting).insert(pending.clone_ref(py)), this.shared.clone());
+        let key = locked(&this.waiting).insert(pending.clone_ref(py));
+        let shared = this.shared.clone();
         Ok((pending, move |ended| put(&shared, key, ended)))
     }
 
-    /// Has the loop look for long waits after so much time.
+    /// Sets the timer of the loop that looks for long waits.
     fn look_in(slf: &Bound<'_, Self>, left: Duration) -> PyResult<()> {
         let loops = slf.py().import("redlatch.aio.loops")?;
         loops.call_method1("look_later", (slf, left.as_secs_f64())).map(drop)
     }
 
-    /// Moves what has come to where it is told of.
+    /// Moves the entries of the queue to `came`.
     fn hear(&self) -> PyResult<()> {
-        // Before looking, so that what comes from now on rings again.
+        // The descriptor is read before the queue, so that an entry that comes meanwhile makes it readable again.
         match (&self.shared.hears).read(&mut [0; 8]) {
             Err(error) if !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => return Err(error.into()),
             _ => {}
@@ -190,9 +199,9 @@ impl Mailbox {
         Ok(())
     }
 
-    /// Nobody here waits any more.
-    fn leave(&self) {
-        // What a forked child has a copy of is its parent's, and might be locked for ever.
+    /// Cancels the calls of this loop, which was closed, and gives back the locks that have arrived.
+    fn give_up(&self) {
+        // A forked child has a copy of its parent's mailbox, which might be locked for ever.
         if self.process != std::process::id() {
             return;
         }
@@ -200,16 +209,19 @@ impl Mailbox {
         state.dropped = true;
         let ended = std::mem::take(&mut state.ended);
         drop(state);
-        let (came, waiting) = (std::mem::take(&mut *locked(&self.came)), std::mem::take(&mut *locked(&self.waiting)));
-        // Somebody may keep a task of a closed loop, which stays where it waits.
-        waiting.iter().for_each(|(_, pending)| pending.get().leave(None));
-        drop((ended, came, waiting));
+        let came = std::mem::take(&mut *locked(&self.came));
+        let waiting = std::mem::take(&mut *locked(&self.waiting));
+        // A program may keep a task of a closed loop. The task never goes on, so its wait is ended here.
+        waiting.iter().for_each(|(_, pending)| pending.get().give_up(None));
+        drop(ended);
+        drop(came);
+        drop(waiting);
     }
 }
 
 impl Drop for Mailbox {
     fn drop(&mut self) {
-        self.leave();
+        self.give_up();
     }
 }
 
@@ -237,7 +249,7 @@ fn put(shared: &Arc<Shared>, key: usize, ended: Ended) {
 }
 
 impl Shared {
-    /// Has the loop look. At most two bytes are under way, so there is always room for it.
+    /// Makes the descriptor readable. At most two bytes are under way, so there is always room for one.
     fn ring(&self) {
         let _ = (&self.rings).write(&[1]);
     }

@@ -1,4 +1,4 @@
-//! What has a name on a server, to the requests about it.
+//! The name and kind of a lock, semaphore or latch, for the requests about it.
 
 use redlatch::{Op, Request, kinds};
 
@@ -6,12 +6,12 @@ pub struct Named {
     pub client: redlatch::Client,
     pub kind: &'static str,
     pub name: String,
-    /// What its requests take besides, unless they say so themselves.
+    /// The numbers of its requests that give none of their own.
     pub numbers: Vec<i64>,
 }
 
 impl Named {
-    /// What users call it: its name, or the group of its values.
+    /// The name as users know it: for a lock of several values it is their group.
     pub fn shown(&self) -> &str {
         kinds::multi::group(&self.name)
     }

@@ -1,4 +1,4 @@
-//! The native half of everything that has a name on a server: locks, and what is mostly held by nobody, semaphores and latches.
+//! The native half of everything that has a name on a server: locks, semaphores and latches.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::pending::{Meaning, Pending};
 
 type Times = (Option<f64>, Option<f64>);
 
-/// Something on the server that is asked by name.
+/// A lock, semaphore or latch, which the server knows by its name.
 #[pyclass(subclass, frozen, module = "redlatch._redlatch")]
 pub struct Object {
     pub named: Arc<Named>,
@@ -25,30 +25,30 @@ pub struct Object {
 
 #[pymethods]
 impl Object {
-    /// `what` is its kind and its name; `numbers` are what its requests take that have none of their own.
+    /// `what` is its kind and its name. `numbers` are those of its requests that give none of their own.
     #[new]
     #[pyo3(signature = (client, what, numbers = Vec::new()))]
     fn new(py: Python<'_>, client: &Client, what: (String, String), numbers: Vec<i64>) -> PyResult<Self> {
         Object::of(py, client, what, numbers)
     }
 
-    /// Its name, without the client's prefix.
+    /// The name, without the client's prefix.
     #[getter]
     fn name(&self) -> &str {
         self.named.shown()
     }
 
-    /// Whether its server grants nothing new just now; nothing is asked.
+    /// Whether its server grants no new lock now, because of a quarantine. No call goes to Redis.
     fn _held_back(&self) -> bool {
         self.named.client.is_held_back(&self.named.name)
     }
 
-    /// The owners of its client that hold it, or of several locks one of them, now; nothing is asked.
+    /// The owners of its client that hold it now. Of several locks: the owners of any of them. No call goes to Redis.
     fn _owners(&self) -> Vec<i64> {
         self.named.client.owners(&self.named.name)
     }
 
-    /// Runs an operation for `owner` and puts its outcome into `done`; `times` are its wait and its lease.
+    /// Runs an operation for `owner` and puts its outcome into `done`. `times` are its wait and its lease.
     fn _run(&self, py: Python<'_>, op: i32, owner: i64, times: Times, numbers: Vec<i64>, done: &Bound<'_, PyList>) -> PyResult<()> {
         match self.request(op, owner, times, numbers) {
             Ok(request) => done.append(outcome::from_result(park::run(py, &self.named.client, request)?)),
@@ -56,12 +56,12 @@ impl Object {
         }
     }
 
-    /// The same for a task: its outcome is awaited in the loop of that mailbox.
+    /// Starts an operation for `owner`. A task of the mailbox's loop awaits the outcome.
     fn _submit(&self, mailbox: &Bound<'_, Mailbox>, op: i32, owner: i64, times: Times, numbers: Vec<i64>) -> PyResult<Py<Pending>> {
         Mailbox::submit(mailbox, &self.named.client, self.request(op, owner, times, numbers), Meaning::Outcome)
     }
 
-    /// Acquires for `owner`, on behalf of `caller`: a hold of `class` is awaited, or None.
+    /// Starts an acquire for `owner`, which `caller` called. A task of the mailbox's loop awaits a hold of `class`, or None.
     fn _begin(
         slf: &Bound<'_, Self>,
         mailbox: &Bound<'_, Mailbox>,
@@ -78,7 +78,7 @@ impl Object {
         Mailbox::submit(mailbox, &named.client, request, meaning)
     }
 
-    /// Releases what `owner` acquired last.
+    /// Starts the release of the owner's latest hold. A task of the mailbox's loop awaits its end.
     fn _end(&self, mailbox: &Bound<'_, Mailbox>, owner: i64) -> PyResult<Py<Pending>> {
         let meaning = Meaning::Nothing { named: self.named.clone() };
         Mailbox::submit(mailbox, &self.named.client, Ok(self.named.request(Op::Release, owner)), meaning)
@@ -102,7 +102,7 @@ impl Object {
     }
 }
 
-/// Permits, of which a block takes one. The acquire is one C call, so that no signal handler runs between it and the block.
+/// A semaphore, of which a block takes one permit. The acquire is one C call, so that no signal handler can run between it and the block.
 #[pyclass(extends = Object, subclass, frozen, module = "redlatch._redlatch")]
 pub struct Permits {
     /// How long a block waits for its permit.
@@ -117,21 +117,23 @@ impl Permits {
         Ok(PyClassInitializer::from(Object::of(py, client, what, Vec::new())?).add_subclass(Permits { wait }))
     }
 
-    /// Takes one permit. Raises NotAcquiredError when the `wait` that `get_semaphore` was given ends.
+    /// Takes one permit. Raises NotAcquiredError when the `wait` of `get_semaphore` ends.
     fn __enter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
-        // What runs Python code comes before the acquire.
+        // This runs Python code, so it comes before the acquire.
         let may_wait: bool = slf.call_method0(intern!(slf.py(), "_prepare"))?.extract()?;
         let this = slf.get();
         let wait = if may_wait { this.wait } else { Some(Duration::ZERO) };
         match this.run(slf, Op::Acquire, wait)? {
             Ok(Answer { done: true, .. }) => Ok(slf.clone()),
-            Ok(_) if wait != this.wait => Err(PyErr::from_value(slf.call_method0(intern!(slf.py(), "_stands_still"))?)),
+            Ok(_) if wait != this.wait => Err(PyErr::from_value(slf.call_method0(intern!(slf.py(), "_would_block"))?)),
             Ok(_) => Err(PyErr::from_value(slf.call_method0(intern!(slf.py(), "_not_entered"))?)),
             Err(error) => Err(outcome::exception(slf.py(), &error, slf.as_super().get().named.shown())),
         }
     }
 
-    /// Gives the permit back. Its errors are raised only if the body succeeded; of the body's own error they become a note.
+    /// Gives the permit back.
+    ///
+    /// If the body raised an error, that one is raised, and an error of the release becomes a note of it.
     #[pyo3(signature = (kind, error, at, /))]
     fn __exit__(slf: &Bound<'_, Self>, kind: &Bound<'_, PyAny>, error: &Bound<'_, PyAny>, at: &Bound<'_, PyAny>) -> PyResult<()> {
         let _ = at;
@@ -145,7 +147,8 @@ impl Permits {
 
 impl Permits {
     fn run(&self, slf: &Bound<'_, Self>, op: Op, wait: Option<Duration>) -> PyResult<redlatch::Result<Answer>> {
-        let (py, named) = (slf.py(), &slf.as_super().get().named);
+        let py = slf.py();
+        let named = &slf.as_super().get().named;
         let owner = slf.getattr(intern!(py, "_this_thread"))?.getattr(intern!(py, "owner"))?.extract()?;
         let request = Request { wait, numbers: vec![1], ..named.request(op, owner) };
         park::run(py, &named.client, request)

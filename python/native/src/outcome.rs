@@ -1,4 +1,4 @@
-//! What goes back to Python: `(status, number, items, None)`, or `(status, 0, [], (message, reason))` for an error.
+//! The outcome of a request as Python gets it: `(status, number, items, None)`, or `(status, 0, [], (message, reason))` for an error.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use redlatch::{Answer, Error, Look};
 
-/// The status is 0 for done, 1 for not now, from 10 on [`Error::number`].
+/// The status is 0 for done and 1 for not now. From 10 on it is an [`Error::number`].
 pub type Outcome = (i32, i64, Vec<i64>, Option<(String, Option<String>)>);
 
 /// The status of [`Error::Lost`].
@@ -20,7 +20,7 @@ pub fn from_result(result: redlatch::Result<Answer>) -> Outcome {
     }
 }
 
-/// A hold that is held answers the microseconds that remain, a released one "not now".
+/// The outcome of a look at a hold: the microseconds that remain, a loss, or "not now" for released.
 pub fn from_look(look: Look) -> Outcome {
     match look {
         Look::Held { remaining } => (0, i64::try_from(remaining.as_micros()).unwrap_or(i64::MAX), Vec::new(), None),
@@ -39,36 +39,37 @@ pub fn from_error(error: &Error) -> Outcome {
     (error.number(), 0, Vec::new(), Some((error.to_string(), reason)))
 }
 
-/// Raises the error that an outcome about lock `name` is, if it is one.
+/// Raises the error of an outcome about lock `name`, if it is an error.
 pub fn raised(py: Python<'_>, outcome: Outcome, name: &str) -> PyResult<()> {
     let Some((message, _)) = &outcome.3 else { return Ok(()) };
     match py.import("redlatch.calls") {
         Ok(calls) => calls.call_method1("answer", (outcome, name)).map(drop),
-        // At its very end Python has no modules any more, and objects that go then may still release what they held.
+        // At its very end Python has no modules any more, but objects that it drops then may still release their locks.
         Err(error) if error.is_instance_of::<PyImportError>(py) => Err(PyRuntimeError::new_err(message.clone())),
         Err(error) => Err(error),
     }
 }
 
-/// Notes at the error of a block's body what went wrong at the block's end, from Python 3.11 on.
+/// Adds the error of a block's end to the error of its body as a note, from Python 3.11 on.
 pub fn noted(body: &Bound<'_, PyAny>, error: &Error) -> PyResult<()> {
     let add_note = intern!(body.py(), "add_note");
     if !body.hasattr(add_note)? {
         return Ok(());
     }
     match body.call_method1(add_note, (error.to_string(),)) {
-        // The program's own exception says more than that it takes no notes, as one of a frozen dataclass does not.
+        // An exception may take no notes, for example one that is a frozen dataclass. The program still gets its own exception then, which
+        // matters more than the note.
         Err(refusal) if refusal.is_instance_of::<PyException>(body.py()) => Ok(()),
         told => told.map(drop),
     }
 }
 
-/// The exception that an error about lock `name` is to Python.
+/// The Python exception for an error about lock `name`.
 pub fn exception(py: Python<'_>, error: &Error, name: &str) -> PyErr {
     raised(py, from_error(error), name).expect_err("an error has a message, and is raised")
 }
 
-/// Seconds that Python has checked already; out of range all the same is an error, never a panic.
+/// Converts seconds, which Python has checked already. If they are out of range nevertheless, it is an error and no panic.
 pub fn duration(seconds: Option<f64>) -> redlatch::Result<Option<Duration>> {
     let convert = |s| Duration::try_from_secs_f64(s).map_err(|e| Error::config(format!("{s} seconds: {e}")));
     seconds.map(convert).transpose()

@@ -1,4 +1,4 @@
-//! Runs one request to its end on the caller's thread, without the GIL; on the main thread signals are heard while it waits.
+//! Runs one request to its end on the caller's thread, without the GIL. On the main thread it handles signals while it waits.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
@@ -7,23 +7,23 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use redlatch::{Answer, Client, Error, Op, Request};
 
-use crate::leaving;
+use crate::at_exit;
 
 type Done = redlatch::Result<Answer>;
 type WaitsLong<'a> = &'a dyn Fn() -> PyResult<()>;
 
-/// How long the main thread is deaf to signals at most.
+/// The longest time for which the main thread does not handle signals.
 pub const SLICE: Duration = Duration::from_millis(50);
 
-/// A wait that lasts so long is looked at: its caller may wait for itself.
+/// After so long a wait a check is made: the caller may wait for its own hold.
 pub const LONG: Duration = Duration::from_secs(5);
 
-/// Returns what came of `request`, or the exception of a signal handler (Ctrl-C): then nothing is held.
+/// Returns the result of `request`, or the exception of a signal handler (Ctrl-C). In that case no lock stays held.
 pub fn run(py: Python<'_>, client: &Client, request: Request) -> PyResult<Done> {
     run_and_tell(py, client, request, None)
 }
 
-/// The same of an acquire: `waits_long` is called once if it waits [`LONG`], and the exception that it raises ends the wait.
+/// The same for an acquire. It calls `waits_long` once if it waits for [`LONG`]. An exception of that function ends the wait.
 pub fn acquire(py: Python<'_>, client: &Client, request: Request, waits_long: WaitsLong) -> PyResult<Done> {
     run_and_tell(py, client, request, Some(waits_long))
 }
@@ -32,10 +32,11 @@ fn run_and_tell(py: Python<'_>, client: &Client, request: Request, waits_long: O
     let ticket = client.ticket();
     let (done, waiting) = sync_channel(1);
     let parked = Parked { client, ticket, request: &request, waiting };
-    let (request, deadline) = (request.clone(), parked.deadline());
+    let request = request.clone();
+    let deadline = parked.deadline();
     let started = py.detach(|| {
         client.start(ticket, request, move |result| {
-            // Nobody listens any more only if the caller panicked.
+            // The receiver is gone only if the caller panicked.
             let _ = done.send(result);
         })
     });
@@ -43,11 +44,11 @@ fn run_and_tell(py: Python<'_>, client: &Client, request: Request, waits_long: O
         Some(result) => parked.deliver(py, result),
         None => parked.wait(py, deadline, waits_long),
     }?;
-    leaving::stay(py, &done);
+    at_exit::hold_back_daemon(py, &done);
     Ok(done)
 }
 
-/// A caller whose request goes on on the I/O thread.
+/// A caller that waits while the I/O thread carries out its request.
 struct Parked<'a> {
     client: &'a Client,
     ticket: u64,
@@ -56,19 +57,19 @@ struct Parked<'a> {
 }
 
 impl Parked<'_> {
-    /// When the caller leaves by itself: the core ends the waits of an acquire, but watches a hold as long as it lasts.
+    /// When this caller has to end its wait itself. The core ends the wait of an acquire, but it watches a hold as long as the hold lasts.
     fn deadline(&self) -> Option<Instant> {
         let wait = self.request.wait.filter(|_| self.request.op == Op::Watch)?;
         Instant::now().checked_add(wait)
     }
 
     fn wait(mut self, py: Python<'_>, deadline: Option<Instant>, waits_long: Option<WaitsLong>) -> PyResult<Done> {
-        // What never waits ends within the response time-out, and giving up half-way would leave it open what was done.
+        // Other operations end within the response time-out. Giving one up half-way would leave it open whether it was carried out.
         let may_leave = matches!(self.request.op, Op::Acquire | Op::Watch);
         let deaf = match may_leave.then(|| is_main_thread(py)) {
             None | Some(Ok(false)) => true,
             Some(Ok(true)) => false,
-            Some(Err(signal)) => return self.flee(py, signal),
+            Some(Err(signal)) => return self.give_up(py, signal),
         };
         let mut long = waits_long.and_then(|waits_long| Some((Instant::now().checked_add(LONG)?, waits_long)));
         loop {
@@ -82,15 +83,15 @@ impl Parked<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if !deaf && let Err(signal) = py.check_signals() {
-                return self.flee(py, signal);
+                return self.give_up(py, signal);
             }
             if let Some((_, waits_long)) = long.take_if(|(at, _)| *at <= Instant::now())
                 && let Err(raised) = waits_long()
             {
-                return self.flee(py, raised);
+                return self.give_up(py, raised);
             }
             if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
-                return match py.detach(move || self.leave()) {
+                return match py.detach(move || self.cancel()) {
                     Some(Err(Error::Cancelled)) => Ok(Ok(Answer::default())),
                     Some(result) => Ok(result),
                     None => Err(dropped()),
@@ -99,23 +100,24 @@ impl Parked<'_> {
         }
     }
 
-    /// Ends the request and returns what came of it all the same.
-    fn leave(&mut self) -> Option<Done> {
+    /// Cancels the request and returns its result. It may have succeeded before the cancellation.
+    fn cancel(&mut self) -> Option<Done> {
         self.client.cancel(self.ticket);
         self.waiting.recv().ok()
     }
 
-    /// Leaves nothing behind, for a signal handler that has raised.
-    fn flee(mut self, py: Python<'_>, signal: PyErr) -> PyResult<Done> {
+    /// Ends the request, releases a lock that it took, and raises the exception of a signal handler.
+    fn give_up(mut self, py: Python<'_>, signal: PyErr) -> PyResult<Done> {
         py.detach(move || {
-            if let Some(result) = self.leave() {
+            if let Some(result) = self.cancel() {
                 give_back(self.client, self.request, result);
             }
         });
         Err(signal)
     }
 
-    /// Hears signals a last time: Python would raise them before its caller has the hold, and nobody could release it.
+    /// Returns the result, after a last look for signals. Python would handle them before its caller has the hold, and if a handler raises,
+    /// no program could release that hold.
     fn deliver(&self, py: Python<'_>, result: Done) -> PyResult<Done> {
         if self.request.op == Op::Acquire
             && let Err(signal) = py.check_signals()
@@ -134,7 +136,7 @@ pub fn receive<T>(waiting: &mut Receiver<T>, slice: Option<Duration>) -> Result<
     }
 }
 
-/// Releases what was acquired for a caller that has left. If that does not work, the client knows the hold and it ends with its lease.
+/// Releases a lock that was acquired for a caller that has given up. If the release fails, the hold ends with its lease.
 fn give_back(client: &Client, request: &Request, result: Done) {
     if let Ok(Answer { done: true, number, .. }) = result {
         let release = Request { op: Op::Release, hold: number.unsigned_abs(), ..request.clone() };
@@ -142,7 +144,7 @@ fn give_back(client: &Client, request: &Request, result: Done) {
     }
 }
 
-/// Python runs signal handlers on its main thread only. Asking runs Python code, so that they may run, and raise, in here.
+/// Whether this is the thread on which Python runs signal handlers. This runs Python code, so a handler may run, and raise, in it.
 fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
     let threading = py.import("threading")?;
     let main = threading.call_method0("main_thread")?.getattr("ident")?;

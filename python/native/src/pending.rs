@@ -1,5 +1,5 @@
-//! What a task awaits: a request that is carried out. It is what asyncio calls a future, except for one thing: the task that awaits it goes
-//! on in the very moment in which its loop empties the mailbox, without a turn of its own in the loop's queue.
+//! A request that a task awaits. asyncio takes it for a future. It differs in one point: when the loop empties the mailbox, it resumes the
+//! task directly. Scheduling the task in the loop's queue would cost more than the rest of the Python work.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -15,13 +15,13 @@ use crate::named::Named;
 use crate::outcome::{self, Outcome};
 use crate::taken::Taken;
 
-/// How a request ended: nothing is to be given back, or something is.
+/// How a request ended: with an outcome, or with a lock that must be released if no task receives it.
 pub enum Ended {
     Outcome(Outcome),
     Taken(Box<Taken>),
 }
 
-/// What the end of a request is to whoever awaits it.
+/// The form in which the task that awaits a request gets its end.
 pub enum Meaning {
     Outcome,
     /// A hold of this class, or None; an error is raised.
@@ -53,14 +53,14 @@ pub struct Pending {
 
 struct State {
     phase: Phase,
-    /// Its lock was told that it waits long.
+    /// Its lock knows that the wait is long.
     told: bool,
-    /// What ends the request early.
+    /// The client and the ticket by which the request can be cancelled.
     ticket: Option<(Client, u64)>,
     callbacks: Vec<Callback>,
-    /// asyncio's mark: it was given to a task just now, which is about to wait for it.
+    /// asyncio's mark that a coroutine has just yielded this object, and that its task is about to wait for it.
     blocking: bool,
-    /// That task has seen it: the next callback is what has it go on.
+    /// The task has cleared that mark, so the next callback is the one that resumes the task.
     seen: bool,
 }
 
@@ -68,14 +68,14 @@ enum Phase {
     Running,
     Ended(Ended),
     Claimed,
-    /// Nobody waits any more.
-    Left(Option<Py<PyAny>>),
+    /// The wait was given up, with the message of the cancellation.
+    GivenUp(Option<Py<PyAny>>),
 }
 
 struct Callback {
     function: Py<PyAny>,
     context: Py<PyAny>,
-    has_task_go_on: bool,
+    resumes_task: bool,
 }
 
 #[pymethods]
@@ -96,7 +96,7 @@ impl Pending {
         }
         drop(state);
         let value = slf.get().claim(slf.py())?;
-        // A tuple would be taken for several arguments.
+        // Python would take a tuple for several arguments of the exception.
         Err(if value.bind(slf.py()).is_instance_of::<PyTuple>() {
             PyStopIteration::new_err((value,))
         } else {
@@ -104,7 +104,7 @@ impl Pending {
         })
     }
 
-    /// What came of it, once; raises the error that it is.
+    /// Returns the result, or raises the error. Only one caller gets it.
     fn claim(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let mut state = self.state();
         match std::mem::replace(&mut state.phase, Phase::Claimed) {
@@ -112,26 +112,26 @@ impl Pending {
                 drop(state);
                 self.meaning.of(py, ended)
             }
-            Phase::Left(message) => Err(cancelled(py, message)),
-            Phase::Claimed => Err(PyRuntimeError::new_err("its end was claimed before")),
+            Phase::GivenUp(message) => Err(cancelled(py, message)),
+            Phase::Claimed => Err(PyRuntimeError::new_err("the result of this call was claimed before; await the call once")),
             Phase::Running => {
                 state.phase = Phase::Running;
-                Err(PyRuntimeError::new_err("it has not ended"))
+                Err(PyRuntimeError::new_err("this call has not ended; await it"))
             }
         }
     }
 
-    /// An exception for the task that waits for it.
+    /// Raises an exception in the coroutine that waits for it, and gives up the wait.
     #[pyo3(signature = (kind, value = None, at = None))]
     fn throw(&self, kind: Bound<'_, PyAny>, value: Option<Bound<'_, PyAny>>, at: Option<Bound<'_, PyAny>>) -> PyResult<()> {
         let _ = at;
-        self.leave(None);
+        self.give_up(None);
         Err(PyErr::from_value(value.unwrap_or(kind)))
     }
 
-    /// The task that waits for it is no more.
+    /// Ends the wait of a coroutine that is closed.
     fn close(&self) {
-        self.leave(None);
+        self.give_up(None);
     }
 
     #[getter(_asyncio_future_blocking)]
@@ -158,7 +158,7 @@ impl Pending {
             None => py.import("contextvars")?.call_method0("copy_context")?.unbind(),
         };
         let mut state = slf.get().state();
-        let callback = Callback { function, context, has_task_go_on: std::mem::take(&mut state.seen) };
+        let callback = Callback { function, context, resumes_task: std::mem::take(&mut state.seen) };
         if let Phase::Running = state.phase {
             state.callbacks.push(callback);
             return Ok(());
@@ -179,24 +179,24 @@ impl Pending {
     }
 
     fn cancelled(&self) -> bool {
-        matches!(self.state().phase, Phase::Left(_))
+        matches!(self.state().phase, Phase::GivenUp(_))
     }
 
-    /// For the task that waits for it: whether it is to be cancelled. What came is had by `claim`.
+    /// Raises CancelledError in the task that waits if the wait was given up. The task gets the result by `claim`.
     fn result(&self, py: Python<'_>) -> PyResult<()> {
         match &self.state().phase {
-            Phase::Left(message) => Err(cancelled(py, message.as_ref().map(|message| message.clone_ref(py)))),
+            Phase::GivenUp(message) => Err(cancelled(py, message.as_ref().map(|message| message.clone_ref(py)))),
             _ => Ok(()),
         }
     }
 
-    /// Ends the request early, and has those who wait go on; false: it has ended already.
+    /// Cancels the request, and resumes the task that waits for it. False: it has ended already.
     #[pyo3(signature = (msg = None))]
     fn cancel(slf: &Bound<'_, Self>, msg: Option<Py<PyAny>>) -> PyResult<bool> {
         if slf.get().done() {
             return Ok(false);
         }
-        slf.get().leave(msg);
+        slf.get().give_up(msg);
         let callbacks = std::mem::take(&mut slf.get().state().callbacks);
         callbacks.into_iter().try_for_each(|callback| callback.soon(slf))?;
         Ok(true)
@@ -229,40 +229,41 @@ impl Pending {
         Pending { event_loop, meaning, state: Mutex::new(state), begun: Instant::now() }
     }
 
-    /// Tells it of its end, and has its task go on. What that raises is what the loop has to know of.
+    /// Ends it, and resumes its task. The loop gets an exception of the task.
     pub fn end(slf: &Bound<'_, Self>, ended: Ended) -> PyResult<()> {
         let callbacks = {
             let mut state = slf.get().state();
             let Phase::Running = state.phase else {
                 drop(state);
-                // Nobody waits any more: what was taken goes back.
+                // The wait was given up. The drop releases a lock that was taken.
                 drop(ended);
                 return Ok(());
             };
             state.phase = Phase::Ended(ended);
             std::mem::take(&mut state.callbacks)
         };
-        callbacks.into_iter().try_for_each(|callback| if callback.has_task_go_on { callback.now(slf) } else { callback.soon(slf) })
+        callbacks.into_iter().try_for_each(|callback| if callback.resumes_task { callback.now(slf) } else { callback.soon(slf) })
     }
 
-    /// Nobody waits for it any more: that ends it, and gives back what came.
-    pub fn leave(&self, message: Option<Py<PyAny>>) {
+    /// Gives up the wait: cancels the request, and releases a lock that it has taken already.
+    pub fn give_up(&self, message: Option<Py<PyAny>>) {
         let mut state = self.state();
-        let (left, ticket) = (std::mem::replace(&mut state.phase, Phase::Left(message)), state.ticket.take());
+        let before = std::mem::replace(&mut state.phase, Phase::GivenUp(message));
+        let ticket = state.ticket.take();
         drop(state);
-        if let (Phase::Running, Some((client, ticket))) = (left, ticket) {
+        if let (Phase::Running, Some((client, ticket))) = (before, ticket) {
             client.cancel(ticket);
         }
     }
 
-    /// In how long it will have waited for `long`; `None`: it waits for no lock, has ended, or was told of.
+    /// The time until it has waited for `long`. `None` if it does not wait for a lock, has ended, or its lock knows already.
     pub fn left_until(&self, long: Duration) -> Option<Duration> {
         let state = self.state();
         let waits = matches!((&self.meaning, &state.phase), (Meaning::Hold { .. }, Phase::Running)) && !state.told;
         waits.then(|| long.saturating_sub(self.begun.elapsed()))
     }
 
-    /// Tells the lock that its caller has waited long.
+    /// Tells its lock that the caller has waited long.
     pub fn tell_waits_long(&self, py: Python<'_>) -> PyResult<()> {
         self.state().told = true;
         match &self.meaning {

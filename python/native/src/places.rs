@@ -1,7 +1,8 @@
-//! Where blocks begin: the frame that calls `__enter__`, as `(its identity, its code, its instruction)`. The frame of a `with` statement
-//! calls `__exit__` as well, on whichever thread its generator goes on by then; so it tells its own block from all others. Frames are told by their identity and
-//! are not kept: a frame that has ended is not to keep its variables, and no frame is to keep its lock. Another frame may have the same
-//! identity later, but hardly the same code as well: what begins a block and lives on is seldom what another call ends one with.
+//! The place where a block begins: the frame that calls `__enter__`, as `(its identity, its code, its instruction)`.
+//!
+//! The frame of a `with` statement calls `__exit__` as well, even if its generator goes on in another thread by then. So the frame tells
+//! which block ends. Frames are compared by identity, and no reference to a frame is kept: it would keep alive the variables of a frame that
+//! has ended, and the frame would keep alive its lock. A later frame may have the same identity, but it seldom has the same code as well.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
@@ -10,13 +11,14 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
-/// Of `code.co_flags`: generators, coroutines, coroutines made of generators, asynchronous generators.
+/// The bits of `code.co_flags` for code that can be suspended: generators, coroutines, coroutines made of generators, async generators.
 const GOES_ON_ELSEWHERE: u32 = GENERATOR | 0x80;
 
-/// Generators, coroutines made of them, asynchronous generators: what a program suspends and keeps. A coroutine is suspended with its task.
+/// The bits for code that a program can suspend and keep: generators, coroutines made of them, async generators. A coroutine is only
+/// suspended together with its task.
 const GENERATOR: u32 = 0x20 | 0x100 | 0x200;
 
-/// The place that a frame is; `None`: no Python code calls.
+/// The place of a frame. `None` for the frame of a call from native code.
 #[pyfunction]
 pub fn place<'py>(frame: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyTuple>>> {
     if frame.is_none() {
@@ -27,19 +29,19 @@ pub fn place<'py>(frame: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyTup
     (frame.as_ptr() as usize, code, frame.getattr(intern!(py, "f_lasti"))?).into_pyobject(py).map(Some)
 }
 
-/// Whether a block that `taker` began at `begun` is what `caller` ends at `here`. Only a frame that can be suspended goes on for another
-/// caller; of compiled code the nearest frame calls, which may be that of an event loop.
+/// Whether `caller` ends at `here` the block that `taker` began at `begun`. Another caller can only end the block of a frame that can be
+/// suspended. A call from compiled code seems to come from the nearest Python frame, which may be that of an event loop.
 pub fn is_same(begun: &Bound<'_, PyTuple>, here: &Bound<'_, PyTuple>, taker: i64, caller: i64) -> PyResult<bool> {
     let is_same = begun.get_item(0)?.eq(here.get_item(0)?)? && begun.get_item(1)?.is(&here.get_item(1)?);
     Ok(is_same && (taker == caller || flags(here)? & GOES_ON_ELSEWHERE != 0))
 }
 
-/// The same for every block that begins at one instruction of one frame: of such, a statement ends one before the next begins.
+/// A value that is the same for all blocks that begin at one instruction of one frame. A statement ends one of them before the next begins.
 pub fn instruction(place: &Bound<'_, PyTuple>) -> PyResult<(usize, usize, i64)> {
     Ok((place.get_item(0)?.extract()?, place.get_item(1)?.as_ptr() as usize, place.get_item(2)?.extract()?))
 }
 
-/// The places of one caller that run: that of a call, and those that it came from.
+/// The frames of one caller that run: the one that calls, and all frames that called it.
 pub struct Running(HashSet<(usize, usize)>);
 
 impl Running {
@@ -55,30 +57,30 @@ impl Running {
         Ok(Running(running))
     }
 
-    /// Whether the end of a block that this caller began at `begun` may be still to come from there: it runs, or is a generator's.
+    /// Whether the frame that began a block at `begun` may still end it: it runs, or it is a generator's.
     pub fn may_end(&self, begun: &Bound<'_, PyTuple>) -> PyResult<bool> {
         Ok(flags(begun)? & GENERATOR != 0 || self.0.contains(&(begun.get_item(0)?.extract()?, begun.get_item(1)?.as_ptr() as usize)))
     }
 }
 
-/// What the code of every `with` statement has, and no other code: one instruction, by its number in this Python.
+/// The number of an instruction in this Python that every `with` statement has, and no other code.
 static STATEMENT: AtomicU16 = AtomicU16::new(UNKNOWN);
 
-/// More than any instruction has: this Python does not tell, and no block counts as a statement's.
+/// A number that no instruction has, for a Python without that instruction. No block counts as a statement's there.
 const UNKNOWN: u16 = u16::MAX;
 
-/// Learns how `with` statements are known, when the module is imported: later it would run Python code, and signal handlers with it,
-/// between the end of a block and its release.
+/// Finds that instruction when the module is imported. Later the search would run Python code, and perhaps signal handlers, between the end
+/// of a block and its release.
 pub fn learn(py: Python<'_>) -> PyResult<()> {
     let number = py.import("opcode")?.getattr("opmap")?.call_method1("get", ("WITH_EXCEPT_START", UNKNOWN))?;
     STATEMENT.store(number.extract()?, Relaxed);
     Ok(())
 }
 
-/// Whether the code of that place has a `with` statement: then one began the block, and ends it.
+/// Whether the code of that place has a `with` statement. If so, that statement began the block and will end it.
 pub fn is_statement(place: &Bound<'_, PyTuple>) -> PyResult<bool> {
     let code = place.get_item(1)?.getattr(intern!(place.py(), "co_code"))?.cast_into::<PyBytes>()?;
-    // Every instruction is one byte, and one more for its argument.
+    // Every instruction has two bytes: its number and its argument.
     Ok(code.as_bytes().iter().step_by(2).any(|byte| u16::from(*byte) == STATEMENT.load(Relaxed)))
 }
 

@@ -1,6 +1,9 @@
-//! The holds that were taken through one lock object and have not ended, as `(taker, hold, place)`, the latest last: blocks with the place at
-//! which they began, others with None. An end comes from any thread or task: these rules say which hold it ends. All of this runs under the
-//! GIL and runs no Python code, so two ends never find the same one.
+//! The holds that were taken through one lock object and have not ended, and the rules that say which of them an end ends. An end may come
+//! from any thread or task.
+//!
+//! A record is `(taker, hold, place)`, and the latest record is the last one. `taker` is the thread or task that took the hold. `place` is
+//! where its block began, None for a hold without a block. All of this runs under the GIL and runs no Python code, so two ends never find
+//! the same hold.
 
 use std::collections::HashSet;
 
@@ -12,10 +15,10 @@ use crate::gone;
 use crate::held::Held;
 use crate::places::{self, Running};
 
-/// As many records are kept without a look at which of them have been released by their holds.
+/// From so many records on, the list is searched for holds that were released by themselves.
 const FEW: usize = 16;
 
-/// Notes a hold that `taker` has taken, for a block that begins at `place`. `frame` is one of the caller's that runs.
+/// Notes a hold that `taker` has taken, for a block that begins at `place`. `frame` is the caller's frame that runs.
 #[pyfunction]
 #[pyo3(signature = (records, taker, hold, place = None, frame = None))]
 pub fn record(
@@ -31,9 +34,11 @@ pub fn record(
     records.append((taker, hold, place))
 }
 
-/// Takes out the hold that an end by `taker` ends, if there is one. The end of a `with` statement ends what that statement began. Of what
-/// none began: the taker's own latest, whatever became of it; else one that has ended by itself; else, where an end may come from
-/// `anywhere`, the latest of the one owner that has any. `frame` is that of the end, of a block's.
+/// Takes out the hold that an end by `taker` ends, if there is one. `frame` is the frame that ends a block.
+///
+/// The end of a `with` statement ends the hold that the statement began with. Every other end ends one of the holds that no statement began:
+/// the taker's own latest one, even if it was lost or released; else one that has ended by itself; else, with `anywhere`, the latest one if
+/// all of them have the same owner.
 #[pyfunction]
 #[pyo3(signature = (records, taker, anywhere, frame = None))]
 pub fn ending<'py>(
@@ -45,7 +50,7 @@ pub fn ending<'py>(
     meant(records, taker, anywhere, frame)?.map(|at| take(records, at)).transpose()
 }
 
-/// Which hold an end by `taker` ends that is no block's, if there is one: its taker and its serial number.
+/// The hold that an end by `taker` without a block would end, if there is one: its taker and its serial number.
 #[pyfunction]
 pub fn hold_meant(records: &Bound<'_, PyList>, taker: i64, anywhere: bool) -> PyResult<Option<(i64, u64)>> {
     let Some(at) = meant(records, taker, anywhere, None)? else { return Ok(None) };
@@ -53,14 +58,14 @@ pub fn hold_meant(records: &Bound<'_, PyList>, taker: i64, anywhere: bool) -> Py
     Ok(Some((taker_of(&record)?, hold_of(&record)?.get().serial)))
 }
 
-/// Forgets what was released by its hold: no end is to come for it, but for that of a `with` statement.
+/// Forgets the holds that were released by themselves. No end will come for them, unless a `with` statement began them.
 #[pyfunction]
 pub fn forget_released(records: &Bound<'_, PyList>) -> PyResult<()> {
     forget_ended(records, None, None)
 }
 
-/// Forgets what no end can mean any more, where none comes from another thread or task: its taker is gone, and no `with` statement began it.
-/// A hold that a program keeps for itself stays.
+/// Forgets the records that no end can find any more, in a lock whose ends come from the taker alone: the taker is gone, and no `with`
+/// statement began the hold. A hold whose object the program keeps stays held.
 #[pyfunction]
 pub fn forget_gone(records: &Bound<'_, PyList>) -> PyResult<()> {
     let mut gone = Vec::new();
@@ -71,12 +76,12 @@ pub fn forget_gone(records: &Bound<'_, PyList>) -> PyResult<()> {
             gone.push(record);
         }
     }
-    // The end of a hold warns of it, which runs Python code.
+    // Dropping a hold may warn of it, which runs Python code. So it happens after the list has been changed.
     drop(gone);
     Ok(())
 }
 
-/// How many are held.
+/// How many of the holds are held.
 #[pyfunction]
 pub fn count_held(records: &Bound<'_, PyList>) -> PyResult<usize> {
     let mut count = 0;
@@ -86,8 +91,8 @@ pub fn count_held(records: &Bound<'_, PyList>) -> PyResult<usize> {
     Ok(count)
 }
 
-/// Forgets what was released by its hold, but for that of a `with` statement that may be still to end. A block begins now at `place`;
-/// `caller`: the taker that calls, and a frame of it.
+/// Forgets the holds that were released by themselves, except those whose `with` statement may still end. A block begins now at `place`.
+/// `caller` is the taker that calls, with a frame of it.
 fn forget_ended(records: &Bound<'_, PyList>, place: Option<&Bound<'_, PyTuple>>, caller: Option<(i64, &Bound<'_, PyAny>)>) -> PyResult<()> {
     let mut begun: HashSet<_> = place.map(places::instruction).transpose()?.into_iter().collect();
     let running = caller.map(|(taker, frame)| Ok::<_, PyErr>((taker, Running::at(frame)?))).transpose()?;
@@ -105,7 +110,7 @@ fn forget_ended(records: &Bound<'_, PyList>, place: Option<&Bound<'_, PyTuple>>,
     Ok(())
 }
 
-/// The place in `records` of the hold that an end means, see [`ending`].
+/// The index in `records` of the hold that an end ends, see [`ending`].
 fn meant(records: &Bound<'_, PyList>, taker: i64, anywhere: bool, frame: Option<&Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
     let all: Vec<_> = (0..records.len()).rev().map(|at| record_at(records, at).map(|record| (at, record))).collect::<PyResult<_>>()?;
     let here = frame.map(places::place).transpose()?.flatten();
@@ -127,7 +132,7 @@ fn meant(records: &Bound<'_, PyList>, taker: i64, anywhere: bool, frame: Option<
     if let Some(at) = find(open.iter().copied(), is_own)? {
         return Ok(Some(at));
     }
-    // Of what looks like a statement's: its function has returned and left it open, so no statement is to end it.
+    // A block may look like a statement's without being one. If the function that began it has returned, no statement will end it.
     if let Some(frame) = frame {
         let running = Some((taker, Running::at(frame)?));
         if let Some(at) = find(all.iter(), |record| has_ended(record, running.as_ref()))? {
@@ -140,20 +145,20 @@ fn meant(records: &Bound<'_, PyList>, taker: i64, anywhere: bool, frame: Option<
     Ok(if anywhere && are_of_one_owner(&open)? { open.first().map(|(at, _)| *at) } else { None })
 }
 
-/// Whether the block of that record is one of the caller's, and the function that began it has returned.
+/// Whether the caller began the block of that record, and the function that began it has returned.
 fn has_ended(record: &Bound<'_, PyTuple>, caller: Option<&(i64, Running)>) -> PyResult<bool> {
     let (Some(begun), Some((taker, running))) = (place_of(record)?, caller) else { return Ok(false) };
     Ok(taker_of(record)? == *taker && !running.may_end(&begun)?)
 }
 
-/// Takes a record out, and gives its hold.
+/// Takes a record out and returns its hold.
 pub fn take<'py>(records: &Bound<'py, PyList>, at: usize) -> PyResult<Bound<'py, PyAny>> {
     let record = record_at(records, at)?;
     records.del_item(at)?;
     record.get_item(1)
 }
 
-/// The place in its list of the latest that is so.
+/// The index of the first of these records that is so. They come latest first.
 fn find<'a, 'py: 'a>(
     records: impl Iterator<Item = &'a (usize, Bound<'py, PyTuple>)>,
     is_so: impl Fn(&Bound<'py, PyTuple>) -> PyResult<bool>,

@@ -1,16 +1,16 @@
-//! What an acquire has taken for a caller that may be gone by now.
+//! A lock that an acquire has taken, on its way to a caller that may be gone by now.
 
 use redlatch::{Answer, Client, Op, Request};
 
 use crate::outcome::{self, Outcome};
 
-/// It is given back when it is dropped, unless somebody has claimed it: with a cancelled task, with a loop that is closed.
+/// Its drop releases the lock, unless the caller has claimed it before. It is dropped with a cancelled task, or with a closed loop.
 pub struct Taken {
     client: Client,
     request: Request,
-    /// `None`: somebody has it.
+    /// `None`: the caller has claimed it.
     answer: Option<Answer>,
-    /// A forked child has a copy of this object; what was taken is its parent's.
+    /// The process that took the lock. A forked child has a copy of this object, which must not release it.
     process: u32,
 }
 
@@ -19,13 +19,13 @@ impl Taken {
         Taken { client, request, answer: Some(answer), process }
     }
 
-    /// The outcome; from now on the caller gives it back.
+    /// Returns the outcome. From now on the caller must release the lock.
     pub fn claim(mut self) -> Outcome {
         outcome::from_result(Ok(self.answer.take().unwrap_or_default()))
     }
 }
 
-/// Has it released, soon. If that does not work, the client knows the hold and it ends with its lease.
+/// Starts the release. If it fails, the hold ends with its lease.
 impl Drop for Taken {
     fn drop(&mut self) {
         let Some(answer) = self.answer.take() else { return };

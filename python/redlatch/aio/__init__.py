@@ -4,9 +4,9 @@ client = redlatch.aio.connect("redis://localhost:6379")
 async with client.lock("orders:42", wait=5) as hold:
     ...
 
-Every acquire of `lock` excludes every other one; the owner of what `get_lock` gives is the task. Cancelling a call at
-any moment leaves nothing behind. A client may be used in several loops, one after the other or in several threads at
-once. Needs asyncio, or what runs on it (uvloop, anyio's asyncio backend); under trio every call raises
+Every acquire of `lock` excludes every other one. A lock of `get_lock` belongs to the task. Cancelling a call at any
+moment leaves nothing behind. A client may be used in several loops, one after the other or in several threads at once.
+It needs asyncio, or a library that runs on it (uvloop, anyio's asyncio backend); under trio every call raises
 UnsupportedError. Errors, `Seconds`, `Tls`, `Wait`, `WaitAof`, `EACH` and `UNSET` are those of `redlatch`.
 """
 
@@ -36,7 +36,7 @@ from redlatch.errors import (
     UnsupportedError,
 )
 from redlatch.owners import EACH
-from redlatch.sync import Wait, WaitAof
+from redlatch.sync_policy import Wait, WaitAof
 from redlatch.tls import Tls
 
 __all__ = [

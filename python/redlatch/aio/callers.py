@@ -1,4 +1,4 @@
-"""Coroutine functions that are told which task calls them, also where another task awaits what they return."""
+"""Coroutine functions that know which task called them, also if another task awaits the coroutine."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from redlatch.tasks import ThisTask
 
 
 def tell_caller(of: type, function: Callable[..., Any], body: Callable[..., Any]) -> None:
-    """Has calls of a method run `body`, with the task that calls put before their arguments, None where none runs.
+    """Has calls of a method run `body`, with the calling task as its first argument, None where no task runs.
 
-    `asyncio.wait_for` (until Python 3.12), `create_task`, `gather` and `shield` await a coroutine in a task of its own,
-    which ends with it; what it acquires or misses, and releases, is for the task that called.
+    `asyncio.wait_for` (until Python 3.12), `create_task`, `gather` and `shield` await a coroutine in a new task, which
+    ends with it. An acquire or a release in such a task counts for the task that called.
     """
     setattr(of, function.__name__, _ToldCaller(function, body))
 
 
-# For `inspect` and `asyncio`, of all versions, a partial is a coroutine function if its function is one.
+# `inspect` and `asyncio` of all versions take a partial of a coroutine function for a coroutine function.
 class _ToldCaller(functools.partial[Any]):
     _body: Callable[..., Any]
 

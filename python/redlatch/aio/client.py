@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any, NoReturn, overload
 
-from redlatch import _redlatch, calls, leaving
+from redlatch import _redlatch, at_exit, calls
 from redlatch.aio.groups import FasterMultiLock, MultiLock, RedLock
 from redlatch.aio.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
 from redlatch.aio.locks import Lock
@@ -14,10 +14,10 @@ from redlatch.aio.loops import run
 from redlatch.aio.permit_semaphore import PermitExpirableSemaphore
 from redlatch.aio.permits import CountDownLatch, Semaphore
 from redlatch.aio.read_write import ReadWriteLock
+from redlatch.checks import checked_text
 from redlatch.durations import Seconds
 from redlatch.groups import one_group
 from redlatch.owners import EACH, Owner
-from redlatch.texts import checked
 from redlatch.typings import Self
 
 
@@ -28,12 +28,12 @@ class AsyncClient:
     """
 
     def __init__(self, native: object = None) -> None:
-        self._native = leaving.opened(native)
+        self._native = at_exit.register(native)
 
     def __del__(self) -> None:
         native = getattr(self, "_native", None)  # `__init__` may have raised
         if native is not None:
-            leaving.dropped(native)
+            at_exit.drop(native)
 
     @property
     def id(self) -> str:
@@ -219,8 +219,8 @@ class AsyncClient:
 
         Raises ConfigError for what cannot be a password or a user, and for a user without a password.
         """
-        name = None if username is None else checked("username", username)
-        self._native.set_credentials(checked("password", password), name)
+        name = None if username is None else checked_text("username", username)
+        self._native.set_credentials(checked_text("password", password), name)
 
     async def ping(self) -> None:
         """Asks the server for a sign of life.
@@ -239,7 +239,7 @@ class AsyncClient:
         signals that kill do not: then locks end with their leases. The end of a loop closes none.
         """
         await run(_Closing(self._native))
-        leaving.closed(self._native)
+        at_exit.forget(self._native)
 
     async def __aenter__(self) -> Self:
         return self
@@ -250,7 +250,7 @@ class AsyncClient:
         await self.close()
 
     def __reduce__(self) -> NoReturn:
-        raise leaving.not_pickled()
+        raise at_exit.not_pickled()
 
     def __repr__(self) -> str:
         return f"<redlatch.aio.AsyncClient {self.id} of {self._native.server}{', closed' if self.closed else ''}>"

@@ -1,4 +1,4 @@
-"""Connecting to a server."""
+"""Makes clients for asyncio, and red locks with their clients."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from weakref import WeakValueDictionary
 
 from redlatch.aio.client import AsyncClient
 from redlatch.aio.groups import RedLock
+from redlatch.checks import Path, checked_list, checked_text
 from redlatch.connecting import connected, some
 from redlatch.durations import Seconds, optional_seconds
 from redlatch.owners import Owner
-from redlatch.sync import Sync
-from redlatch.texts import Path, checked, each
+from redlatch.sync_policy import Sync
 from redlatch.tls import Tls
 
-#: Those of red locks in use, by URL and watchdog: one thread is one owner in all of them.
+#: The clients of the red locks in use, by URL and watchdog. Red locks of one name share them: so a task that holds
+#: one of these locks is its owner in the others, too.
 _clients: WeakValueDictionary[tuple[str, float | None], AsyncClient] = WeakValueDictionary()
-#: The latest stay connected for the next red lock.
+#: The clients that were used last. They stay connected for the next red lock.
 _latest: deque[AsyncClient] = deque(maxlen=30)
 
 
@@ -40,22 +41,23 @@ def connect(
 
     `url` is `redis://[user:password@]host[:port][/database]`, `rediss://…` for TLS or `unix:///path/to/socket`, or
     names several servers: `redis+cluster://host1,host2`, `redis+sentinel://host1,host2/mymaster`, and for a master and
-    its replicas `redis+replicated://host1,host2`. Without it the environment's `REDLATCH_URL` is taken, then
+    its replicas `redis+replicated://host1,host2`. Without it the client takes the environment's `REDLATCH_URL`, then
     `REDIS_URL`, then `redis://localhost:6379`. `config` is the path of a configuration file of Redisson, YAML or JSON,
-    which names the servers instead. What is left out comes from that file or from the URL's query (`?watchdog=10`), or
-    is as follows; times are seconds or `timedelta`:
+    which names the servers instead. An option that is left out comes from that file or from the URL's query
+    (`?watchdog=10`), else it has the default in brackets. Times are seconds or `timedelta`:
 
-    - `watchdog` (30): the lease of holds without one of their own; they are renewed every third of it.
-    - `prefix` (none): put before the name of every lock.
-    - `client_name` (none): what `CLIENT LIST` calls the connections.
+    - `watchdog` (30): the lease of holds without one of their own. The watchdog renews them every third of it.
+    - `prefix` (none): text before the name of every lock.
+    - `client_name` (none): the name of the connections in `CLIENT LIST`.
     - `response_timeout` (3): how long one call may stay unanswered.
     - `connect_timeout` (10): how long connecting may take.
-    - `sync` (nobody): who has to have a lock before an acquire returns, a `redlatch.Wait` or a `redlatch.WaitAof`.
-    - `quarantine` (False): whether a server that may have lost locks, because it has just started or has taken over
-      from another one, grants no new ones until nobody believes in a lost one any more: for the longest lease that
-      this client has asked for, at least the watchdog's. All who share a lock are to have it.
-    - `username`, `password` (none); a username needs a password.
-    - `tls` (the authorities that the system trusts): what `rediss://` trusts and shows, see `redlatch.Tls`.
+    - `sync` (none): the replicas that must confirm a lock before an acquire returns, as `redlatch.Wait`, or their
+      files, as `redlatch.WaitAof`.
+    - `quarantine` (False): a server that has just started, or has taken over from another one, may have lost locks.
+      With True it grants no lock until every old lease has ended. The client waits for the longest lease that it has
+      asked for, at least the watchdog's. All clients that share a lock must have the same setting.
+    - `username`, `password` (none): a username needs a password.
+    - `tls` (the authorities that the system trusts): the certificates of a `rediss://` connection, see `redlatch.Tls`.
 
     Raises ConfigError for a URL, an option or a file that cannot be used. It needs no running loop; every call does.
     """
@@ -88,21 +90,21 @@ def red_lock(
 ) -> RedLock:
     """Returns the lock called `name` of a majority of independent servers, of which a minority may fail.
 
-    `urls` are the servers, three or five, without replication between them; each gets a client that all red locks
-    of this URL and watchdog share. Every server is asked at once, and has a hundredth of the lease (50 to 500 ms) to
-    answer. The other arguments are as with `AsyncClient.get_lock` and
-    `connect`.
+    `urls` are the servers, three or five, without replication between them. Each gets a client that all red locks
+    of this URL and watchdog share. An acquire asks all servers at once; each has a hundredth of the lease (50 to
+    500 ms) to answer. The other arguments are those of `AsyncClient.get_lock` and `connect`.
 
-    A majority makes no lease safe against a holder that stands still: what it guards should compare fencing tokens.
+    A red lock does not stop a holder that was paused for longer than its lease. The guarded resource should compare
+    fencing tokens.
 
     Raises ConfigError for arguments that cannot be used.
     """
-    clients = some([_shared(url, watchdog) for url in each("urls", urls)])
+    clients = some([_shared(url, watchdog) for url in checked_list("urls", urls)])
     return RedLock(clients[0], [client.get_lock(name) for client in clients], wait, lease, owner)
 
 
 def _shared(url: str, watchdog: Seconds | None) -> AsyncClient:
-    key = (checked("url", url), optional_seconds("watchdog", watchdog, "leave it out for the default"))
+    key = (checked_text("url", url), optional_seconds("watchdog", watchdog, "leave it out for the default"))
     client = _clients.get(key)
     if client is None or client.closed:
         client = _clients[key] = connect(url, watchdog=watchdog)  # starts nothing yet

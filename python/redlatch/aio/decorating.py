@@ -1,11 +1,11 @@
-"""Locks as decorators of coroutine functions: one lock, for each call."""
+"""Locks as decorators of coroutine functions: each call runs under the lock."""
 
 from __future__ import annotations
 
 import functools
 from typing import TYPE_CHECKING, Any, Callable, TypeVar, cast
 
-from redlatch import lazy, self_waits, templates
+from redlatch import deferred, self_waits, templates
 from redlatch.decorating import check_function, unlocked
 from redlatch.errors import UnsupportedError
 
@@ -16,9 +16,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def decorated(lock: Lock, function: F) -> F:
-    """The function, each call of which runs under the lock; see `Lock.__call__`."""
+    """Returns a function each of whose calls runs `function` under the lock; see `Lock.__call__`."""
     check_function(lock.name, function)
-    if not lazy.is_coroutine_function(function):
+    if not deferred.is_coroutine_function(function):
         raise UnsupportedError(
             f"`{lock.name}` cannot decorate {function!r}, which is no coroutine function; "
             "use `async with` inside it, or for plain functions a lock of redlatch.connect",
@@ -32,7 +32,7 @@ def decorated(lock: Lock, function: F) -> F:
         with self_waits.one_call(used, function):
             async with used:
                 result = await function(*args, **kwargs)
-                if lazy.stopped(result):
+                if deferred.stop_if_deferred(result):
                     raise unlocked(used.name, function, "async with")
                 return result
 

@@ -1,4 +1,4 @@
-"""One lock of several: all of them, or a majority of them; and one of several values."""
+"""One lock of several locks, all of them or a majority, and one lock of several values."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class MultiLock(Lock):
     """One lock of several, which may belong to clients of other servers; see `AsyncClient.get_multi_lock`.
 
-    It is held while every one of them is, and lost with the first that is lost. What it is asked it asks of all: it is
-    locked if all are, for the shortest time of any; `force_unlock` takes all away.
+    It is held while every one of them is held, and lost with the first one that is lost. A question goes to all of
+    them: it is locked if all are locked, for the shortest time of any. `force_unlock` takes all of them away.
     """
 
     _majority: ClassVar[bool] = False
@@ -70,9 +70,9 @@ class FasterMultiLock(Lock):
         lease: Seconds | None,
         owner: Owner,
     ) -> Self:
-        texts = values_of(group, values)
-        lock = super().__new__(cls, client, _redlatch.multi_name(group, texts), wait, lease, owner)
-        lock._values = texts
+        checked_values = values_of(group, values)
+        lock = super().__new__(cls, client, _redlatch.multi_name(group, checked_values), wait, lease, owner)
+        lock._values = checked_values
         return lock
 
     def _keys(self) -> list[object]:
@@ -87,7 +87,7 @@ class FasterMultiLock(Lock):
 class RedLock(MultiLock):
     """One lock of a majority of several, each on a server of its own; see `redlatch.aio.red_lock`.
 
-    It is held while more than half of them are; those that are missing are asked again at every renewal.
+    It is held while more than half of them are held. Every renewal tries to take the missing ones.
     """
 
     _majority: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""One acquisition of a lock."""
+"""One hold of a lock, for tasks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Callable, Union
 
-from redlatch import calls, lazy, losses
+from redlatch import calls, deferred, losses
 from redlatch.aio.loops import here, run, runs_here
 from redlatch.durations import Seconds, optional_seconds
 from redlatch.errors import LockLostError, RedlatchError, UnsupportedError, note
@@ -25,16 +25,16 @@ _telling: set[asyncio.Task[object]] = set()
 
 
 class Hold(Held):
-    """What an acquire returns: always true, and released once, by any task.
+    """One acquired lock, always true. Any task may release it, once.
 
-    Questions without `()` are answered from this process's own clock and never ask Redis.
+    Properties are answered from this process's own clock, without a call to Redis.
     """
 
     async def release(self) -> None:
-        """Gives this one hold back, whichever task asks; outer holds of the same owner stay.
+        """Releases this one hold. Any task may do so, and the owner's other holds stay.
 
         Raises NotHeldError if it was released before, LockLostError if it was lost, UnavailableError if Redis did not
-        answer; then it is not renewed any more and ends with its lease.
+        answer. In the last case it is not renewed any more and ends with its lease.
         """
         await self._end(here())
 
@@ -44,10 +44,14 @@ class Hold(Held):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        """Releases. Its errors are raised only if the body succeeded; of the body's own error they become a note."""
+        """Releases the hold.
+
+        If the body raised an error, that one is raised, and an error of the release becomes a note of it.
+        """
         if not runs_here():
-            # Its loop was closed, and its coroutine goes now: nothing waits for the release.
-            return self._leave()
+            # The loop was closed, and Python drops the coroutine now: no task can wait for the release.
+            self._release_soon()
+            return
         try:
             await self.release()
         except RedlatchError as failure:
@@ -58,22 +62,22 @@ class Hold(Held):
     def on_lost(self, callback: OnLost) -> None:
         """Has `callback(hold, error)` called once if the hold is lost, with the LockLostError that says why.
 
-        It is called by the loop that runs now, as soon as this process knows, also if the hold is lost already; never
-        if it is released. It may be a coroutine function, which runs as a task of its own. What it raises goes to the
-        loop's exception handler.
+        The loop that runs now calls it as soon as this process knows of the loss, also if the hold is lost already. A
+        release never calls it. The callback may be a coroutine function, which runs as a task of its own. An exception
+        of it goes to the loop's exception handler.
 
         Raises NotHeldError in a forked child of the process that acquired it, UnsupportedError for generators.
         """
         losses.check_callback(self.name, callback)
-        if lazy.is_lazy(callback) and not lazy.is_coroutine_function(callback):
+        if deferred.is_deferred(callback) and not deferred.is_coroutine_function(callback):
             raise UnsupportedError(f"{callback!r} would not run when it is called; give a plain function", self.name)
         self._refuse_in_a_fork()
         run(self, calls.WATCH).add_done_callback(lambda ended: self._tell(callback, ended.claim()))
 
     async def wait_lost(self, wait: Seconds | None = None) -> bool:
-        """Waits until the hold is lost and returns True; False if it is released, or `wait` seconds are over, before.
+        """Waits until the hold is lost, and returns True. Returns False if it is released or `wait` is over before.
 
-        `wait=None` waits as long as it is held, 0 returns at once. Cancelling ends it.
+        `wait` is in seconds: None waits as long as the hold is held, 0 returns at once. Cancelling ends the wait.
 
         Raises NotHeldError in a forked child of the process that acquired it.
         """

@@ -1,4 +1,4 @@
-"""The kinds of lock that are the reentrant one but for a detail."""
+"""The kinds of lock that differ from the reentrant lock in one detail, for tasks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import redlatch
-from redlatch import asks
+from redlatch import queries
 from redlatch.aio.locks import Lock
 from redlatch.durations import Seconds
 from redlatch.kinds import delays
@@ -15,7 +15,7 @@ from redlatch.typings import Self
 
 
 class SpinLock(Lock):
-    """The reentrant lock whose waiters ask now and then; see `AsyncClient.get_spin_lock`."""
+    """The reentrant lock whose waiters try again after a pause; see `AsyncClient.get_spin_lock`."""
 
     _kind: ClassVar[str] = "spin"
 
@@ -41,7 +41,7 @@ class NonReentrantLock(Lock):
 
 
 class FairLock(Lock):
-    """The reentrant lock that whoever has waited longest gets next; see `AsyncClient.get_fair_lock`."""
+    """The reentrant lock that goes to the waiter that has waited longest; see `AsyncClient.get_fair_lock`."""
 
     _kind: ClassVar[str] = "fair"
 
@@ -59,14 +59,14 @@ class TokenLock(Lock):
 
 
 class FencedLock(Lock):
-    """The reentrant lock that numbers its holds: `hold.token` is greater than that of every hold before.
+    """The reentrant lock that numbers its holds: `hold.token` is greater than the token of every earlier hold.
 
-    What the lock guards compares the tokens that come to it, and refuses one that is smaller than it has seen: so a
-    holder that was paused and lost its lock does no harm.
+    The guarded resource compares the tokens that it receives, and refuses one that is smaller than an earlier one. So
+    a holder that was paused and lost its lock does no harm.
     """
 
     _kind: ClassVar[str] = "fenced"
 
     async def get_token(self) -> int:
-        """The token that was given out last, to whoever; 0: none yet."""
-        return await self._asked(asks.TOKEN)
+        """The latest token of this lock, of any owner; 0: there was no hold yet."""
+        return await self._query(queries.TOKEN)

@@ -1,4 +1,4 @@
-"""How calls wait in an event loop: their ends come in batches, through one file descriptor."""
+"""How calls wait in an event loop: the loop gets their results in batches, through one file descriptor."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 class Thing(Protocol):
-    """What can be asked."""
+    """An object of the native module that carries out calls."""
 
     def _submit(self, mailbox: Mailbox, *what: Any) -> _Pending[_Outcome]: ...
 
 
-# Weak by hand, which is several times as fast as a dictionary that is. Nothing but its loop keeps a mailbox alive, so
-# that it goes when the loop is closed, and has what still comes given back.
+# The mailbox of each loop, by the loop's id. Only the loop keeps its mailbox alive: the mailbox ends when the loop is
+# closed, and holds that arrive later are released. A weakref per entry is several times as fast as a weak dictionary.
 _mailboxes: dict[int, weakref.ref[Mailbox]] = {}
 
 
@@ -44,10 +44,11 @@ def here() -> Mailbox:
 
 
 def _begin(loop: asyncio.AbstractEventLoop) -> Mailbox:
-    mailbox, place = _redlatch.Mailbox(loop), id(loop)
+    mailbox = _redlatch.Mailbox(loop)
+    place = id(loop)
 
     def forget(gone: weakref.ref[Mailbox]) -> None:
-        # Another loop may have that place by now.
+        # Another loop may have the same id by now.
         if _mailboxes.get(place) is gone:
             del _mailboxes[place]
 
@@ -62,7 +63,7 @@ def _begin(loop: asyncio.AbstractEventLoop) -> Mailbox:
 
 
 def run(thing: Thing, *what: Any) -> _Pending[_Outcome]:
-    """Has a call carried out; await its outcome. Cancelling leaves nothing behind, without waiting for it."""
+    """Starts a call; its caller awaits the outcome. Cancelling leaves nothing behind and does not wait."""
     return thing._submit(here(), *what)
 
 
@@ -73,7 +74,7 @@ def look_later(mailbox: Mailbox, delay: float) -> None:
     def look() -> None:
         here = weak()
         if here is not None:
-            # An answer that came while the loop stood still ends its wait.
+            # An answer that came while the loop stood still ends a wait, so the mailbox delivers answers first.
             here.empty()
             here.look_for_long_waits()
 

@@ -13,10 +13,10 @@ from redlatch.typings import Self
 
 
 class Permit(str):
-    """The id of a permit, 32 hexadecimal digits, by which anybody can give it back.
+    """The id of a permit, 32 hexadecimal digits. Any program that has the id can give the permit back.
 
-    As an async context manager it gives itself back at the end of the block.
-    Pickled or stored, it is a plain str: what else it knows is about the process that took it.
+    As an async context manager it gives itself back at the end of the block. Pickled or stored, it is a plain str:
+    its other attributes are about the process that took it.
     """
 
     _semaphore: redlatch.aio.PermitExpirableSemaphore
@@ -32,7 +32,7 @@ class Permit(str):
 
     @property
     def hold(self) -> Hold | None:
-        """What tells of its loss, if it was acquired with `renew=True`; else None."""
+        """The hold that tells of a loss, if the permit was acquired with `renew=True`; else None."""
         return self._hold
 
     async def release(self) -> None:
@@ -50,7 +50,10 @@ class Permit(str):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
-        """Gives it back. Its errors are raised only if the body succeeded; else they are noted at its error."""
+        """Gives the permit back.
+
+        If the body raised an error, that one is raised, and an error of the release becomes a note of it.
+        """
         try:
             await self.release()
         except RedlatchError as failure:

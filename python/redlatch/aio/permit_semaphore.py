@@ -1,49 +1,50 @@
-"""Semaphores whose permits have ids, and end by themselves or are renewed."""
+"""Semaphores for tasks whose permits have ids, and end with a lease or are renewed."""
 
 from __future__ import annotations
 
 import redlatch
-from redlatch import _redlatch, asks, calls
-from redlatch.aio.asking import asked
+from redlatch import _redlatch, calls, queries
 from redlatch.aio.hold import Hold
 from redlatch.aio.loops import run
 from redlatch.aio.permit import Permit
+from redlatch.aio.queries import run_query
 from redlatch.aio.tasks import this_task
+from redlatch.checks import checked_text
 from redlatch.durations import UNSET, Seconds, Unset, optional_seconds
 from redlatch.locks import FOR_EVER
 from redlatch.owners import next_owner
 from redlatch.permit_semaphore import ENDLESS, all_halves, check_renew, halves, ids, not_out
 from redlatch.permits import checked_number, not_there, optional_permits
-from redlatch.texts import checked
 from redlatch.typings import Self
 
 
 class PermitExpirableSemaphore(_redlatch.Object):
-    """Permits of which each has an id and is given back by that, once, by any task of any process that knows it.
+    """Permits with ids. Any task of any process that knows the id of a permit can give it back, once.
 
-    Make it with `AsyncClient.get_permit_expirable_semaphore`. A permit with a lease ends by itself; one without is out
-    until it is given back, also when its process died; a renewed one ends when its process does. Until the permits were
-    set there are none, and an acquire waits. Waiters of one client are served in the order in which they came. A waiter
-    that wants more permits than there are does not stand in the way of one of its client that wants less; it is
-    overtaken by some, then for at most a second by none, and so on. All this holds inside one client: between clients,
-    the first to ask gets what is there.
+    Make it with `AsyncClient.get_permit_expirable_semaphore`. A permit with a lease ends with it. A permit without a
+    lease stays out until it is given back, even if its process dies. A renewed permit ends with its process. Until the
+    permits are set, there are none and an acquire waits.
 
-    Only permits that are out tell it from the semaphore of `AsyncClient.get_semaphore` of the same name: do not mix
-    them.
+    Waiters of one client are served in the order in which they came. A waiter that wants more permits than are
+    available lets waiters that want fewer pass, but then for up to a second none, and so on. Between clients there is
+    no order: the first one to ask gets the permits.
 
-    Times are seconds or `timedelta`. Every method may raise UnavailableError (it may have been carried out
+    Do not use it beside the semaphore of `AsyncClient.get_semaphore` of the same name. Both have the same keys while no
+    permit is out, so a mix-up goes unnoticed.
+
+    Times are seconds or `timedelta`. Every method may raise UnavailableError (the server may have carried out the call
     nevertheless; permits that an acquire may have taken go back), RefusedError, ClosedError, and ConfigError for
-    arguments that cannot be used. Cancelling ends waiting at once and leaves nothing taken.
+    arguments that cannot be used. Cancelling ends a wait at once, and no permit stays taken.
     """
 
     _client: redlatch.aio.AsyncClient
     _renewed: _redlatch.Object
     _wait: float | None
-    #: What is still to be set.
+    #: The count of permits that the first acquire sets.
     _permits: int | None
 
     def __new__(cls, client: redlatch.aio.AsyncClient, name: str, permits: int | None, wait: Seconds | None) -> Self:
-        name = checked("the name of a semaphore", name)
+        name = checked_text("the name of a semaphore", name)
         semaphore = super().__new__(cls, client._native, ("permit_semaphore", name))
         semaphore._client = client
         semaphore._renewed = _redlatch.Object(client._native, ("permit", name))
@@ -52,57 +53,57 @@ class PermitExpirableSemaphore(_redlatch.Object):
         return semaphore
 
     async def try_set_permits(self, permits: int) -> bool:
-        """Sets the count of permits unless there is one, and returns whether it did."""
-        return await asked(self, asks.TRY_SET, (checked_number("permits", permits),))
+        """Sets the count of permits unless it was set before, and returns whether it did."""
+        return await run_query(self, queries.TRY_SET, (checked_number("permits", permits),))
 
     async def set_permits(self, permits: int) -> None:
-        """Sets how many permits there are, those that are out among them; fewer than none may be available then."""
-        await asked(self, asks.SET, (checked_number("permits", permits),))
+        """Sets how many permits there are, including those that are out. The available count may become negative."""
+        await run_query(self, queries.SET, (checked_number("permits", permits),))
 
     async def add_permits(self, permits: int) -> None:
-        """Adds permits, or takes some away for good if it is negative."""
-        await asked(self, asks.ADD, (checked_number("permits", permits),))
+        """Adds permits. A negative count takes permits away for good."""
+        await run_query(self, queries.ADD, (checked_number("permits", permits),))
 
     async def available_permits(self) -> int:
-        """How many permits are available; 0 if they were never set."""
-        return await asked(self, asks.COUNT)
+        """How many permits are available. 0 if they were never set."""
+        return await run_query(self, queries.COUNT)
 
     async def acquired_permits(self) -> int:
         """How many permits are out."""
-        return await asked(self, asks.OUT)
+        return await run_query(self, queries.OUT)
 
     async def get_permits(self) -> int:
-        """How many permits there are, available or out; 0 if they were never set."""
-        return await asked(self, asks.PERMITS)
+        """How many permits there are, available or out. 0 if they were never set."""
+        return await run_query(self, queries.PERMITS)
 
     async def acquire(
         self, *, wait: Seconds | Unset | None = UNSET, lease: Seconds | None = None, renew: bool = False
     ) -> Permit:
         """Takes a permit, which gives itself back at the end of `async with`. Raises NotAcquiredError when `wait` ends.
 
-        UNSET waits as `get_permit_expirable_semaphore` was told. It lasts for `lease` (None: without end); with `renew`
-        it is renewed while this process lives, and has a `hold` that tells of its loss.
+        UNSET stands for the wait of `get_permit_expirable_semaphore`. The permit lasts for `lease` (None: without
+        end). With `renew` it is renewed while this process lives, and its `hold` tells of a loss.
         """
         waiting = self._wait if wait is UNSET else wait
         permit = await self.try_acquire(wait=waiting, lease=lease, renew=renew)
         if permit is None:
-            raise not_there(self.name, 1, waiting, await asked(self, asks.IS_SET), self._held_back())
+            raise not_there(self.name, 1, waiting, await run_query(self, queries.IS_SET), self._held_back())
         return permit
 
     async def acquire_many(
         self, permits: int, *, wait: Seconds | Unset | None = UNSET, lease: Seconds | None = None
     ) -> list[Permit]:
-        """Takes permits, all at once; otherwise as `acquire`."""
+        """Takes permits, all of them or none; otherwise as `acquire`."""
         waiting = self._wait if wait is UNSET else wait
         taken = await self.try_acquire_many(permits, wait=waiting, lease=lease)
         if taken is None:
-            raise not_there(self.name, permits, waiting, await asked(self, asks.IS_SET), self._held_back())
+            raise not_there(self.name, permits, waiting, await run_query(self, queries.IS_SET), self._held_back())
         return taken
 
     async def try_acquire(
         self, *, wait: Seconds | None = 0, lease: Seconds | None = None, renew: bool = False
     ) -> Permit | None:
-        """Takes a permit as `acquire` does, if one is there within `wait` (0: now), and returns it, else None."""
+        """Takes a permit as `acquire` does, if one is available within `wait` (0: now), and returns it, else None."""
         check_renew(self.name, renew, lease)
         taken = await self._take(1, wait, lease, renew)
         return taken[0] if taken else None
@@ -110,44 +111,45 @@ class PermitExpirableSemaphore(_redlatch.Object):
     async def try_acquire_many(
         self, permits: int, *, wait: Seconds | None = 0, lease: Seconds | None = None
     ) -> list[Permit] | None:
-        """Takes permits, all at once, if they are there within `wait` (0: now), and returns them, else None."""
+        """Takes all of these permits if they are available within `wait` (0: now), and returns them, else None."""
         return await self._take(checked_number("permits", permits), wait, lease, renew=False)
 
     async def release(self, *permits: str) -> None:
-        """Gives permits back by their ids, all or none, whoever took them.
+        """Gives permits back by their ids, all of them or none. Any program may have taken them.
 
-        Raises NotHeldError if one of them is not out any more. A renewed permit is better given back by itself
-        (`permit.release()`): here it is lost to who holds it.
+        Raises NotHeldError if one of them is not out any more. Give a renewed permit back by `permit.release()`: this
+        method would tell its holder of a loss.
         """
         if not await self.try_release(*permits):
             raise not_out(self.name, permits)
 
     async def try_release(self, *permits: str) -> bool:
-        """Gives permits back by their ids, all or none, and returns whether they all were still out."""
-        return await asked(self, asks.TRY_GIVE, all_halves(self.name, permits))
+        """Gives permits back by their ids, all of them or none, and returns whether all were still out."""
+        return await run_query(self, queries.TRY_GIVE, all_halves(self.name, permits))
 
     async def update_lease(self, permit: str, lease: Seconds | None) -> bool:
-        """Has a permit last for `lease` from now on (None: without end), and returns whether it was still out."""
-        return await asked(self, asks.EXTEND, halves(permit), lease=optional_seconds("lease", lease, ENDLESS))
+        """Makes a permit last for `lease` from now on (None: without end). Returns whether it was still out."""
+        return await run_query(self, queries.EXTEND, halves(permit), lease=optional_seconds("lease", lease, ENDLESS))
 
     async def lease_time(self, permit: str) -> float | None:
         """For how many seconds a permit still lasts: `math.inf` without end, None if it is not out any more."""
-        return await asked(self, asks.LEASE, halves(permit))
+        return await run_query(self, queries.LEASE, halves(permit))
 
     async def delete(self) -> bool:
-        """Deletes it, with the permits that are out, and returns whether it was there."""
-        return await asked(self, asks.DELETE)
+        """Deletes the semaphore, with the permits that are out, and returns whether it existed."""
+        return await run_query(self, queries.DELETE)
 
     async def _take(
         self, permits: int, wait: Seconds | None, lease: Seconds | None, renew: bool
     ) -> list[Permit] | None:
         times = optional_seconds("wait", wait, FOR_EVER), optional_seconds("lease", lease, ENDLESS)
-        setting = self._permits  # once: a loop of another thread may be about to forget them
+        setting = self._permits  # read once: a loop of another thread may set it to None meanwhile
         if setting is not None:
             await self.try_set_permits(setting)
             self._permits = None
-        # Each renewed permit is held by an owner of its own; this task may have any number of them.
-        thing, owner = (self._renewed, next_owner()) if renew else (self, this_task().owner)
+        # Each renewed permit has an owner of its own, because one task may have any number of them.
+        thing: _redlatch.Object = self._renewed if renew else self
+        owner = next_owner() if renew else this_task().owner
         taken = calls.answer(await run(thing, calls.ACQUIRE, owner, times, [permits]), self.name)
         if taken is None:
             return None

@@ -1,4 +1,4 @@
-"""The lock of tasks that is the same as a lock of threads, for the coroutine functions that this one decorates."""
+"""Makes the lock for tasks that is the same as a lock for threads, which decorates a coroutine function."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from redlatch import aio
 
 
 def twin(lock: redlatch.Lock) -> aio.Lock:
-    """The same lock of the same client and server, with the same times, whose owner is the task."""
-    client, times = aio.AsyncClient(lock.client._native), (lock._wait, lock._lease, lock._owner)
+    """The same lock of the same client and server, with the same times. Its owner is the task."""
+    client = aio.AsyncClient(lock.client._native)
+    times = (lock._wait, lock._lease, lock._owner)
     if isinstance(lock, redlatch.FasterMultiLock):
         return aio.FasterMultiLock(client, lock.name, lock._values, *times)
     same: aio.Lock

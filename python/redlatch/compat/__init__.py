@@ -1,1 +1,1 @@
-"""Locks with the surface of other libraries, for programs that move over; imported only when asked for."""
+"""Locks with the surface of other libraries, for programs that move over. `redlatch` does not import this package."""

@@ -1,4 +1,4 @@
-"""The redlatch client of the server that a redis-py client talks to."""
+"""Makes the redlatch client for the server of a redis-py client."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from redlatch.checks import shown
 from redlatch.client import Client
 from redlatch.connecting import connect
 from redlatch.errors import UnsupportedError
-from redlatch.texts import shown
 from redlatch.tls import Tls
 
 if TYPE_CHECKING:
     from redis import Redis
 
-#: One for each way to a server, until the program ends.
+#: One client for each URL with its options, until the program ends.
 _clients: dict[tuple[object, ...], Client] = {}
 
-# What redis-py's TLS is told, and whether redlatch's can be told the same.
+# The TLS settings of redis-py that redlatch has as well.
 _TLS = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs", "ssl_check_hostname")
 
 
 def client_of(redis: Client | Redis) -> Client:
-    """The client itself, or one with the settings of a `redis.Redis`: the same one for the same settings."""
+    """Returns a redlatch client as it is. For a `redis.Redis` it returns the one client with the same settings."""
     if isinstance(redis, Client):
         return redis
     url, options = _settings(redis)
@@ -41,7 +41,8 @@ def _settings(redis: object) -> tuple[str, dict[str, Any]]:
         raise _unknown(redis) from None
     if not isinstance(redis, Redis):
         raise _unknown(redis)
-    kind, given = redis.connection_pool.connection_class, redis.connection_pool.connection_kwargs
+    kind = redis.connection_pool.connection_class
+    given = redis.connection_pool.connection_kwargs
     if kind not in (Connection, SSLConnection, UnixDomainSocketConnection):
         raise UnsupportedError(
             f"the client connects by {kind.__qualname__}, whose settings are not known here; "

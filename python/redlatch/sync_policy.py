@@ -1,21 +1,21 @@
-"""What has to have a lock before an acquire returns."""
+"""Which replicas or files must confirm a lock before an acquire returns."""
 
 from __future__ import annotations
 
 import reprlib
 from typing import NamedTuple, Union
 
+from redlatch.checks import shown
 from redlatch.durations import Seconds, seconds
 from redlatch.errors import ArgumentTypeError
-from redlatch.texts import shown
 
 
-# No data classes: what those import takes longer than all else of `import redlatch`.
+# No data classes: their import takes longer than all the rest of `import redlatch`.
 class Wait(NamedTuple):
-    """`replicas` of the server have it, within so many seconds, before an acquire returns (`WAIT`).
+    """An acquire returns when `replicas` of the server have confirmed it, within so many seconds (`WAIT`).
 
-    What is not confirmed in time is given back, and the acquire raises NotSyncedError. Releases and renewals wait for
-    nobody. It makes it less likely that a failover loses a lock, and cannot rule it out.
+    Without the confirmation in time the lock is given back, and the acquire raises NotSyncedError. Releases and
+    renewals do not wait for replicas. A failover loses a lock less often, but it still can.
     """
 
     replicas: int = 1
@@ -23,7 +23,7 @@ class Wait(NamedTuple):
 
 
 class WaitAof(NamedTuple):
-    """The same, of files on disk: those of `replicas`, and with `local` the server's own (`WAITAOF`).
+    """The same for files on disk: those of `replicas`, and with `local` the server's own (`WAITAOF`).
 
     It needs Redis 7.2 or Valkey, with `appendonly yes`.
     """

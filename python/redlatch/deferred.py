@@ -1,4 +1,4 @@
-"""Functions that return before their body has run."""
+"""Functions whose calls return before their body has run: coroutine functions, generators, context managers."""
 
 from __future__ import annotations
 
@@ -14,26 +14,27 @@ _BODIES: Final[tuple[type, ...]] = (types.CoroutineType, types.GeneratorType, ty
 
 
 def is_coroutine_function(function: Callable[..., Any]) -> bool:
-    """Whether its calls are to be awaited."""
+    """Whether a program awaits its calls."""
     import inspect
 
     return any(inspect.iscoroutinefunction(called) for called in (function, type(function).__call__))
 
 
-def is_lazy(function: Callable[..., Any]) -> bool:
-    """Whether it is a coroutine function or a generator, also one that `contextlib` has made a context manager of."""
-    import inspect  # a quarter of the time that `import redlatch` takes, and few programs need it
+def is_deferred(function: Callable[..., Any]) -> bool:
+    """Whether it is a coroutine function, a generator, or a generator that `contextlib` made a context manager."""
+    import inspect  # takes a quarter of the time of `import redlatch`, and few programs need it
 
-    lazy = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
-    called = type(function).__call__  # what runs for an object that is no function itself
-    return any(is_one(function) or is_one(called) for is_one in lazy) or _makes_manager(function)
+    kinds = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
+    called = type(function).__call__  # the body of an object that is no function itself
+    return any(is_kind(function) or is_kind(called) for is_kind in kinds) or _makes_manager(function)
 
 
-def stopped(result: object) -> bool:
-    """Whether the body of a call that returned that has yet to run, which never happens then if it has not begun."""
+def stop_if_deferred(result: object) -> bool:
+    """Whether the body of the call that returned `result` has yet to run. A body that has not begun never will."""
     body = getattr(result, "gen", result) if type(result).__module__ == "contextlib" else result
     if _is_unbegun(body):
-        # Or Python would warn of it. One that has begun belongs to its caller, which goes on with it.
+        # Python warns of a coroutine that is dropped without a close. A body that has begun belongs to the caller of
+        # the function, which goes on with it.
         body.close()
     return isinstance(body, _BODIES) or _runs_elsewhere(result)
 
@@ -52,8 +53,8 @@ def _makes_manager(function: Callable[..., Any]) -> bool:
 
 
 def _runs_elsewhere(result: object) -> bool:
-    """Whether it is the future of a task or of a thread that works on."""
-    # Nothing is a future of a module that no program has imported.
+    """Whether `result` is the future of a task or thread that still works."""
+    # Before a program imports a module, no object is a future of that module.
     modules = sys.modules.get("concurrent.futures"), sys.modules.get("asyncio")
     futures = [future for module in modules if (future := getattr(module, "Future", None)) is not None]
     return any(isinstance(result, future) and not result.done() for future in futures)

@@ -1,4 +1,4 @@
-"""Texts, and lists of things, as callers give them, checked."""
+"""Checks of the texts, paths and lists that callers give, and how an error shows such a value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Path = Union[str, os.PathLike[str]]
 
 
 def shown(what: str, value: object) -> str:
-    """A value as an error shows it: one that may have a password in it by its type and its size alone."""
+    """A value as an error shows it. Of a value that may contain a password it shows the type and the size alone."""
     told = reprlib.repr(value)
     if not any(word in f"{what} {told}" for word in ("password", "url", "://", "@")):
         return told
@@ -22,8 +22,8 @@ def shown(what: str, value: object) -> str:
     return f"a {type(value).__name__}{size}"
 
 
-def checked(what: str, value: str) -> str:
-    """`value`, which a ConfigError calls `what` if it cannot be used."""
+def checked_text(what: str, value: str) -> str:
+    """Returns the text. Raises ConfigError, which calls it `what`, if it is no text or has no UTF-8 form."""
     if not isinstance(value, str):
         remedy = "; decode it first" if isinstance(value, bytes) else ""
         raise ArgumentTypeError(f"{what} is {shown(what, value)}, it must be a str{remedy}")
@@ -34,7 +34,10 @@ def checked(what: str, value: str) -> str:
 
 
 def _not_utf8(text: str) -> str | None:
-    """Why it is not. The error that says so has the whole text, and so must be no context of another one."""
+    """Why a text has no UTF-8 form; None: it has one.
+
+    A UnicodeEncodeError contains the whole text. So it ends here, and is no context of the ConfigError.
+    """
     try:
         text.encode()
     except UnicodeEncodeError as e:
@@ -42,15 +45,15 @@ def _not_utf8(text: str) -> str | None:
     return None
 
 
-def path(what: str, file: Path) -> str:
-    """The path of a file."""
+def checked_path(what: str, file: Path) -> str:
+    """Returns the path of a file as text. Raises ConfigError, which calls it `what`, if it is no path."""
     if not isinstance(file, (str, os.PathLike)):
         raise ArgumentTypeError(f"{what} is {shown(what, file)}, it must be a path; give a str or a pathlib.Path")
-    return checked(what, os.fspath(file))
+    return checked_text(what, os.fspath(file))
 
 
-def each(what: str, values: Iterable[T]) -> list[T]:
-    """The values, of which a text is one and not many."""
+def checked_list(what: str, values: Iterable[T]) -> list[T]:
+    """Returns the values as a list. Raises ConfigError for a text: it would be a list of its characters."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise ArgumentTypeError(f"{what} is {shown(what, values)}, it must be a list")
     return list(values)
