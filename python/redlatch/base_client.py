@@ -1,0 +1,275 @@
+"""What `redlatch.Client` and `redlatch.aio.AsyncClient` share: everything but the calls that wait for the server.
+
+Both give locks, semaphores and latches of the same names, with the same arguments. Only the classes differ, and each
+client brings its own. In this file the name of such a class, `Lock` say, is a type variable that stands for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Callable, ClassVar, Generic, NoReturn, TypeVar, overload
+
+from redlatch import _redlatch, at_exit
+from redlatch.checks import checked_text
+from redlatch.durations import Seconds
+from redlatch.groups import one_group
+from redlatch.owners import EACH, Owner
+
+Lock = TypeVar("Lock")
+SpinLock = TypeVar("SpinLock")
+NonReentrantLock = TypeVar("NonReentrantLock")
+FairLock = TypeVar("FairLock")
+NonReentrantFairLock = TypeVar("NonReentrantFairLock")
+ReadWriteLock = TypeVar("ReadWriteLock")
+TokenLock = TypeVar("TokenLock")
+FencedLock = TypeVar("FencedLock")
+Semaphore = TypeVar("Semaphore")
+PermitExpirableSemaphore = TypeVar("PermitExpirableSemaphore")
+CountDownLatch = TypeVar("CountDownLatch")
+MultiLock = TypeVar("MultiLock")
+FasterMultiLock = TypeVar("FasterMultiLock")
+RedLock = TypeVar("RedLock")
+
+
+class BaseClient(
+    Generic[
+        Lock,
+        SpinLock,
+        NonReentrantLock,
+        FairLock,
+        NonReentrantFairLock,
+        ReadWriteLock,
+        TokenLock,
+        FencedLock,
+        Semaphore,
+        PermitExpirableSemaphore,
+        CountDownLatch,
+        MultiLock,
+        FasterMultiLock,
+        RedLock,
+    ]
+):
+    """The locks, semaphores and latches of a client, its id and its credentials."""
+
+    #: The client's name in `repr`.
+    _title: ClassVar[str]
+
+    #: The client's own classes.
+    _lock: Callable[..., Lock]
+    _spin_lock: Callable[..., SpinLock]
+    _non_reentrant_lock: Callable[..., NonReentrantLock]
+    _fair_lock: Callable[..., FairLock]
+    _non_reentrant_fair_lock: Callable[..., NonReentrantFairLock]
+    _read_write_lock: Callable[..., ReadWriteLock]
+    _token_lock: Callable[..., TokenLock]
+    _fenced_lock: Callable[..., FencedLock]
+    _semaphore: Callable[..., Semaphore]
+    _permit_expirable_semaphore: Callable[..., PermitExpirableSemaphore]
+    _count_down_latch: Callable[..., CountDownLatch]
+    _multi_lock: Callable[..., MultiLock]
+    _faster_multi_lock: Callable[..., FasterMultiLock]
+    _red_lock: Callable[..., RedLock]
+
+    _native: _redlatch.Client
+
+    def __init__(self, native: object = None) -> None:
+        self._native = at_exit.register(native)
+
+    def __del__(self) -> None:
+        native = getattr(self, "_native", None)  # `__init__` may have raised
+        if native is not None:
+            at_exit.drop(native)
+
+    @property
+    def id(self) -> str:
+        """The client's name in Redis, a UUID. A forked child has another one."""
+        return self._native.id
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._native.closed
+
+    def lock(self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None) -> Lock:
+        """Returns the lock called `name`. Each of its acquires is an owner of its own. No call goes to Redis.
+
+        An acquire excludes every other acquire, also of the same thread or task. Any thread or task may end it: see
+        `Lock`. `wait` is how long an acquire waits, in seconds or as `timedelta` (None: for ever, 0: it tries once).
+        `lease` is how long a hold lasts (None: until it is released; the watchdog renews it while this process lives).
+
+        Raises ConfigError for an argument that cannot be used.
+        """
+        return self._lock(self, name, wait, lease, EACH)
+
+    def get_lock(
+        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
+    ) -> Lock:
+        """Returns Redisson's reentrant lock called `name`. No call goes to Redis.
+
+        The lock's methods take `wait` and `lease` from here where their caller gives none, in seconds or as
+        `timedelta`. `wait` is how long an acquire waits (None: for ever, 0: it tries once). `lease` is how long a hold
+        lasts (None: until it is released; the watchdog renews it while this process lives). `owner` holds the lock
+        (None: the calling thread, in asyncio the calling task). It is an int below 2**40, and the same owner of the
+        same client may acquire the lock again while it holds it. With `owner=redlatch.EACH` every acquire is an owner
+        of its own, as with `lock`.
+
+        Raises ConfigError for an argument that cannot be used.
+        """
+        return self._lock(self, name, wait, lease, owner)
+
+    def get_spin_lock(
+        self,
+        name: str,
+        *,
+        wait: Seconds | None = None,
+        lease: Seconds | None = None,
+        owner: Owner = None,
+        backoff: Sequence[Seconds] = (),
+    ) -> SpinLock:
+        """Returns the reentrant lock whose waiters try again after a pause, and do not listen for a release.
+
+        `backoff` are the pauses, in order; the last one repeats. Left out, they grow from 1 to 128 ms. The other
+        arguments are those of `get_lock`.
+        """
+        return self._spin_lock(self, name, wait, lease, owner, backoff)
+
+    def get_non_reentrant_lock(
+        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
+    ) -> NonReentrantLock:
+        """Returns the lock that its owner may not acquire twice. The arguments are those of `get_lock`."""
+        return self._non_reentrant_lock(self, name, wait, lease, owner)
+
+    def get_fair_lock(
+        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
+    ) -> FairLock:
+        """Returns the reentrant lock that goes to the waiter that has waited longest, in any process.
+
+        A waiter whose process died is passed over after 5 s. A try without waiting (`try_lock()`) takes the lock only
+        if no waiter is in line. The arguments are those of `get_lock`.
+        """
+        return self._fair_lock(self, name, wait, lease, owner)
+
+    def get_non_reentrant_fair_lock(
+        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
+    ) -> NonReentrantFairLock:
+        """Returns the fair lock that its owner may not acquire twice. The arguments are those of `get_lock`."""
+        return self._non_reentrant_fair_lock(self, name, wait, lease, owner)
+
+    def get_read_write_lock(
+        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
+    ) -> ReadWriteLock:
+        """Returns the locks called `name` for many readers or one writer. The arguments are those of `get_lock`."""
+        return self._read_write_lock(self, name, wait, lease, owner)
+
+    def get_token_lock(
+        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
+    ) -> TokenLock:
+        """Returns the lock that redis-py, redsync, Spring and most others write: `SET key token NX PX lease`.
+
+        It and theirs exclude each other, so a program can move over lock by lock. A waiter notices their releases
+        within 250 ms. Its owner may not acquire it twice. The arguments are those of `get_lock`.
+        """
+        return self._token_lock(self, name, wait, lease, owner)
+
+    def get_semaphore(self, name: str, *, permits: int | None = None, wait: Seconds | None = None) -> Semaphore:
+        """Returns the semaphore called `name`. No call goes to Redis.
+
+        `permits` is how many there are. The first acquire through this object sets them, unless they were set before.
+        None leaves it to another caller, by `try_set_permits`; until then an acquire waits. `wait` is how long a
+        `with` block and an `acquire` without a wait of its own wait, in seconds or as `timedelta` (None: for ever,
+        0: they try once).
+
+        Raises ConfigError for an argument that cannot be used.
+        """
+        return self._semaphore(self, name, permits, wait)
+
+    def get_permit_expirable_semaphore(
+        self, name: str, *, permits: int | None = None, wait: Seconds | None = None
+    ) -> PermitExpirableSemaphore:
+        """Returns the semaphore called `name` whose permits have ids and may have leases. No call goes to Redis.
+
+        The arguments are those of `get_semaphore`.
+        """
+        return self._permit_expirable_semaphore(self, name, permits, wait)
+
+    def get_count_down_latch(self, name: str) -> CountDownLatch:
+        """Returns the latch called `name`. No call goes to Redis."""
+        return self._count_down_latch(self, name)
+
+    def get_fenced_lock(
+        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
+    ) -> FencedLock:
+        """Returns the reentrant lock whose every hold has a `token`. The arguments are those of `get_lock`."""
+        return self._fenced_lock(self, name, wait, lease, owner)
+
+    @overload
+    def get_multi_lock(
+        self,
+        *locks: Lock,
+        values: None = None,
+        wait: Seconds | None = None,
+        lease: Seconds | None = None,
+        owner: Owner = None,
+    ) -> MultiLock: ...
+
+    @overload
+    def get_multi_lock(
+        self,
+        group: str,
+        /,
+        *,
+        values: Iterable[str],
+        wait: Seconds | None = None,
+        lease: Seconds | None = None,
+        owner: Owner = None,
+    ) -> FasterMultiLock: ...
+
+    def get_multi_lock(
+        self,
+        *locks: Any,
+        values: Iterable[str] | None = None,
+        wait: Seconds | None = None,
+        lease: Seconds | None = None,
+        owner: Owner = None,
+    ) -> MultiLock | FasterMultiLock:
+        """Returns one lock of all of these locks, of this client and of others: an acquire takes all of them or none.
+
+        An acquire takes them one after the other, in an order that is the same in every process. It does not keep
+        some of them for long while it waits for another one. `wait`, `lease` and `owner` are those of `get_lock`; the
+        wait, lease and owner of the single locks do not count. If all of them come from `lock`, each acquire is an
+        owner of its own. Raises ConfigError if no lock is given, or one of them twice.
+
+        `get_multi_lock(group, values=[…])` is one lock of all these values of a group, which an acquire takes in one
+        call. Two such locks exclude each other if they have a value in common. One owner may hold several sets that
+        have no value in common; for one that has, AlreadyHeldError is raised. A Redisson with its StringCodec shares
+        the group.
+        """
+        if values is not None:
+            return self._faster_multi_lock(self, one_group(locks, values), values, wait, lease, owner)
+        return self._multi_lock(self, locks, wait, lease, owner)
+
+    def get_red_lock(
+        self, *locks: Lock, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
+    ) -> RedLock:
+        """Returns one lock of a majority of these locks, each of a client of another server.
+
+        The function `red_lock` makes the clients as well. The arguments are those of `get_multi_lock`.
+        """
+        return self._red_lock(self, locks, wait, lease, owner)
+
+    def set_credentials(self, password: str, username: str | None = None) -> None:
+        """Logs in with these from now on: without `username` as the server's default user.
+
+        Open connections stay as they are, and every new connection uses these. Holds and waits go on. No call goes to
+        Redis: a wrong password raises RefusedError (`WRONGPASS`) in the first call that needs a new connection.
+
+        Raises ConfigError for a password or a user that cannot be one, and for a user without a password.
+        """
+        name = None if username is None else checked_text("username", username)
+        self._native.set_credentials(checked_text("password", password), name)
+
+    def __reduce__(self) -> NoReturn:
+        raise at_exit.not_pickled()
+
+    def __repr__(self) -> str:
+        return f"<{self._title} {self.id} of {self._native.server}{', closed' if self.closed else ''}>"
