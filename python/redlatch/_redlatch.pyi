@@ -162,7 +162,7 @@ class Lock(Object):
         times: tuple[float | None, float | None],
         owner: int | None,
         numbers: list[int],
-        each: bool | None,
+        ends_anywhere: bool | None,
     ) -> Self: ...
     def unlock(self) -> None:
         """Releases the owner's latest hold. Raises NotHeldError if the owner has none, LockLostError if it was lost.

@@ -39,6 +39,14 @@ def client(connected: _redlatch.Client | _Outcome) -> _redlatch.Client:
     raise error(status, *(failure or ("", None)), None)
 
 
+def succeeded(done: list[_Outcome]) -> tuple[int, list[int]] | None:
+    """Returns `(number, items)` if the list has the outcome of a call that was done, else None. It never raises."""
+    if not done:
+        return None
+    status, number, items, _ = done[0]
+    return (number, items) if status == 0 else None
+
+
 def answer(outcome: _Outcome, name: str | None) -> tuple[int, list[int]] | None:
     """Returns `(number, items)` as the operation defines them; None: not now. Raises an error about lock `name`."""
     status, number, items, failure = outcome

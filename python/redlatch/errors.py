@@ -45,7 +45,7 @@ class AlreadyHeldError(RedlatchError, RuntimeError):
 
 
 class NotAcquiredError(RedlatchError, TimeoutError):
-    """The wait ended while the lock was taken: its server said so, or another owner of this client holds it.
+    """The wait ended while the lock was taken: its server said so, or another hold of this client keeps it.
 
     Only calls that promise a hold raise it: `with lock`, `lock(wait=…)` and decorated functions. If the server gave no
     answer during the wait, UnavailableError is raised, by `try_lock` too.

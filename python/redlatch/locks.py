@@ -270,8 +270,12 @@ def not_taken(name: str, block: str) -> NotHeldError:
 
 def note_taken(lock: Any, got: bool, caller: Caller | None = None) -> None:
     """Notes whether the caller's latest acquire through a lock object got the lock or missed it."""
-    if lock._owner is EACH and not (got and lock._missed is None):
-        misses.forget(lock, caller) if got else misses.note(lock, caller)
+    if lock._owner is not EACH:
+        return
+    if not got:
+        misses.note(lock, caller)
+    elif lock._missed is not None:
+        misses.forget(lock, caller)
 
 
 def release_of_nothing(lock: Any, meant: tuple[int, int] | None, caller: Caller | None = None) -> NotHeldError | None:

@@ -167,15 +167,18 @@ class PermitExpirableSemaphore(_redlatch.Object):
                 if within != waiting:
                     raise cooperative.would_block(self.name)
                 return None
-            hold = None if thing is self else Hold(held, owner, taken[0], None)
-            return [Permit(self, id, hold) for id in ids(taken[1], permits)]
+            number, items = taken
+            hold = None if thing is self else Hold(held, owner, number, None)
+            return [Permit(self, id, hold) for id in ids(items, permits)]
         except BaseException:
             # Ctrl-C may interrupt this function after the acquire. Its caller would not get the permits.
-            if done and done[0][0] == 0:
+            interrupted = calls.succeeded(done)
+            if interrupted is not None:
+                number, items = interrupted
                 if thing is self:
-                    self.try_release(*ids(done[0][2], permits))
+                    self.try_release(*ids(items, permits))
                 else:
-                    Hold(held, owner, done[0][1], None).release()
+                    Hold(held, owner, number, None).release()
             raise
 
     def _query(self, query: Query[T], *numbers: int, lease: float | None = None) -> T:

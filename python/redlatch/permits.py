@@ -89,7 +89,7 @@ class Semaphore(_redlatch.Permits):
             return taken
         except BaseException:
             # Ctrl-C may interrupt this function after the acquire. Its caller would not know of the permits.
-            if done and done[0][0] == 0:
+            if calls.succeeded(done) is not None:
                 self.release(permits)
             raise
 

@@ -167,7 +167,7 @@ impl Held {
 
     /// Keeps the outcome of a release if it is a loss.
     pub fn note_loss(&self, outcome: Outcome) {
-        if outcome.0 == LOST {
+        if outcome.status == LOST {
             let _ = self.loss.set(outcome);
         }
     }

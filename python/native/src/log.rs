@@ -9,6 +9,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use redlatch::PerProcess;
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
@@ -27,13 +28,33 @@ const MOST: usize = 10_000;
 static WANTED: AtomicU8 = AtomicU8::new(WARNING);
 
 /// The queue of this process. A forked child has its own, because its parent logs the parent's messages.
-static SAID: PerProcess<Said> = PerProcess::new();
+static QUEUE: PerProcess<Queue> = PerProcess::new();
 
-/// `(logger, level, message, (lock, owner, reason), (file, line), seconds since 1970)`.
-type Record = (String, u8, String, (Option<String>, Option<String>, Option<String>), (&'static str, u32), f64);
+/// One message. Python gets it as the tuple `(logger, level, message, (lock, owner, reason), (file, line), time)`.
+pub struct Record {
+    logger: String,
+    level: u8,
+    fields: Fields,
+    file: &'static str,
+    line: u32,
+    /// In seconds since 1970.
+    time: f64,
+}
+
+impl<'py> IntoPyObject<'py> for Record {
+    type Target = PyTuple;
+    type Output = Bound<'py, PyTuple>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Self::Output> {
+        let about = (self.fields.lock, self.fields.owner, self.fields.reason);
+        let place = (self.file, self.line);
+        (self.logger, self.level, self.fields.message, about, place, self.time).into_pyobject(py)
+    }
+}
 
 #[derive(Default)]
-struct Said {
+struct Queue {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -78,13 +99,13 @@ pub fn log_level(level: u8) {
 /// Blocks until there are messages, and takes at most so many. An empty list means that the program ends and no message is left.
 #[pyfunction]
 pub fn log_drain(py: Python<'_>, at_most: usize) -> Vec<Record> {
-    py.detach(|| said().drain(at_most))
+    py.detach(|| queue().drain(at_most))
 }
 
 /// Blocks until all messages are delivered, for at most so many seconds.
 #[pyfunction]
 pub fn log_flush(py: Python<'_>, at_most: f64) {
-    py.detach(|| said().flush(Duration::try_from_secs_f64(at_most).unwrap_or_default()));
+    py.detach(|| queue().flush(Duration::try_from_secs_f64(at_most).unwrap_or_default()));
 }
 
 /// Stops the log at the end of an interpreter; `logs` is its module `redlatch.logs`. One interpreter logs for all. If it is this one, its
@@ -97,7 +118,7 @@ pub fn log_stop(py: Python<'_>, logs: &Bound<'_, PyAny>) -> bool {
         let finds = move || Python::try_attach(|py| !found(py).is_ok_and(|found| found.as_ptr() as usize == this));
         let is_other = std::thread::Builder::new().spawn(finds).is_ok_and(|thread| matches!(thread.join(), Ok(Some(true))));
         if !is_other {
-            said().stop();
+            queue().stop();
         }
         !is_other
     })
@@ -108,14 +129,14 @@ fn found(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     py.import("sys")?.getattr("modules")?.get_item("redlatch.logs")
 }
 
-fn said() -> &'static Said {
-    SAID.get(Said::default)
+fn queue() -> &'static Queue {
+    QUEUE.get(Queue::default)
 }
 
-impl Said {
+impl Queue {
     fn push(&self, record: Record) {
         let mut state = self.state();
-        if record.1 < WARNING && state.records.len() >= MOST {
+        if record.level < WARNING && state.records.len() >= MOST {
             state.dropped += 1;
             return;
         }
@@ -127,7 +148,7 @@ impl Said {
         drop(state);
         self.changed.notify_all();
         // A new thread waits for the GIL. If the system cannot start one, the next message or the end of the program tries again.
-        if starts && std::thread::Builder::new().name("redlatch-logs".into()).spawn(|| said().start()).is_err() {
+        if starts && std::thread::Builder::new().name("redlatch-logs".into()).spawn(|| queue().start()).is_err() {
             self.phase(Phase::None);
         }
     }
@@ -143,7 +164,7 @@ impl Said {
         self.phase(Phase::Writing);
         while let Some(record) = self.written() {
             // The queue is not locked meanwhile: a full stderr holds up no other thread. A failed write is ignored.
-            let _ = writeln!(stderr(), "{}", record.2);
+            let _ = writeln!(stderr(), "{}", record.fields.message);
         }
     }
 
@@ -183,7 +204,14 @@ impl Said {
         if state.dropped > 0 {
             let count = std::mem::take(&mut state.dropped);
             let message = format!("{count} messages below a warning were dropped; the handlers of `logging` are slower than they came");
-            records.push(("redlatch".into(), WARNING, message, (None, None, None), (file!(), line!()), now()));
+            records.push(Record {
+                logger: "redlatch".into(),
+                level: WARNING,
+                fields: Fields { message, ..Fields::default() },
+                file: file!(),
+                line: line!(),
+                time: now(),
+            });
         }
         state.delivering = !records.is_empty();
         records
@@ -227,12 +255,16 @@ impl Subscriber for Log {
 
     fn event(&self, event: &Event<'_>) {
         let metadata = event.metadata();
-        let mut texts = Texts::default();
-        event.record(&mut texts);
-        let logger = metadata.target().replace("::", ".");
-        let place = (metadata.file().unwrap_or("redlatch"), metadata.line().unwrap_or_default());
-        let level = level(metadata).unwrap_or(WARNING);
-        said().push((logger, level, texts.message, (texts.lock, texts.owner, texts.reason), place, now()));
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        queue().push(Record {
+            logger: metadata.target().replace("::", "."),
+            level: level(metadata).unwrap_or(WARNING),
+            fields,
+            file: metadata.file().unwrap_or("redlatch"),
+            line: metadata.line().unwrap_or_default(),
+            time: now(),
+        });
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
@@ -264,14 +296,14 @@ fn now() -> f64 {
 
 /// The fields of one event.
 #[derive(Default)]
-struct Texts {
+struct Fields {
     message: String,
     lock: Option<String>,
     owner: Option<String>,
     reason: Option<String>,
 }
 
-impl Visit for Texts {
+impl Visit for Fields {
     fn record_str(&mut self, field: &Field, value: &str) {
         match field.name() {
             "lock" => self.lock = Some(value.to_owned()),

@@ -1,21 +1,40 @@
-//! The outcome of a request as Python gets it: `(status, number, items, None)`, or `(status, 0, [], (message, reason))` for an error.
+//! The outcome of a request, and how it becomes a Python object or exception.
 
 use std::time::Duration;
 
 use pyo3::exceptions::{PyException, PyImportError, PyRuntimeError};
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use redlatch::{Answer, Error, Look};
 
-/// The status is 0 for done and 1 for not now. From 10 on it is an [`Error::number`].
-pub type Outcome = (i32, i64, Vec<i64>, Option<(String, Option<String>)>);
+/// The outcome of a request. Python gets it as a tuple of these fields.
+#[derive(Clone)]
+pub struct Outcome {
+    /// 0 for done and 1 for not now. From 10 on it is an [`Error::number`].
+    pub status: i32,
+    pub number: i64,
+    pub items: Vec<i64>,
+    /// The message and the reason of an error.
+    pub failure: Option<(String, Option<String>)>,
+}
+
+impl<'py> IntoPyObject<'py> for Outcome {
+    type Target = PyTuple;
+    type Output = Bound<'py, PyTuple>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Self::Output> {
+        (self.status, self.number, self.items, self.failure).into_pyobject(py)
+    }
+}
 
 /// The status of [`Error::Lost`].
 pub const LOST: i32 = 11;
 
 pub fn from_result(result: redlatch::Result<Answer>) -> Outcome {
     match result {
-        Ok(Answer { done, number, items, .. }) => (i32::from(!done), number, items, None),
+        Ok(Answer { done, number, items, .. }) => Outcome { status: i32::from(!done), number, items, failure: None },
         Err(error) => from_error(&error),
     }
 }
@@ -23,9 +42,12 @@ pub fn from_result(result: redlatch::Result<Answer>) -> Outcome {
 /// The outcome of a look at a hold: the microseconds that remain, a loss, or "not now" for released.
 pub fn from_look(look: Look) -> Outcome {
     match look {
-        Look::Held { remaining } => (0, i64::try_from(remaining.as_micros()).unwrap_or(i64::MAX), Vec::new(), None),
+        Look::Held { remaining } => {
+            let number = i64::try_from(remaining.as_micros()).unwrap_or(i64::MAX);
+            Outcome { status: 0, number, items: Vec::new(), failure: None }
+        }
         Look::Lost(loss) => from_error(&Error::Lost(Box::new(loss))),
-        Look::Gone => (1, 0, Vec::new(), None),
+        Look::Gone => Outcome { status: 1, number: 0, items: Vec::new(), failure: None },
     }
 }
 
@@ -36,16 +58,16 @@ pub fn from_error(error: &Error) -> Outcome {
         Error::Unavailable { timeout, .. } => Some(if *timeout { "timeout" } else { "unreachable" }.to_owned()),
         _ => None,
     };
-    (error.number(), 0, Vec::new(), Some((error.to_string(), reason)))
+    Outcome { status: error.number(), number: 0, items: Vec::new(), failure: Some((error.to_string(), reason)) }
 }
 
 /// Raises the error of an outcome about lock `name`, if it is an error.
 pub fn raised(py: Python<'_>, outcome: Outcome, name: &str) -> PyResult<()> {
-    let Some((message, _)) = &outcome.3 else { return Ok(()) };
+    let Some((message, _)) = outcome.failure.clone() else { return Ok(()) };
     match py.import("redlatch.calls") {
         Ok(calls) => calls.call_method1("answer", (outcome, name)).map(drop),
         // At its very end Python has no modules any more, but objects that it drops then may still release their locks.
-        Err(error) if error.is_instance_of::<PyImportError>(py) => Err(PyRuntimeError::new_err(message.clone())),
+        Err(error) if error.is_instance_of::<PyImportError>(py) => Err(PyRuntimeError::new_err(message)),
         Err(error) => Err(error),
     }
 }

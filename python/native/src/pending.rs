@@ -285,15 +285,17 @@ impl Meaning {
         };
         match self {
             Meaning::Outcome => Ok(outcome.into_pyobject(py)?.into_any().unbind()),
-            Meaning::Hold { named, .. } | Meaning::Nothing { named } if outcome.3.is_some() => {
+            Meaning::Hold { named, .. } | Meaning::Nothing { named } if outcome.failure.is_some() => {
                 outcome::raised(py, outcome, named.shown()).map(|()| py.None())
             }
-            Meaning::Release { held } if outcome.3.is_some() => {
+            Meaning::Release { held } if outcome.failure.is_some() => {
                 let held = held.get();
                 held.note_loss(outcome.clone());
                 outcome::raised(py, outcome, held.named.shown()).map(|()| py.None())
             }
-            Meaning::Hold { lock, class, owner, .. } if outcome.0 == 0 => class.call1(py, (lock, *owner, outcome.1, outcome.2.first())),
+            Meaning::Hold { lock, class, owner, .. } if outcome.status == 0 => {
+                class.call1(py, (lock, *owner, outcome.number, outcome.items.first()))
+            }
             Meaning::Hold { .. } | Meaning::Nothing { .. } | Meaning::Release { .. } => Ok(py.None()),
         }
     }

@@ -1,4 +1,4 @@
-"""Distributed locks over Redis for asyncio: what `redlatch` has, under the same names, as coroutines.
+"""Distributed locks over Redis for asyncio: the names of `redlatch`, with coroutines.
 
 client = redlatch.aio.connect("redis://localhost:6379")
 async with client.lock("orders:42", wait=5) as hold:

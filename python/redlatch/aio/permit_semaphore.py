@@ -153,8 +153,9 @@ class PermitExpirableSemaphore(_redlatch.Object):
         taken = calls.answer(await run(thing, calls.ACQUIRE, owner, times, [permits]), self.name)
         if taken is None:
             return None
-        hold = Hold(thing, owner, taken[0], None) if renew else None
-        return [Permit(self, id, hold) for id in ids(taken[1], permits)]
+        number, items = taken
+        hold = Hold(thing, owner, number, None) if renew else None
+        return [Permit(self, id, hold) for id in ids(items, permits)]
 
     def __repr__(self) -> str:
         return f"<redlatch.aio.PermitExpirableSemaphore {self.name!r} of {self._client!r}>"

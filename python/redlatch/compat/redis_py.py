@@ -17,7 +17,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace, TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from redlatch import calls
 from redlatch.blocking import Blocking
@@ -76,7 +76,7 @@ class Lock:
     ) -> None:
         self._client = client_of(redis)
         self._text = _text(name)
-        self._held: dict[bytes, tuple[_OneAcquire, Hold]] = {}
+        self._held: dict[bytes, _Acquired] = {}
         # How an acquire waits that gives no times of its own.
         _wait(sleep, blocking, blocking_timeout)
         self.blocking = blocking
@@ -119,7 +119,7 @@ class Lock:
             one._take(wait, self.timeout or None, taken)
             if taken:
                 self._held.pop(self._token or b"", None)
-                self._held[one.token] = one, taken[0]
+                self._held[one.token] = _Acquired(one, taken[0])
                 self.local.token = one.token
             return bool(taken)
         except BaseException:
@@ -134,11 +134,14 @@ class Lock:
         held = self._held.get(token)
         try:
             with self._owned("released"):
-                held[1].release() if held else self._theirs(token).do_release(token)
+                if held:
+                    held.hold.release()
+                else:
+                    self._theirs(token).do_release(token)
         except BaseException:
             # Ctrl-C may interrupt this function before the release. A release that was made is not made again.
             if held:
-                held[1].__exit__(BaseException, None, None)
+                held.hold.__exit__(BaseException, None, None)
             raise
         finally:
             self._held.pop(token, None)
@@ -156,7 +159,7 @@ class Lock:
             if held is None:
                 self._theirs(token).do_extend(additional_time, replace_ttl)
             else:
-                held[0].last(held[1], more if replace_ttl else held[0].lasts() + more)
+                held.lock.last(held.hold, more if replace_ttl else held.lock.lasts() + more)
         return True
 
     def reacquire(self) -> Literal[True]:
@@ -167,12 +170,13 @@ class Lock:
             if held is None:
                 self._theirs(token).do_reacquire()
             else:
-                held[0].last(held[1], self.timeout or 0)
+                held.lock.last(held.hold, self.timeout or 0)
         return True
 
     def locked(self) -> bool:
         """Whether any program has locked it."""
-        return _OneAcquire(self._client, self._text, self.sleep).look()[0] != -2
+        left, _ = _OneAcquire(self._client, self._text, self.sleep).look()
+        return left != -2
 
     def owned(self) -> bool:
         """Whether it is locked with the token of this lock object."""
@@ -180,7 +184,10 @@ class Lock:
         if token is None:
             return False
         held = self._held.get(token)
-        return held[0].look()[1] == 1 if held else bool(self._theirs(token).owned())
+        if held is None:
+            return bool(self._theirs(token).owned())
+        _, is_owner = held.lock.look()
+        return is_owner == 1
 
     def __enter__(self) -> Self:
         if self.acquire():
@@ -250,18 +257,26 @@ class _OneAcquire(Blocking):
         """The remaining ms (-2: it is free, -1: without end), and whether this owner holds it: 1 or 0."""
         answer = calls.answer(self._run_at_once(calls.INSPECT), self.name)
         assert answer is not None, "looking never waits"
-        return answer[0], answer[1][0]
+        left, items = answer
+        return left, items[0]
 
     def lasts(self) -> float:
         """For how many seconds the owner still holds it. Raises NotHeldError if it does not, or without an end."""
-        left, held = self.look()
-        if not held or left < 0:
+        left, is_owner = self.look()
+        if not is_owner or left < 0:
             raise NotHeldError("its key has another token now, or none; acquire it again", self.name)
         return left / 1000
 
     def last(self, hold: Hold, lease: float) -> None:
         """Makes the hold last so many seconds from now on."""
         calls.answer(hold._extend(seconds("timeout", lease, "give a time that can pass")), self.name)
+
+
+class _Acquired(NamedTuple):
+    """One acquire of this lock object that was not released."""
+
+    lock: _OneAcquire
+    hold: Hold
 
 
 def _empty_local(is_of_one_thread: bool) -> Any:
