@@ -1,4 +1,4 @@
-"""A real server of the tests' own: on a free port, with nothing on disk, gone when it is stopped."""
+"""Real servers for the tests, on free ports and without files on disk."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from eventually import until
 from view import View
 
 _ports = itertools.cycle(range(20000, 30000))
-for _ in range(os.getpid() * 61 % 10000):  # suites beside each other rarely meet
+for _ in range(os.getpid() * 61 % 10000):  # so that two test runs at the same time rarely try the same ports
     next(_ports)
 
 
 def free_port() -> int:
-    """A port that nobody listens on now; another process may take it first."""
+    """A port on which no process listens now. Another process may take it first."""
     for port in itertools.islice(_ports, 10000):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -38,13 +38,17 @@ class Server:
     def __init__(
         self, password: str | None = None, tls: tuple[Path, Path] | None = None, more: Sequence[str] = ()
     ) -> None:
-        """`tls`: the files of a certificate and its key; then it also speaks TLS, on `tls_port`. `more`: words."""
+        """`tls` are the files of a certificate and its key: with them it also speaks TLS, on `tls_port`.
+
+        `more` are further words of the command line.
+        """
         self.password = password
         self._more = more
         self._tls = tls
         self._folder = tempfile.TemporaryDirectory(prefix="redlatch-python-")
         for _ in range(20):
-            self.port, self.tls_port = free_port(), free_port()
+            self.port = free_port()
+            self.tls_port = free_port()
             if self._launch():
                 return
         raise RuntimeError("no server started on 20 ports")
@@ -62,14 +66,14 @@ class Server:
         return View(self.port, self.password)
 
     def pause(self) -> None:
-        """Freezes it: connections stay open, nothing is answered."""
+        """Freezes the server: connections stay open, and it answers nothing."""
         self._process.send_signal(signal.SIGSTOP)
 
     def resume(self) -> None:
         self._process.send_signal(signal.SIGCONT)
 
     def kill(self) -> None:
-        """Ends it; everything in it is lost."""
+        """Ends the server. Its data are lost."""
         self._process.kill()
         self._process.wait()
 
@@ -82,7 +86,7 @@ class Server:
         self._folder.cleanup()
 
     def _launch(self) -> bool:
-        # Not every build of a server knows TLS; Debian's does, and it is the client's TLS that is under test.
+        # Not every build of a server knows TLS, but that of Debian does. The tests are about the client's TLS.
         program = "redis-server" if self._tls else os.environ.get("REDLATCH_TEST_SERVER", "redis-server")
         options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", self._folder.name]
         options += self._more
@@ -93,10 +97,14 @@ class Server:
             options += ["--tls-port", str(self.tls_port), "--tls-cert-file", cert, "--tls-key-file", key]
             options += ["--tls-auth-clients", "no"]
         self._process = subprocess.Popen([program, *options], stdout=subprocess.DEVNULL)
-        return until(self._ours, "a server that answers")
+        is_ours = until(self._ours, "a server that answers")
+        if not is_ours:
+            # Another server has the port. This process may still be about to find that out.
+            self.kill()
+        return is_ours
 
     def _ours(self) -> bool | None:
-        """Whether the server on the port is this one; None: not known yet."""
+        """Whether this server has the port; None: not known yet."""
         if self._process.poll() is not None:
             return False
         try:
