@@ -1,5 +1,8 @@
-"""The end of an `async with` block ends the hold that the block began with: whichever task it comes from, lost or not,
-and whatever other blocks of the same lock object are open. What `test_blocks.py` has of threads."""
+"""The end of an `async with` block ends the hold that the block began with.
+
+That is so in every task, if the hold is lost or not, and with other open blocks of the same lock object.
+`test_blocks.py` has the same tests for threads.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,12 @@ import pytest
 
 import redlatch
 from redlatch.aio import AsyncClient, Hold, Lock
-from table_of_blocks import EXCLUSIVE, KINDS, Case, cases, held, owners, rows
+from table_of_blocks import EXCLUSIVE, KINDS, BaseRow, Case, cases, rows
 from view import View
 
 
 class Block:
-    """A block that begins in one task."""
+    """A block: one task begins it, and the same or another one ends it."""
 
     hold: Hold
 
@@ -59,7 +62,7 @@ class Manager(Block):
 
 
 class Stack(Block):
-    """No statement: a stack begins and ends it."""
+    """A block without a statement: a stack begins and ends it."""
 
     async def begin(self, lock: Lock) -> None:
         self._stack = AsyncExitStack()
@@ -94,7 +97,7 @@ WAYS: dict[str, Callable[[], Block]] = {"generator": Generator, "manager": Manag
 
 
 class Task:
-    """A task that does what it is told, also while a block of its own is open."""
+    """A task that carries out work, also while a block of its own is open."""
 
     def __init__(self) -> None:
         self._tasks: asyncio.Queue[tuple[asyncio.Future[Any], Coroutine[Any, Any, Any]] | None] = asyncio.Queue()
@@ -143,12 +146,7 @@ async def test_a_block_ends_the_hold_that_it_began_with(
         there.stop()
 
 
-class Row:
-    """One row of the table, carried out."""
-
-    def __init__(self, client: AsyncClient, view: View, lock: Any, names: list[str], theirs: Any) -> None:
-        self._client, self._view, self._lock, self._names, self._theirs = client, view, lock, names, theirs
-
+class Row(BaseRow):
     async def check(self, case: Case, kind: str, way: str, here: Task, there: Task) -> None:
         block: Block = Function(here) if way == "function" else WAYS[way]()
         other = WAYS[case.other]() if case.other is not None else None
@@ -166,26 +164,20 @@ class Row:
 
         told = await raised(block.end() if way == "function" else there.do(block.end()))
         if way == "stack" and kind == "read" and here is not there and not case.lost:
-            # Readers may be many, and nothing says which of them a stack means.
+            # A lock for readers may have many holds, and nothing tells which of them a stack means.
             assert told is redlatch.NotHeldError, case
             block.hold.ensure()
             await block.hold.release()
         else:
-            assert told is (redlatch.LockLostError if case.lost else None), case
+            self.check_told(case, told, case.lost)
         assert block.hold.remaining == 0, case
         if other is None:
-            assert self._held() == {}, case
-            return
-        if not other_is_lost:
-            other.hold.ensure()
-        assert self._held() == owners(*([] if other_is_lost else [other.hold])), case
-        told = await raised(others_task.do(other.end()))
-        assert told is (redlatch.LockLostError if other_is_lost else None), case
-        assert self._held() == {}, case
+            self.check_held(case)
+        else:
+            self.check_held(case, *([] if other_is_lost else [other.hold]))
+            self.check_told(case, await raised(others_task.do(other.end())), other_is_lost)
+            self.check_held(case)
 
     async def _lose(self, hold: Hold) -> None:
         self._theirs.force_unlock()
         assert await hold.wait_lost(20)
-
-    def _held(self) -> dict[str, int]:
-        return held(self._view, self._names, self._client.id)

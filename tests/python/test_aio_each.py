@@ -1,4 +1,4 @@
-"""Locks of tasks whose every acquire is an owner of its own: which hold an end means, whichever task it comes from."""
+"""Locks for tasks where each acquire is an owner: which hold a release or the end of a block ends, in any task."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ import warnings
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 import pytest
 
 import loops
 import redlatch
+from callers import in_a_task
 from eventually import until_true
+from kinds import LOCKS
 from loops import Loop
 from redlatch import EACH, Client, aio
 from redlatch.aio import AsyncClient
@@ -26,27 +28,8 @@ from view import View
 
 pytestmark = pytest.mark.usefixtures("every_loop")
 
-KINDS = [
-    "get_lock",
-    "get_spin_lock",
-    "get_non_reentrant_lock",
-    "get_fair_lock",
-    "get_non_reentrant_fair_lock",
-    "get_fenced_lock",
-    "get_token_lock",
-]
 
-
-async def elsewhere(call: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-    """Calls and awaits it in a task of its own."""
-
-    async def work() -> Any:
-        return await call()
-
-    return await asyncio.create_task(work())
-
-
-@pytest.mark.parametrize("get", KINDS)
+@pytest.mark.parametrize("get", LOCKS)
 async def test_every_acquire_excludes_every_other_one_in_the_same_task_too(
     aio_client: AsyncClient, name: str, get: str
 ) -> None:
@@ -58,7 +41,7 @@ async def test_every_acquire_excludes_every_other_one_in_the_same_task_too(
     assert not await lock.is_locked()
 
 
-async def test_a_lock_of_several_such_locks_is_one_too(aio_client: AsyncClient, name: str) -> None:
+async def test_a_multi_lock_of_such_locks_has_an_owner_for_each_acquire_too(aio_client: AsyncClient, name: str) -> None:
     both = aio_client.get_multi_lock(aio_client.lock(f"{name}:a"), aio_client.lock(f"{name}:b"))
     async with both as hold:
         assert await both.try_lock() is None
@@ -66,7 +49,7 @@ async def test_a_lock_of_several_such_locks_is_one_too(aio_client: AsyncClient, 
     assert not await both.is_locked()
 
 
-async def test_an_end_means_the_callers_own_latest_hold_first(aio_client: AsyncClient, name: str) -> None:
+async def test_a_release_ends_the_callers_own_latest_hold_first(aio_client: AsyncClient, name: str) -> None:
     readers = aio_client.get_read_write_lock(name, owner=EACH).read_lock
     mine = [await readers.lock(), await readers.lock()]
     theirs: list[aio.Hold] = []
@@ -89,14 +72,14 @@ async def test_an_end_means_the_callers_own_latest_hold_first(aio_client: AsyncC
     assert not await readers.is_locked()
 
 
-async def test_an_end_elsewhere_finds_a_lost_hold_before_one_that_is_open(
+async def test_a_release_by_another_caller_finds_a_lost_hold_before_an_open_one(
     aio_client: AsyncClient, view: View, name: str
 ) -> None:
     lock = aio_client.lock(name)
-    lost: aio.Hold = await elsewhere(lock.lock)
+    lost: aio.Hold = await in_a_task(lock.lock)
     view("DEL", name)
     assert await lost.wait_lost(20)
-    later: aio.Hold = await elsewhere(lock.lock)
+    later: aio.Hold = await in_a_task(lock.lock)
     with pytest.raises(redlatch.LockLostError):
         await lock.release()
     later.ensure()
@@ -104,21 +87,21 @@ async def test_an_end_elsewhere_finds_a_lost_hold_before_one_that_is_open(
     assert not await lock.is_locked()
 
 
-@pytest.mark.parametrize("get", KINDS)
-async def test_the_only_hold_ends_from_any_task(aio_client: AsyncClient, name: str, get: str) -> None:
+@pytest.mark.parametrize("get", LOCKS)
+async def test_any_task_releases_the_only_open_hold(aio_client: AsyncClient, name: str, get: str) -> None:
     lock = getattr(aio_client, get)(name, owner=EACH)
-    await elsewhere(lock.acquire)
-    await elsewhere(lock.release)
+    await in_a_task(lock.acquire)
+    await in_a_task(lock.release)
     assert not await lock.is_locked()
     with pytest.raises(redlatch.NotHeldError, match="is not held through this lock object"):
         await lock.release()
 
 
-async def test_a_readers_hold_never_ends_from_another_task(aio_client: AsyncClient, name: str) -> None:
+async def test_another_task_never_releases_a_readers_hold(aio_client: AsyncClient, name: str) -> None:
     readers = aio_client.get_read_write_lock(name, owner=EACH).read_lock
     hold = await readers.lock()
     with pytest.raises(redlatch.NotHeldError, match="is not held through this lock object"):
-        await elsewhere(readers.release)
+        await in_a_task(readers.release)
     hold.ensure()
     await hold.release()
 
@@ -140,7 +123,7 @@ async def test_an_objects_holds_are_counted_and_no_task_is_the_owner(aio_client:
 
 
 @pytest.mark.parametrize("get", ["lock", "get_lock"])
-async def test_a_generator_that_is_left_in_its_block_releases_what_it_took(
+async def test_a_generator_that_is_dropped_in_its_block_releases_its_hold(
     aio_client: AsyncClient, view: View, name: str, get: str
 ) -> None:
     async def under_the_lock() -> AsyncIterator[int]:
@@ -150,37 +133,39 @@ async def test_a_generator_that_is_left_in_its_block_releases_what_it_took(
 
     async for _ in under_the_lock():
         break
-    # The loop closes it, in a task of its own.
+    # The loop closes the generator, in a new task.
     gc.collect()
     await asyncio.to_thread(until_true, lambda: view("EXISTS", name) == 0, "a lock that is given back")
 
 
 @pytest.mark.parametrize("get", ["lock", "get_lock"])
-async def test_a_stack_that_another_task_closes_releases_what_it_took(
+async def test_a_stack_that_another_task_closes_releases_its_hold(
     aio_client: AsyncClient, view: View, name: str, get: str
 ) -> None:
     stack = AsyncExitStack()
     await stack.enter_async_context(getattr(aio_client, get)(name))
-    await elsewhere(stack.aclose)
+    await in_a_task(stack.aclose)
     assert view("EXISTS", name) == 0
 
 
-async def test_a_task_of_its_own_acquires_and_this_one_releases(aio_client: AsyncClient, view: View, name: str) -> None:
+async def test_a_task_releases_a_hold_that_another_task_acquired(
+    aio_client: AsyncClient, view: View, name: str
+) -> None:
     lock = aio_client.lock(name)
     await asyncio.create_task(lock.acquire())
     await lock.release()
     assert view("EXISTS", name) == 0
 
 
-async def test_a_release_after_an_acquire_that_got_nothing_releases_nothing(aio_client: AsyncClient, name: str) -> None:
+async def test_a_release_after_a_miss_releases_nothing(aio_client: AsyncClient, name: str) -> None:
     lock = aio_client.lock(name, wait=0)
-    hold: aio.Hold = await elsewhere(lock.lock)
+    hold: aio.Hold = await in_a_task(lock.lock)
     for miss in (lock.try_lock(), lock.acquire(timeout=0.01), missed(lock.lock()), cancelled(lock.lock(wait=None))):
         assert await miss is None
         with pytest.raises(redlatch.NotHeldError, match="got nothing"):
             await lock.release()
         hold.ensure()
-    # The next one may mean what another task took.
+    # The next release may mean the hold of the other task.
     await lock.release()
     assert not await lock.is_locked()
 
@@ -198,11 +183,11 @@ async def cancelled(acquire: Coroutine[Any, Any, aio.Hold]) -> None:
         await acquire
 
 
-async def test_an_acquire_that_got_nothing_keeps_no_other_task_from_an_end(aio_client: AsyncClient, name: str) -> None:
+async def test_a_miss_of_one_task_does_not_stop_another_task_from_a_release(aio_client: AsyncClient, name: str) -> None:
     lock = aio_client.lock(name)
-    await elsewhere(lock.lock)
-    assert await elsewhere(lock.try_lock) is None
-    await elsewhere(lock.release)
+    await in_a_task(lock.lock)
+    assert await in_a_task(lock.try_lock) is None
+    await in_a_task(lock.release)
     assert not await lock.is_locked()
 
 
@@ -233,7 +218,7 @@ async def test_a_task_that_waits_for_others_is_not_warned(aio_client: AsyncClien
         assert await aio_client.lock(name).try_lock(wait=6) is None
 
 
-async def test_a_hold_of_a_task_that_is_gone_is_renewed_no_more(server: Server, view: View, name: str) -> None:
+async def test_a_hold_of_a_task_that_is_gone_is_not_renewed_any_more(server: Server, view: View, name: str) -> None:
     client = aio.connect(server.url, watchdog=1)
 
     async def takes() -> None:
@@ -241,8 +226,8 @@ async def test_a_hold_of_a_task_that_is_gone_is_renewed_no_more(server: Server, 
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        await elsewhere(takes)
-        # The loop itself has the task in its hands for a turn or two.
+        await in_a_task(takes)
+        # The loop itself refers to the task for one or two iterations.
         for _ in range(10):
             await asyncio.sleep(0)
         gc.collect()
@@ -253,7 +238,7 @@ async def test_a_hold_of_a_task_that_is_gone_is_renewed_no_more(server: Server, 
 
 
 @pytest.mark.parametrize("begin", ["lock", "hold"])
-def test_a_block_that_goes_after_its_loop_was_closed_gives_back_what_it_took(
+def test_a_block_that_is_dropped_after_its_loop_was_closed_releases_its_hold(
     every_loop: Loop, server: Server, view: View, name: str, begin: str
 ) -> None:
     client = aio.connect(server.url)
@@ -271,7 +256,7 @@ def test_a_block_that_goes_after_its_loop_was_closed_gives_back_what_it_took(
             await asyncio.sleep(0.001)
 
     loop = every_loop()
-    # As it says of itself: a task that is destroyed while it waits.
+    # asyncio reports a task that is destroyed while it waits, which this test does.
     loop.set_exception_handler(lambda _, told: None)
     task = loop.create_task(work())
     loop.run_until_complete(until_entered())
@@ -283,14 +268,16 @@ def test_a_block_that_goes_after_its_loop_was_closed_gives_back_what_it_took(
     loops.run(client.close())
 
 
-async def test_a_reader_of_a_task_that_is_gone_is_renewed_no_more(server: Server, view: View, name: str) -> None:
+async def test_a_readers_hold_of_a_task_that_is_gone_is_not_renewed_any_more(
+    server: Server, view: View, name: str
+) -> None:
     client = aio.connect(server.url, watchdog=1)
     readers = client.get_read_write_lock(name, owner=EACH).read_lock
 
     async def takes() -> None:
         await readers.lock()
 
-    await elsewhere(takes)
+    await in_a_task(takes)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for _ in range(10):
@@ -304,9 +291,7 @@ async def test_a_reader_of_a_task_that_is_gone_is_renewed_no_more(server: Server
     await client.close()
 
 
-def test_a_fixture_of_pytest_asyncio_gives_back_what_it_took(
-    tmp_path: Path, server: Server, view: View, name: str
-) -> None:
+def test_a_fixture_of_pytest_asyncio_releases_its_hold(tmp_path: Path, server: Server, view: View, name: str) -> None:
     (tmp_path / "test_of_a_user.py").write_text(f"""
 import pytest, pytest_asyncio
 from redlatch import aio

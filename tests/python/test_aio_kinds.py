@@ -1,4 +1,4 @@
-"""Every kind that the package has, in asyncio, against a client without it on the same keys."""
+"""Every kind of lock in asyncio, with a client for threads on the same keys."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ import pytest
 import loops
 import redlatch
 from eventually import until_true
+from kinds import LOCKS
 from redlatch import Client, aio
 from redlatch.aio import AsyncClient
 from servers import Server
 from view import View
 
-LOCKS = [name for name in dir(Client) if name.startswith("get_") and name.endswith("_lock")]
-LOCKS = [name for name in LOCKS if name not in ("get_read_write_lock", "get_multi_lock", "get_red_lock")]
-
 
 @pytest.mark.parametrize("get", LOCKS)
-async def test_a_lock_is_shared_with_clients_of_the_other_kind(
+async def test_a_task_and_a_thread_exclude_each_other(
     aio_client: AsyncClient, client: Client, name: str, get: str
 ) -> None:
     ours: aio.Lock = getattr(aio_client, get)(name)
@@ -50,7 +48,9 @@ async def test_a_release_of_a_task_wakes_a_thread(
 
 
 @pytest.mark.parametrize("get", ["get_non_reentrant_lock", "get_non_reentrant_fair_lock", "get_token_lock"])
-async def test_a_task_takes_no_lock_twice_that_is_not_reentrant(aio_client: AsyncClient, name: str, get: str) -> None:
+async def test_a_task_gets_an_error_at_a_second_acquire_of_a_non_reentrant_lock(
+    aio_client: AsyncClient, name: str, get: str
+) -> None:
     lock: aio.Lock = getattr(aio_client, get)(name)
     async with lock:
         with pytest.raises(redlatch.AlreadyHeldError):
@@ -72,7 +72,7 @@ async def test_fencing_tokens_grow(aio_client: AsyncClient, client: Client, name
     assert first.token < between.token < last.token
 
 
-async def test_many_tasks_read_or_one_writes(aio_client: AsyncClient, name: str) -> None:
+async def test_many_tasks_read_or_one_task_writes(aio_client: AsyncClient, name: str) -> None:
     both = aio_client.get_read_write_lock(name)
 
     async def read() -> object:
@@ -88,7 +88,7 @@ async def test_many_tasks_read_or_one_writes(aio_client: AsyncClient, name: str)
             assert await both.read_lock.hold_count() == 1
 
 
-async def test_a_lock_of_several_is_all_of_them_or_none(aio_client: AsyncClient, client: Client, name: str) -> None:
+async def test_a_multi_lock_takes_all_of_its_locks_or_none(aio_client: AsyncClient, client: Client, name: str) -> None:
     a, b = aio_client.get_lock(name + "a"), aio_client.get_fair_lock(name + "b")
     both = aio_client.get_multi_lock(a, b)
     async with both:
@@ -101,7 +101,7 @@ async def test_a_lock_of_several_is_all_of_them_or_none(aio_client: AsyncClient,
         aio_client.get_multi_lock(client.get_lock(name))  # type: ignore[call-overload]
 
 
-async def test_a_lock_of_values_excludes_whoever_wants_one_of_them(
+async def test_a_lock_of_values_excludes_another_lock_with_one_of_them(
     aio_client: AsyncClient, client: Client, name: str
 ) -> None:
     async with aio_client.get_multi_lock(name, values=["a", "b"]) as hold:
@@ -128,7 +128,7 @@ def servers() -> Iterator[list[Server]]:
         server.close()
 
 
-async def test_a_majority_is_enough(servers: list[Server], name: str) -> None:
+async def test_a_red_lock_works_with_a_majority_of_its_servers(servers: list[Server], name: str) -> None:
     urls = [server.url for server in servers]
     servers[1].close()
     lock, other = aio.red_lock(urls, name, wait=20), aio.red_lock(urls, name)
@@ -160,7 +160,7 @@ async def test_permits_are_taken_and_given_back(aio_client: AsyncClient, client:
     assert not await semaphore.release_if_exists()
 
 
-async def test_permits_have_ids(aio_client: AsyncClient, client: Client, name: str) -> None:
+async def test_permits_of_tasks_have_ids_and_leases(aio_client: AsyncClient, client: Client, name: str) -> None:
     semaphore, theirs = aio_client.get_permit_expirable_semaphore(name), client.get_permit_expirable_semaphore(name)
     assert await semaphore.try_set_permits(3)
     async with await semaphore.acquire(lease=20) as permit:
@@ -201,7 +201,7 @@ async def test_a_renewed_permit_tells_of_its_loss(aio_client: AsyncClient, name:
     assert await semaphore.available_permits() == 2
 
 
-async def test_a_latch_lets_everybody_go_at_zero(aio_client: AsyncClient, client: Client, name: str) -> None:
+async def test_a_latch_lets_all_waiters_go_at_zero(aio_client: AsyncClient, client: Client, name: str) -> None:
     latch = aio_client.get_count_down_latch(name)
     assert await latch.try_set_count(2)
     assert not await latch.wait(0)
@@ -225,7 +225,7 @@ CALLS: list[Callable[[AsyncClient, Any], Any]] = [
 
 
 @pytest.mark.parametrize("call", CALLS)
-async def test_times_that_are_none_are_refused(
+async def test_bad_times_are_refused(
     aio_client: AsyncClient, view: View, call: Callable[[AsyncClient, Any], Any]
 ) -> None:
     for bad in (-1, float("nan"), float("inf"), "5", b"5", True, 10**400):
@@ -234,7 +234,7 @@ async def test_times_that_are_none_are_refused(
     assert view("EXISTS", "n") == 0
 
 
-def test_names_and_owners_that_are_none_are_refused(server: Server) -> None:
+def test_bad_names_and_owners_are_refused(server: Server) -> None:
     client = aio.connect(server.url)
     getters = {get for get in dir(client) if get.startswith("get_")} - {"get_multi_lock", "get_red_lock"}
     for name in (None, 5, b"bytes", "lone \udc80 surrogate"):

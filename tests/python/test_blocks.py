@@ -1,5 +1,8 @@
-"""The end of a `with` block ends the hold that the block began with: whichever thread it comes from, lost or not, and
-whatever other blocks of the same lock object are open. Of threads; `test_aio_blocks.py` has the same of tasks."""
+"""The end of a `with` block ends the hold that the block began with.
+
+That is so on every thread, if the hold is lost or not, and with other open blocks of the same lock object.
+`test_aio_blocks.py` has the same tests for tasks.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,12 @@ import program
 import redlatch
 from redlatch import EACH, Client, Hold, Lock
 from servers import Server
-from table_of_blocks import EXCLUSIVE, KINDS, Case, cases, held, owners, rows
+from table_of_blocks import EXCLUSIVE, KINDS, BaseRow, Case, cases, rows
 from view import View
 
 
 class Block:
-    """A block that begins on one thread; `end` gives the error of its end."""
+    """A block: one thread begins it, and the same or another one ends it."""
 
     hold: Hold
 
@@ -33,7 +36,7 @@ class Block:
 
 
 class Generator(Block):
-    """The `with` statement of a generator, as of a dependency of FastAPI."""
+    """The `with` statement of a generator, like that of a dependency of FastAPI."""
 
     def begin(self, lock: Lock) -> None:
         self._steps = self._body(lock)
@@ -64,7 +67,7 @@ class Manager(Block):
 
 
 class Stack(Block):
-    """No statement: a stack begins and ends it."""
+    """A block without a statement: a stack begins and ends it."""
 
     def begin(self, lock: Lock) -> None:
         self._stack = ExitStack()
@@ -75,7 +78,7 @@ class Stack(Block):
 
 
 class Thread:
-    """Does what it is told, also while a `with` statement of its own is open."""
+    """A thread that makes calls, also while a `with` statement of its own is open."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1)
@@ -89,7 +92,7 @@ class Thread:
         return done.result(20)
 
     def enter(self, lock: Lock) -> tuple[Hold, Future[None]]:
-        """Enters the `with` statement of a plain function. Gives its hold and its end."""
+        """Enters the `with` statement of a plain function. Returns its hold and the future of its end."""
         entered: Future[Hold] = Future()
         inside: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
         ended = self._pool.submit(self._body, lock, entered, inside)
@@ -159,12 +162,7 @@ def test_a_block_ends_the_hold_that_it_began_with(
         row.check(case, kind, way, here, there if elsewhere else here)
 
 
-class Row:
-    """One row of the table, carried out."""
-
-    def __init__(self, client: Client, view: View, lock: Any, names: list[str], theirs: Any) -> None:
-        self._client, self._view, self._lock, self._names, self._theirs = client, view, lock, names, theirs
-
+class Row(BaseRow):
     def check(self, case: Case, kind: str, way: str, here: Thread, there: Thread) -> None:
         block: Block = Function(here) if way == "function" else WAYS[way]()
         other = WAYS[case.other]() if case.other is not None else None
@@ -182,22 +180,19 @@ class Row:
 
         told = raised(lambda: self._end(block, way, there))
         if way == "stack" and kind == "read" and here is not there and not case.lost:
-            # Readers may be many, and nothing says which of them a stack means.
+            # A lock for readers may have many holds, and nothing tells which of them a stack means.
             assert told is redlatch.NotHeldError, case
             block.hold.ensure()
             block.hold.release()
         else:
-            assert told is (redlatch.LockLostError if case.lost else None), case
+            self.check_told(case, told, case.lost)
         assert block.hold.remaining == 0, case
         if other is None:
-            assert self._held() == {}, case
-            return
-        if not other_is_lost:
-            other.hold.ensure()
-        assert self._held() == owners(*([] if other_is_lost else [other.hold])), case
-        told = raised(lambda: others_thread.do(other.end))
-        assert told is (redlatch.LockLostError if other_is_lost else None), case
-        assert self._held() == {}, case
+            self.check_held(case)
+        else:
+            self.check_held(case, *([] if other_is_lost else [other.hold]))
+            self.check_told(case, raised(lambda: others_thread.do(other.end)), other_is_lost)
+            self.check_held(case)
 
     def _begin(self, block: Block, way: str, thread: Thread) -> None:
         if way == "function":
@@ -215,12 +210,9 @@ class Row:
         self._theirs.force_unlock()
         assert hold.wait_lost(20)
 
-    def _held(self) -> dict[str, int]:
-        return held(self._view, self._names, self._client.id)
-
 
 class OfAProgram:
-    """A context of a program's own, whose beginning has a `with` statement for something else."""
+    """A program's own context. Its beginning has a `with` statement for another object."""
 
     hold: Hold
 
@@ -268,7 +260,7 @@ def test_blocks_that_no_statement_ends_are_forgotten_once_their_holds_are_releas
     mutex = threading.Lock()
 
     def deeper(depth: int) -> None:
-        # Each time a frame of another identity.
+        # The depth makes each call begin in a frame with another identity.
         return deeper(depth - 1) if depth else release_inside(lock, mutex)
 
     for number in range(500):
@@ -278,7 +270,7 @@ def test_blocks_that_no_statement_ends_are_forgotten_once_their_holds_are_releas
 
 
 @pytest.mark.parametrize("many", [20, 100])
-def test_statements_of_one_frame_find_their_own_holds_although_many_were_released_meanwhile(
+def test_statements_of_one_frame_end_their_own_holds_after_many_other_holds_were_released(
     client: Client, name: str, many: int
 ) -> None:
     readers = client.get_read_write_lock(name, owner=EACH).read_lock
@@ -294,7 +286,7 @@ def test_statements_of_one_frame_find_their_own_holds_although_many_were_release
 
 
 class Large:
-    """What a frame has."""
+    """A variable of a frame."""
 
 
 def test_a_block_keeps_no_frame_that_has_ended(client: Client, name: str) -> None:
@@ -312,7 +304,9 @@ def test_a_block_keeps_no_frame_that_has_ended(client: Client, name: str) -> Non
     assert not lock.is_locked()
 
 
-def test_a_block_ends_its_own_hold_although_many_others_were_released_by_themselves(client: Client, name: str) -> None:
+def test_a_block_ends_its_own_hold_after_many_other_holds_were_released_by_themselves(
+    client: Client, name: str
+) -> None:
     readers = client.get_read_write_lock(name, owner=EACH).read_lock
     blocks = [Generator() for _ in range(40)]
     for block in blocks:
@@ -343,7 +337,7 @@ print(readers.hold_count())
 """
 
 
-def test_the_first_ends_of_many_threads_do_not_wait_for_each_other(server: Server, name: str) -> None:
+def test_threads_that_end_their_first_block_at_the_same_time_do_not_hang(server: Server, name: str) -> None:
     for _ in range(5):
         ended = program.run(FIRST_ENDS, server.url, name)
         assert (ended.stdout, ended.stderr) == ("0\n", "")

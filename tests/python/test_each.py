@@ -1,8 +1,7 @@
-"""Locks whose every acquire is an owner of its own: which hold an end means, whichever thread it comes from."""
+"""Locks where each acquire is an owner: which hold a release or the end of a block ends, on any thread."""
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import subprocess
 import sys
@@ -18,22 +17,14 @@ from typing import Any, Callable
 import pytest
 
 import redlatch
+from callers import in_a_loop, in_a_thread
 from eventually import until_true
+from kinds import LOCKS
 from redlatch import EACH, Client, Hold, self_waits
 from view import View
 
-KINDS = [
-    "get_lock",
-    "get_spin_lock",
-    "get_non_reentrant_lock",
-    "get_fair_lock",
-    "get_non_reentrant_fair_lock",
-    "get_fenced_lock",
-    "get_token_lock",
-]
 
-
-@pytest.mark.parametrize("get", KINDS)
+@pytest.mark.parametrize("get", LOCKS)
 def test_every_acquire_excludes_every_other_one_in_the_same_thread_too(client: Client, name: str, get: str) -> None:
     lock = getattr(client, get)(name, owner=EACH)
     with lock as hold:
@@ -43,7 +34,7 @@ def test_every_acquire_excludes_every_other_one_in_the_same_thread_too(client: C
     assert not lock.is_locked()
 
 
-def test_a_lock_of_several_such_locks_is_one_too(client: Client, name: str) -> None:
+def test_a_multi_lock_of_such_locks_has_an_owner_for_each_acquire_too(client: Client, name: str) -> None:
     both = client.get_multi_lock(client.lock(f"{name}:a"), client.lock(f"{name}:b"))
     with both as hold:
         assert both.try_lock() is None
@@ -54,7 +45,7 @@ def test_a_lock_of_several_such_locks_is_one_too(client: Client, name: str) -> N
     client.get_lock(name).release()
 
 
-def test_one_of_many_threads_has_it(client: Client, name: str) -> None:
+def test_one_of_many_threads_gets_the_lock(client: Client, name: str) -> None:
     lock = client.lock(name)
     with ThreadPoolExecutor(4) as pool:
         holds = [hold for hold in pool.map(lambda _: lock.try_lock(), range(4)) if hold is not None]
@@ -63,7 +54,9 @@ def test_one_of_many_threads_has_it(client: Client, name: str) -> None:
     assert not lock.is_locked()
 
 
-def test_an_end_means_the_callers_own_latest_hold_first(client: Client, thread: ThreadPoolExecutor, name: str) -> None:
+def test_a_release_ends_the_callers_own_latest_hold_first(
+    client: Client, thread: ThreadPoolExecutor, name: str
+) -> None:
     readers = client.get_read_write_lock(name, owner=EACH).read_lock
     mine = [readers.lock(), readers.lock()]
     theirs = thread.submit(readers.lock).result()
@@ -75,7 +68,7 @@ def test_an_end_means_the_callers_own_latest_hold_first(client: Client, thread: 
     assert not readers.is_locked()
 
 
-def test_an_end_that_finds_a_lost_hold_tells_of_it_and_releases_nothing(
+def test_a_release_that_finds_a_lost_hold_raises_and_releases_nothing(
     client: Client, thread: ThreadPoolExecutor, view: View, name: str
 ) -> None:
     lock = client.lock(name)
@@ -86,12 +79,12 @@ def test_an_end_that_finds_a_lost_hold_tells_of_it_and_releases_nothing(
     with pytest.raises(redlatch.LockLostError):
         lock.release()
     later.ensure()
-    # The second end, of the same thread, is that of the only one that is open.
+    # The second release of the same thread ends the only hold that is open.
     lock.release()
     assert not lock.is_locked()
 
 
-def test_an_end_elsewhere_finds_a_lost_hold_before_one_that_is_open(
+def test_a_release_by_another_caller_finds_a_lost_hold_before_an_open_one(
     client: Client, thread: ThreadPoolExecutor, view: View, name: str
 ) -> None:
     lock = client.lock(name)
@@ -107,8 +100,10 @@ def test_an_end_elsewhere_finds_a_lost_hold_before_one_that_is_open(
     assert not lock.is_locked()
 
 
-@pytest.mark.parametrize("get", KINDS)
-def test_the_only_hold_ends_from_any_thread(client: Client, thread: ThreadPoolExecutor, name: str, get: str) -> None:
+@pytest.mark.parametrize("get", LOCKS)
+def test_any_thread_releases_the_only_open_hold(
+    client: Client, thread: ThreadPoolExecutor, name: str, get: str
+) -> None:
     lock = getattr(client, get)(name, owner=EACH)
     lock.acquire()
     thread.submit(lock.release).result()
@@ -117,7 +112,7 @@ def test_the_only_hold_ends_from_any_thread(client: Client, thread: ThreadPoolEx
         lock.release()
 
 
-def test_a_readers_hold_never_ends_from_another_thread(client: Client, thread: ThreadPoolExecutor, name: str) -> None:
+def test_another_thread_never_releases_a_readers_hold(client: Client, thread: ThreadPoolExecutor, name: str) -> None:
     readers = client.get_read_write_lock(name, owner=EACH).read_lock
     hold = readers.lock()
     with pytest.raises(redlatch.NotHeldError, match="is not held through this lock object"):
@@ -135,7 +130,7 @@ def test_another_object_of_the_same_name_releases_nothing(client: Client, name: 
         hold.ensure()
 
 
-def test_a_release_means_no_hold_of_a_block_and_a_block_none_of_an_acquire(client: Client, name: str) -> None:
+def test_a_release_never_ends_the_hold_of_a_block_nor_a_block_that_of_an_acquire(client: Client, name: str) -> None:
     readers = client.get_read_write_lock(name, owner=EACH).read_lock
     with readers as of_block:
         with pytest.raises(redlatch.NotHeldError):
@@ -156,7 +151,7 @@ def test_an_objects_holds_are_counted_and_no_thread_is_the_owner(client: Client,
     assert lock.hold_count() == 0
 
 
-def test_a_hold_that_was_released_by_itself_is_none_that_an_end_means(client: Client, name: str) -> None:
+def test_a_release_of_the_lock_never_ends_a_hold_that_was_released_by_itself(client: Client, name: str) -> None:
     lock = client.lock(name)
     for _ in range(50):
         lock.lock().release()
@@ -167,7 +162,7 @@ def test_a_hold_that_was_released_by_itself_is_none_that_an_end_means(client: Cl
 
 
 @pytest.mark.parametrize("get", ["lock", "get_lock"])
-def test_a_block_that_ends_on_another_thread_releases_what_it_took(
+def test_a_block_that_ends_on_another_thread_releases_its_hold(
     client: Client, thread: ThreadPoolExecutor, view: View, name: str, get: str
 ) -> None:
     def under_the_lock() -> Iterator[None]:
@@ -197,13 +192,6 @@ def test_blocks_of_one_object_on_many_threads_end_their_own_holds(client: Client
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(work, range(4))) == [False] * 4
     assert not readers.is_locked()
-
-
-def in_a_loop(call: Callable[[], Any]) -> Any:
-    async def main() -> Any:
-        return call()
-
-    return asyncio.run(main())
 
 
 def test_a_thread_whose_loop_runs_is_no_owner(client: Client, view: View, name: str) -> None:
@@ -242,14 +230,14 @@ def test_a_decorated_call_inside_itself_is_an_error_at_once(client: Client, name
     assert not client.lock(name + ":1").is_locked()
 
 
-def test_a_decorated_call_that_a_signal_keeps_from_its_end_keeps_no_later_one_back(client: Client, name: str) -> None:
+def test_a_decorated_call_that_a_signal_interrupts_does_not_block_a_later_call(client: Client, name: str) -> None:
     lock = client.lock(name, wait=20)
 
     @lock
     def job() -> str:
         return "done"
 
-    # The exception of a signal's handler comes between the call and its block, or at the block's end.
+    # The exception of a signal handler can come between the call and its block, or at the end of the block.
     call = self_waits.one_call(lock, job)
     call.__enter__()
     with pytest.raises(redlatch.AlreadyHeldError):
@@ -301,7 +289,7 @@ def told_of(name: str) -> Iterator[list[str]]:
 
 
 class Inside:
-    """Counts how many callers are inside at once."""
+    """Counts how many callers are inside at the same time."""
 
     def __init__(self) -> None:
         self._mutex = threading.Lock()
@@ -317,22 +305,16 @@ class Inside:
             self._now -= 1
 
 
-def in_a_thread(call: Callable[[], object]) -> None:
-    thread = threading.Thread(target=call)
-    thread.start()
-    thread.join()
-
-
-def test_a_hold_of_a_thread_that_is_gone_is_renewed_no_more(server: Any, view: View, name: str) -> None:
+def test_a_hold_of_a_thread_that_is_gone_is_not_renewed_any_more(server: Any, view: View, name: str) -> None:
     with redlatch.connect(server.url, watchdog=1) as client:
         with told_of(name) as told:
-            in_a_thread(lambda: client.get_lock(name).lock() and None)
+            in_a_thread(lambda: client.get_lock(name).lock())
         assert len(told) == 1
         assert client.id in told[0]
         until_true(lambda: view("EXISTS", name) == 0, "the end of its lease")
 
 
-def test_a_hold_whose_objects_are_gone_is_renewed_no_more(server: Any, view: View, name: str) -> None:
+def test_a_hold_without_a_thread_or_object_is_not_renewed_any_more(server: Any, view: View, name: str) -> None:
     with redlatch.connect(server.url, watchdog=1) as client:
         with told_of(name) as told:
             client.lock(name).lock()
@@ -347,17 +329,21 @@ TAKES: dict[str, Callable[[redlatch.Lock], object]] = {
 
 
 @pytest.mark.parametrize("take", TAKES)
-def test_a_reader_of_a_thread_that_is_gone_is_renewed_no_more(server: Any, view: View, name: str, take: str) -> None:
+def test_a_readers_hold_of_a_thread_that_is_gone_is_not_renewed_any_more(
+    server: Any, view: View, name: str, take: str
+) -> None:
     with redlatch.connect(server.url, watchdog=1) as client:
         readers = client.get_read_write_lock(name, owner=EACH).read_lock
-        in_a_thread(lambda: TAKES[take](readers) and None)
+        in_a_thread(lambda: TAKES[take](readers))
         with told_of(name) as told, readers:
             pass
         assert len(told) == 1
         until_true(lambda: view("EXISTS", name) == 0, "the end of its lease")
 
 
-def test_a_reader_whose_generator_lives_is_kept_when_its_thread_is_gone(server: Any, name: str) -> None:
+def test_a_readers_hold_is_renewed_while_its_generator_lives_although_its_thread_is_gone(
+    server: Any, name: str
+) -> None:
     def reading(readers: redlatch.Lock) -> Iterator[Hold]:
         with readers as hold:
             yield hold
@@ -365,7 +351,7 @@ def test_a_reader_whose_generator_lives_is_kept_when_its_thread_is_gone(server: 
     with redlatch.connect(server.url, watchdog=1) as client:
         readers = client.get_read_write_lock(name, owner=EACH).read_lock
         generator = reading(readers)
-        in_a_thread(lambda: next(generator) and None)
+        in_a_thread(lambda: next(generator))
         with told_of(name) as told, readers:
             pass
         assert told == []
@@ -375,15 +361,15 @@ def test_a_reader_whose_generator_lives_is_kept_when_its_thread_is_gone(server: 
 
 
 @pytest.mark.skipif(sys.implementation.name != "cpython", reason="objects go when their last name goes")
-def test_a_hold_that_anything_can_still_release_is_kept(server: Any, name: str) -> None:
+def test_a_hold_that_a_thread_or_an_object_can_still_release_is_renewed(server: Any, name: str) -> None:
     with redlatch.connect(server.url, watchdog=1) as client:
         kept: list[Hold] = []
         lock = client.lock(f"{name}:lock")
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             in_a_thread(lambda: kept.append(client.get_lock(f"{name}:hold").lock()))
-            in_a_thread(lambda: lock.lock() and None)
-            in_a_thread(lambda: client.get_lock(f"{name}:given", owner=7).lock() and None)
+            in_a_thread(lambda: lock.lock())
+            in_a_thread(lambda: client.get_lock(f"{name}:given", owner=7).lock())
             client.get_lock(f"{name}:own").lock()
             gc.collect()
         kept[0].ensure()
@@ -393,7 +379,7 @@ def test_a_hold_that_anything_can_still_release_is_kept(server: Any, name: str) 
         client.get_lock(f"{name}:own").release()
 
 
-def test_a_thread_whose_acquire_got_nothing_ends_no_hold_of_another(client: Client, name: str) -> None:
+def test_a_thread_that_missed_never_ends_the_hold_of_another_thread(client: Client, name: str) -> None:
     lock = client.lock(name)
     inside = Inside()
     told: list[tuple[bool, bool]] = []
@@ -434,7 +420,7 @@ MISSES: dict[str, Callable[[redlatch.Lock], object]] = {
 
 
 @pytest.mark.parametrize("miss", MISSES)
-def test_a_release_after_an_acquire_that_got_nothing_releases_nothing(
+def test_a_release_after_a_miss_releases_nothing(
     client: Client, thread: ThreadPoolExecutor, name: str, miss: str
 ) -> None:
     lock = client.lock(name)
@@ -443,23 +429,23 @@ def test_a_release_after_an_acquire_that_got_nothing_releases_nothing(
     with pytest.raises(redlatch.NotHeldError, match="got nothing"):
         lock.release()
     hold.ensure()
-    # The next one may mean what another thread took.
+    # The next release may mean the hold of the other thread.
     lock.release()
     assert not lock.is_locked()
 
 
-def test_an_acquire_that_got_nothing_keeps_no_other_request_on_its_thread_from_an_end(
+def test_a_miss_of_one_request_does_not_stop_another_request_of_the_thread_from_a_release(
     client: Client, thread: ThreadPoolExecutor, name: str
 ) -> None:
     lock = client.lock(name)
     thread.submit(lock.lock).result()
-    # So do `asyncio.to_thread` and the thread pools of Starlette and asgiref call.
+    # `asyncio.to_thread` and the thread pools of Starlette and asgiref call in such a context.
     assert copy_context().run(lock.try_lock) is None
     copy_context().run(lock.release)
     assert not lock.is_locked()
 
 
-def test_an_acquire_that_got_something_makes_up_for_one_that_did_not(
+def test_an_acquire_that_got_the_lock_ends_the_effect_of_an_earlier_miss(
     client: Client, thread: ThreadPoolExecutor, name: str
 ) -> None:
     lock = client.lock(name)
@@ -471,7 +457,7 @@ def test_an_acquire_that_got_something_makes_up_for_one_that_did_not(
     assert not lock.is_locked()
 
 
-def test_an_acquire_that_got_nothing_takes_no_report_of_a_loss_from_another_thread(
+def test_a_miss_of_one_thread_does_not_take_the_report_of_a_loss_from_another_thread(
     client: Client, thread: ThreadPoolExecutor, name: str
 ) -> None:
     lock = client.lock(name)

@@ -1,4 +1,4 @@
-"""Semaphores and latches for threads, asked in a thread whose event loop runs: they never wait there."""
+"""Semaphores and latches for threads never wait in a thread whose event loop runs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, Callable
 import pytest
 
 import redlatch
+from callers import in_a_loop
 from redlatch import Client
-from test_each import in_a_loop
 
 
 def entered(semaphore: redlatch.Semaphore) -> None:
@@ -30,15 +30,15 @@ WAITS: dict[str, Callable[[Client, str], Callable[[], Any]]] = {
 
 
 @pytest.mark.parametrize("wait", WAITS)
-def test_what_would_stop_the_loop_is_refused(client: Client, name: str, wait: str) -> None:
-    # What has to be waited for: one permit of each is missing, and the latch counts.
+def test_a_wait_that_would_stop_the_loop_is_refused(client: Client, name: str, wait: str) -> None:
+    # The semaphores have no permits, and the latch must not be at zero.
     if "latch" in wait:
         client.get_count_down_latch(name).try_set_count(1)
     with pytest.raises(redlatch.UnsupportedError, match=f"`{name}`: .* would stop the event loop of this thread"):
         in_a_loop(WAITS[wait](client, name))
 
 
-def test_what_is_there_is_taken_and_one_try_says_so(client: Client, name: str) -> None:
+def test_a_free_permit_is_taken_in_a_loop_and_a_try_never_waits(client: Client, name: str) -> None:
     semaphore = client.get_semaphore(f"{name}:semaphore", permits=1)
     permits = client.get_permit_expirable_semaphore(f"{name}:permits", permits=1)
     latch = client.get_count_down_latch(f"{name}:latch")

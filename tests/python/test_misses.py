@@ -1,4 +1,4 @@
-"""Acquires that got nothing: which release after them is refused, and for which caller they count."""
+"""Acquires that missed the lock: which later release is refused, and for which caller a miss counts."""
 
 from __future__ import annotations
 
@@ -13,24 +13,9 @@ from typing import Any, Callable, Optional
 import pytest
 
 import redlatch
+from callers import in_a_task, in_a_thread
 from redlatch import Client, aio, misses
 from redlatch.aio import AsyncClient
-
-
-def in_a_thread(call: Callable[[], object]) -> None:
-    """Does it in a thread that has ended then."""
-    thread = threading.Thread(target=call)
-    thread.start()
-    thread.join()
-
-
-async def elsewhere(call: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-    """Calls and awaits it in a task of its own."""
-
-    async def work() -> Any:
-        return await call()
-
-    return await asyncio.create_task(work())
 
 
 def test_a_miss_of_each_of_many_locks_is_remembered(client: Client, thread: ThreadPoolExecutor, name: str) -> None:
@@ -52,7 +37,10 @@ def test_a_miss_of_an_object_that_is_gone_is_forgotten(client: Client, name: str
 
 
 class Numbers:
-    """The numbers 1 and 2, for two threads that both ask before the first one goes on; the second waits for its end."""
+    """Gives the numbers 1 and 2 to two threads that ask at the same time.
+
+    The second thread waits here until the first one has noted its miss.
+    """
 
     def __init__(self) -> None:
         self.first_has_noted = threading.Event()
@@ -88,7 +76,7 @@ def test_the_first_misses_of_two_threads_at_once_are_both_remembered(
     assert all(told), told
 
 
-def test_a_caller_that_missed_releases_what_a_thread_took_for_it_afterwards(client: Client, name: str) -> None:
+def test_a_caller_that_missed_releases_a_hold_that_a_thread_took_for_it_afterwards(client: Client, name: str) -> None:
     lock = client.lock(name)
     with client.lock(name):
         assert lock.try_lock() is None
@@ -97,10 +85,11 @@ def test_a_caller_that_missed_releases_what_a_thread_took_for_it_afterwards(clie
     assert not lock.is_locked()
 
 
-def test_a_caller_that_missed_keeps_a_hold_that_was_there_before_though_its_thread_is_gone(
+def test_a_caller_that_missed_does_not_release_an_earlier_hold_of_a_thread_that_is_gone(
     client: Client, name: str
 ) -> None:
-    lock, holds = client.lock(name), []
+    lock = client.lock(name)
+    holds: list[redlatch.Hold] = []
     in_a_thread(lambda: holds.append(lock.lock()))
     assert lock.try_lock() is None
     with pytest.raises(redlatch.NotHeldError, match="got nothing"):
@@ -109,7 +98,7 @@ def test_a_caller_that_missed_keeps_a_hold_that_was_there_before_though_its_thre
     lock.release()
 
 
-def test_a_caller_that_missed_keeps_what_a_thread_that_lives_took_afterwards(
+def test_a_caller_that_missed_does_not_release_a_later_hold_of_a_thread_that_lives(
     client: Client, thread: ThreadPoolExecutor, name: str
 ) -> None:
     lock = client.lock(name)
@@ -140,7 +129,7 @@ async def gathered(acquire: Acquire) -> aio.Hold | None:
     return (await asyncio.gather(acquire))[0]
 
 
-#: What awaits a coroutine in a task of its own, for the one that called.
+#: The ways in which asyncio awaits a coroutine in a new task, for the task that called.
 WAYS: dict[str, Callable[[Acquire], Acquire]] = {
     "wait_for": waited_for,
     "wait_for that times out": timed_out,
@@ -162,7 +151,7 @@ ACQUIRES: dict[str, Callable[[aio.Lock, float], Acquire]] = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("acquire", ACQUIRES)
-async def test_a_miss_in_a_task_that_awaits_it_for_the_caller_is_the_callers(
+async def test_a_miss_in_a_task_that_awaits_for_the_caller_counts_for_the_caller(
     aio_client: AsyncClient, name: str, acquire: str, way: str
 ) -> None:
     lock = aio_client.lock(name)
@@ -189,11 +178,11 @@ async def test_a_miss_in_a_task_that_awaits_it_for_the_caller_is_the_callers(
 
 @pytest.mark.parametrize("way", [way for way in WAYS if way != "wait_for that times out"])
 @pytest.mark.parametrize("acquire", ACQUIRES)
-async def test_a_hold_that_a_task_takes_for_the_caller_is_the_callers(
+async def test_a_hold_that_a_task_takes_for_the_caller_belongs_to_the_caller(
     aio_client: AsyncClient, name: str, acquire: str, way: str
 ) -> None:
     lock = aio_client.lock(name)
-    holds = [await elsewhere(aio_client.lock(name).lock)]
+    holds = [await in_a_task(aio_client.lock(name).lock)]
     assert await lock.try_lock() is None
     await holds[0].release()
     assert await WAYS[way](ACQUIRES[acquire](lock, 20)) is not None
@@ -201,27 +190,27 @@ async def test_a_hold_that_a_task_takes_for_the_caller_is_the_callers(
     assert not await lock.is_locked()
 
 
-async def test_a_release_in_a_task_of_its_own_is_its_callers(aio_client: AsyncClient, name: str) -> None:
+async def test_a_release_in_a_new_task_counts_for_its_caller(aio_client: AsyncClient, name: str) -> None:
     readers = aio_client.get_read_write_lock(name, owner=redlatch.EACH).read_lock
     mine = await readers.lock()
-    theirs: aio.Hold = await elsewhere(readers.lock)
+    theirs: aio.Hold = await in_a_task(readers.lock)
     await asyncio.shield(readers.release())
     assert (mine.remaining > 0, theirs.remaining > 0) == (False, True)
     await theirs.release()
 
 
-async def test_a_caller_that_missed_releases_what_a_task_that_is_done_took_afterwards(
+async def test_a_caller_that_missed_releases_a_later_hold_of_a_task_that_is_done(
     aio_client: AsyncClient, name: str
 ) -> None:
     lock = aio_client.lock(name)
-    before: aio.Hold = await elsewhere(aio_client.lock(name).lock)
+    before: aio.Hold = await in_a_task(aio_client.lock(name).lock)
     assert await lock.try_lock() is None
     await before.release()
 
     async def child() -> None:
         await lock.lock()
 
-    # The object of the task lives on.
+    # The test keeps the object of the task that is done.
     task = asyncio.create_task(child())
     await task
     await lock.release()
@@ -230,7 +219,7 @@ async def test_a_caller_that_missed_releases_what_a_task_that_is_done_took_after
 
 
 @pytest.mark.parametrize("member", ["lock", "try_lock", "acquire", "unlock", "release"])
-async def test_what_is_told_its_caller_is_a_coroutine_function_like_others(
+async def test_a_method_that_knows_its_caller_is_a_coroutine_function_like_others(
     aio_client: AsyncClient, name: str, member: str
 ) -> None:
     bound = getattr(aio_client.lock(name), member)
