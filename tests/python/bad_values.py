@@ -1,4 +1,4 @@
-"""Values that no parameter of the public functions takes, by the parameter's name."""
+"""Bad values for the parameters of the public functions, by the name of the parameter."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SECONDS: list[Any] = [
 TEXTS: list[Any] = [5, 5.0, b"bytes", ["list"], object(), "lone \udc80 surrogate"]
 NAMES: list[Any] = [None, *TEXTS, "", "x" * 10_000_000, "ä" * 40_000]
 NUMBERS: list[Any] = [None, 1.0, float("nan"), float("inf"), "1", b"1", True, [1], 2**70, -(2**70), object()]
-# How many permits to take, give or set; `add_permits` takes some away if it is negative.
+# How many permits to take, give or set. A negative count is bad except for `add_permits`.
 COUNTS: list[Any] = [*NUMBERS, -1, 2**62]
 OWNERS: list[Any] = [-1, 2**40, 2**70, 1.0, float("nan"), True, "me", b"me"]
 IDS: list[Any] = [None, 5, b"0" * 32, "", "0" * 31, "0" * 33, "z" * 32, "x" * 10_000_000, object()]
@@ -45,7 +45,7 @@ def _generator() -> Iterator[None]:
 FUNCTIONS: list[Any] = [None, 5, "name", b"name", _coroutine, _generator, object()]
 PATHS: list[Any] = [5, 5.0, b"/bytes", "/no/such/file.pem", "nul\0", "x" * 10_000_000, object()]
 
-#: By the name of the parameter; what a function means otherwise by one, its own row says.
+#: The bad values by parameter. A row of `public_rows` replaces them if its function means something else by the name.
 BAD: dict[str, list[Any]] = {
     "additional_time": SECONDS,
     "backoff": [5, "soon", b"soon", object(), *([value] for value in SECONDS)],
@@ -80,7 +80,7 @@ BAD: dict[str, list[Any]] = {
     "wait": SECONDS,
     "watchdog": [*SECONDS, 0, 0.01],
 }
-#: Where anything is true or false, or is what Python gives at the end of a block.
+#: Parameters that take every value: as true or false, or as Python's arguments at the end of a block.
 TAKES_ALL = {
     "at",
     "blocking",
@@ -95,6 +95,6 @@ TAKES_ALL = {
 
 
 def shown(value: object) -> str:
-    """How a test calls it."""
+    """The value as a test shows it."""
     text = repr(value)
     return text.split(" at 0x")[0] if len(text) < 60 else f"{text[:20]}…"

@@ -1,4 +1,4 @@
-"""What is for asyncio, called as if it were not: every call runs in one task of a loop in a thread of its own."""
+"""Blocking calls of objects for asyncio: every call runs in one task of a loop, in a thread of its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 
 class Loop:
-    """The thread, and its task."""
+    """The thread with the loop, and its one task."""
 
     def __init__(self) -> None:
         self._thread = threading.Thread(target=asyncio.run, args=[self._work()])
@@ -20,7 +20,7 @@ class Loop:
         self._calls = self._started.result(20)
 
     def call(self, function: Callable[[], Any]) -> Any:
-        """What it returns, or what its coroutine does."""
+        """Calls a function in the task and returns its result, or the result of its coroutine."""
         done: Future[Any] = Future()
         self._loop.call_soon_threadsafe(self._calls.put_nowait, (function, done))
         return done.result(60)
@@ -43,10 +43,11 @@ class Loop:
 
 
 class Blocking:
-    """An object of `redlatch.aio`, and what it gives."""
+    """An object of `redlatch.aio` whose methods block. The objects that they return are such objects, too."""
 
     def __init__(self, loop: Loop, of: Any) -> None:
-        self._loop, self._of = loop, of
+        self._loop = loop
+        self._of = of
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._of, name)

@@ -1,4 +1,4 @@
-"""What the tests share: one private server, a client and a lock name for each test, another thread."""
+"""Fixtures of all tests: one private server, a client and a lock name for each test, another thread."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from view import View
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Runs a test that is a coroutine function, in the loop of the fixture `every_loop` where it asks for that."""
+    """Runs a test that is a coroutine function, in the loop of the fixture `every_loop` if the test has that."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     given = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
@@ -31,7 +31,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 @pytest.fixture(params=list(LOOPS))
 def every_loop(request: pytest.FixtureRequest) -> Loop:
-    """Has the test run in a loop of asyncio's own and in one of uvloop's."""
+    """Runs the test twice: in a loop of asyncio and in one of uvloop."""
     return LOOPS[request.param]
 
 
@@ -64,14 +64,14 @@ def client(server: Server) -> Iterator[redlatch.Client]:
 
 @pytest.fixture
 def stranger(server: Server) -> Iterator[redlatch.Client]:
-    """Another client of the same server, as another process would have."""
+    """Another client of the same server, like the client of another process."""
     with redlatch.connect(server.url) as client:
         yield client
 
 
 @pytest.fixture
 def aio_client(server: Server) -> Iterator[aio.AsyncClient]:
-    """One for asyncio, which is another client, too."""
+    """A client for asyncio. It is a third client of the same server."""
     client = aio.connect(server.url)
     yield client
     loops.run(client.close())
@@ -79,7 +79,7 @@ def aio_client(server: Server) -> Iterator[aio.AsyncClient]:
 
 @pytest.fixture
 def name() -> str:
-    """A lock name that no other test has."""
+    """A lock name of this test alone."""
     return f"test:{uuid.uuid4()}"
 
 

@@ -1,4 +1,4 @@
-"""Waiting for what must come about."""
+"""Waits for events that must happen, with a limit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def until(look: Callable[[], T | None], what: str, *, within: float = 15) -> T:
-    """Returns the first answer of `look` that is not None, or fails when there is none `within` seconds."""
+    """Returns the first answer of `look` that is not None. Fails if `look` gives none `within` seconds."""
     end = time.monotonic() + within
     while (answer := look()) is None:
         assert time.monotonic() < end, f"waited {within} s in vain for {what}"
@@ -18,5 +18,5 @@ def until(look: Callable[[], T | None], what: str, *, within: float = 15) -> T:
 
 
 def until_true(look: Callable[[], bool], what: str, *, within: float = 15) -> None:
-    """Returns once `look` answers True."""
+    """Returns as soon as `look` answers True. Fails if it does not `within` seconds."""
     until(lambda: look() or None, what, within=within)

@@ -1,4 +1,4 @@
-"""Running something in a forked child."""
+"""Runs a function in a forked child."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Callable
 
 
 def in_a_fork(work: Callable[[], object]) -> str:
-    """Forks, runs `work` in the child and returns what it returned, as text; fails with its traceback."""
+    """Forks, runs `work` in the child and returns its result as text. Fails with the child's traceback."""
     reader, writer = os.pipe()
     with warnings.catch_warnings():
-        # Python warns of forks beside threads from 3.12 on; that they work is the promise under test.
+        # From 3.12 on Python warns of a fork in a process with threads. The tests are about such forks.
         warnings.simplefilter("ignore", DeprecationWarning)
         pid = os.fork()
     if pid == 0:
-        # A child that hangs is ended by this, and fails the test.
+        # The alarm ends a child that hangs, and the test fails.
         signal.alarm(30)
         status = 1
         try:

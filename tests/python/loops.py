@@ -1,4 +1,4 @@
-"""Event loops for tests."""
+"""Runs coroutines of tests in event loops."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOOPS: dict[str, Loop] = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.ne
 
 
 def run(main: Coroutine[Any, Any, T], make: Loop = asyncio.new_event_loop) -> T:
-    """Runs a coroutine to its end, which is to come within a minute, in a loop of its own."""
+    """Runs a coroutine to its end, in a new loop. Fails if that takes more than a minute."""
     loop = make()
     try:
         return loop.run_until_complete(asyncio.wait_for(main, 60))
@@ -36,7 +36,7 @@ async def _end() -> None:
 
 
 async def until(look: Callable[[], Coroutine[Any, Any, bool]], what: str) -> None:
-    """Returns once `look` answers True."""
+    """Returns as soon as `look` answers True. Fails if it does not within 15 s."""
     end = asyncio.get_running_loop().time() + 15
     while not await look():
         assert asyncio.get_running_loop().time() < end, f"waited 15 s in vain for {what}"

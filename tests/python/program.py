@@ -1,4 +1,4 @@
-"""Programs of their own."""
+"""Runs programs of tests in processes of their own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 
 def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs a program to its end, which is to come within a minute."""
-    # Python warns of forks beside threads from 3.12 on.
+    """Runs the text of a program to its end. Fails if that takes more than a minute."""
+    # From 3.12 on Python warns of a fork in a process with threads.
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program, *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

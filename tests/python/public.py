@@ -1,4 +1,4 @@
-"""The public functions of the package, as a test finds them by itself."""
+"""Finds the public functions of the package."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import redlatch
 import redlatch.compat.redis_py
 import redlatch.testing
 
-#: The modules that users import from.
+#: The modules that users import.
 MODULES = (redlatch, redlatch.compat.redis_py, redlatch.testing)
 
 _SPECIAL = ("__call__", "__enter__", "__exit__")
 
 
 def functions() -> dict[str, Callable[..., Any]]:
-    """Every one by its name, `Class.method` or `function`; what is outside `redlatch` has its module before it."""
+    """All of them by name, `Class.method` or `function`, behind the name of the module if that is not `redlatch`."""
     return {name: function for module in MODULES for name, function in _of(module)}
 
 
 def parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """What a caller of it may give, the object itself apart."""
+    """The parameters of a function without `self`."""
     given = inspect.signature(function).parameters.values()
     return [parameter for parameter in given if parameter.name != "self"]
 
@@ -33,7 +33,8 @@ def parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
 def _of(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
     before = module.__name__.removeprefix("redlatch").removeprefix(".")
     for name in module.__all__:
-        thing, title = getattr(module, name), f"{before}.{name}" if before else name
+        thing = getattr(module, name)
+        title = f"{before}.{name}" if before else name
         if inspect.isclass(thing):
             if not issubclass(thing, Exception):
                 yield from ((f"{title}.{method}", function) for method, function in _methods(thing))
@@ -42,9 +43,9 @@ def _of(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def _methods(of: type) -> Iterator[tuple[str, Callable[..., Any]]]:
-    # Most objects come from a call; the others say so by what they are.
+    # A program gets most objects from a call. It makes records and the locks of `compat` by their class.
     if hasattr(of, "_fields"):
-        yield "__init__", of  # a record is made by its class
+        yield "__init__", of
         return
     made = ("__init__",) if dataclasses.is_dataclass(of) or of.__module__.startswith("redlatch.compat") else ()
     for base in itertools.takewhile(lambda base: base is of or base not in _shown(), of.__mro__):
@@ -55,5 +56,5 @@ def _methods(of: type) -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def _shown() -> list[type]:
-    """The classes that users see; what a class has of them is theirs."""
+    """The classes that users see. A method that a class inherits from one of them belongs to that one."""
     return [thing for module in MODULES for name in module.__all__ if inspect.isclass(thing := getattr(module, name))]

@@ -1,4 +1,4 @@
-"""A row for each public function: how it is called when nothing is wrong, and what goes for it alone."""
+"""A row for each public function: a good call of it, and its own bad values and errors."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from bad_values import COUNTS, IDS, NUMBERS, PATHS, SECONDS
 
 
 class World:
-    """A client and one of everything that it gives; every name begins with `name`."""
+    """A client, and one object of every kind that a client gives. Every name begins with `name`."""
 
     def __init__(self, url: str, name: str) -> None:
-        self.url, self.name = url, name
+        self.url = url
+        self.name = name
         self.client = redlatch.connect(url)
         self.lock = self.client.get_lock(name)
         self.fenced = self.client.get_fenced_lock(name)
@@ -36,18 +37,18 @@ class World:
 
 @dataclass(frozen=True)
 class Row:
-    #: The function, of a world.
+    #: Gets the function from a world.
     call: Callable[[World], Callable[..., object]]
-    #: Arguments with which it does what it is for, and waits for nothing.
+    #: Arguments with which it succeeds without a wait.
     good: Mapping[str, Any] = field(default_factory=dict)
-    #: Values that this function does not take, where they are not those of the parameter's name.
+    #: Its own bad values, in the place of those of `bad_values`.
     bad: Mapping[str, list[Any]] = field(default_factory=dict)
-    #: The positional arguments that a parameter of many stands for.
+    #: The name of the parameter that takes any number of positional arguments.
     many: str | None = None
-    #: What else than a RedlatchError it raises for bad values, by the contract that it keeps.
+    #: The errors for bad values that are no RedlatchError, for example those of `threading.RLock`.
     raises: tuple[type[Exception], ...] = ()
-    #: Whether it asks the server, and so cannot be called of a closed client.
-    asks: bool = True
+    #: It asks the server, so a closed client refuses it.
+    needs_server: bool = True
 
 
 def _used(hold: object) -> None:
@@ -56,7 +57,7 @@ def _used(hold: object) -> None:
 
 
 def _getting(kind: str, then: str = "try_lock") -> Row:
-    """What only makes an object: a name that is too long, or a lease too short, is refused when it is used."""
+    """A function that only makes an object. The first use of the object refuses a long name or a short lease."""
 
     def call(world: World) -> Callable[..., object]:
         return lambda **given: _used(getattr(getattr(world.client, kind)(**given), then)())
@@ -65,7 +66,7 @@ def _getting(kind: str, then: str = "try_lock") -> Row:
 
 
 def _permitting(kind: str) -> Row:
-    """None leaves the number of permits to another caller."""
+    """A function that makes a semaphore. Unlike other counts, `permits=None` is good here."""
     return replace(
         _getting(kind, "available_permits"), bad={"permits": [0, *(value for value in COUNTS if value is not None)]}
     )
@@ -89,15 +90,15 @@ def _block(thing: Callable[[World], Any]) -> Row:
     return Row(call)
 
 
-def _of(name: str, thing: Callable[[World], Any], *, asks: bool = True, **good: Any) -> Row:
-    return Row(lambda world: getattr(thing(world), name), good, asks=asks)
+def _of(name: str, thing: Callable[[World], Any], *, needs_server: bool = True, **good: Any) -> Row:
+    return Row(lambda world: getattr(thing(world), name), good, needs_server=needs_server)
 
 
 def _policy(kind: Callable[..., Any], replicas: list[int]) -> Row:
     def call(_: World) -> Callable[..., object]:
         return lambda **given: redlatch.connect("redis://localhost", sync=kind(**given))
 
-    return Row(call, bad={"replicas": [*NUMBERS, *replicas], "within": [*SECONDS, 0, 31]}, asks=False)
+    return Row(call, bad={"replicas": [*NUMBERS, *replicas], "within": [*SECONDS, 0, 31]}, needs_server=False)
 
 
 def _read_write(world: World) -> Callable[..., object]:
@@ -160,10 +161,10 @@ ROWS: dict[str, Row] = {
     "Client.get_multi_lock": _grouping("get_multi_lock"),
     "Client.get_red_lock": _grouping("get_red_lock"),
     "Client.ping": _of("ping", _client),
-    "Client.close": _of("close", _client, asks=False),
-    "Client.set_credentials": Row(lambda w: w.client.set_credentials, {"password": ""}, asks=False),
-    "Client.__enter__": _of("__enter__", _client, asks=False),
-    "Client.__exit__": Row(lambda w: lambda: w.client.__exit__(None, None, None), asks=False),
+    "Client.close": _of("close", _client, needs_server=False),
+    "Client.set_credentials": Row(lambda w: w.client.set_credentials, {"password": ""}, needs_server=False),
+    "Client.__enter__": _of("__enter__", _client, needs_server=False),
+    "Client.__exit__": Row(lambda w: lambda: w.client.__exit__(None, None, None), needs_server=False),
     "Lock.lock": _of("lock", _lock, wait=0),
     "Lock.try_lock": _of("try_lock", _lock),
     "Lock.unlock": _of("unlock", lambda w: w.held),
@@ -180,15 +181,15 @@ ROWS: dict[str, Row] = {
         {"timeout": [None, 0, -2, float("nan"), float("inf"), "5", True, 5j]},
         raises=(TypeError, ValueError, OverflowError),
     ),
-    "Lock.__call__": Row(lambda w: lambda function: w.lock(function), {"function": len}, asks=False),
+    "Lock.__call__": Row(lambda w: lambda function: w.lock(function), {"function": len}, needs_server=False),
     "Lock.__enter__": _block(_lock),
     "Lock.__exit__": _block(_lock),
     "FencedLock.get_token": _of("get_token", lambda w: w.fenced),
-    "Hold.on_lost": _of("on_lost", _hold, asks=False, callback=print),
-    "Hold.wait_lost": _of("wait_lost", _hold, asks=False, wait=0),
+    "Hold.on_lost": _of("on_lost", _hold, needs_server=False, callback=print),
+    "Hold.wait_lost": _of("wait_lost", _hold, needs_server=False, wait=0),
     "Hold.ensure": _of("ensure", _hold),
     "Hold.release": _of("release", _hold),
-    "Hold.__enter__": _of("__enter__", _hold, asks=False),
+    "Hold.__enter__": _of("__enter__", _hold, needs_server=False),
     "Hold.__exit__": _block(_hold),
     "Semaphore.try_set_permits": _of("try_set_permits", _semaphore, permits=5),
     "Semaphore.add_permits": Row(lambda w: w.semaphore.add_permits, {"permits": 1}, {"permits": NUMBERS}),
@@ -217,7 +218,7 @@ ROWS: dict[str, Row] = {
     "PermitExpirableSemaphore.lease_time": _of("lease_time", _permits, permit="0" * 32),
     "PermitExpirableSemaphore.delete": _of("delete", _permits),
     "Permit.release": _of("release", lambda w: w.permit),
-    "Permit.__enter__": _of("__enter__", lambda w: w.permit, asks=False),
+    "Permit.__enter__": _of("__enter__", lambda w: w.permit, needs_server=False),
     "Permit.__exit__": _block(lambda w: w.permit),
     "CountDownLatch.try_set_count": _of("try_set_count", _latch, count=2),
     "CountDownLatch.count_down": _of("count_down", _latch),
@@ -227,14 +228,14 @@ ROWS: dict[str, Row] = {
     "Tls.__init__": Row(
         lambda w: lambda **given: redlatch.connect("rediss://localhost", tls=redlatch.Tls(**given)),
         bad={"ca": PATHS, "cert": PATHS, "key": PATHS, "verify": [None, 5, "", "half", b"full"]},
-        asks=False,
+        needs_server=False,
     ),
     "Wait.__init__": _policy(redlatch.Wait, [0, -1, 1001]),
     "WaitAof.__init__": _policy(redlatch.WaitAof, [-1, 1001]),
-    "connect": Row(lambda w: redlatch.connect, asks=False),
+    "connect": Row(lambda w: redlatch.connect, needs_server=False),
     "red_lock": Row(
         lambda w: lambda **given: _used(redlatch.red_lock(**{"urls": [w.url], "name": w.name, **given}).try_lock()),
-        asks=False,
+        needs_server=False,
     ),
     "compat.redis_py.Lock.__init__": _LOCK_MAKER,
     "compat.redis_py.Lock.acquire": Row(lambda w: w.their_free.acquire, bad={"token": ["test", b"test", 5]}),
@@ -245,8 +246,10 @@ ROWS: dict[str, Row] = {
     "compat.redis_py.Lock.owned": _of("owned", _theirs),
     "compat.redis_py.Lock.__enter__": _block(_free),
     "compat.redis_py.Lock.__exit__": _block(_free),
-    "testing.server": Row(lambda w: lambda **given: redlatch.testing.server(**given).close(), asks=False),
-    "testing.Server.close": Row(lambda w: redlatch.testing.server().close, asks=False),
-    "testing.Server.__enter__": Row(lambda w: redlatch.testing.server().__enter__, asks=False),
-    "testing.Server.__exit__": Row(lambda w: lambda: redlatch.testing.server().__exit__(None, None, None), asks=False),
+    "testing.server": Row(lambda w: lambda **given: redlatch.testing.server(**given).close(), needs_server=False),
+    "testing.Server.close": Row(lambda w: redlatch.testing.server().close, needs_server=False),
+    "testing.Server.__enter__": Row(lambda w: redlatch.testing.server().__enter__, needs_server=False),
+    "testing.Server.__exit__": Row(
+        lambda w: lambda: redlatch.testing.server().__exit__(None, None, None), needs_server=False
+    ),
 }

@@ -1,4 +1,4 @@
-"""Web programs under real servers, and many requests to them at once."""
+"""Runs web programs under real servers, and sends many requests to them at the same time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eventually import until_true
 from servers import Server, free_port
 from view import View
 
-#: What every site begins with: its clients, and how many callers are inside at once, in all of its processes.
+#: The beginning of every site: its clients, and a count of the callers inside a block, in all of its processes.
 PRELUDE = '''
 import asyncio, fcntl, os, threading, time
 import redlatch
@@ -29,7 +29,7 @@ def lock(name, wait=PATIENCE):
     return getattr(client, os.environ["LOCK"])(f"{NAME}:{name}", wait=wait)
 
 class Inside:
-    """Counts who is inside, in a file: `inside most`."""
+    """Counts the callers inside, in a file: `inside most`."""
 
     def __enter__(self):
         self.change(1)
@@ -48,10 +48,13 @@ class Inside:
 
 
 class Site:
-    """A running program, and what its requests leave."""
+    """A running web program, its locks and its count of callers."""
 
     def __init__(self, port: int, view: View, name: str, counter: Path) -> None:
-        self._port, self._view, self._name, self._counter = port, view, name, counter
+        self._port = port
+        self._view = view
+        self._name = name
+        self._counter = counter
 
     def get(self, path: str) -> tuple[int, str]:
         """The status and the text of one answer."""
@@ -64,7 +67,7 @@ class Site:
             connection.close()
 
     def get_all(self, paths: Iterable[str]) -> list[tuple[int, str]]:
-        """All of them at once."""
+        """The answers to requests that are sent at the same time."""
         each = list(paths)
         with ThreadPoolExecutor(len(each)) as pool:
             return list(pool.map(self.get, each))
@@ -82,7 +85,7 @@ class Site:
         return sorted(map(str, keys))
 
     def keys_left(self) -> int:
-        """How many locks stay held: a server gives back what a request took just after it has answered."""
+        """How many locks stay held. A server releases the locks of a request shortly after its answer."""
         try:
             until_true(lambda: not self.keys(), "locks that are given back", within=20)
         except AssertionError:
@@ -90,14 +93,15 @@ class Site:
         return 0
 
     def most_inside(self) -> int:
-        """How many callers were inside at once."""
+        """The largest number of callers that were inside at the same time."""
         return int(self._counter.read_text().split()[1])
 
 
 @contextmanager
 def running(folder: Path, server: Server, name: str, lock: str, text: str, *command: str) -> Iterator[Site]:
-    """A program `site_.py` in `folder`, under the server that `command` starts as a module; `{port}` is its port."""
-    port, counter = free_port(), folder / "counter"
+    """Runs `text` as `site_.py` in `folder`, under a web server. `command` is the server's module and its arguments."""
+    port = free_port()
+    counter = folder / "counter"
     counter.write_text("0 0")
     (folder / "site_.py").write_text(PRELUDE + text)
     environment = {**os.environ, "URL": server.url, "NAME": name, "LOCK": lock, "COUNTER": str(counter)}

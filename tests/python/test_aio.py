@@ -53,7 +53,7 @@ async def test_every_task_is_an_owner_of_its_own(aio_client: AsyncClient, name: 
 
     async with lock:
         assert await lock.is_held_by_current_thread()
-        # A task inherits the context of the one that starts it, and holds nothing by that.
+        # A task inherits the context of the task that starts it, but not its holds.
         assert await asyncio.create_task(other()) == (False, None)
         assert await contextvars.copy_context().run(asyncio.create_task, other()) == (False, None)
 
@@ -112,7 +112,7 @@ async def test_a_block_is_never_entered_without_the_lock(aio_client: AsyncClient
     assert not entered
 
 
-async def test_errors_of_the_release_never_hide_those_of_the_body(
+async def test_an_error_of_the_release_never_hides_one_of_the_body(
     aio_client: AsyncClient, view: View, name: str
 ) -> None:
     lock = aio_client.get_lock(name)
@@ -141,7 +141,7 @@ async def test_blocks_of_generators_may_end_in_any_order(aio_client: AsyncClient
     assert not await b.is_locked()
 
 
-async def test_a_block_that_ends_in_another_task_releases_what_it_took(aio_client: AsyncClient, name: str) -> None:
+async def test_a_block_that_ends_in_another_task_releases_its_hold(aio_client: AsyncClient, name: str) -> None:
     lock = aio_client.get_lock(name)
     await lock.__aenter__()
 
@@ -154,7 +154,7 @@ async def test_a_block_that_ends_in_another_task_releases_what_it_took(aio_clien
         await leave()
 
 
-async def test_the_contract_of_rlock_as_coroutines(aio_client: AsyncClient, name: str) -> None:
+async def test_a_lock_of_asyncio_keeps_the_contract_of_rlock(aio_client: AsyncClient, name: str) -> None:
     lock = aio_client.get_lock(name)
     assert await lock.acquire()
     assert await lock.acquire(timeout=1)
@@ -168,7 +168,7 @@ async def test_the_contract_of_rlock_as_coroutines(aio_client: AsyncClient, name
         await lock.acquire(False, 1)
 
 
-async def test_what_is_asked_is_answered(aio_client: AsyncClient, client: Client, name: str) -> None:
+async def test_a_lock_answers_questions_about_its_state(aio_client: AsyncClient, client: Client, name: str) -> None:
     lock = aio_client.get_lock(name)
     assert await lock.remain_time_to_live() is None
     hold = await lock.lock(lease=20)
@@ -210,7 +210,7 @@ async def test_a_decorating_lock_is_named_by_the_arguments_of_each_call(aio_clie
         async def nothing() -> None: ...
 
 
-async def test_what_would_run_without_the_lock_is_not_decorated(aio_client: AsyncClient, name: str) -> None:
+async def test_a_function_that_would_run_without_the_lock_is_not_decorated(aio_client: AsyncClient, name: str) -> None:
     async def generator() -> AsyncIterator[None]:
         yield
 
@@ -221,7 +221,7 @@ async def test_what_would_run_without_the_lock_is_not_decorated(aio_client: Asyn
         aio_client.get_lock(name)(5)  # type: ignore[type-var]
 
 
-async def test_a_task_that_blocks_its_loop_does_not_keep_back_what_others_asked_for(
+async def test_a_task_that_blocks_its_loop_does_not_keep_back_requests_of_other_tasks(
     aio_client: AsyncClient, client: Client, name: str
 ) -> None:
     async def release(lock: str) -> None:

@@ -1,4 +1,4 @@
-"""The same bad values as `test_public_bad_input`, given to the functions of `redlatch.aio`."""
+"""The functions of `redlatch.aio` refuse the same bad values as those of `test_public_bad_input`."""
 
 from __future__ import annotations
 
@@ -19,19 +19,22 @@ from test_public_bad_input import bad_values, check, contents
 from view import View
 
 FUNCTIONS = functions()
-# Others are functions, or take other functions than a lock without asyncio does.
+# Functions outside of a class have a test below. `Lock.__call__` and `Hold.on_lost` take other callables in asyncio.
 METHODS = [
     name for name in ROWS if name.count(".") == 1 and name not in ("Tls.__init__", "Lock.__call__", "Hold.on_lost")
 ]
 
 
 class AioWorld(World):
-    """The same, of `redlatch.aio`."""
+    """The same objects of `redlatch.aio`, with methods that block."""
 
     def __init__(self, url: str, name: str) -> None:
-        self.url, self.name, self.loop = url, name, Loop()
+        self.url = url
+        self.name = name
+        self.loop = Loop()
         self.client = client = Blocking(self.loop, aio.connect(url))  # type: ignore[assignment]
-        self.lock, self.fenced = client.get_lock(name), client.get_fenced_lock(name)
+        self.lock = client.get_lock(name)
+        self.fenced = client.get_fenced_lock(name)
         self.held = client.get_lock(f"{name}:held", lease=60)
         self.hold = self.held.lock()
         self.semaphore = client.get_semaphore(f"{name}:semaphore")
@@ -64,7 +67,7 @@ def test_bad_values_are_refused_and_change_nothing(world: AioWorld, view: View, 
     assert contents(view, world.name) == before
 
 
-@pytest.mark.parametrize("function", [name for name in METHODS if ROWS[name].asks])
+@pytest.mark.parametrize("function", [name for name in METHODS if ROWS[name].needs_server])
 def test_a_closed_client_refuses(world: AioWorld, function: str) -> None:
     row = ROWS[function]
     call = row.call(world)

@@ -1,4 +1,4 @@
-"""Cancelling a call at any moment leaves nothing behind: no lock, no permit, no place in line, no subscription."""
+"""A call that is cancelled at any moment leaves nothing behind: no lock, permit, place in line or subscription."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def beside_a_loaded_machine() -> AbstractContextManager[None]:
 
 
 async def cancel_at_random(works: list[Callable[[], Any]]) -> int:
-    """Starts each work again and again and cancels it at a random moment; returns how many ended before that."""
+    """Starts the works again and again and cancels each at a random moment. Returns how many had ended before."""
     ended = 0
     for _ in range(ROUNDS):
         task = asyncio.create_task(random.choice(works)())
@@ -43,7 +43,7 @@ async def cancel_at_random(works: list[Callable[[], Any]]) -> int:
 
 
 def ways(lock: aio.Lock) -> list[Callable[[], Any]]:
-    """The ways to have a lock for a while."""
+    """The ways to hold a lock for a while."""
 
     async def enter() -> None:
         async with lock:
@@ -75,7 +75,9 @@ LOCKS = ["get_lock", "get_fair_lock", "get_fenced_lock", "get_spin_lock", "get_t
 
 @pytest.mark.parametrize("contended", [False, True], ids=["alone", "in line"])
 @pytest.mark.parametrize("get", LOCKS)
-async def test_a_lock(own_server: Server, name: str, get: str, contended: bool) -> None:
+async def test_cancelled_acquires_of_a_lock_leave_nothing(
+    own_server: Server, name: str, get: str, contended: bool
+) -> None:
     stop = False
 
     async def contend(lock: aio.Lock) -> None:
@@ -92,23 +94,24 @@ async def test_a_lock(own_server: Server, name: str, get: str, contended: bool) 
         await cancel_at_random(works)
         stop = True
         await asyncio.gather(*rivals)
-        # The clients live, and renew what they hold.
+        # The clients are open, so a hold that was left would be renewed.
         with own_server.view() as view:
 
             async def is_empty() -> bool:
-                # Tokens grow for ever.
+                # The key of a fencing token stays for ever.
                 left = [key for key in cast("list[str]", view("KEYS", f"*{name}*")) if "token" not in key]
                 return not left and view.listeners(name) == 0
 
             await until(is_empty, "a server without a trace")
-            # Something may have been on its way to the server just then: it goes back as well.
+            # A request may have been on its way to the server at that moment. Its lock is released as well.
             async with lock:
                 pass
             await until(is_empty, "a server without a trace")
 
 
-async def test_permits(aio_client: AsyncClient, name: str) -> None:
-    semaphore, with_ids = aio_client.get_semaphore(name), aio_client.get_permit_expirable_semaphore(f"{name}:ids")
+async def test_cancelled_acquires_of_permits_leave_nothing(aio_client: AsyncClient, name: str) -> None:
+    semaphore = aio_client.get_semaphore(name)
+    with_ids = aio_client.get_permit_expirable_semaphore(f"{name}:ids")
     await semaphore.try_set_permits(2)
     await with_ids.try_set_permits(2)
 
@@ -135,7 +138,7 @@ async def test_permits(aio_client: AsyncClient, name: str) -> None:
     await until(are_all_there, "all permits")
 
 
-async def test_locks_of_several(aio_client: AsyncClient, name: str) -> None:
+async def test_cancelled_acquires_of_a_multi_lock_leave_nothing(aio_client: AsyncClient, name: str) -> None:
     locks = [aio_client.get_lock(f"{name}{i}") for i in range(3)]
 
     async def all_of_them() -> None:

@@ -1,4 +1,4 @@
-"""Loops: several of them, closed ones, those of a parent, and none at all."""
+"""Event loops: several of them, closed ones, the loop of a parent process, and no loop."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_call_that_waits_in_a_closed_loop_leaves_nothing(
 
 
 @pytest.mark.parametrize("kept", [False, True], ids=["dropped task", "kept task"])
-def test_what_comes_to_a_closed_loop_is_given_back(
+def test_a_lock_that_arrives_at_a_closed_loop_is_released(
     every_loop: Loop, aio_client: AsyncClient, client: Client, name: str, kept: bool
 ) -> None:
     async def a_little() -> None:
@@ -97,10 +97,10 @@ def test_what_comes_to_a_closed_loop_is_given_back(
 
 
 def close_under(make: Loop, call: Any, until: Coroutine[Any, Any, object]) -> asyncio.Task[Any]:
-    """Begins a call in a loop, closes that under it, and returns its task."""
+    """Begins a call in a loop, closes the loop while the call runs, and returns the task."""
     loop = make()
     task: asyncio.Task[Any] = loop.create_task(call)
-    # Python says that a task was destroyed, which is what this is about.
+    # Python would report the destroyed task, which the tests destroy on purpose.
     task._log_destroy_pending = False  # type: ignore[attr-defined]
     loop.run_until_complete(until)
     loop.close()
@@ -121,7 +121,7 @@ def test_a_callback_of_a_closed_loop_is_not_called(aio_client: AsyncClient, view
     assert told == []
 
 
-async def test_a_closed_client_ends_what_waits(server: Server, client: Client, name: str) -> None:
+async def test_a_closed_client_ends_the_waits_of_tasks(server: Server, client: Client, name: str) -> None:
     mine = aio.connect(server.url)
     with client.get_lock(name, owner=1):
         waiting = asyncio.create_task(mine.get_lock(name).lock())
@@ -139,7 +139,7 @@ async def test_a_closed_client_ends_what_waits(server: Server, client: Client, n
     await mine.close()
 
 
-def test_without_a_loop_a_call_says_what_it_needs(aio_client: AsyncClient, name: str) -> None:
+def test_without_a_loop_a_call_raises_an_error_that_names_the_loop(aio_client: AsyncClient, name: str) -> None:
     lock = aio_client.get_lock(name)
     for call in (lock.lock, lock.is_locked, lock.unlock, aio_client.ping, aio_client.get_lock(name, owner=1).lock):
         coroutine = call()
@@ -147,7 +147,7 @@ def test_without_a_loop_a_call_says_what_it_needs(aio_client: AsyncClient, name:
             coroutine.send(None)
 
 
-def test_under_trio_a_call_says_what_it_needs(aio_client: AsyncClient, view: View, name: str) -> None:
+def test_under_trio_a_call_raises_an_error_that_names_asyncio(aio_client: AsyncClient, view: View, name: str) -> None:
     async def main() -> None:
         async with aio_client.get_lock(name):
             pass
@@ -213,7 +213,7 @@ def test_a_forked_child_has_loops_of_its_own(aio_client: AsyncClient, client: Cl
     assert not client.get_lock(name).is_locked()
 
 
-def test_the_end_of_the_program_gives_back_what_tasks_hold(server: Server, client: Client, name: str) -> None:
+def test_the_end_of_the_program_releases_the_holds_of_tasks(server: Server, client: Client, name: str) -> None:
     program = (
         "import asyncio, sys, redlatch.aio\n"
         "async def main():\n"
@@ -226,7 +226,8 @@ def test_the_end_of_the_program_gives_back_what_tasks_hold(server: Server, clien
 
 def test_loops_come_and_go_without_descriptors_left(aio_client: AsyncClient) -> None:
     loops.run(aio_client.ping())
-    before, threads = len(os.listdir("/proc/self/fd")), threading.active_count()
+    before = len(os.listdir("/proc/self/fd"))
+    threads = threading.active_count()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for _ in range(20):

@@ -1,4 +1,4 @@
-"""A task is told that its hold was lost."""
+"""Tasks learn that their holds were lost."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ async def test_a_function_is_called_in_the_loop(aio_client: AsyncClient, view: V
     hold = await aio_client.get_lock(name).lock()
     hold.on_lost(lambda *loss: told.put_nowait((*loss, asyncio.get_running_loop())))
     view("DEL", name)
-    who, loss, where = await asyncio.wait_for(told.get(), 20)
-    assert who is hold
-    assert where is asyncio.get_running_loop()
+    lost, loss, loop = await asyncio.wait_for(told.get(), 20)
+    assert lost is hold
+    assert loop is asyncio.get_running_loop()
     assert isinstance(loss, redlatch.LockLostError)
     assert (loss.reason, hold.lost_reason) == ("deleted", "deleted")
     with pytest.raises(redlatch.LockLostError):
@@ -40,11 +40,11 @@ async def test_a_coroutine_function_runs_as_a_task(aio_client: AsyncClient, view
     hold = await aio_client.get_lock(name).lock()
     view("DEL", name)
     assert await hold.wait_lost(20)
-    hold.on_lost(tell)  # It is lost already.
+    hold.on_lost(tell)  # the hold is lost already
     await asyncio.wait_for(told.wait(), 20)
 
 
-async def test_a_loss_cancels_who_wants_that(aio_client: AsyncClient, view: View, name: str) -> None:
+async def test_a_callback_may_cancel_its_task_at_a_loss(aio_client: AsyncClient, view: View, name: str) -> None:
     async def work() -> None:
         async with aio_client.get_lock(name) as hold:
             this = asyncio.current_task()
@@ -57,7 +57,7 @@ async def test_a_loss_cancels_who_wants_that(aio_client: AsyncClient, view: View
         await asyncio.create_task(work())
 
 
-async def test_nobody_is_told_of_a_release(aio_client: AsyncClient, name: str) -> None:
+async def test_a_release_calls_no_callback(aio_client: AsyncClient, name: str) -> None:
     told: list[object] = []
     hold = await aio_client.get_lock(name).lock()
     hold.on_lost(lambda *loss: told.append(loss))
@@ -82,7 +82,7 @@ async def test_a_wait_for_a_loss_ends_in_time_or_cancelled(aio_client: AsyncClie
         hold.ensure()
 
 
-async def test_what_a_callback_raises_goes_to_the_loop(aio_client: AsyncClient, view: View, name: str) -> None:
+async def test_an_error_of_a_callback_goes_to_the_loop(aio_client: AsyncClient, view: View, name: str) -> None:
     raised: asyncio.Queue[Any] = asyncio.Queue()
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: raised.put_nowait(context["exception"]))
     hold = await aio_client.get_lock(name).lock()

@@ -1,4 +1,4 @@
-"""What `redlatch` has, `redlatch.aio` has as well: the same names in the same order, with the same words."""
+"""`redlatch.aio` has the same names as `redlatch`, in the same order, with the same arguments and docstrings."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 import redlatch
 from redlatch import aio
 
-# What is the same for both.
+# The same objects in both modules.
 ERRORS = {name for name in redlatch.__all__ if name.endswith("Error")}
 SHARED = {"EACH", "UNSET", "Seconds", "Tls", "Wait", "WaitAof", "__version__", *ERRORS}
-# Whatever asks Redis is a coroutine function; the rest is not.
+# The members that ask nothing of Redis. All other members are coroutine functions in `redlatch.aio`.
 AT_ONCE = {
     "client",
     "name",
@@ -49,7 +49,7 @@ def is_ours(of: type) -> bool:
 
 
 def members(of: type) -> dict[str, Any]:
-    """What is public of a class and of its halves, by the names that it has without asyncio, in its order."""
+    """The public members of a class and of its base classes, in their order, by their names without asyncio."""
     shown = ("__enter__", "__exit__", "__call__", "__aenter__", "__aexit__")
     found: dict[str, Any] = {}
     for half in of.__mro__:
@@ -74,25 +74,25 @@ def without_a(names: Iterable[str]) -> list[str]:
     return [name.replace("__a", "__", 1) for name in names]
 
 
-def test_the_names_are_the_same() -> None:
+def test_both_modules_have_the_same_names() -> None:
     assert sorted(set(aio.__all__) - {"AsyncClient"}) == sorted(set(redlatch.__all__) - {"__version__"})
     for name in SHARED - {"__version__"}:
         assert getattr(aio, name) is getattr(redlatch, name)
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_the_methods_are_the_same(name: str) -> None:
+def test_classes_have_the_same_methods_in_the_same_order(name: str) -> None:
     theirs, ours = members(getattr(redlatch, name)), members(of_aio(name))
     assert set(ours) == set(theirs)
     own = vars(getattr(redlatch, name)), vars(of_aio(name))
-    # Some are native where signals are heard, and so in another file.
+    # Some methods for threads are native, because of signals, and so not in the class itself.
     both = [[name for name in without_a(names) if name in theirs] for names in own]
     common = set(both[0]) & set(both[1])
     assert [name for name in both[0] if name in common] == [name for name in both[1] if name in common]
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_the_arguments_are_the_same_and_what_asks_redis_is_a_coroutine_function(name: str) -> None:
+def test_methods_have_the_same_arguments_and_are_coroutine_functions_if_they_ask_redis(name: str) -> None:
     theirs, ours = members(getattr(redlatch, name)), members(of_aio(name))
     for member, function in ours.items():
         if inspect.isfunction(function := inspect.unwrap(function)):
@@ -101,12 +101,12 @@ def test_the_arguments_are_the_same_and_what_asks_redis_is_a_coroutine_function(
                 assert plain(str(here)) == plain(str(there)), member
             else:
                 assert list(here.parameters) == list(there.parameters), member
-            asks = not (member in AT_ONCE or (name == "Client" and (member.startswith("get_") or member == "lock")))
-            assert inspect.iscoroutinefunction(function) == asks, member
+            gives_lock = name == "Client" and (member.startswith("get_") or member == "lock")
+            assert inspect.iscoroutinefunction(function) == (member not in AT_ONCE and not gives_lock), member
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_the_words_are_the_same(name: str) -> None:
+def test_methods_have_the_same_docstrings(name: str) -> None:
     of = getattr(redlatch, name), of_aio(name)
     theirs, ours = members(of[0]), members(of[1])
     different = {"Client": ["close"], "Lock": ["__call__"], "Hold": ["on_lost"]}.get(name, [])
@@ -117,7 +117,7 @@ def test_the_words_are_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("function", ["connect", "red_lock"])
-def test_functions_are_the_same(function: str) -> None:
+def test_functions_have_the_same_arguments_and_docstrings(function: str) -> None:
     theirs, ours = getattr(redlatch, function), getattr(aio, function)
     assert plain(str(inspect.signature(ours))) == plain(str(inspect.signature(theirs)))
     assert function == "connect" or plain(ours.__doc__) == plain(theirs.__doc__)

@@ -1,4 +1,4 @@
-"""The public API of the package is under review as text: whatever changes it shows in `tests/api/python.txt`."""
+"""The public API of the package is under review as text: every change of it shows in `tests/api/python.txt`."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ RENEW = "REDLATCH_RENEW_API=1 target/venv/bin/pytest tests/python/test_api.py"
 
 def signature(function: object) -> str:
     assert callable(function)
-    # As it is written, not as one Python or another shows a type.
+    # The text as it is written: Pythons differ in how they show a type.
     return str(inspect.signature(function)).replace("'", "").replace('"', "")
 
 
-# What is imported only when asked for.
+# The modules that `redlatch` does not import itself.
 OTHERS = (aio, redis_py, testing)
 PUBLIC = [getattr(package, name) for package in (redlatch, *OTHERS) for name in package.__all__]
 
@@ -42,11 +42,11 @@ def hidden(of: type) -> Iterator[type]:
 
 
 def members(of: type) -> Iterator[str]:
-    # Only records are made by their class; a client, a lock and a hold come from a call.
+    # A program makes only records by their class. It gets clients, locks and holds from a call.
     shown = ["__enter__", "__exit__", "__aenter__", "__aexit__", "__call__", "__bool__"]
     shown += ["__init__"] if dataclasses.is_dataclass(of) or of is redis_py.Lock else []
     shown += ["__new__"] if issubclass(of, tuple) else []
-    # What a native half has is as public as the rest.
+    # The members of a base class that is not public itself are as public as the others.
     all_members = {name: member for half in (*hidden(of), of) for name, member in vars(half).items()}
     for name, member in sorted(all_members.items()):
         if name.startswith("_") and name not in shown:

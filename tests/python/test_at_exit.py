@@ -1,4 +1,4 @@
-"""The end of a client or of a program frees what it holds at once, and tells whoever still held it."""
+"""The end of a client or of a program releases its locks at once, and tells their holders."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def last_work():
 """
 
 
-def test_what_a_program_does_at_exit_can_use_its_locks(server: Server, view: View, name: str) -> None:
+def test_a_function_of_atexit_can_use_the_locks_of_its_program(server: Server, view: View, name: str) -> None:
     ended = run(LAST_WORK, server.url, name)
     assert (ended.stdout, ended.stderr) == ("done\n", "")
     assert view("EXISTS", name) == 0
@@ -122,7 +122,7 @@ last = Last()
 """
 
 
-def test_an_object_that_goes_with_the_interpreter_is_told_that_its_client_is_closed(
+def test_an_object_that_ends_with_the_interpreter_gets_an_error_that_its_client_is_closed(
     server: Server, view: View, name: str
 ) -> None:
     ended = run(LAST_OBJECTS, server.url, name)
@@ -169,7 +169,7 @@ def test_a_forked_child_that_ends_frees_its_own_locks_and_not_its_parents(
     server: Server, view: View, name: str, end: str, kept: bool
 ) -> None:
     ended = run(FORKING.format(end=end), server.url, name)
-    # Nothing of Python runs at `os._exit`: such a lock ends with its lease.
+    # At `os._exit` no Python code runs. A lock of that process ends with its lease.
     assert (ended.stdout, ended.stderr) == (f"1 {kept}\n", "")
     view("DEL", f"{name}:child")
 
@@ -191,7 +191,7 @@ def leave_a_thread(url: str, name: str, told: Connection) -> None:
 
     threading.Thread(target=work).start()
     held.wait()
-    # Its thread ends only when Python asks it to, at the end.
+    # The thread of this pool ends only when Python asks it to, at the end of the program.
     ThreadPoolExecutor(1).submit(held.wait).result()
 
 

@@ -1,4 +1,4 @@
-"""Arguments that cannot be used: a ConfigError that names the value and the remedy, and nothing is left behind."""
+"""An argument that cannot be used raises a ConfigError that names the value and the remedy, and leaves no lock."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def short(value: object) -> str:
 
 
 @pytest.mark.parametrize("seconds", bad_values.SECONDS, ids=short)
-def test_times_that_are_none_are_refused(client: Client, view: View, name: str, seconds: Any) -> None:
+def test_bad_times_are_refused(client: Client, view: View, name: str, seconds: Any) -> None:
     lock = client.get_lock(name)
     calls: list[Callable[[], object]] = [
         lambda: client.get_lock(name, wait=seconds),
@@ -62,7 +62,7 @@ def test_a_lease_below_a_millisecond_is_refused(client: Client, view: View, name
     assert view("EXISTS", name) == 0
 
 
-def test_a_hundred_years_are_a_time(client: Client, view: View, name: str) -> None:
+def test_a_hundred_years_are_a_good_wait_and_lease(client: Client, view: View, name: str) -> None:
     century = 100 * 365 * 24 * 3600
     with client.get_lock(name, wait=century, lease=century) as hold:
         assert hold.remaining > century * 0.9
@@ -70,7 +70,7 @@ def test_a_hundred_years_are_a_time(client: Client, view: View, name: str) -> No
 
 
 @pytest.mark.parametrize("bad", BAD_NAMES, ids=short)
-def test_names_that_are_no_text_are_refused(client: Client, bad: Any) -> None:
+def test_a_name_that_is_no_text_is_refused(client: Client, bad: Any) -> None:
     with pytest.raises(redlatch.ConfigError, match="the name of a lock is"):
         client.get_lock(bad)
 
@@ -85,7 +85,7 @@ def test_names_of_no_or_enormous_length_are_refused_by_every_method(client: Clie
 
 
 @pytest.mark.parametrize("fine", ["with spaces and\nlines", "{brace}d", "ünïcode ✓", "nul\0", "x" * 60_000], ids=short)
-def test_any_other_text_is_a_name(client: Client, view: View, fine: str) -> None:
+def test_any_other_text_is_a_good_name(client: Client, view: View, fine: str) -> None:
     with client.get_lock(fine):
         assert view("EXISTS", fine) == 1
     assert view("EXISTS", fine) == 0
@@ -138,7 +138,7 @@ def test_options_that_cannot_be_used_are_refused_by_name(option: str, value: Any
 
 
 @pytest.mark.parametrize("within", [*bad_values.SECONDS, 0, 30], ids=short)
-def test_times_that_no_confirmation_can_take_are_refused(within: Any) -> None:
+def test_a_confirmation_time_out_of_range_is_refused(within: Any) -> None:
     for policy in (redlatch.Wait(within=within), redlatch.WaitAof(within=within)):
         with pytest.raises(redlatch.ConfigError, match=r"within|takes as long as a lease"):
             redlatch.connect(sync=policy)

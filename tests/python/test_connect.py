@@ -1,4 +1,4 @@
-"""Where a client comes from, and what it says of itself."""
+"""How `connect` finds the server, and how a client describes itself."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_client_that_runs_takes_another_password(name: str) -> None:
         server.close()
 
 
-def test_a_client_says_who_it_is_without_its_password() -> None:
+def test_the_repr_of_a_client_names_its_server_without_the_password() -> None:
     client = redlatch.connect("redis://user:secret@localhost:6380")
     assert repr(client) == f"<redlatch.Client {client.id} of redis://localhost:6380>"
     assert client.get_lock("orders").client is client

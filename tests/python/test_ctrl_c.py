@@ -1,4 +1,4 @@
-"""Ctrl-C while waiting: it ends promptly, and nothing is left behind."""
+"""Ctrl-C ends a wait promptly, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_ctrl_c_ends_the_wait_and_leaves_nothing(server: Server, client: Client,
     assert view("EXISTS", name) == 0
 
 
-def test_a_handler_that_raises_nothing_is_run_and_the_wait_goes_on(
+def test_a_wait_goes_on_after_a_signal_handler_that_raises_nothing(
     server: Server, client: Client, view: View, name: str
 ) -> None:
     hold = client.get_lock(name).lock()
@@ -77,7 +77,7 @@ except KeyboardInterrupt:
 """
 
 
-def test_ctrl_c_during_the_round_trip_gives_back_what_it_brings(own_server: Server, name: str) -> None:
+def test_ctrl_c_during_the_round_trip_releases_the_lock_that_it_brings(own_server: Server, name: str) -> None:
     command = [sys.executable, "-c", ASKER, own_server.url, name]
     with (
         own_server.view() as view,
@@ -163,7 +163,7 @@ def decorated():
 
 ways = [enter, enter_twice]
 if sys.version_info >= (3, 11):
-    # Before, Python hears signals at the return of every function too: only `with lock` has nothing before its block.
+    # Before 3.11 Python also handles signals when a function returns. Then only `with lock` is safe before its block.
     ways += [enter_a_hold, release_in_the_end, decorated]
 ways = itertools.cycle(ways)
 while True:
@@ -213,7 +213,7 @@ def test_ctrl_c_at_any_moment_leaves_nothing_held_and_nothing_in_line(
             stop.set()
             if contended:
                 rival.join()
-            # The child is alive, and has had no chance to tidy up.
+            # The child is alive, so it has not cleaned up at its end.
             assert view("KEYS", "*") == []
             until_true(lambda: view.listeners(name) == 0, "subscriptions that are dropped")
         finally:

@@ -1,4 +1,4 @@
-"""Ctrl-C ends every call that waits for others, and what it stood in line for is given up while the process goes on."""
+"""Ctrl-C ends a wait of every kind, and the waiter gives up its place in line while the process goes on."""
 
 from __future__ import annotations
 
@@ -58,25 +58,25 @@ KINDS = [line.split('"')[1] for line in WAITER.splitlines() if '": lambda' in li
 
 
 def keys(view: View) -> set[str]:
-    """What is there, but for what is remembered of calls until they are answered."""
+    """The keys of the server, without those by which it recognises a repeated call."""
     all_keys = view("KEYS", "*")
     assert isinstance(all_keys, list)
     return {str(key) for key in all_keys if not str(key).startswith("redlatch_request:")}
 
 
-def asked(view: View) -> int:
+def scripts_run(view: View) -> int:
     """How many scripts the server has run."""
     stats = re.search(r"cmdstat_evalsha:calls=(\d+)", str(view("INFO", "commandstats")))
     return int(stats[1]) if stats else 0
 
 
 def listens(view: View) -> bool:
-    """Whether anybody waits to be told of something."""
+    """Whether any client listens on a channel."""
     return view("PUBSUB", "CHANNELS", "*") != []
 
 
 class Waiter:
-    """A program that waits, and is ended after half a minute, whatever becomes of it."""
+    """A program that waits. A timer ends it after half a minute."""
 
     def __init__(self, server: Server, name: str, kind: str) -> None:
         command = [sys.executable, "-c", WAITER, server.url, name, kind]
@@ -110,24 +110,25 @@ def test_ctrl_c_ends_a_wait_of_every_kind_and_gives_up_its_place(own_server: Ser
         client.get_read_write_lock(name + ":rw").write_lock.lock()
         client.get_token_lock(name + ":token").lock()
         client.get_count_down_latch(name + ":latch").try_set_count(1)
-        before, scripts = keys(view), asked(view)
+        before = keys(view)
+        scripts = scripts_run(view)
         with Waiter(own_server, name, kind) as waiter:
             assert waiter.says() == "waits\n"
-            # Some waiters listen to nobody, and one who waits for a loss is told by another way.
+            # Some waiters do not listen on a channel, and a wait for a loss ends in another way.
             if kind == "loss":
                 until_true(lambda: view("EXISTS", name + ":own") == 1, "a hold that may be lost")
             elif kind in ("spin", "red"):
-                until_true(lambda: asked(view) >= scripts + 3, "a waiter that asks again")
+                until_true(lambda: scripts_run(view) >= scripts + 3, "a waiter that asks again")
             else:
                 until_true(lambda: listens(view), "a waiter that listens")
             waiter.interrupt()
             assert waiter.says() == "left\n"
             until_true(lambda: keys(view) == before, "nothing left of the waiter")
-            until_true(lambda: not listens(view), "nobody who listens")
+            until_true(lambda: not listens(view), "the end of the subscription")
             assert waiter.lives()
 
 
-def test_whoever_stood_behind_a_waiter_of_a_fair_lock_that_left_is_next(server: Server, view: View, name: str) -> None:
+def test_a_waiter_behind_one_that_left_a_fair_lock_is_next(server: Server, view: View, name: str) -> None:
     queue = f"redisson_lock_queue:{{{name}}}"
 
     def stand(number: int) -> None:

@@ -1,4 +1,4 @@
-"""Daemon threads, which end with the program, do not disturb its end."""
+"""Daemon threads do not disturb the end of their program."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ threading.Thread(target=hold.wait_lost, daemon=True).start()
 def test_daemon_threads_do_not_disturb_the_end(own_server: Server, name: str) -> None:
     for _ in range(5):
         ended = run(DAEMONS, own_server.url, name)
-        # Their calls end with the client, and no error of theirs meets the end of Python, which would abort.
+        # Their calls end with the client. Python would abort if one of them reported an error during its end.
         assert (ended.returncode, ended.stderr) == (0, "")
         with own_server.view() as view:
             assert view("KEYS", "*") == []
@@ -62,6 +62,6 @@ with holder.get_lock(sys.argv[2]):
 """
 
 
-def test_calls_end_with_a_closed_client_in_threads_that_outlive_them(server: Server, name: str) -> None:
+def test_a_closed_client_ends_the_calls_of_daemon_threads(server: Server, name: str) -> None:
     ended = run(CLOSED, server.url, name)
     assert (ended.stdout, ended.stderr) == ("closed before\nclosed at the end\n", "")

@@ -1,4 +1,4 @@
-"""A lock of threads that decorates coroutine functions: the same lock, held by the task, and no loop waits for it."""
+"""A lock for threads decorates coroutine functions: the task holds the same lock, and a wait does not stop the loop."""
 
 from __future__ import annotations
 
@@ -78,11 +78,13 @@ def test_a_cancelled_call_leaves_nothing(client: Client, stranger: Client, view:
 
     with stranger.get_lock(name):
         asyncio.run(main())
-    until_true(lambda: view.listeners(name) == 0, "nobody who listens")
+    until_true(lambda: view.listeners(name) == 0, "the end of the subscription")
     assert held(view, name) == []
 
 
-def test_other_things_that_are_called_as_coroutine_functions(client: Client, view: View, name: str) -> None:
+def test_a_lock_decorates_objects_that_are_called_like_coroutine_functions(
+    client: Client, view: View, name: str
+) -> None:
     class Called:
         async def __call__(self, id: int) -> list[str]:
             return held(view, name)

@@ -1,4 +1,4 @@
-"""The lock as a decorator: one lock for each call, whose name may have the call's arguments in it."""
+"""The lock as a decorator: each call runs under the lock, whose name may have arguments of the call in it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from view import View
 
 
 class Order:
-    """Has no text of its own."""
+    """A value without a text of its own."""
 
     def __init__(self, id: int) -> None:
         self.id = id
@@ -52,13 +52,13 @@ def test_a_decorated_function_may_call_itself(client: Client, name: str) -> None
     assert depth(3) == 4
 
 
-def test_calls_of_other_threads_wait_for_each_other(client: Client, name: str) -> None:
+def test_decorated_calls_of_several_threads_wait_for_each_other(client: Client, name: str) -> None:
     inside: list[str] = []
     most: list[int] = []
 
     @client.get_lock(name)
     def work() -> None:
-        inside.append("somebody")
+        inside.append("a caller")
         most.append(len(inside))
         inside.pop()
 
@@ -68,7 +68,7 @@ def test_calls_of_other_threads_wait_for_each_other(client: Client, name: str) -
     assert most == [1] * 100
 
 
-def test_a_call_raises_what_its_function_does_and_gives_the_lock_back(client: Client, view: View, name: str) -> None:
+def test_a_call_raises_the_error_of_its_function_and_releases_the_lock(client: Client, view: View, name: str) -> None:
     @client.get_lock(name)
     def fails() -> None:
         raise KeyError("mine")
@@ -78,7 +78,7 @@ def test_a_call_raises_what_its_function_does_and_gives_the_lock_back(client: Cl
     assert view("EXISTS", name) == 0
 
 
-def test_a_call_waits_as_long_as_the_lock_says(client: Client, stranger: Client, name: str) -> None:
+def test_a_decorated_call_waits_for_the_locks_own_wait(client: Client, stranger: Client, name: str) -> None:
     calls: list[int] = []
     decorated = client.get_lock(name, wait=0)(calls.append)
     with stranger.get_lock(name), pytest.raises(redlatch.NotAcquiredError, match=f"`{name}`"):
@@ -88,7 +88,7 @@ def test_a_call_waits_as_long_as_the_lock_says(client: Client, stranger: Client,
 
 
 def held(view: View, name: str) -> list[str]:
-    """What is held of the locks of a test, without its name."""
+    """The held locks of a test, without the test's lock name."""
     keys = view("KEYS", f"{name}*")
     assert isinstance(keys, list)
     return sorted(str(key).removeprefix(name) for key in keys)
@@ -212,7 +212,7 @@ def test_the_owner_and_the_times_of_the_lock_go_for_every_call(client: Client, v
         ("id}", "cannot be filled .* braces"),
     ],
 )
-def test_a_name_that_no_call_can_fill_is_refused_where_it_is_written(
+def test_a_name_that_no_call_can_fill_is_refused_by_the_decorator(
     client: Client, name: str, template: str, match: str
 ) -> None:
     def work(id: int) -> None: ...
@@ -239,7 +239,7 @@ def test_a_call_whose_arguments_make_no_name_is_refused_and_nothing_is_held(
 ) -> None:
     @client.get_lock(name + template)
     def work(id: object, **rest: object) -> None:
-        raise AssertionError("nobody is to come here")
+        raise AssertionError("the function ran without its lock")
 
     with pytest.raises(redlatch.ConfigError, match=match):
         call(work)
@@ -264,20 +264,20 @@ def test_braces_are_part_of_a_name_that_decorates_nothing(client: Client, view: 
         assert held(view, name) == [":{id}"]
 
 
-def test_what_would_run_after_the_release_is_not_decorated(client: Client, name: str) -> None:
+def test_a_function_that_would_run_after_the_release_is_not_decorated(client: Client, name: str) -> None:
     def generator() -> Iterator[None]:
         yield
 
     async def async_generator() -> AsyncIterator[None]:
         yield
 
-    for lazy in (generator, async_generator, functools.partial(generator)):
+    for deferred in (generator, async_generator, functools.partial(generator)):
         with pytest.raises(redlatch.UnsupportedError, match=f"`{name}`"):
-            client.get_lock(name)(lazy)
+            client.get_lock(name)(deferred)
 
 
 @pytest.mark.parametrize("manager", [contextmanager, asynccontextmanager], ids=lambda manager: manager.__name__)
-def test_what_a_context_manager_runs_is_not_decorated(client: Client, name: str, manager: Callable[..., Any]) -> None:
+def test_a_context_manager_is_not_decorated(client: Client, name: str, manager: Callable[..., Any]) -> None:
     def section() -> Iterator[None]:
         yield
 
@@ -302,7 +302,7 @@ def test_a_function_that_uses_up_a_generator_is_decorated(client: Client, name: 
 
 
 async def coroutine() -> int:
-    raise AssertionError("no body is to run here")
+    raise AssertionError("the body of the coroutine ran")
 
 
 def generator() -> Iterator[int]:
@@ -326,7 +326,7 @@ LATER: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("later", LATER)
-def test_a_function_that_hands_out_what_runs_later_does_not_run_it_unlocked(
+def test_a_function_that_returns_a_body_for_later_does_not_run_it_unlocked(
     client: Client, view: View, name: str, later: str
 ) -> None:
     @client.lock(name)
@@ -349,7 +349,7 @@ def test_a_function_that_hands_out_what_runs_later_does_not_run_it_unlocked(
     until_true(lambda: view("EXISTS", name) == 0, "a lock that is given back")
 
 
-def test_a_generator_that_its_caller_has_begun_goes_on_when_a_function_hands_it_out(client: Client, name: str) -> None:
+def test_a_generator_that_its_caller_has_begun_goes_on_after_a_function_returned_it(client: Client, name: str) -> None:
     @client.lock(name)
     def first(source: Iterator[int]) -> Iterator[int]:
         next(source)
@@ -372,7 +372,7 @@ def test_a_generator_that_its_caller_has_begun_goes_on_when_a_function_hands_it_
     assert next(generator) == "went on"
 
 
-def test_a_coroutine_that_its_caller_has_begun_goes_on_when_a_function_hands_it_out(client: Client, name: str) -> None:
+def test_a_coroutine_that_its_caller_has_begun_goes_on_after_a_function_returned_it(client: Client, name: str) -> None:
     @client.lock(name)
     def handed_out() -> object:
         return coroutine
@@ -387,7 +387,7 @@ def test_a_coroutine_that_its_caller_has_begun_goes_on_when_a_function_hands_it_
     assert asyncio.run(coroutine) == "went on"
 
 
-def test_a_function_that_hands_out_a_future_that_is_done_is_decorated(client: Client, name: str) -> None:
+def test_a_function_that_returns_a_done_future_is_decorated(client: Client, name: str) -> None:
     done: concurrent.futures.Future[int] = concurrent.futures.Future()
     done.set_result(5)
 
@@ -401,6 +401,6 @@ def test_a_function_that_hands_out_a_future_that_is_done_is_decorated(client: Cl
 @pytest.mark.parametrize(
     "thing", [5, None, Order, classmethod(lambda cls: cls)], ids=lambda thing: type(thing).__name__
 )
-def test_what_is_no_function_is_not_decorated(client: Client, name: str, thing: Any) -> None:
+def test_a_value_that_is_no_function_is_not_decorated(client: Client, name: str, thing: Any) -> None:
     with pytest.raises(redlatch.ConfigError, match=f"`{name}` decorates functions"):
         client.get_lock(name)(thing)

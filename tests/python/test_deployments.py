@@ -1,4 +1,4 @@
-"""Several servers by one URL; what they do is tested with the core, here that Python gets there."""
+"""URLs of several servers. The core's tests are about what such servers do, these about what Python passes on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from servers import Server, free_port
 
 @pytest.fixture
 def cluster() -> Iterator[str]:
-    """The URL of a cluster of one."""
+    """The URL of a cluster of one server."""
     server = Server(more=["--cluster-enabled", "yes", "--cluster-port", str(free_port())])
     try:
         with server.view() as view:

@@ -1,4 +1,4 @@
-"""Every Python block of the guides runs as it stands, in order, and is typed; every link leads somewhere."""
+"""Every code block of the guides runs as it is written, and passes the type checker; every link leads somewhere."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_blocks_of_a_page_are_typed(tmp_path: Path, page: str) -> None:
     pytest.importorskip("mypy")
     path = tmp_path / "guide.py"
     path.write_text(program(page))
-    # In a process of its own: what it leaves in memory makes every later collection of garbage slow.
+    # mypy runs in a new process: its objects would make every later garbage collection of this one slow.
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(path)]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr

@@ -1,4 +1,4 @@
-"""A process that has no descriptors left: an error like any other, and later calls that work."""
+"""In a process without free descriptors a call raises a usual error, and later calls work."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def told(ask):
 
 
 client = redlatch.connect(url + "?retry_for=0.2")
-limit(3)  # those are in use
+limit(3)  # all three are in use
 print(told(lambda: client.get_lock("n").lock(wait=20)))
 limit(soft)
 print(told(lambda: client.get_lock("n").lock(wait=20)))
 
 
-async def asked():
+async def ask_twice():
     other = aio.connect(url + "?retry_for=0.2")
     limit(3)
     try:
@@ -52,7 +52,7 @@ async def asked():
     print("done")
 
 
-asyncio.run(asked())
+asyncio.run(ask_twice())
 """
 
 

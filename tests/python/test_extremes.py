@@ -1,4 +1,4 @@
-"""Times at the least and at the most that a caller can give: everything works, or is refused at once."""
+"""The shortest and the longest times that a caller can give: a call works with them, or refuses them at once."""
 
 from __future__ import annotations
 

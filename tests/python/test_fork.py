@@ -1,4 +1,4 @@
-"""A forked child is a new client: it holds nothing of its parent's, and its first call works."""
+"""A forked child is a new client: it holds no lock of its parent, and its first call works."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_child_cannot_release_its_parents_hold(client: Client, name: str) -> N
 
     def work() -> str:
         refused = []
-        # The child's first hold has the number that the parent's first has; it must not be taken for it.
+        # The child's first hold has the same number as the parent's first one, and must not be mistaken for it.
         with client.get_lock(f"{name}:child"):
             for call in (hold.release, hold.ensure, lock.unlock):
                 try:
@@ -117,7 +117,7 @@ def test_a_child_is_not_told_of_its_parents_holds(server: Server, client: Client
     assert told.reason() == "deleted"
 
 
-def test_a_fork_in_the_middle_of_an_acquire_disturbs_neither(
+def test_a_fork_in_the_middle_of_an_acquire_disturbs_neither_parent_nor_child(
     own_server: Server, thread: ThreadPoolExecutor, name: str
 ) -> None:
     with redlatch.connect(own_server.url) as client:

@@ -1,4 +1,4 @@
-"""Servers that fork before they work, as they are: gunicorn with `--preload`, Celery's pool of processes."""
+"""Real servers that fork before they work: gunicorn with `--preload`, Celery's pool of processes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from view import View
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform has no fork")
 
-# What the parent takes before it forks, and what all of its children do with the same client.
+# The parent takes `of_parent` before it forks. All of its children count with the same client.
 SHARED = """
 import os, redlatch
 
@@ -67,17 +67,19 @@ if __name__ == "__main__":
 
 
 class Program:
-    """The files of a program that forks, and what its processes share."""
+    """A program that forks: its files, its environment and the counter that its processes share."""
 
     def __init__(self, folder: Path, server: Server, view: View, name: str) -> None:
-        self.view, self.name, self._folder = view, name, folder
+        self.view = view
+        self.name = name
+        self._folder = folder
         self._env = {**os.environ, "URL": server.url, "NAME": name, "COUNTER": str(folder / "counter")}
         for file, text in {"shared.py": SHARED, "site_.py": SITE, "jobs.py": JOBS, "counter": "0"}.items():
             (folder / file).write_text(text)
 
     @contextmanager
     def running(self, *command: str) -> Iterator[subprocess.Popen[bytes]]:
-        """A program that must end well when it is asked to, and give back what its first process took."""
+        """Runs the program. At its end it must exit without an error, and its first process must release its lock."""
         said = self._folder / "said"
         with said.open("wb") as output:
             command = (sys.executable, "-W", "ignore", "-m", *command)
@@ -102,7 +104,7 @@ class Program:
         return ended.stdout.splitlines()
 
     def is_held(self) -> bool:
-        """Whether the first process has its lock."""
+        """Whether the first process holds its lock."""
         return self.view("EXISTS", f"{self.name}:parent") == 1
 
     def is_renewed(self) -> None:
@@ -145,7 +147,7 @@ def test_gunicorn_shares_a_preloaded_client_with_its_workers(program: Program) -
         before = program.counted()
         seen = list(pool.map(ask, range(60)))
         assert program.counted() == before + 60
-        # Each process is a client of its own.
+        # Each process has a client id of its own.
         assert len({answer.split()[0] for answer in seen}) == len({answer.split()[1] for answer in seen})
         for answer in set(seen):
             os.kill(int(answer.split()[0]), signal.SIGTERM)

@@ -1,5 +1,8 @@
-"""Locks in web frameworks, which run one request in many threads and many requests in one: whoever holds is alone,
-and what a request took is given back. Under the frameworks' real servers."""
+"""Locks in web frameworks under their real servers.
+
+A framework runs one request in many threads, and many requests in one thread. A lock has one holder nevertheless, and
+the end of a request releases its locks.
+"""
 
 from __future__ import annotations
 
@@ -134,7 +137,7 @@ def test_readers_of_one_object_in_a_dependency_of_fastapi_end_their_own_holds(
 
 
 @pytest.mark.parametrize("lock", ["lock", "get_lock"])
-def test_a_dependency_of_fastapi_gives_its_lock_back_on_whichever_thread_it_ends(
+def test_a_dependency_of_fastapi_releases_its_lock_on_any_thread(
     tmp_path: Path, server: Server, name: str, lock: str
 ) -> None:
     with sites.running(tmp_path, server, name, lock, FASTAPI, *UVICORN) as site:
@@ -159,12 +162,12 @@ def test_a_streaming_response_of_starlette_gives_its_lock_back(
 
 @pytest.mark.parametrize(("lock", "inside"), [("lock", 1), ("get_lock", 0)])
 @pytest.mark.parametrize("framework", [FASTAPI, DJANGO], ids=["fastapi", "django"])
-def test_a_block_of_an_async_view_never_has_company(
+def test_a_block_of_an_async_view_is_alone_or_refused(
     tmp_path: Path, server: Server, name: str, framework: str, lock: str, inside: int
 ) -> None:
     with sites.running(tmp_path, server, name, lock, framework, *UVICORN) as site:
         answers = site.get_all(["/block"] * 3)
-        # The others would have to wait in the thread of the loop, and are refused.
+        # The other requests would have to wait in the thread of the loop. They get an error.
         told = sorted(status for status, _ in answers)
         assert (site.keys_left(), site.most_inside(), told) == (0, inside, [200] * inside + [500] * (3 - inside))
 
@@ -175,19 +178,19 @@ def test_async_views_of_fastapi_take_turns(tmp_path: Path, server: Server, name:
         assert (site.keys_left(), site.most_inside(), {status for status, _ in answers}) == (0, 1, {200})
 
 
-def test_one_of_many_threads_of_a_request_has_the_lock(tmp_path: Path, server: Server, name: str) -> None:
+def test_one_of_many_threads_of_a_request_gets_the_lock(tmp_path: Path, server: Server, name: str) -> None:
     with sites.running(tmp_path, server, name, "lock", FASTAPI, *UVICORN) as site:
         assert (site.get("/threads"), site.keys_left()) == ((200, "1"), 0)
 
 
-def test_one_of_many_calls_of_sync_to_async_has_the_lock(tmp_path: Path, server: Server, name: str) -> None:
+def test_one_of_many_calls_of_sync_to_async_gets_the_lock(tmp_path: Path, server: Server, name: str) -> None:
     with sites.running(tmp_path, server, name, "lock", DJANGO, *UVICORN) as site:
         assert (site.get("/sensitive"), site.keys_left()) == ((200, "1"), 0)
 
 
 def test_a_lock_is_released_by_another_thread_of_sync_to_async(tmp_path: Path, server: Server, name: str) -> None:
     with sites.running(tmp_path, server, name, "lock", DJANGO, *UVICORN) as site:
-        # Fewer than there are threads, of which each waiter keeps one.
+        # There are fewer requests than threads, because each waiter occupies a thread.
         answers = site.get_all(["/insensitive"] * 4)
         assert (site.keys_left(), site.most_inside(), {status for status, _ in answers}) == (0, 1, {200})
 
@@ -202,7 +205,10 @@ def test_plain_views_of_django_exclude_each_other(tmp_path: Path, server: Server
 @pytest.mark.parametrize("worker", ["gthread", "asgi", "uvicorn.workers.UvicornWorker"])
 def test_two_workers_of_gunicorn_exclude_each_other(tmp_path: Path, server: Server, name: str, worker: str) -> None:
     wsgi = DJANGO.replace("get_asgi", "get_wsgi").replace("core.asgi", "core.wsgi")
-    text, path, threads = (wsgi, "/plain", ["--threads", "8"]) if worker == "gthread" else (FASTAPI, "/shared", [])
+    is_wsgi = worker == "gthread"
+    text = wsgi if is_wsgi else FASTAPI
+    path = "/plain" if is_wsgi else "/shared"
+    threads = ["--threads", "8"] if is_wsgi else []
     command = ("gunicorn", "--workers", "2", "-k", worker, *threads, "--bind", "127.0.0.1:{port}", "site_:app")
     with sites.running(tmp_path, server, name, "lock", text, *command) as site:
         answers = site.get_all([path] * 30)

@@ -1,4 +1,4 @@
-"""gevent: greenlets take turns in one thread. A lock that is free is taken there; a wait would stop all of them."""
+"""gevent: greenlets share one thread. They take a free lock there, and get an error if a wait would stop them all."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def refused(call):
 
 
 def check(server: Server, name: str, program: str, patched: str = PATCHED) -> None:
-    """Such a program ends well, and says `done`."""
+    """Runs such a program. It must end without an error, and print `done`."""
     ended = run(f"{patched}{BEGIN}{program}\nprint('done', flush=True)", server.url, name)
     assert ended.stdout == "done\n", ended.stderr
     assert "Error" not in ended.stderr, ended.stderr
 
 
 @pytest.mark.parametrize("get", ["lock", "get_lock"])
-def test_a_greenlet_that_would_wait_is_told_what_to_do_and_the_others_go_on(
+def test_a_greenlet_that_would_wait_gets_an_error_with_a_remedy_and_the_others_go_on(
     server: Server, view: View, name: str, get: str
 ) -> None:
     check(
@@ -72,7 +72,7 @@ with client.{get}(name, wait=60):
     assert view("EXISTS", name) == 0
 
 
-def test_greenlets_wait_in_a_pool_of_threads(server: Server, view: View, name: str) -> None:
+def test_greenlets_can_wait_in_a_pool_of_threads(server: Server, view: View, name: str) -> None:
     check(
         server,
         name,
@@ -83,7 +83,7 @@ inside = most = 0
 
 def one():
     global inside, most
-    waiting.apply(time.sleep, (0.001,))  # which is gevent's: that thread has a hub from now on
+    waiting.apply(time.sleep, (0.001,))  # gevent's sleep: that thread has a hub from now on
     with waiting.apply(client.lock(name, wait=60).lock) as hold:
         inside += 1
         most = max(most, inside)
@@ -127,7 +127,7 @@ def test_a_thread_without_greenlets_waits(server: Server, name: str) -> None:
     assert (ended.stdout, ended.stderr) == ("waited\n", "")
 
 
-def test_a_loss_is_told_without_a_wait(server: Server, name: str) -> None:
+def test_a_greenlet_learns_of_a_loss_without_a_wait(server: Server, name: str) -> None:
     check(
         server,
         name,

@@ -1,4 +1,4 @@
-"""A program that keeps the interpreter to itself loses no lock by it."""
+"""A program loses no lock while one call of it keeps the GIL."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from servers import Server
 
 
 def keep_the_gil(seconds: int) -> None:
-    """One call that lasts so long, during which no other Python code runs: what is called this way keeps the lock."""
+    """Makes one call of so many seconds that keeps the GIL: no other Python code runs meanwhile."""
     ctypes.PyDLL(None).sleep(seconds)
 
 

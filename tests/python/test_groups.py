@@ -1,4 +1,4 @@
-"""One lock of several: all of them, or a majority."""
+"""One lock of several locks, all of them or a majority, and one lock of several values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def servers() -> Iterator[list[Server]]:
         server.close()
 
 
-def test_it_holds_all_of_its_locks_or_none(client: redlatch.Client, stranger: redlatch.Client, name: str) -> None:
+def test_a_multi_lock_holds_all_of_its_locks_or_none(
+    client: redlatch.Client, stranger: redlatch.Client, name: str
+) -> None:
     a, b = client.get_lock(name + "a"), client.get_fair_lock(name + "b")
     both = client.get_multi_lock(a, b)
     with both as hold:
@@ -41,7 +43,7 @@ def test_it_holds_all_of_its_locks_or_none(client: redlatch.Client, stranger: re
         assert not a.is_locked()
 
 
-def test_it_waits_for_what_is_taken(
+def test_a_multi_lock_waits_for_a_lock_that_is_taken(
     client: redlatch.Client, stranger: redlatch.Client, name: str, thread: ThreadPoolExecutor
 ) -> None:
     taken = stranger.get_lock(name + "b").lock()
@@ -53,7 +55,7 @@ def test_it_waits_for_what_is_taken(
     assert not both.is_locked()
 
 
-def test_any_object_of_the_same_locks_releases_it(client: redlatch.Client, name: str) -> None:
+def test_any_object_of_the_same_locks_releases_a_multi_lock(client: redlatch.Client, name: str) -> None:
     def both() -> redlatch.MultiLock:
         return client.get_multi_lock(client.get_lock(name + "b"), client.get_lock(name + "a"))
 
@@ -64,7 +66,9 @@ def test_any_object_of_the_same_locks_releases_it(client: redlatch.Client, name:
         both().unlock()
 
 
-def test_it_is_lost_with_the_first_lock_that_is(client: redlatch.Client, stranger: redlatch.Client, name: str) -> None:
+def test_a_multi_lock_is_lost_with_the_first_of_its_locks(
+    client: redlatch.Client, stranger: redlatch.Client, name: str
+) -> None:
     hold = client.get_multi_lock(client.get_lock(name + "a"), client.get_lock(name + "b")).lock()
     assert stranger.get_lock(name + "b").force_unlock()
     assert hold.wait_lost(20)
@@ -74,21 +78,21 @@ def test_it_is_lost_with_the_first_lock_that_is(client: redlatch.Client, strange
     assert not client.get_lock(name + "a").is_locked()
 
 
-def test_groups_nest(client: redlatch.Client, name: str) -> None:
+def test_multi_locks_nest(client: redlatch.Client, name: str) -> None:
     inner = client.get_multi_lock(client.get_lock(name + "a"), client.get_lock(name + "b"))
     with client.get_multi_lock(inner, client.get_lock(name + "c")):
         assert all(client.get_lock(name + end).is_locked() for end in "abc")
     assert not any(client.get_lock(name + end).is_locked() for end in "abc")
 
 
-def test_locks_that_make_no_group_are_errors_that_say_why(client: redlatch.Client, name: str) -> None:
+def test_bad_locks_of_a_multi_lock_are_refused_with_the_reason(client: redlatch.Client, name: str) -> None:
     lock = client.get_lock(name)
     for locks, why in [((), "has none"), ((lock, lock), "twice"), ((lock, name), "get_lock")]:
         with pytest.raises(redlatch.ConfigError, match=why):
             client.get_multi_lock(*locks)  # type: ignore[arg-type]
 
 
-def test_a_majority_is_enough(servers: list[Server], name: str) -> None:
+def test_a_red_lock_works_with_a_majority_of_its_servers(servers: list[Server], name: str) -> None:
     urls = [server.url for server in servers]
     servers[1].close()
     lock, other = redlatch.red_lock(urls, name, wait=20), redlatch.red_lock(urls, name, owner=7)
@@ -116,17 +120,17 @@ def test_red_locks_of_one_name_are_one_lock_and_share_their_clients(servers: lis
     for number in range(200):
         with redlatch.red_lock(urls, f"{name}:{number}", wait=20):
             pass
-    # Each way to a server may open its other connections meanwhile, and those of other tests' clients come and go.
+    # Each client may open more connections meanwhile, and the clients of other tests open and close theirs.
     assert all(now < then + 60 for now, then in zip(possessions(), before))
     assert redlatch.red_lock(urls, name, watchdog=5).try_lock() is not None
 
 
-def test_no_server_is_an_error_that_says_what_to_give() -> None:
+def test_a_red_lock_without_servers_is_an_error_that_names_the_remedy() -> None:
     with pytest.raises(redlatch.ConfigError, match="three or five"):
         redlatch.red_lock([], "n")
 
 
-def test_values_of_a_group_exclude_whoever_wants_one_of_them(
+def test_a_lock_of_values_excludes_another_lock_with_one_of_them(
     client: redlatch.Client, stranger: redlatch.Client, name: str
 ) -> None:
     with client.get_multi_lock(name, values=["x", "y"]) as hold:
@@ -142,10 +146,11 @@ def test_values_of_a_group_exclude_whoever_wants_one_of_them(
     assert not stranger.get_multi_lock(name, values=["x", "y", "z"]).is_locked()
 
 
-def test_a_lock_of_several_may_have_values_of_a_group_among_them(
+def test_a_multi_lock_may_have_a_lock_of_values_among_its_locks(
     client: redlatch.Client, stranger: redlatch.Client, name: str
 ) -> None:
-    seats, order = client.get_multi_lock(name, values=["x", "y"]), client.get_lock(name + "order")
+    seats = client.get_multi_lock(name, values=["x", "y"])
+    order = client.get_lock(name + "order")
     both = client.get_multi_lock(seats, order)
     assert both.name == f"{name}: x, y, {name}order"
     with both:

@@ -1,4 +1,4 @@
-"""Handlers of signals that take a lock which the thread that they interrupt has, or waits for."""
+"""Signal handlers that try a lock which the interrupted thread holds or waits for."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ with lock as hold:
     hold.ensure()
 """
 
-# The lock comes while the handler runs, to the wait that it interrupts.
+# The interrupted wait gets the lock while the handler runs.
 WAITS = """
 hold = kept.lock()
 waits = threading.Timer(0.5, signalled)
@@ -46,7 +46,7 @@ with lock as hold:
 
 
 @pytest.mark.parametrize("main", [INSIDE, WAITS], ids=["has", "waits for"])
-def test_a_handler_that_tries_a_lock_that_its_thread_keeps_gets_nothing_and_takes_nothing_away(
+def test_a_signal_handler_that_tries_a_lock_of_its_thread_does_not_get_it(
     server: Server, view: View, name: str, main: str
 ) -> None:
     ended = run(HANDLER.format(wait=0.8, main=main), server.url, name)
@@ -55,7 +55,7 @@ def test_a_handler_that_tries_a_lock_that_its_thread_keeps_gets_nothing_and_take
 
 
 @pytest.mark.parametrize("main", [INSIDE, WAITS], ids=["has", "waits for"])
-def test_a_handler_that_waits_for_a_lock_that_its_thread_keeps_is_warned(
+def test_a_signal_handler_that_waits_for_a_lock_of_its_thread_is_warned(
     server: Server, view: View, name: str, main: str
 ) -> None:
     ended = run(HANDLER.format(wait=7, main=main), server.url, name)

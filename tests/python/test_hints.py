@@ -1,4 +1,4 @@
-"""The types of what programs see can be asked for where they run: frameworks that inject dependencies do so."""
+"""Programs can read the type hints of all public objects at run time, as frameworks for dependency injection do."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(sys.version_info < (3, 10), reason="`int | None`
 
 
 def hinted() -> Iterator[tuple[str, object]]:
-    """Every public class and function, and every member that a program sees or that is called when it uses them."""
+    """Every public class and function, and every member of a class that a program can see."""
     for module in (redlatch, aio, testing, redis_py):
         for name in module.__all__:
             thing = getattr(module, name)
@@ -39,5 +39,5 @@ def members(name: str, of: type) -> Iterator[tuple[str, object]]:
 
 
 @pytest.mark.parametrize("name", dict(hinted()))
-def test_the_types_of_what_a_program_sees_can_be_asked_for(name: str) -> None:
+def test_a_program_can_read_the_type_hints_of_all_that_it_sees(name: str) -> None:
     typing.get_type_hints(dict(hinted())[name])

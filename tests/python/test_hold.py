@@ -1,4 +1,4 @@
-"""What a hold knows, and how it ends."""
+"""The properties of a hold, and the ways in which it ends."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_hold_is_released_by_any_thread(client: Client, thread: ThreadPoolExec
     assert not lock.is_locked()
 
 
-def test_releasing_twice_is_an_error_and_takes_no_outer_hold(client: Client, name: str) -> None:
+def test_a_second_release_is_an_error_and_releases_no_outer_hold(client: Client, name: str) -> None:
     lock = client.get_lock(name)
     with lock:
         inner = lock.lock()
@@ -86,10 +86,10 @@ def test_a_renewed_hold_learns_that_it_was_taken_over(server: Server, view: View
     with redlatch.connect(server.url, watchdog=0.9) as client:
         hold = client.get_lock(name).lock()
         view("DEL", name)
-        view("HSET", name, "somebody:1", "1")
+        view("HSET", name, "another:1", "1")
         until_true(lambda: hold.lost, "a renewal that finds another owner")
         assert hold.lost_reason == "taken over"
-        assert view("HGETALL", name) == ["somebody:1", "1"]
+        assert view("HGETALL", name) == ["another:1", "1"]
     view("DEL", name)
 
 
@@ -103,7 +103,7 @@ def test_closing_the_client_ends_its_holds(server: Server, view: View, name: str
         hold.ensure()
 
 
-def test_errors_keep_what_they_know_when_pickled(client: Client, name: str) -> None:
+def test_a_pickled_error_keeps_its_attributes(client: Client, name: str) -> None:
     with pytest.raises(redlatch.NotHeldError) as refused:
         client.get_lock(name).unlock()
     copy = pickle.loads(pickle.dumps(refused.value))

@@ -1,4 +1,4 @@
-"""An import costs little, and starts nothing."""
+"""The import of redlatch imports few modules, and starts no thread and no connection."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ LOOK = """
 import os, sys
 
 def started():
-    threads, files = os.listdir("/proc/self/task"), os.listdir("/proc/self/fd")
-    # The folder that is being listed is no more.
+    threads = os.listdir("/proc/self/task")
+    files = os.listdir("/proc/self/fd")
+    # The descriptor of the listing itself is closed by now.
     links = [os.readlink(f"/proc/self/fd/{file}") for file in files if os.path.exists(f"/proc/self/fd/{file}")]
     return len(threads), sorted(link for link in links if not link.startswith("/"))
 
@@ -33,7 +34,7 @@ def test_nothing_starts_before_the_first_call(server: Server) -> None:
     assert (run.stderr, run.stdout) == ("", "True True\n1 True\n")
 
 
-def test_what_takes_long_is_imported_for_those_only_who_ask_for_it() -> None:
+def test_modules_that_take_long_to_import_are_imported_at_their_first_use() -> None:
     run = program.run(
         "import sys, redlatch\nassert not {'asyncio', 'inspect', 'logging', 'socket'} & sys.modules.keys()\n"
         "redlatch.aio.connect()\n"

@@ -1,4 +1,4 @@
-"""Interpreters beside the main one: those that share its GIL, as mod_wsgi's do, work; others refuse."""
+"""Interpreters besides the main one. Those that share its GIL, like mod_wsgi's, can use redlatch; others cannot."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ except redlatch.LockLostError:
     print("worked", flush=True)
 if %r != "main":
     client.get_lock(name + ":forgotten").lock()
-    # As its end does, which here nobody may begin while it has a thread.
+    # The end of an interpreter calls these functions. Here it cannot end before, as long as it has a thread.
     atexit._run_exitfuncs()
     assert threading.enumerate() == [threading.current_thread()], threading.enumerate()
 '''
@@ -73,11 +73,11 @@ def test_interpreters_of_one_gil_each_work_in_any_order(server: Server, view: Vi
         ended = run(PROGRAM, server.url, name, *order)
         assert ended.stderr == ""
         assert ended.stdout == "worked\n" * len(order)
-        # What each forgot to release it gave back at its own end, or the next one would wait for ever.
+        # The end of each interpreter released its forgotten lock. Otherwise the next one would wait for ever.
         assert view("KEYS", f"{name}*") == []
 
 
-def test_an_interpreter_with_a_gil_of_its_own_works_or_is_refused_in_a_sentence(
+def test_an_interpreter_with_a_gil_of_its_own_works_or_gets_an_error_of_one_sentence(
     server: Server, view: View, name: str
 ) -> None:
     ended = run(PROGRAM, server.url, name, "main", "isolated", "main")
@@ -89,7 +89,7 @@ def test_an_interpreter_with_a_gil_of_its_own_works_or_is_refused_in_a_sentence(
     assert view("KEYS", f"{name}*") == []
 
 
-#: In front of a program: an interpreter that takes a lock, and ends.
+#: The beginning of a program: a function that runs an interpreter which takes a lock and ends.
 COMES_AND_GOES = """
 import sys
 try:
@@ -199,6 +199,6 @@ interpreters.run_string(create(), WORK % (sys.path, sys.argv[1], sys.argv[1], sy
 """
 
 
-def test_a_stderr_that_takes_nothing_ends_no_lock_of_another_interpreter(server: Server, name: str) -> None:
+def test_a_full_stderr_ends_no_lock_of_another_interpreter(server: Server, name: str) -> None:
     ended = run(FULL, server.url, name)
     assert ended.stdout == "kept\n", ended.stdout + ended.stderr

@@ -1,4 +1,4 @@
-"""The kinds of lock that are the reentrant one but for a detail."""
+"""The kinds of lock that differ from the reentrant lock in one detail."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_bad_backoff_is_refused(client: Client, name: str) -> None:
 @pytest.mark.parametrize(
     "get", [Client.get_non_reentrant_lock, Client.get_non_reentrant_fair_lock, Client.get_token_lock]
 )
-def test_a_lock_that_is_not_reentrant_is_refused_to_its_owner(
+def test_the_owner_of_a_non_reentrant_lock_gets_an_error_at_a_second_acquire(
     client: Client, view: View, name: str, get: Callable[..., Lock]
 ) -> None:
     lock = get(client, name)
@@ -74,7 +74,7 @@ def test_a_lock_that_is_not_reentrant_is_refused_to_its_owner(
         pass
 
 
-def test_a_fair_lock_goes_to_whoever_has_waited_longest(
+def test_a_fair_lock_goes_to_the_waiter_that_has_waited_longest(
     client: Client, stranger: Client, view: View, name: str
 ) -> None:
     order: list[int] = []
@@ -96,7 +96,9 @@ def test_a_fair_lock_goes_to_whoever_has_waited_longest(
     assert view("KEYS", f"*{name}*") == []
 
 
-def test_a_fair_lock_is_left_by_who_gives_up(client: Client, stranger: Client, view: View, name: str) -> None:
+def test_a_waiter_that_gives_up_leaves_the_queue_of_a_fair_lock(
+    client: Client, stranger: Client, view: View, name: str
+) -> None:
     with stranger.get_fair_lock(name) as hold:
         assert client.get_fair_lock(name).try_lock(wait=0.05) is None
         hold.ensure()
@@ -115,7 +117,7 @@ def test_the_holds_of_a_fenced_lock_are_numbered(client: Client, stranger: Clien
     lock.unlock()
 
 
-def test_a_token_lock_is_what_other_libraries_write(
+def test_a_token_lock_has_the_key_of_other_libraries(
     client: Client, thread: ThreadPoolExecutor, view: View, name: str
 ) -> None:
     lock = client.get_token_lock(name)
@@ -131,6 +133,6 @@ def test_a_token_lock_is_what_other_libraries_write(
     taken.release()
 
 
-def test_other_holds_have_no_token(client: Client, name: str) -> None:
+def test_holds_of_other_kinds_have_no_token(client: Client, name: str) -> None:
     with client.get_lock(name) as hold:
         assert hold.token is None

@@ -1,5 +1,7 @@
-"""The end of a web server: what its application holds goes back at once where the client lives as long as the
-application, as the guide shows it."""
+"""The end of a web server releases the locks of its application, if the client lives as long as the application.
+
+The guide shows how to write such an application.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from view import View
 
 GUIDE = Path(__file__).parents[2] / "docs" / "python.md"
 
-#: The application of the guide, and a request that keeps its lock.
+#: The application of the guide.
 (RECIPE,) = (
     block
     for block in re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text(), re.DOTALL | re.MULTILINE)
@@ -30,7 +32,7 @@ async def keep(request: Request):
     app.state.kept = await {client}.lock(f"{{NAME}}:kept", wait=PATIENCE).lock()
     return "kept"
 """
-#: One whose client is a variable of the module.
+#: An application whose client is a variable of its module.
 GLOBAL = f"""
 from fastapi import FastAPI, Request
 
@@ -54,7 +56,7 @@ SERVERS = {
 
 
 @pytest.mark.parametrize("command", SERVERS.values(), ids=list(SERVERS))
-def test_a_server_that_ends_gives_back_what_a_client_of_the_lifespan_holds(
+def test_the_end_of_a_server_releases_the_locks_of_a_client_of_the_lifespan(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     server: Server,
@@ -86,7 +88,7 @@ def test_a_client_for_threads_lives_as_long_as_the_application_as_well(
 @pytest.mark.parametrize(
     ("ends_as", "left"), [("uvicorn", 1), ("workers of uvicorn", 1), ("gunicorn's uvicorn", 1), ("gunicorn", 0)]
 )
-def test_what_a_client_of_a_module_holds_ends_with_its_lease_where_the_guide_says_so(
+def test_a_lock_of_a_client_of_a_module_ends_with_its_lease_where_the_guide_says_so(
     tmp_path: Path, server: Server, view: View, name: str, ends_as: str, left: int
 ) -> None:
     with sites.running(tmp_path, server, name, "lock", GLOBAL, *SERVERS[ends_as]) as site:

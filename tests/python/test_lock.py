@@ -121,12 +121,12 @@ def test_an_explicit_lease_is_the_time_to_live(client: Client, view: View, name:
         assert 0 < hold.remaining <= 5
 
 
-def test_none_as_lease_overrides_a_given_one(client: Client, name: str) -> None:
+def test_none_as_lease_replaces_the_locks_own_lease(client: Client, name: str) -> None:
     with client.get_lock(name, lease=500).lock(lease=None) as hold:
         assert 0 < hold.remaining <= 30
 
 
-def test_the_watchdog_renews_what_has_no_lease(server: Server, name: str) -> None:
+def test_the_watchdog_renews_a_hold_without_a_lease(server: Server, name: str) -> None:
     with redlatch.connect(server.url, watchdog=0.6) as quick, quick.get_lock(name) as hold:
         first = hold.deadline
         until_true(lambda: hold.deadline > first + 1.2, "two renewals and more")
@@ -144,7 +144,7 @@ def test_the_remaining_time_is_seconds_none_or_endless(client: Client, view: Vie
         assert lock.remain_time_to_live() == math.inf
 
 
-def test_force_unlock_evicts_whoever_holds_it(client: Client, stranger: Client, name: str) -> None:
+def test_force_unlock_takes_the_lock_from_its_holder(client: Client, stranger: Client, name: str) -> None:
     hold = client.get_lock(name).lock()
     other = stranger.get_lock(name)
     assert other.force_unlock()

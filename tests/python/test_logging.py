@@ -1,4 +1,4 @@
-"""What redlatch says reaches `logging`: under the loggers `redlatch.*`, with the lock, the owner and the reason."""
+"""The messages of redlatch reach `logging`: by the loggers `redlatch.*`, with the lock, the owner and the reason."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ class Kept(logging.Handler):
 
 @pytest.fixture
 def kept(name: str) -> Iterator[Kept]:
-    """What the loggers of redlatch say of the test's lock."""
-    handler, logger = Kept(name), logging.getLogger("redlatch")
+    """The records of redlatch's loggers about the test's lock."""
+    handler = Kept(name)
+    logger = logging.getLogger("redlatch")
     logger.addHandler(handler)
     yield handler
     logger.removeHandler(handler)
@@ -44,7 +45,7 @@ def kept(name: str) -> Iterator[Kept]:
 
 
 def check(record: logging.LogRecord, name: str, owner: str) -> None:
-    """It warns of the loss of a lock that was deleted."""
+    """Fails unless the record warns of the loss of a deleted lock."""
     assert (record.name, record.levelno) == ("redlatch.lost", logging.WARNING)
     shown = record.__dict__
     assert (shown["lock"], shown["owner"], shown["reason"]) == (name, owner, "deleted")
@@ -73,17 +74,17 @@ def test_a_release_is_no_warning(client: Client, view: View, kept: Kept, name: s
         pass
     hold = client.lock(name).lock()
     view("DEL", name)
-    kept.first()  # of the second hold: whatever was said of the first came earlier
+    kept.first()  # the record of the second hold; one of the first hold would have come before it
     assert hold.lost
     assert len(kept.records) == 1
 
 
-def test_acquires_are_told_to_a_logger_for_debugging_alone(server: Server, kept: Kept, name: str) -> None:
+def test_only_a_logger_for_debugging_gets_records_of_acquires(server: Server, kept: Kept, name: str) -> None:
     with redlatch.connect(server.url) as client, client.lock(name):
         pass
     assert kept.records == []
     logging.getLogger("redlatch").setLevel(logging.DEBUG)
-    # Clients that are made from now on look at the levels again.
+    # A new client looks at the levels again.
     with redlatch.connect(server.url) as client:
         with client.lock(name) as hold:
             first = kept.first()
@@ -96,7 +97,7 @@ def test_a_loss_in_a_forked_child_is_logged_in_the_child_alone(
 ) -> None:
     hold = client.lock(name).lock()
     view("DEL", name)
-    kept.first()  # the parent's thread for logging runs
+    kept.first()  # so the parent's thread for logging runs
 
     def child() -> str:
         own = client.lock(name).lock(wait=0)
@@ -162,7 +163,7 @@ for part in "ab":
 """
 
 
-def test_a_handler_may_use_locks_and_its_error_keeps_no_later_message_back(server: Server, name: str) -> None:
+def test_a_log_handler_may_use_locks_and_its_error_does_not_stop_later_messages(server: Server, name: str) -> None:
     ended = run(HANDLED, server.url, name)
     assert ended.stdout == f"`{name}a` is lost\n`{name}b` is lost\n", ended.stderr
     assert ended.stderr.count("ValueError: the handler fails") == 2

@@ -1,4 +1,4 @@
-"""Why a hold was lost: each reason, told to its holder as soon as it can be known."""
+"""The reasons of a loss. The holder learns each of them as soon as its process can know it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from servers import Server
 from told import Told
 from view import View
 
-# Renewals come long after the end of a test: whoever is told was told by the server, or by a look at the clock.
+# With this watchdog a renewal comes long after the end of a test. So a holder learns of a loss by a message of the
+# server, or by its clock.
 SLOW = 90
 
 
@@ -29,7 +30,7 @@ def slow(server: Server) -> Iterator[Client]:
         yield client
 
 
-def test_a_key_that_an_operator_deletes_is_told_at_once(slow: Client, view: View, name: str) -> None:
+def test_a_holder_learns_at_once_that_an_operator_deleted_its_key(slow: Client, view: View, name: str) -> None:
     told = Told()
     hold = slow.get_lock(name).lock()
     hold.on_lost(told)
@@ -38,40 +39,40 @@ def test_a_key_that_an_operator_deletes_is_told_at_once(slow: Client, view: View
     assert (hold.lost, hold.lost_reason, hold.remaining) == (True, "deleted", 0.0)
 
 
-def test_a_lock_that_is_forced_open_is_told_at_once(slow: Client, stranger: Client, name: str) -> None:
+def test_a_holder_learns_at_once_that_its_lock_was_forced_open(slow: Client, stranger: Client, name: str) -> None:
     told = Told()
     slow.get_lock(name).lock().on_lost(told)
     assert stranger.get_lock(name).force_unlock()
     assert told.reason() == "deleted"
 
 
-def test_a_lock_with_a_lease_is_told_as_well(slow: Client, view: View, name: str) -> None:
+def test_a_holder_with_a_lease_learns_of_a_deleted_key_as_well(slow: Client, view: View, name: str) -> None:
     told = Told()
     slow.get_lock(name).lock(lease=SLOW).on_lost(told)
     view("DEL", name)
     assert told.reason() == "deleted"
 
 
-def test_a_lock_that_somebody_else_has_is_told_at_once(slow: Client, view: View, name: str) -> None:
+def test_a_holder_learns_at_once_that_another_owner_has_its_lock(slow: Client, view: View, name: str) -> None:
     told = Told()
     hold = slow.get_lock(name).lock()
     hold.on_lost(told)
-    steal = "redis.call('DEL', KEYS[1]) redis.call('HSET', KEYS[1], 'somebody:1', '1')"
+    steal = "redis.call('DEL', KEYS[1]) redis.call('HSET', KEYS[1], 'another:1', '1')"
     view("EVAL", steal, "1", name)
     assert told.reason() == "taken over"
     with pytest.raises(redlatch.LockLostError, match="taken over"):
         hold.release()
-    assert view("HGETALL", name) == ["somebody:1", "1"]
+    assert view("HGETALL", name) == ["another:1", "1"]
     view("DEL", name)
 
 
-def test_flushall_is_told_to_every_holder(own_server: Server, name: str) -> None:
+def test_every_holder_learns_of_flushall(own_server: Server, name: str) -> None:
     with redlatch.connect(own_server.url, watchdog=SLOW) as client, own_server.view() as view:
-        everybody = [Told() for _ in range(50)]
-        for number, told in enumerate(everybody):
+        holders = [Told() for _ in range(50)]
+        for number, told in enumerate(holders):
             client.get_lock(f"{name}:{number}").lock().on_lost(told)
         view("FLUSHALL")
-        assert {told.reason() for told in everybody} == {"deleted"}
+        assert {told.reason() for told in holders} == {"deleted"}
 
 
 def test_a_server_that_hangs_is_a_partition_once_the_lease_is_over(own_server: Server, name: str) -> None:
@@ -81,7 +82,7 @@ def test_a_server_that_hangs_is_a_partition_once_the_lease_is_over(own_server: S
         hold.on_lost(told)
         own_server.pause()
         try:
-            # The server is frozen: nobody but this process's own clock can have told it.
+            # The server is frozen, so only this process's own clock can have told of the loss.
             assert told.reason() == "partitioned"
             with pytest.raises(redlatch.LockLostError, match="partitioned"):
                 hold.ensure()
@@ -94,7 +95,7 @@ def test_a_server_that_comes_back_empty_has_lost_its_data(own_server: Server, na
         told = Told()
         client.get_lock(name).lock().on_lost(told)
         with own_server.view() as view:
-            # From then on the client knows which run of the server it has the lock from.
+            # With the watched key the client knows from which start of the server it has the lock.
             until_true(lambda: "tracking_total_keys:1\r" in str(view("INFO", "stats")), "a key that is watched")
         own_server.kill()
         own_server.restart()
@@ -111,7 +112,7 @@ print(hold.lost, hold.lost_reason, flush=True)
 """
 
 
-def test_a_process_that_was_stopped_knows_at_its_first_look(server: Server, view: View, name: str) -> None:
+def test_a_process_that_was_stopped_knows_of_the_loss_at_its_first_look(server: Server, view: View, name: str) -> None:
     command = [sys.executable, "-c", SLEEPER, server.url, name]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as child:
         assert child.stdin is not None
@@ -124,7 +125,7 @@ def test_a_process_that_was_stopped_knows_at_its_first_look(server: Server, view
         assert child.stdout.readline() == "True process was paused\n"
 
 
-def test_a_lease_that_ends_is_told(client: Client, name: str) -> None:
+def test_a_holder_learns_of_the_end_of_its_lease(client: Client, name: str) -> None:
     told = Told()
     hold = client.get_lock(name).lock(lease=0.2)
     hold.on_lost(told)

@@ -1,4 +1,4 @@
-"""What newcomers do wrong, and what they are told."""
+"""The errors that newcomers get for usual mistakes name the mistake and the remedy."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def test_a_path_of_a_url_with_more_than_a_database_is_refused() -> None:
 
 
 @pytest.mark.parametrize("number", [5, 0.5, 2, -1, "no", None])
-def test_an_acquire_takes_no_number_for_whether_it_waits(client: Client, number: Any, name: str) -> None:
+def test_an_acquire_refuses_a_number_as_blocking(client: Client, number: Any, name: str) -> None:
     text = told(TypeError, lambda: client.lock(name).acquire(number))
     assert f"blocking is {number!r}" in text
     assert "timeout=" in text
 
 
-def test_an_acquire_takes_one_and_nought_for_whether_it_waits(client: Client, name: str) -> None:
+def test_an_acquire_accepts_one_and_zero_as_blocking(client: Client, name: str) -> None:
     lock: Any = client.lock(name)
     for blocking in (True, 1):
         hold = lock.acquire(blocking)
@@ -50,9 +50,7 @@ def test_an_acquire_takes_one_and_nought_for_whether_it_waits(client: Client, na
         hold.release()
 
 
-async def test_an_acquire_of_asyncio_takes_no_number_for_whether_it_waits(
-    aio_client: aio.AsyncClient, name: str
-) -> None:
+async def test_an_acquire_of_asyncio_refuses_a_number_as_blocking(aio_client: aio.AsyncClient, name: str) -> None:
     with pytest.raises(TypeError, match="blocking is 5"):
         await aio_client.lock(name).acquire(5)  # type: ignore[arg-type]
 
@@ -65,12 +63,12 @@ def test_locks_in_a_list_are_no_multi_lock(client: Client, aio_client: aio.Async
         assert len(text) < 300
 
 
-def test_a_class_of_clients_that_is_called_names_what_makes_one() -> None:
+def test_a_call_of_a_client_class_names_the_function_that_makes_clients() -> None:
     for call in (redlatch.Client, aio.Client):
         assert "redlatch.connect(url)" in told(TypeError, call)
 
 
-def test_only_bytes_are_to_be_decoded(client: Client) -> None:
+def test_the_error_of_a_bad_name_names_decoding_only_for_bytes(client: Client) -> None:
     assert "decode" in told(TypeError, lambda: client.lock(b"n"))  # type: ignore[arg-type]
     for wrong in (None, 5, ["n"], print):
         text = told(TypeError, partial(cast("Any", client.lock), wrong))
@@ -78,7 +76,7 @@ def test_only_bytes_are_to_be_decoded(client: Client) -> None:
         assert "decode" not in text
 
 
-def test_a_server_that_wants_a_password_is_told_with_the_remedy(own_server: Server) -> None:
+def test_the_error_of_a_server_that_wants_a_password_names_the_remedy(own_server: Server) -> None:
     with own_server.view() as view:
         view("CONFIG", "SET", "requirepass", "a password")
     text = told(redlatch.RefusedError, redlatch.connect(own_server.url).ping)
@@ -90,7 +88,7 @@ def test_a_server_that_wants_a_password_is_told_with_the_remedy(own_server: Serv
     assert text.endswith("; check the user and the password")
 
 
-def test_a_lock_that_is_unlocked_twice_says_that_it_was_released_already(client: Client, name: str) -> None:
+def test_the_error_of_a_second_unlock_says_that_the_lock_was_released_already(client: Client, name: str) -> None:
     for lock in (client.lock(name), client.get_lock(name)):
         lock.lock()
         lock.unlock()
@@ -98,7 +96,7 @@ def test_a_lock_that_is_unlocked_twice_says_that_it_was_released_already(client:
         assert "already" in told(redlatch.NotHeldError, lock.unlock)
 
 
-def test_a_full_server_and_a_replica_are_told_with_the_remedy(own_server: Server, name: str) -> None:
+def test_the_errors_of_a_full_server_and_of_a_replica_name_the_remedy(own_server: Server, name: str) -> None:
     with redlatch.connect(own_server.url) as client, own_server.view() as view:
         view("CONFIG", "SET", "maxmemory", "1")
         text = told(redlatch.RefusedError, client.lock(name, wait=0.05).lock)
@@ -109,7 +107,9 @@ def test_a_full_server_and_a_replica_are_told_with_the_remedy(own_server: Server
         assert "; name the master, or have it found: redis+sentinel://" in text
 
 
-def test_a_wait_that_the_callers_own_hold_keeps_says_so(client: Client, stranger: Client, name: str) -> None:
+def test_the_error_of_a_thread_that_waited_for_its_own_hold_says_so(
+    client: Client, stranger: Client, name: str
+) -> None:
     lock = client.lock(name, wait=0.05)
     own = "its own hold"
     with lock:
@@ -124,7 +124,7 @@ def test_a_wait_that_the_callers_own_hold_keeps_says_so(client: Client, stranger
         assert own not in others[0]
 
 
-async def test_a_wait_of_asyncio_that_the_tasks_own_hold_keeps_says_so(aio_client: aio.AsyncClient, name: str) -> None:
+async def test_the_error_of_a_task_that_waited_for_its_own_hold_says_so(aio_client: aio.AsyncClient, name: str) -> None:
     lock = aio_client.lock(name, wait=0.05)
     async with lock:
         with pytest.raises(redlatch.NotAcquiredError, match="its own hold"):
@@ -154,7 +154,7 @@ async def test_a_callback_of_asyncio_that_could_not_be_called_is_refused_at_once
                 hold.on_lost(wrong)  # type: ignore[arg-type]
 
 
-def test_a_forked_childs_copy_of_a_hold_says_whose_it_is(server: Server, name: str) -> None:
+def test_a_forked_childs_copy_of_a_hold_names_the_process_that_holds_it(server: Server, name: str) -> None:
     with redlatch.connect(server.url, prefix="app:") as client, client.lock(name) as hold:
         text = in_a_fork(lambda: told(redlatch.NotHeldError, hold.release))
         assert text == f"`{name}` is held by the process that forked this one; acquire it here as well"
@@ -172,13 +172,13 @@ def test_a_count_is_one_number(client: Client, name: str) -> None:
     assert text == f"the permits of `{name}` must be 1 or more, not 0"
 
 
-def test_permits_that_are_not_there_in_time_say_what_to_do(client: Client, view: View, name: str) -> None:
+def test_an_acquire_of_too_many_permits_names_the_remedy(client: Client, view: View, name: str) -> None:
     semaphore = client.get_semaphore(name, permits=1)
     text = told(redlatch.NotAcquiredError, lambda: semaphore.acquire(2, wait=0.05))
     assert text == f"2 permits of `{name}` were not there within 0.05 s; wait longer, or ask for fewer"
 
 
-def test_a_client_that_is_to_use_tls_never_goes_without(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_with_tls_options_refuses_a_url_without_tls(monkeypatch: pytest.MonkeyPatch) -> None:
     for connect in (redlatch.connect, aio.connect):
         for url in ("redis://h", "redis+cluster://h", "redis+sentinel://h/mymaster", "unix:///h.sock"):
             text = told(redlatch.ConfigError, partial(connect, url, tls=redlatch.Tls()))

@@ -1,4 +1,4 @@
-"""`on_lost` and `wait_lost`: called once, on one thread, never after a release."""
+"""`on_lost` calls a callback once, on one thread, and never after a release. `wait_lost` waits for the same events."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from view import View
 
 
 def lose(client: Client, view: View, name: str) -> Hold:
-    """A hold that its owner will soon hear to be lost."""
+    """A hold whose loss its client will learn soon."""
     hold = client.get_lock(name).lock()
     view("DEL", name)
     return hold
@@ -38,7 +38,7 @@ def test_a_callback_gets_the_hold_and_the_error(client: Client, view: View, name
     assert told.threads == ["redlatch-losses"]
 
 
-def test_a_callback_comes_once_however_the_loss_is_noticed(client: Client, view: View, name: str) -> None:
+def test_a_callback_is_called_once_even_if_a_loss_is_noticed_in_two_ways(client: Client, view: View, name: str) -> None:
     told, later = Told(), Told()
     hold = client.get_lock(name).lock(lease=0.5)
     hold.on_lost(told)
@@ -46,22 +46,22 @@ def test_a_callback_comes_once_however_the_loss_is_noticed(client: Client, view:
     assert told.reason() == "deleted"
     with pytest.raises(LockLostError):
         hold.release()
-    # Its lease would end before this one's does.
+    # The lease of the first hold ends before that of this one.
     client.get_lock(name).lock(lease=0.5).on_lost(later)
     later.reason()
     assert len(told.calls) == 1
 
 
 def test_a_hold_may_have_many_callbacks(client: Client, view: View, name: str) -> None:
-    everybody = [Told() for _ in range(20)]
+    callbacks = [Told() for _ in range(20)]
     hold = client.get_lock(name).lock()
-    for told in everybody:
+    for told in callbacks:
         hold.on_lost(told)
     view("DEL", name)
-    assert {told.reason() for told in everybody} == {"deleted"}
+    assert {told.reason() for told in callbacks} == {"deleted"}
 
 
-def test_every_hold_of_a_reentrant_lock_is_told(client: Client, view: View, name: str) -> None:
+def test_every_hold_of_a_reentrant_lock_learns_of_the_loss(client: Client, view: View, name: str) -> None:
     outer, inner = Told(), Told()
     lock = client.get_lock(name)
     lock.lock().on_lost(outer)
@@ -70,7 +70,7 @@ def test_every_hold_of_a_reentrant_lock_is_told(client: Client, view: View, name
     assert {outer.reason(), inner.reason()} == {"deleted"}
 
 
-def test_a_callback_that_comes_after_the_loss_is_called_too(client: Client, view: View, name: str) -> None:
+def test_a_callback_that_is_added_after_the_loss_is_called_too(client: Client, view: View, name: str) -> None:
     told = Told()
     hold = lose(client, view, name)
     until_true(lambda: hold.lost, "the loss")
@@ -78,7 +78,7 @@ def test_a_callback_that_comes_after_the_loss_is_called_too(client: Client, view
     assert told.reason() == "deleted"
 
 
-def test_a_callback_that_comes_after_the_client_was_closed_is_called_too(server: Server, name: str) -> None:
+def test_a_callback_that_is_added_after_the_client_was_closed_is_called_too(server: Server, name: str) -> None:
     told, never = Told(), Told()
     client = redlatch.connect(server.url)
     released = client.get_lock(f"{name}:released").lock()
@@ -92,7 +92,7 @@ def test_a_callback_that_comes_after_the_client_was_closed_is_called_too(server:
 
 
 @pytest.mark.parametrize("way", ["release", "unlock", "with"])
-def test_after_a_release_no_callback_comes(client: Client, view: View, name: str, way: str) -> None:
+def test_a_released_hold_calls_no_callback(client: Client, view: View, name: str, way: str) -> None:
     never, last = Told(), Told()
     lock = client.get_lock(name)
     if way == "with":
@@ -101,16 +101,19 @@ def test_after_a_release_no_callback_comes(client: Client, view: View, name: str
     else:
         hold = lock.lock()
         hold.on_lost(never)
-        hold.release() if way == "release" else lock.unlock()
+        if way == "release":
+            hold.release()
+        else:
+            lock.unlock()
     hold.on_lost(never)
     view("DEL", name)
-    # They are told in order, so whatever the first was to hear has come before this.
+    # The thread calls callbacks in order, so it would have called the first one before this one.
     lose(client, view, name).on_lost(last)
     last.reason()
     assert not never.calls
 
 
-def test_a_callback_that_raises_stops_nobody(
+def test_a_callback_that_raises_does_not_stop_other_callbacks(
     client: Client, view: View, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[threading.ExceptHookArgs] = []
@@ -130,7 +133,7 @@ def test_a_callback_that_raises_stops_nobody(
     assert args.thread.name == "redlatch-losses"
 
 
-def test_an_excepthook_that_raises_stops_nobody(
+def test_an_excepthook_that_raises_does_not_stop_other_callbacks(
     client: Client, view: View, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     told = Told()
@@ -159,7 +162,7 @@ def test_a_callback_may_use_redlatch(client: Client, stranger: Client, view: Vie
     assert again.reason() == "deleted"
 
 
-def test_one_thread_tells_everybody(client: Client, view: View, name: str) -> None:
+def test_one_thread_calls_all_callbacks(client: Client, view: View, name: str) -> None:
     def work(number: int) -> str | None:
         told = Told()
         hold = client.get_lock(f"{name}:{number}").lock()
@@ -178,7 +181,7 @@ def test_one_thread_tells_everybody(client: Client, view: View, name: str) -> No
     assert [thread.name for thread in threading.enumerate()].count("redlatch-losses") == 1
 
 
-def test_what_cannot_be_called_is_refused(client: Client, name: str) -> None:
+def test_a_callback_that_cannot_be_called_is_refused(client: Client, name: str) -> None:
     async def later(hold: Hold, error: LockLostError) -> None: ...
 
     with client.get_lock(name) as hold:

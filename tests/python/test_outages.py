@@ -1,4 +1,4 @@
-"""A server that is down is told as such, not as a lock that another owner has: kinds, outages and waits."""
+"""During an outage every kind of lock raises UnavailableError, and does not claim that another owner holds the lock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from servers import Server, free_port
 QUICK = "?connect_timeout=1&response_timeout=2&retry_for=2&watchdog=60"
 WAITS = [0, 0.3, 1]
 
-# How each kind is tried, by a client of either module.
+# How a client for threads or for tasks tries each kind.
 TRIES: dict[str, Callable[[Any, float], Any]] = {
     "plain": lambda client, wait: client.get_lock("n").try_lock(wait=wait),
     "spin": lambda client, wait: client.get_spin_lock("n").try_lock(wait=wait),
@@ -55,7 +55,7 @@ def is_plain(error: BaseException, wait: float) -> None:
     assert wait == 0 or "no answer came during the wait of" in str(error), error
 
 
-def test_an_outage_is_told_to_threads(down: str) -> None:
+def test_threads_get_unavailable_error_during_an_outage(down: str) -> None:
     def ask(cell: tuple[str, float]) -> None:
         kind, wait = cell
         with redlatch.connect(down) as client, pytest.raises(redlatch.RedlatchError) as told:
@@ -67,7 +67,7 @@ def test_an_outage_is_told_to_threads(down: str) -> None:
         list(pool.map(ask, cells))
 
 
-def test_an_outage_is_told_to_tasks(down: str) -> None:
+def test_tasks_get_unavailable_error_during_an_outage(down: str) -> None:
     async def ask(kind: str, wait: float) -> None:
         async with aio.connect(down) as client:
             tried: Awaitable[object] = TRIES[kind](client, wait)
@@ -81,7 +81,7 @@ def test_an_outage_is_told_to_tasks(down: str) -> None:
     asyncio.run(table())
 
 
-def test_another_owner_is_named_only_where_the_server_said_so(own_server: Server) -> None:
+def test_an_error_names_another_owner_only_if_the_server_did(own_server: Server) -> None:
     url = own_server.url + QUICK
     with redlatch.connect(url) as holder, redlatch.connect(url) as client:
         holder.get_lock("n").lock()
@@ -93,9 +93,10 @@ def test_another_owner_is_named_only_where_the_server_said_so(own_server: Server
         own_server.resume()
 
 
-def test_a_quarantine_has_words_of_its_own(own_server: Server) -> None:
+def test_the_error_of_a_wait_in_quarantine_names_the_quarantine(own_server: Server) -> None:
     with redlatch.connect(own_server.url, quarantine=True, watchdog=60) as client:
-        lock, semaphore = client.get_lock("n"), client.get_semaphore("s")
+        lock = client.get_lock("n")
+        semaphore = client.get_semaphore("s")
         for promise in (
             lambda: lock.lock(wait=1),
             lambda: client.get_multi_lock(lock, client.get_lock("m")).lock(wait=1),

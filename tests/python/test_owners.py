@@ -1,4 +1,4 @@
-"""Who holds a lock: a thread, or an owner that the caller names."""
+"""The owner of a lock is a thread, or the owner that the caller gives."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from redlatch import Client, Hold
 from view import View
 
 
-def test_every_thread_is_an_owner_that_never_comes_again(client: Client, name: str) -> None:
+def test_every_thread_is_a_new_owner(client: Client, name: str) -> None:
     owners: list[int] = []
 
     def work() -> None:
@@ -24,7 +24,9 @@ def test_every_thread_is_an_owner_that_never_comes_again(client: Client, name: s
     assert min(owners) >= 2**40
 
 
-def test_a_given_owner_is_one_in_all_threads(client: Client, thread: ThreadPoolExecutor, view: View, name: str) -> None:
+def test_a_given_owner_is_the_same_owner_in_all_threads(
+    client: Client, thread: ThreadPoolExecutor, view: View, name: str
+) -> None:
     lock = client.get_lock(name, owner=42)
     with lock as outer:
         inner = thread.submit(lock.try_lock).result()
@@ -36,7 +38,7 @@ def test_a_given_owner_is_one_in_all_threads(client: Client, thread: ThreadPoolE
     assert not lock.is_locked()
 
 
-def test_given_owners_exclude_each_other(client: Client, name: str) -> None:
+def test_owners_of_different_numbers_exclude_each_other(client: Client, name: str) -> None:
     with client.get_lock(name, owner=0):
         assert client.get_lock(name, owner=1).try_lock() is None
         assert client.get_lock(name, owner=2**40 - 1).try_lock() is None

@@ -1,4 +1,4 @@
-"""What is in the package that users install, and that it is all they need."""
+"""The package that users install has all that they need, and nothing else."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(MATURIN is None, reason="there is no maturin bes
 
 
 def maturin(*arguments: str) -> None:
-    # As `make` builds it, so that nothing is compiled once more.
+    # The same settings as those of `make`, so that nothing is compiled again.
     built = {"PYO3_BUILD_EXTENSION_MODULE": "1", "PYO3_CONFIG_FILE": str(ROOT / "python" / "native" / "pyo3.txt")}
     command = [str(MATURIN), *arguments]
     environment = {**os.environ, **built}
@@ -30,7 +30,7 @@ def maturin(*arguments: str) -> None:
     assert ended.returncode == 0, ended.stderr
 
 
-# What `make wheel` has built, to be published; else one like it is built here, but quickly.
+# The wheel that `make wheel` has built for publishing. Without it the fixture builds one with the quick profile.
 TO_PUBLISH = os.environ.get("REDLATCH_TEST_WHEEL")
 
 
@@ -63,7 +63,7 @@ def test_the_wheel_has_the_package_with_its_types_and_nothing_else(wheel: Path) 
     assert {name.split("/")[0] for name in names} <= {"redlatch", "redlatch-0.1.0.dist-info"}
     assert not [name for name in names if "test_" in name or name.endswith((".rs", ".lua", ".pyc"))]
     assert "redlatch-0.1.0.dist-info/licenses/LICENSE" in names
-    assert not any("entry_points" in name for name in names)  # pytest, for one, would load what is named there
+    assert not any("entry_points" in name for name in names)  # pytest, for one, would load a module that is named there
     assert metadata["Requires-Python"] == ">=3.9"
     assert metadata["License-Expression"] == "Apache-2.0"
     assert all("extra == 'server'" in needs for needs in metadata.get_all("Requires-Dist", []))

@@ -1,4 +1,4 @@
-"""Semaphores whose permits have ids, and end by themselves or are renewed."""
+"""Semaphores whose permits have ids, and end with a lease or are renewed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from servers import Server
 from view import View
 
 NEVER = "922337203685477"
-#: The members of a sorted set, 16 bytes each, as texts.
+#: A script that gives the members of a sorted set, 16 bytes each, as hexadecimal texts.
 IN_HEX = """
 local ids = redis.call('ZRANGE', KEYS[1], 0, -1)
 for i, id in ipairs(ids) do ids[i] = string.gsub(id, '.', function(c) return string.format('%02x', c:byte()) end) end
@@ -37,13 +37,14 @@ def listeners(view: View, name: str) -> object:
     return view("PUBSUB", "NUMSUB", f"redisson_sc:{{{name}}}")[1]  # type: ignore[index]
 
 
-def test_permits_go_back_by_their_ids_each_once_by_anybody(
+def test_any_client_gives_permits_back_by_their_ids_each_once(
     client: Client, stranger: Client, view: View, name: str
 ) -> None:
     one, two = client.get_permit_expirable_semaphore(name), stranger.get_permit_expirable_semaphore(name)
     assert one.try_set_permits(4)
     assert not two.try_set_permits(9)
-    first, more = one.acquire(), one.acquire_many(3, wait=1)
+    first = one.acquire()
+    more = one.acquire_many(3, wait=1)
     assert two.try_acquire() is None
     assert two.try_acquire_many(2, wait=0.05) is None
     assert counts(two) == (0, 4, 4)
@@ -102,7 +103,7 @@ def test_a_permit_ends_with_its_lease(client: Client, stranger: Client, view: Vi
         assert semaphore.acquired_permits() == 1
 
 
-def test_a_renewed_permit_is_told_of_when_it_is_lost(server: Server, stranger: Client, name: str) -> None:
+def test_the_hold_of_a_renewed_permit_tells_of_its_loss(server: Server, stranger: Client, name: str) -> None:
     other = stranger.get_permit_expirable_semaphore(name)
     other.try_set_permits(2)
     with redlatch.connect(server.url, watchdog=0.6) as client:
@@ -110,7 +111,8 @@ def test_a_renewed_permit_is_told_of_when_it_is_lost(server: Server, stranger: C
         with semaphore.acquire(renew=True) as permit, semaphore.acquire(renew=True) as second:
             assert permit != second
             assert permit.hold is not None
-            begun, left = permit.hold.deadline, other.lease_time(permit)
+            begun = permit.hold.deadline
+            left = other.lease_time(permit)
             assert left is not None
             assert left <= 0.6
             hold = permit.hold
@@ -144,7 +146,7 @@ def test_a_release_wakes_a_waiter(
     assert semaphore.try_release(waiting.result(timeout=10))
 
 
-def test_a_wait_that_ends_says_what_is_missing(client: Client, name: str) -> None:
+def test_a_wait_that_ends_names_the_missing_permits(client: Client, name: str) -> None:
     semaphore = client.get_permit_expirable_semaphore(name)
     with pytest.raises(redlatch.NotAcquiredError, match=f"1 permits of `{name}` .* never set; call try_set_permits"):
         semaphore.acquire(wait=0.05)
@@ -178,7 +180,7 @@ def test_ctrl_c_ends_the_wait_and_leaves_nothing(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform has no fork")
-def test_a_forked_child_gives_nothing_back_that_it_did_not_take(client: Client, name: str) -> None:
+def test_a_forked_child_gives_back_no_permit_of_its_parent(client: Client, name: str) -> None:
     semaphore = client.get_permit_expirable_semaphore(name)
     semaphore.try_set_permits(3)
 
@@ -194,7 +196,7 @@ def test_a_forked_child_gives_nothing_back_that_it_did_not_take(client: Client, 
         assert counts(semaphore) == (1, 2, 3)
 
 
-def test_a_permit_that_travels_is_its_id(client: Client, name: str) -> None:
+def test_a_pickled_permit_is_its_id(client: Client, name: str) -> None:
     semaphore = client.get_permit_expirable_semaphore(name)
     semaphore.try_set_permits(1)
     with semaphore.acquire() as permit:
@@ -208,7 +210,7 @@ BAD: list[Any] = [0, -1, 1.5, True, "1", None, 2**80, 10_001]
 
 
 @pytest.mark.parametrize("permits", BAD, ids=repr)
-def test_permits_that_are_none_are_refused(client: Client, view: View, name: str, permits: Any) -> None:
+def test_bad_counts_of_permits_are_refused(client: Client, view: View, name: str, permits: Any) -> None:
     semaphore = client.get_permit_expirable_semaphore(name)
     for call in (semaphore.acquire_many, semaphore.try_acquire_many):
         with pytest.raises(redlatch.ConfigError, match=r"permits"):
@@ -217,7 +219,7 @@ def test_permits_that_are_none_are_refused(client: Client, view: View, name: str
 
 
 @pytest.mark.parametrize("permit", ["", "xyz", "0" * 31, "0" * 30 + " 0", "g" * 32, "0" * 64, None, 5], ids=repr)
-def test_ids_that_are_none_are_refused(client: Client, name: str, permit: Any) -> None:
+def test_bad_ids_of_permits_are_refused(client: Client, name: str, permit: Any) -> None:
     semaphore = client.get_permit_expirable_semaphore(name)
     for call in (
         semaphore.release,
@@ -231,7 +233,7 @@ def test_ids_that_are_none_are_refused(client: Client, name: str, permit: Any) -
         semaphore.release()
 
 
-def test_leases_that_are_none_and_keys_of_other_types_are_refused(client: Client, view: View, name: str) -> None:
+def test_bad_leases_and_keys_of_other_types_are_refused(client: Client, view: View, name: str) -> None:
     semaphore = client.get_permit_expirable_semaphore(name)
     for lease in (0, -1, math.nan, "1"):
         with pytest.raises(redlatch.ConfigError, match="lease"):

@@ -13,7 +13,7 @@ from redlatch import Client
 from view import View
 
 
-def test_permits_are_taken_and_given_back_by_anybody(client: Client, stranger: Client, view: View, name: str) -> None:
+def test_any_client_takes_permits_and_gives_them_back(client: Client, stranger: Client, view: View, name: str) -> None:
     one, two = client.get_semaphore(name), stranger.get_semaphore(name)
     assert one.try_set_permits(5)
     assert not two.try_set_permits(9)
@@ -57,7 +57,7 @@ def test_a_release_wakes_a_waiter(
     assert semaphore.available_permits() == 0
 
 
-def test_a_wait_that_ends_says_what_is_missing(client: Client, name: str) -> None:
+def test_a_wait_that_ends_names_the_missing_permits(client: Client, name: str) -> None:
     semaphore = client.get_semaphore(name)
     with pytest.raises(redlatch.NotAcquiredError, match=f"2 permits of `{name}` .* never set; call try_set_permits"):
         semaphore.acquire(2, wait=0.05)
@@ -70,7 +70,7 @@ BAD: list[Any] = [0, -1, 1.5, True, "1", None, 2**80]
 
 
 @pytest.mark.parametrize("permits", BAD, ids=repr)
-def test_permits_that_are_none_are_refused(client: Client, view: View, name: str, permits: Any) -> None:
+def test_bad_counts_of_permits_are_refused(client: Client, view: View, name: str, permits: Any) -> None:
     semaphore = client.get_semaphore(name)
     for call in (semaphore.acquire, semaphore.try_acquire, semaphore.release, semaphore.release_if_exists):
         with pytest.raises(redlatch.ConfigError, match=r"permits"):
@@ -80,7 +80,7 @@ def test_permits_that_are_none_are_refused(client: Client, view: View, name: str
     assert view("EXISTS", name) == 0
 
 
-def test_the_last_count_lets_everybody_go(
+def test_the_last_count_lets_all_waiters_go(
     client: Client, stranger: Client, thread: ThreadPoolExecutor, view: View, name: str
 ) -> None:
     latch = client.get_count_down_latch(name)

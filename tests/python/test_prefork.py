@@ -1,4 +1,4 @@
-"""Programs that fork while they lock: under load, before they serve, as pools."""
+"""Programs that fork while they use locks: under load, before they serve, as pools of processes."""
 
 from __future__ import annotations
 

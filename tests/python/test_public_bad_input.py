@@ -1,6 +1,7 @@
-"""Whatever is wrong with an argument, the client or the process: an error in one sentence, and nothing is held.
+"""A public function answers a bad argument, a closed client or another process with an error of one sentence.
 
-Every public function has a row in `public_rows`, every parameter its values in `bad_values`; one without fails here.
+No lock stays held. Every public function has a row in `public_rows`, and every parameter has bad values in
+`bad_values`. A function or a parameter without them fails a test here.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ def bad_values(function: str, parameter: str) -> list[Any]:
 
 
 def contents(view: View, name: str) -> dict[str, object]:
-    """What the server has of a test, but for the times, which run."""
+    """The keys of a test on the server with their values, without their times."""
     keys = view("KEYS", f"{name}*")
     assert isinstance(keys, list)
     return {key: view("DUMP", key) for key in map(str, keys)}
 
 
 def check(error: BaseException, row: Row) -> None:
-    """It is one of ours, and says in one sentence what is wrong."""
+    """Fails unless the error is one of redlatch's, or one of the row's, with a text of one sentence."""
     assert isinstance(error, (redlatch.RedlatchError, *row.raises)), repr(error)
     text = str(error)
     assert 10 < len(text) < 400, text[:1000]
@@ -78,7 +79,7 @@ def test_a_closed_client_refuses_or_needs_no_server(world: World, view: View, fu
     row = ROWS[function]
     call = row.call(world)
     world.client.close()
-    if row.asks:
+    if row.needs_server:
         with pytest.raises(redlatch.RedlatchError) as refused:
             call(**row.good)
         check(refused.value, row)

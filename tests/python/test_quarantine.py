@@ -1,4 +1,4 @@
-"""Servers that may have lost locks grant none; the core's tests say what that means, these that Python asks for it."""
+"""The option `quarantine` of Python's clients. The core's tests are about its meaning."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_server_that_has_only_just_started_grants_nothing_to_a_task(own_server
     asyncio.run(ask())
 
 
-def test_it_grants_when_it_has_run_for_a_lease(own_server: Server) -> None:
+def test_a_server_grants_locks_when_it_has_run_for_a_lease(own_server: Server) -> None:
     with redlatch.connect(own_server.url, watchdog=2, quarantine=True) as client, own_server.view() as view:
         client.get_lock("n").lock(wait=20).release()
         uptime = re.search(r"uptime_in_seconds:(\d+)", str(view("INFO", "server")))
@@ -40,6 +40,6 @@ def test_it_grants_when_it_has_run_for_a_lease(own_server: Server) -> None:
 
 @pytest.mark.parametrize("connect", [redlatch.connect, aio.connect])
 @pytest.mark.parametrize("wrong", [1, "true", 2.5, []])
-def test_what_is_no_bool_is_refused(connect: Any, wrong: Any) -> None:
+def test_a_quarantine_that_is_no_bool_is_refused(connect: Any, wrong: Any) -> None:
     with pytest.raises(redlatch.ConfigError, match=r"quarantine is .*True or False"):
         connect("redis://127.0.0.1:1", quarantine=wrong)

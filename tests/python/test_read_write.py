@@ -1,4 +1,4 @@
-"""The lock that many may hold for reading, or one for writing."""
+"""The lock that many owners may hold for reading, or one for writing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from redlatch import Client
 from view import View
 
 
-def test_many_read_and_nobody_else_writes(
+def test_many_owners_read_while_no_other_owner_writes(
     client: Client, stranger: Client, thread: ThreadPoolExecutor, view: View, name: str
 ) -> None:
     lock, other = client.get_read_write_lock(name), stranger.get_read_write_lock(name, wait=5)
@@ -28,7 +28,7 @@ def test_many_read_and_nobody_else_writes(
     assert view("EXISTS", name) == 0
 
 
-def test_who_writes_may_go_on_reading(client: Client, stranger: Client, view: View, name: str) -> None:
+def test_a_writer_may_go_on_reading(client: Client, stranger: Client, view: View, name: str) -> None:
     lock, other = client.get_read_write_lock(name), stranger.get_read_write_lock(name)
     with lock.read_lock if lock.write_lock.lock() else lock.write_lock:
         lock.write_lock.unlock()
@@ -37,7 +37,7 @@ def test_who_writes_may_go_on_reading(client: Client, stranger: Client, view: Vi
     until_true(lambda: view("KEYS", f"*{name}*") == [], "nothing left")
 
 
-def test_who_reads_is_refused_to_wait_for_itself(client: Client, name: str) -> None:
+def test_a_reader_that_would_wait_for_itself_gets_an_error(client: Client, name: str) -> None:
     lock = client.get_read_write_lock(name)
     with lock.read_lock:
         with pytest.raises(redlatch.AlreadyHeldError, match=f"`{name}` is already held"):

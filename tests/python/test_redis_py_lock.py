@@ -1,4 +1,4 @@
-"""redis-py's lock, case by case as its own tests have them, of a client of redis-py and one of redlatch."""
+"""The cases of redis-py's own lock tests, with redlatch's `Lock` of a redis-py client and of a redlatch client."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def ms(view: View, name: str) -> int:
     return int(str(view("PTTL", name)))
 
 
-def test_what_is_acquired_has_its_token_in_the_key_and_is_gone_with_the_release(of: Any, view: View, name: str) -> None:
+def test_an_acquired_lock_has_its_token_in_the_key_until_the_release(of: Any, view: View, name: str) -> None:
     lock = Lock(of, name)
     assert lock.acquire(blocking=False) is True
     assert view("GET", name) == lock.local.token.decode()
@@ -49,7 +49,7 @@ def test_without_a_timeout_the_key_is_renewed_instead_of_staying_for_ever(of: An
         assert 20_000 < ms(view, name) <= 30_000
 
 
-def test_locked_tells_of_anybodys_lock(of: Any, name: str) -> None:
+def test_locked_is_true_for_a_lock_of_any_program(of: Any, name: str) -> None:
     lock, other = Lock(of, name), Lock(of, name)
     assert lock.locked() is False
     lock.acquire(blocking=False)
@@ -58,7 +58,7 @@ def test_locked_tells_of_anybodys_lock(of: Any, name: str) -> None:
     assert lock.locked() is False
 
 
-def test_owned_tells_of_the_own_token_only(of: Any, name: str) -> None:
+def test_owned_is_true_for_the_lock_objects_own_token_only(of: Any, name: str) -> None:
     one, other = Lock(of, name), Lock(of, name)
     assert one.owned() is False
     one.acquire(blocking=False)
@@ -71,7 +71,7 @@ def test_owned_tells_of_the_own_token_only(of: Any, name: str) -> None:
     assert (one.owned(), other.owned()) == (False, False)
 
 
-def test_two_locks_of_one_name_compete(of: Any, name: str) -> None:
+def test_two_locks_of_one_name_exclude_each_other(of: Any, name: str) -> None:
     one, other = Lock(of, name), Lock(of, name)
     assert one.acquire(blocking=False)
     assert not other.acquire(blocking=False)
@@ -90,9 +90,7 @@ def test_a_lock_is_not_reentrant_not_even_the_same_object(of: Any, name: str) ->
 
 
 @pytest.mark.parametrize(("timeout", "least", "most"), [(10, 8000, 10_000), (9.5, 8000, 9500)])
-def test_a_timeout_is_how_long_the_key_lives(
-    of: Any, view: View, name: str, timeout: float, least: int, most: int
-) -> None:
+def test_the_key_lives_for_the_timeout(of: Any, view: View, name: str, timeout: float, least: int, most: int) -> None:
     lock = Lock(of, name, timeout=timeout)
     assert lock.acquire(blocking=False)
     assert least < ms(view, name) <= most
@@ -108,9 +106,9 @@ def test_a_blocking_timeout_ends_the_wait(of: Any, name: str) -> None:
         assert Lock(of, name).acquire(sleep=0.05, blocking=True, blocking_timeout=0) is False
 
 
-def test_a_sleep_beyond_the_blocking_timeout_asks_once(of: Any, name: str) -> None:
+def test_a_waiter_with_a_sleep_beyond_its_blocking_timeout_tries_once(of: Any, name: str) -> None:
     with Lock(of, name):
-        # The test would take an hour otherwise, and be ended before.
+        # A waiter that slept would take an hour, and the test would be ended before.
         assert Lock(of, name, sleep=4000, blocking_timeout=3600).acquire() is False
 
 
@@ -132,11 +130,11 @@ def test_a_block_has_the_lock(of: Any, view: View, name: str) -> None:
 def test_a_block_that_does_not_get_the_lock_raises_and_names_it(
     of: Any, view: View, name: str, options: dict[str, Any]
 ) -> None:
-    view("SET", name, "somebody")
+    view("SET", name, "another owner")
     with pytest.raises(LockError, match="not acquired") as refused, Lock(of, name, **options):
-        pytest.fail("nobody is to come here")
+        pytest.fail("the block began without the lock")
     assert refused.value.lock_name == name
-    assert view("GET", name) == "somebody"
+    assert view("GET", name) == "another owner"
 
 
 def test_a_block_whose_lock_has_timed_out_raises_or_warns(of: Any, name: str, caplog: pytest.LogCaptureFixture) -> None:
@@ -161,13 +159,15 @@ def test_a_block_whose_lock_was_taken_away_raises(of: Any, view: View, name: str
     assert view("GET", name) == "a"
 
 
-def test_what_is_not_locked_cannot_be_released(of: Any, name: str) -> None:
+def test_a_lock_that_is_not_locked_cannot_be_released(of: Any, name: str) -> None:
     with pytest.raises(LockError, match="not locked") as refused:
         Lock(of, name).release()
     assert not isinstance(refused.value, LockNotOwnedError)
 
 
-def test_a_release_of_what_another_has_now_raises_and_forgets_the_token(of: Any, view: View, name: str) -> None:
+def test_a_release_of_a_lock_that_another_owner_has_raises_and_forgets_the_token(
+    of: Any, view: View, name: str
+) -> None:
     lock = Lock(of, name)
     lock.acquire(blocking=False)
     view("SET", name, "a")
@@ -196,7 +196,7 @@ def test_extending_can_replace_the_time_that_is_left(of: Any, view: View, name: 
     lock.release()
 
 
-def test_what_was_extended_outlives_its_timeout(of: Any, view: View, name: str) -> None:
+def test_an_extended_lock_outlives_its_timeout(of: Any, view: View, name: str) -> None:
     lock = Lock(of, name, timeout=0.2)
     assert lock.acquire()
     assert lock.extend(30)
@@ -215,7 +215,7 @@ def test_reacquiring_gives_the_whole_timeout_again(of: Any, view: View, name: st
 
 
 @pytest.mark.parametrize("prolong", [lambda lock: lock.extend(10), lambda lock: lock.reacquire()], ids=["extend", "re"])
-def test_what_is_not_held_for_a_time_cannot_be_prolonged(of: Any, view: View, name: str, prolong: Any) -> None:
+def test_a_lock_without_a_timeout_or_a_holder_cannot_be_prolonged(of: Any, view: View, name: str, prolong: Any) -> None:
     with pytest.raises(LockError, match="not locked"):
         prolong(Lock(of, name, timeout=10))
     with Lock(of, name) as endless, pytest.raises(LockError, match="no timeout"):
@@ -229,7 +229,7 @@ def test_what_is_not_held_for_a_time_cannot_be_prolonged(of: Any, view: View, na
 
 @pytest.mark.parametrize("thread_local", [True, False])
 @pytest.mark.parametrize("token", ["test", b"test"], ids=repr)
-def test_a_token_may_be_the_callers_own(
+def test_an_acquire_may_use_a_token_of_the_caller(
     theirs: redis.Redis, view: View, name: str, thread_local: bool, token: Any
 ) -> None:
     lock = Lock(theirs, name, thread_local=thread_local)
@@ -240,7 +240,7 @@ def test_a_token_may_be_the_callers_own(
     assert (view("GET", name), lock.local.token) == (None, None)
 
 
-def test_a_token_may_come_from_another_process(theirs: redis.Redis, view: View, name: str) -> None:
+def test_a_lock_may_use_a_token_of_another_process(theirs: redis.Redis, view: View, name: str) -> None:
     there, here = Lock(theirs, name, timeout=10), Lock(theirs, name, timeout=10)
     assert there.acquire()
     here.local.token = there.local.token.decode()
@@ -252,12 +252,12 @@ def test_a_token_may_come_from_another_process(theirs: redis.Redis, view: View, 
     assert view("EXISTS", name) == 0
     with pytest.raises(LockNotOwnedError):
         there.release()
-    here.local.token = "nobody's"
+    here.local.token = "of no owner"
     with pytest.raises(LockNotOwnedError):
         here.release()
 
 
-def test_redlatch_makes_its_tokens_itself(client: redlatch.Client, view: View, name: str) -> None:
+def test_a_redlatch_client_refuses_a_token_of_the_caller(client: redlatch.Client, view: View, name: str) -> None:
     with pytest.raises(redlatch.UnsupportedError, match=r"redis\.Redis"):
         Lock(client, name).acquire(token="test")
     assert view("EXISTS", name) == 0

@@ -1,4 +1,4 @@
-"""redis-py's lock beside the real one: errors, threads, the same keys in both directions, the server it is for."""
+"""redlatch's version of redis-py's lock beside the real one: errors, threads, shared keys, settings of the server."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def theirs(server: Server) -> Iterator[redis.Redis]:
         yield client
 
 
-def test_redis_py_makes_it_by_its_lock_class(theirs: redis.Redis, view: View, name: str) -> None:
+def test_redis_py_makes_the_lock_by_its_lock_class(theirs: redis.Redis, view: View, name: str) -> None:
     with theirs.lock(name, timeout=5, lock_class=Lock) as lock:
         assert isinstance(lock, Lock)
         assert view("GET", name) == lock.local.token.decode()
@@ -45,7 +45,9 @@ def test_redis_py_makes_it_by_its_lock_class(theirs: redis.Redis, view: View, na
         (LockNotOwnedError, (redis.exceptions.LockNotOwnedError, LockError, redis.exceptions.RedisError)),
     ],
 )
-def test_its_errors_are_caught_as_redis_pys_and_travel(error: type[LockError], caught: tuple[type, ...]) -> None:
+def test_the_errors_are_redis_pys_errors_too_and_can_be_pickled(
+    error: type[LockError], caught: tuple[type, ...]
+) -> None:
     assert all(issubclass(error, other) for other in caught)
     copy = pickle.loads(pickle.dumps(error("gone", "orders", "expired")))
     assert (str(copy), copy.name, copy.lock_name, copy.reason) == ("gone", "orders", "orders", "expired")
@@ -56,7 +58,9 @@ MAKERS: list[tuple[Callable[..., Any], Callable[..., Any]]] = [(Lock, Theirs), (
 
 
 @pytest.mark.parametrize(("mine", "other"), MAKERS, ids=["redlatch first", "redis-py first"])
-def test_it_and_the_real_one_exclude_each_other(theirs: redis.Redis, name: str, mine: Any, other: Any) -> None:
+def test_redlatchs_lock_and_the_real_one_exclude_each_other(
+    theirs: redis.Redis, name: str, mine: Any, other: Any
+) -> None:
     first, second = mine(theirs, name, timeout=10), other(theirs, name, timeout=10)
     assert first.acquire(blocking=False)
     assert not second.acquire(blocking=False)
@@ -70,7 +74,7 @@ def test_it_and_the_real_one_exclude_each_other(theirs: redis.Redis, name: str, 
 
 
 @pytest.mark.parametrize(("mine", "other"), MAKERS, ids=["redlatch first", "redis-py first"])
-def test_each_goes_on_with_the_others_token(theirs: redis.Redis, name: str, mine: Any, other: Any) -> None:
+def test_each_lock_can_use_the_token_of_the_other(theirs: redis.Redis, name: str, mine: Any, other: Any) -> None:
     first, second = mine(theirs, name, timeout=10), other(theirs, name, timeout=10)
     assert first.acquire(blocking=False)
     second.local.token = first.local.token
@@ -81,7 +85,7 @@ def test_each_goes_on_with_the_others_token(theirs: redis.Redis, name: str, mine
         first.release()
 
 
-def test_a_counter_guarded_by_both_is_right(theirs: redis.Redis, client: redlatch.Client, name: str) -> None:
+def test_a_counter_that_both_locks_guard_is_right(theirs: redis.Redis, client: redlatch.Client, name: str) -> None:
     count = [0]
 
     def work(make: Callable[[], Any]) -> None:
@@ -118,7 +122,7 @@ def test_a_release_wakes_a_waiter_that_would_sleep_long(
         second.release()
 
 
-def test_only_the_thread_that_acquired_releases_unless_that_is_given_up(
+def test_only_the_thread_that_acquired_releases_unless_thread_local_is_false(
     theirs: redis.Redis, thread: ThreadPoolExecutor, name: str
 ) -> None:
     lock = Lock(theirs, name)
@@ -134,13 +138,13 @@ def test_only_the_thread_that_acquired_releases_unless_that_is_given_up(
     assert not shared.locked()
 
 
-def test_the_same_server_has_the_same_client(server: Server, theirs: redis.Redis) -> None:
+def test_redis_py_clients_of_one_server_share_a_client(server: Server, theirs: redis.Redis) -> None:
     with redis.Redis.from_url(server.url) as another, redis.Redis.from_url(server.url + "/1") as elsewhere:
         assert client_of(theirs) is client_of(another)
         assert client_of(theirs) is not client_of(elsewhere)
 
 
-def test_database_password_and_name_are_taken_over(name: str) -> None:
+def test_the_lock_uses_the_database_password_and_name_of_the_redis_py_client(name: str) -> None:
     server = Server(password="secret")
     try:
         with redis.Redis(port=server.port, password="secret", db=3, client_name="shop") as theirs, Lock(theirs, name):
@@ -150,12 +154,12 @@ def test_database_password_and_name_are_taken_over(name: str) -> None:
         server.close()
 
 
-def test_a_socket_is_taken_over(tmp_path: Path) -> None:
+def test_the_lock_uses_the_socket_of_the_redis_py_client(tmp_path: Path) -> None:
     with redis.Redis(unix_socket_path=str(tmp_path / "a b.sock"), db=2) as theirs:
         assert f"unix://{tmp_path}/a b.sock" in repr(client_of(theirs))
 
 
-def test_tls_is_taken_over(tmp_path: Path) -> None:
+def test_the_lock_uses_the_tls_settings_of_the_redis_py_client(tmp_path: Path) -> None:
     with (
         redis.Redis(host="::1", ssl=True, ssl_ca_certs=str(tmp_path / "ca.pem")) as theirs,
         pytest.raises(redlatch.ConfigError, match=r"ca\.pem"),
@@ -185,7 +189,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_client_whose_server_cannot_be_told_is_refused(case: str) -> None:
+def test_a_redis_py_client_whose_settings_are_not_known_is_refused(case: str) -> None:
     make, match = REFUSED[case]
     with pytest.raises(redlatch.UnsupportedError, match=match):
         Lock(make(), "report")
@@ -203,14 +207,14 @@ def test_a_client_whose_server_cannot_be_told_is_refused(case: str) -> None:
     ],
     ids=str,
 )
-def test_what_cannot_be_used_is_refused_when_it_is_made(
+def test_a_lock_with_a_bad_argument_is_refused_when_it_is_made(
     client: redlatch.Client, options: dict[str, Any], match: str
 ) -> None:
     with pytest.raises(redlatch.ConfigError, match=match):
         Lock(client, **{"name": "report", **options})
 
 
-def test_bytes_are_a_name_as_with_redis_py(client: redlatch.Client, view: View, name: str) -> None:
+def test_bytes_are_a_good_name_as_with_redis_py(client: redlatch.Client, view: View, name: str) -> None:
     with Lock(client, name.encode()):
         assert view("EXISTS", name) == 1
 
@@ -232,7 +236,7 @@ with redlatch.connect(sys.argv[1]) as client, Lock(client, sys.argv[2], timeout=
 """
 
 
-def test_it_works_without_redis_py(server: Server, view: View, name: str) -> None:
+def test_the_lock_works_without_redis_py(server: Server, view: View, name: str) -> None:
     ended = run(WITHOUT, server.url, name)
     assert ended.stderr == ""
     assert ended.stdout.startswith("True True\nlocks are not made of 'localhost'")

@@ -1,4 +1,4 @@
-"""Configurations as Redisson's files have them; what each setting means is tested with the core."""
+"""Configuration files of Redisson. The core's tests are about the meaning of each setting."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def test_a_file_of_redisson_names_the_server_and_its_settings(file: Path, view: 
         view("SELECT", "3")
         assert view("EXISTS", name) == 1
     with redlatch.connect(config=str(file), watchdog=20) as client, client.get_lock(name) as hold:
-        assert 10 < hold.remaining <= 20, "what is given goes before what is in the file"
+        assert 10 < hold.remaining <= 20, "an argument replaces the setting of the file"
 
 
-def test_a_loop_reads_it_as_well(file: Path, name: str) -> None:
+def test_a_client_for_asyncio_reads_the_file_as_well(file: Path, name: str) -> None:
     async def use() -> None:
         async with redlatch.aio.connect(config=file) as client, client.get_lock(name) as hold:
             assert hold.remaining <= 7
@@ -56,11 +56,11 @@ def test_a_loop_reads_it_as_well(file: Path, name: str) -> None:
         ("master-slave.yaml", "unix:///run/redis/master.sock"),
     ],
 )
-def test_every_mode_has_its_servers(file: str, server: str) -> None:
+def test_a_client_names_the_servers_of_every_mode_of_a_file(file: str, server: str) -> None:
     assert repr(redlatch.connect(config=FILES / file)).endswith(f"of {server}>")
 
 
-def test_what_cannot_be_used_is_a_config_error_that_names_it(tmp_path: Path) -> None:
+def test_a_setting_that_cannot_be_used_is_a_config_error_that_names_it(tmp_path: Path) -> None:
     path = tmp_path / "redisson.yaml"
     for text, says in [
         ("nameMapper: !<com.example.Ours> {}", r"redisson.yaml.*nameMapper is a `com.example.Ours`.*prefix"),
@@ -75,7 +75,8 @@ def test_what_cannot_be_used_is_a_config_error_that_names_it(tmp_path: Path) -> 
 
 
 def test_a_key_store_of_java_is_refused_unless_pem_takes_its_place(tmp_path: Path) -> None:
-    store, path = tmp_path / "trust.p12", tmp_path / "redisson.yaml"
+    store = tmp_path / "trust.p12"
+    path = tmp_path / "redisson.yaml"
     store.write_bytes(b"\x30\x82\x01\x00")
     path.write_text(f"singleServerConfig: {{address: 'rediss://h'}}\nsslTruststore: file:{store}\n")
     with pytest.raises(redlatch.ConfigError, match=r"trust.p12.*PKCS12.*PEM.*tls_ca"):

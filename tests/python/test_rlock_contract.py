@@ -1,4 +1,4 @@
-"""The contract of `threading.RLock`, asked of both."""
+"""The contract of `threading.RLock`, tested with that lock and with redlatch's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def rlock(request: pytest.FixtureRequest, client: Client, name: str) -> Any:
     return threading.RLock() if request.param == "threading" else client.get_lock(name)
 
 
-def test_it_is_acquired_and_released_as_often(rlock: Any, thread: ThreadPoolExecutor) -> None:
+def test_a_lock_is_free_after_as_many_releases_as_acquires(rlock: Any, thread: ThreadPoolExecutor) -> None:
     assert rlock.acquire()
     assert rlock.acquire(True, 5)
     assert rlock.acquire(blocking=False)
@@ -28,13 +28,13 @@ def test_it_is_acquired_and_released_as_often(rlock: Any, thread: ThreadPoolExec
     thread.submit(rlock.release).result()
 
 
-def test_a_time_out_ends_the_wait_with_something_false(rlock: Any, thread: ThreadPoolExecutor) -> None:
+def test_a_wait_that_times_out_returns_a_false_value(rlock: Any, thread: ThreadPoolExecutor) -> None:
     with rlock:
         assert not thread.submit(rlock.acquire, timeout=0.05).result()
         assert not thread.submit(rlock.acquire, True, 0).result()
 
 
-def test_releasing_what_is_not_held_is_a_runtime_error(rlock: Any, thread: ThreadPoolExecutor) -> None:
+def test_a_release_of_a_lock_that_is_not_held_is_a_runtime_error(rlock: Any, thread: ThreadPoolExecutor) -> None:
     with pytest.raises(RuntimeError):
         rlock.release()
     with rlock, pytest.raises(RuntimeError):
@@ -55,7 +55,7 @@ def test_releasing_what_is_not_held_is_a_runtime_error(rlock: Any, thread: Threa
 def test_bad_arguments_raise_the_same_errors(rlock: Any, arguments: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         rlock.acquire(*arguments)
-    assert rlock.acquire(False), "nothing was acquired before, and nothing is in the way now"
+    assert rlock.acquire(False), "the refused calls acquired nothing, so the lock is free"
     rlock.release()
 
 
@@ -65,7 +65,7 @@ def test_acquire_returns_the_hold(client: Client, name: str) -> None:
     hold.release()
 
 
-def test_locked_tells_whether_anybody_holds_it(client: Client, stranger: Client, name: str) -> None:
+def test_locked_tells_whether_any_owner_holds_the_lock(client: Client, stranger: Client, name: str) -> None:
     lock = client.get_lock(name)
     assert not lock.locked()
     with stranger.get_lock(name):

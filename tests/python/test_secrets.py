@@ -1,4 +1,4 @@
-"""A password is in no error, no repr and no log, wherever it stands and whatever else is wrong."""
+"""No error, repr or log contains a password, at any place in the input and with any other mistake beside it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ URLS = [
     for written in WRITTEN
     for behind in BEHIND
 ]
-# What is a URL, or has one in it, but not of the type that belongs there.
+# Values of a wrong type that are a URL or contain one.
 MISTAKEN: list[Any] = [
     f"redis://:{SECRET}@h".encode(),
     bytearray(f"redis://:{SECRET}@h".encode()),
@@ -45,7 +45,7 @@ MISTAKEN: list[Any] = [
 
 
 def said(error: BaseException | None) -> str:
-    """All that a program may print of an error: it, what it came of, and their reprs."""
+    """All that a program may print of an error: the error, its causes, and their reprs and attributes."""
     text = ""
     while error is not None:
         text += f"{error} {error!r} {vars(error)} "
@@ -66,7 +66,7 @@ def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     return caplog
 
 
-def test_no_url_has_its_password_said(log: pytest.LogCaptureFixture) -> None:
+def test_no_error_or_log_shows_the_password_of_a_url(log: pytest.LogCaptureFixture) -> None:
     for url in URLS:
         assert SECRET not in refused(url=url), url
     assert SECRET not in log.text
@@ -76,7 +76,7 @@ def test_no_url_has_its_password_said(log: pytest.LogCaptureFixture) -> None:
     "option", ["url", "config", "username", "client_name", "prefix", "tls", "sync", "quarantine", "watchdog"]
 )
 @pytest.mark.parametrize("value", MISTAKEN, ids=lambda value: type(value).__name__)
-def test_what_has_a_password_in_it_is_not_said_where_it_does_not_belong(option: str, value: Any) -> None:
+def test_an_option_of_a_wrong_type_is_not_shown_if_it_contains_a_password(option: str, value: Any) -> None:
     assert SECRET not in refused(**{option: value})
 
 
@@ -85,7 +85,7 @@ def test_what_has_a_password_in_it_is_not_said_where_it_does_not_belong(option: 
     [SECRET.encode(), [SECRET], {"a": SECRET}, f"{SECRET}\udc80", f"{SECRET * 20_000}"],
     ids=lambda value: type(value).__name__,
 )
-def test_a_password_that_cannot_be_one_is_not_said(password: Any) -> None:
+def test_no_error_shows_a_bad_password(password: Any) -> None:
     assert SECRET not in refused(password=password)
     client = redlatch.connect("redis://h")
     with pytest.raises(redlatch.ConfigError) as error:
@@ -98,7 +98,7 @@ def test_a_password_that_cannot_be_one_is_not_said(password: Any) -> None:
     [*MISTAKEN, f"redis://:{SECRET}@h", [f":{SECRET}@h"], [f"redis://:{SECRET}@h".encode()]],
     ids=lambda value: type(value).__name__,
 )
-def test_the_urls_of_a_red_lock_are_not_said(urls: Any) -> None:
+def test_no_error_of_a_red_lock_shows_its_urls(urls: Any) -> None:
     for red_lock in (redlatch.red_lock, aio.red_lock):
         try:
             shown = repr(red_lock(urls, "n"))
@@ -107,7 +107,7 @@ def test_the_urls_of_a_red_lock_are_not_said(urls: Any) -> None:
         assert SECRET not in shown
 
 
-def test_no_file_has_its_password_said(tmp_path: Path, log: pytest.LogCaptureFixture) -> None:
+def test_no_error_or_log_shows_the_password_of_a_file(tmp_path: Path, log: pytest.LogCaptureFixture) -> None:
     for number, url in enumerate(URLS):
         file = tmp_path / f"{number}.yaml"
         url = url.replace("'", "''")
@@ -119,7 +119,7 @@ def test_no_file_has_its_password_said(tmp_path: Path, log: pytest.LogCaptureFix
     assert SECRET not in log.text
 
 
-def test_a_redis_py_client_that_cannot_be_used_is_not_said() -> None:
+def test_no_error_shows_a_redis_py_client_that_cannot_be_used() -> None:
     redis = pytest.importorskip("redis")
     from redlatch.compat.redis_py import Lock
 
@@ -138,7 +138,7 @@ def test_a_redis_py_client_that_cannot_be_used_is_not_said() -> None:
         assert SECRET not in said(error.value)
 
 
-def test_a_traceback_that_nobody_catches_has_no_password() -> None:
+def test_the_traceback_of_an_uncaught_error_has_no_password() -> None:
     program = "import os, redlatch\nredlatch.connect(os.environ['IT'].encode())"
     ended = subprocess.run(
         [sys.executable, "-c", program], env={"IT": f"redis://:{SECRET}@h"}, capture_output=True, text=True

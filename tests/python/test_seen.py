@@ -1,4 +1,4 @@
-"""What a caller sees of a loss, of a second release, of a wait that it chose and of a wrong argument."""
+"""The view of a caller: losses, second releases, waits, wrong arguments, and clients that the program dropped."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def test_a_hold_of_asyncio_stays_lost_after_its_block(aio_client: aio.Asyn
     assert (hold.lost, hold.lost_reason, hold.remaining) == (True, "deleted", 0.0)
 
 
-def test_a_loss_that_only_the_release_learns_of_stays(server: Server, view: View, name: str) -> None:
+def test_a_hold_stays_lost_if_only_its_release_learnt_of_the_loss(server: Server, view: View, name: str) -> None:
     with redlatch.connect(f"{server.url}?prefix=app:") as client:
         hold = client.lock(name).lock()
         view("DEL", f"app:{name}")
@@ -64,7 +64,9 @@ def put(told: Queue[redlatch.Hold], hold: redlatch.Hold, error: redlatch.LockLos
     told.put(hold)
 
 
-def test_who_asks_of_a_loss_after_its_release_is_told(client: Client, view: View, name: str) -> None:
+def test_a_callback_that_is_added_after_the_release_of_a_lost_hold_is_called(
+    client: Client, view: View, name: str
+) -> None:
     for lock in (client.lock(name), client.get_lock(name), client.get_multi_lock(client.lock(name))):
         hold = lock.lock()
         view("DEL", name)
@@ -82,7 +84,7 @@ def tell(told: asyncio.Event, *_: object) -> None:
     told.set()
 
 
-async def test_who_asks_of_a_loss_of_asyncio_after_its_release_is_told(
+async def test_a_callback_of_asyncio_that_is_added_after_the_release_of_a_lost_hold_is_called(
     aio_client: aio.AsyncClient, view: View, name: str
 ) -> None:
     of_aio = aio_client
@@ -99,7 +101,7 @@ async def test_who_asks_of_a_loss_of_asyncio_after_its_release_is_told(
 
 
 @has_notes
-def test_a_body_that_fails_is_told_of_the_loss_by_a_note(client: Client, view: View, name: str) -> None:
+def test_the_error_of_a_body_gets_a_note_about_the_loss(client: Client, view: View, name: str) -> None:
     lock = client.get_lock(name)
     for block in (lambda: client.lock(name), lambda: lock, lock.lock):
         with pytest.raises(KeyError) as failed, block():
@@ -110,7 +112,7 @@ def test_a_body_that_fails_is_told_of_the_loss_by_a_note(client: Client, view: V
 
 
 @has_notes
-async def test_a_body_of_asyncio_that_fails_is_told_of_the_loss_by_a_note(
+async def test_the_error_of_a_body_of_asyncio_gets_a_note_about_the_loss(
     aio_client: aio.AsyncClient, view: View, name: str
 ) -> None:
     for block in (aio_client.lock(name), aio_client.get_lock(name)):
@@ -123,10 +125,11 @@ async def test_a_body_of_asyncio_that_fails_is_told_of_the_loss_by_a_note(
 
 
 @has_notes
-async def test_a_body_that_fails_is_told_by_a_note_that_its_permit_is_not_held(
+async def test_the_error_of_a_body_gets_a_note_about_a_permit_that_is_not_held(
     client: Client, aio_client: aio.AsyncClient, view: View, name: str
 ) -> None:
-    semaphore, of_aio = client.get_permit_expirable_semaphore(name), aio_client.get_permit_expirable_semaphore(name)
+    semaphore = client.get_permit_expirable_semaphore(name)
+    of_aio = aio_client.get_permit_expirable_semaphore(name)
     semaphore.try_set_permits(1)
     with pytest.raises(KeyError) as failed, semaphore.acquire() as permit:
         semaphore.release(permit)
@@ -139,7 +142,7 @@ async def test_a_body_that_fails_is_told_by_a_note_that_its_permit_is_not_held(
     assert len(notes(failed.value)) == 1
 
 
-def test_acquire_waits_as_the_lock_was_told_to(client: Client, stranger: Client, name: str) -> None:
+def test_acquire_waits_for_the_locks_own_wait(client: Client, stranger: Client, name: str) -> None:
     with stranger.lock(name):
         for lock in (client.get_lock(name, wait=0.05), client.lock(name, wait=0.05)):
             with pytest.raises(redlatch.NotAcquiredError):
@@ -148,7 +151,7 @@ def test_acquire_waits_as_the_lock_was_told_to(client: Client, stranger: Client,
         assert client.get_lock(name, wait=60).acquire(timeout=0.05) is None
 
 
-async def test_acquire_of_asyncio_waits_as_the_lock_was_told_to(
+async def test_acquire_of_asyncio_waits_for_the_locks_own_wait(
     aio_client: aio.AsyncClient, stranger: Client, name: str
 ) -> None:
     with stranger.get_lock(name, owner=5):
@@ -159,14 +162,14 @@ async def test_acquire_of_asyncio_waits_as_the_lock_was_told_to(
 
 
 @pytest.mark.parametrize("kind", ["get_semaphore", "get_permit_expirable_semaphore"])
-def test_the_first_acquire_sets_the_permits_and_the_wait_ends_it(client: Client, kind: str, name: str) -> None:
+def test_the_first_acquire_sets_the_permits_and_a_later_one_waits_in_vain(client: Client, kind: str, name: str) -> None:
     semaphore = getattr(client, kind)(name, permits=2, wait=0.05)
     semaphore.acquire()
     semaphore.acquire()
     assert semaphore.available_permits() == 0
     with pytest.raises(redlatch.NotAcquiredError, match=f"`{name}`"):
         semaphore.acquire()
-    again = getattr(client, kind)(name, permits=5, wait=0)  # they are set: that is no change
+    again = getattr(client, kind)(name, permits=5, wait=0)  # changes nothing, because the permits are set
     with pytest.raises(redlatch.NotAcquiredError):
         again.acquire()
 
@@ -184,7 +187,10 @@ def test_two_threads_may_both_be_the_first_to_acquire(
 
 
 def meet_at(line: int, semaphore: Any, thread: ThreadPoolExecutor) -> bool:
-    """Has the other thread acquire while this one does, before that line of the package; False: there are fewer."""
+    """Acquires, and makes the other thread acquire before this one reaches that line of the package.
+
+    Returns False if the acquire runs through fewer lines.
+    """
     lines = itertools.count()
     met = False
 
@@ -205,7 +211,7 @@ def meet_at(line: int, semaphore: Any, thread: ThreadPoolExecutor) -> bool:
 
 
 @pytest.mark.parametrize("kind", ["get_semaphore", "get_permit_expirable_semaphore"])
-async def test_the_first_acquire_of_asyncio_sets_the_permits_and_the_wait_ends_it(
+async def test_the_first_acquire_of_asyncio_sets_the_permits_and_a_later_one_waits_in_vain(
     aio_client: aio.AsyncClient, kind: str, name: str
 ) -> None:
     semaphore = getattr(aio_client, kind)(name, permits=1, wait=0.05)
@@ -214,14 +220,16 @@ async def test_the_first_acquire_of_asyncio_sets_the_permits_and_the_wait_ends_i
         await semaphore.acquire()
 
 
-def test_a_block_of_a_semaphore_ends_its_wait(client: Client, name: str) -> None:
+def test_a_block_of_a_semaphore_raises_when_its_wait_ends(client: Client, name: str) -> None:
     one, other = client.get_semaphore(name, permits=1, wait=5), client.get_semaphore(name, wait=0.05)
     with one, pytest.raises(redlatch.NotAcquiredError), other:
         raise AssertionError("a block began without a permit")
     assert client.get_semaphore(name).available_permits() == 1
 
 
-async def test_a_block_of_a_semaphore_of_asyncio_ends_its_wait(aio_client: aio.AsyncClient, name: str) -> None:
+async def test_a_block_of_a_semaphore_of_asyncio_raises_when_its_wait_ends(
+    aio_client: aio.AsyncClient, name: str
+) -> None:
     async with aio_client.get_semaphore(name, permits=1, wait=5):
         with pytest.raises(redlatch.NotAcquiredError):
             async with aio_client.get_semaphore(name, wait=0.05):
@@ -229,7 +237,7 @@ async def test_a_block_of_a_semaphore_of_asyncio_ends_its_wait(aio_client: aio.A
     assert await aio_client.get_semaphore(name).available_permits() == 1
 
 
-def test_a_second_release_says_so(client: Client, name: str) -> None:
+def test_the_error_of_a_second_release_says_that_it_was_released(client: Client, name: str) -> None:
     hold = client.lock(name).lock()
     hold.release()
     for ask in (hold.release, hold.ensure):
@@ -237,7 +245,9 @@ def test_a_second_release_says_so(client: Client, name: str) -> None:
             ask()
 
 
-async def test_a_second_release_of_asyncio_says_so(aio_client: aio.AsyncClient, name: str) -> None:
+async def test_the_error_of_a_second_release_of_asyncio_says_that_it_was_released(
+    aio_client: aio.AsyncClient, name: str
+) -> None:
     hold = await aio_client.lock(name).lock()
     await hold.release()
     with pytest.raises(redlatch.NotHeldError, match=f"`{name}` was released already by this hold"):
@@ -301,13 +311,15 @@ def test_an_argument_of_a_wrong_type_is_a_type_error_for_every_client(
         assert isinstance(raised.value, redlatch.ConfigError)
 
 
-def test_a_value_out_of_range_is_no_type_error(client: Client) -> None:
+def test_a_value_out_of_range_is_not_a_type_error(client: Client) -> None:
     with pytest.raises(redlatch.ConfigError) as raised:
         client.get_lock("n", wait=-1)
     assert not isinstance(raised.value, TypeError)
 
 
-def test_a_client_that_is_made_by_its_class_keeps_no_other_clients_locks(own_server: Server, name: str) -> None:
+def test_a_refused_call_of_a_client_class_does_not_keep_the_locks_of_other_clients(
+    own_server: Server, name: str
+) -> None:
     ended = run(
         "import sys, redlatch\n"
         "client = redlatch.connect(sys.argv[1])\n"
@@ -350,7 +362,7 @@ def test_a_client_of_asyncio_per_call_leaves_no_thread(own_server: Server, name:
     until_true(lambda: threads() <= before + 1, "the end of the clients' threads")
 
 
-def test_a_client_that_the_program_dropped_renews_what_is_held(own_server: Server, name: str) -> None:
+def test_a_client_that_the_program_dropped_renews_its_holds(own_server: Server, name: str) -> None:
     hold = redlatch.connect(own_server.url, watchdog=6).lock(name).lock()
     first = hold.deadline
     with own_server.view() as view:
@@ -364,7 +376,7 @@ def test_the_version_is_that_of_the_package() -> None:
     assert redlatch.__version__ == importlib.metadata.version("redlatch")
 
 
-def test_red_locks_of_ever_other_options_leave_few_threads(own_server: Server, name: str) -> None:
+def test_red_locks_with_many_different_options_leave_few_threads(own_server: Server, name: str) -> None:
     before = threads()
     for watchdog in range(20, 120):
         with redlatch.red_lock([own_server.url], name, watchdog=watchdog):
@@ -378,25 +390,25 @@ async def take_red_locks(url: str, name: str) -> None:
             pass
 
 
-def test_red_locks_of_asyncio_of_ever_other_options_leave_few_threads(own_server: Server, name: str) -> None:
+def test_red_locks_of_asyncio_with_many_different_options_leave_few_threads(own_server: Server, name: str) -> None:
     before = threads()
     run_in_a_loop(take_red_locks(own_server.url, name))
     until_true(lambda: threads() <= before + 50, "the end of the clients' threads")
 
 
-def test_a_red_lock_keeps_its_clients_beside_many_of_other_options(server: Server, name: str) -> None:
+def test_a_red_lock_keeps_its_clients_while_others_with_different_options_come(server: Server, name: str) -> None:
     lock = redlatch.red_lock([server.url], name)
     with lock as hold:
         for watchdog in range(20, 120):
             redlatch.red_lock([server.url], name, watchdog=watchdog)
         hold.ensure()
-        # Still the same owner.
+        # The other red lock has the same owner, so it does not wait.
         with redlatch.red_lock([server.url], name, wait=0):
             assert lock.hold_count() == 2
     assert not lock.is_locked()
 
 
-def test_a_loss_names_the_lock_as_the_program_does_although_the_name_begins_as_the_prefix(
+def test_the_error_of_a_loss_has_the_programs_lock_name_even_if_it_begins_with_the_prefix(
     server: Server, view: View, name: str
 ) -> None:
     with redlatch.connect(server.url, prefix="app:") as client:
@@ -407,9 +419,7 @@ def test_a_loss_names_the_lock_as_the_program_does_although_the_name_begins_as_t
             hold.release()
 
 
-def test_a_loss_of_several_locks_stays_known_after_the_release_that_was_told_of_it(
-    client: Client, view: View, name: str
-) -> None:
+def test_a_hold_of_a_multi_lock_stays_lost_after_its_release(client: Client, view: View, name: str) -> None:
     lock = client.get_multi_lock(client.get_lock(name + ":a"), client.get_lock(name + ":b"))
     hold = lock.lock()
     view("DEL", name + ":a")

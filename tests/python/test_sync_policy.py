@@ -1,4 +1,4 @@
-"""Who has to have a lock before an acquire returns; what comes of it is tested with the core, here that Python asks."""
+"""The option `sync` of Python's clients. The core's tests are about its meaning."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def exists(server: Server, name: str) -> bool:
 
 
 def waits(server: Server) -> bool:
-    """Whether the server was ever told to wait for anybody."""
+    """Whether any client has told the server to wait for its replicas."""
     with server.view() as view:
         return "cmdstat_wait:" in str(view("INFO", "commandstats"))
 
@@ -66,16 +66,17 @@ def test_a_lock_is_on_the_replica_when_it_is_taken(master: Server, replica: Serv
     assert waits(master)
 
 
-def test_by_default_nobody_is_waited_for(master: Server, replica: Server, name: str) -> None:
+def test_by_default_an_acquire_waits_for_no_replica(master: Server, replica: Server, name: str) -> None:
     replica.pause()
     with redlatch.connect(master.url) as client, client.get_lock(name):
         assert exists(master, name)
     assert not waits(master)
 
 
-def test_what_is_not_confirmed_is_given_back(master: Server, replica: Server, name: str) -> None:
+def test_a_lock_that_is_not_confirmed_in_time_is_given_back(master: Server, replica: Server, name: str) -> None:
     with redlatch.connect(master.url, sync=Wait(replicas=1, within=0.1)) as client:
-        lock, permits = client.get_lock(name), client.get_semaphore(f"{name}:permits")
+        lock = client.get_lock(name)
+        permits = client.get_semaphore(f"{name}:permits")
         assert permits.try_set_permits(1)
         replica.pause()
         for acquire in (lock.lock, lock.try_lock, lambda: lock.lock(wait=5), lock.__enter__):
@@ -91,7 +92,9 @@ def test_what_is_not_confirmed_is_given_back(master: Server, replica: Server, na
         hold.ensure()
 
 
-async def test_the_same_in_asyncio_where_nobody_else_waits(master: Server, replica: Server, name: str) -> None:
+async def test_a_task_that_waits_for_a_replica_does_not_stop_other_tasks(
+    master: Server, replica: Server, name: str
+) -> None:
     async with aio.connect(master.url, sync=Wait(within=15)) as client:
         held = await client.get_lock(f"{name}:held").lock()
         replica.pause()
@@ -122,11 +125,11 @@ async def test_a_cancelled_acquire_leaves_nothing(master: Server, replica: Serve
         with pytest.raises(asyncio.CancelledError):
             await waiting
         replica.resume()
-        until_true(lambda: not exists(master, name) and not exists(replica, name), "the end of what nobody wants")
+        until_true(lambda: not exists(master, name) and not exists(replica, name), "the release of the lock")
 
 
 @pytest.mark.parametrize("policy", [WaitAof(), WaitAof(replicas=0, within=5)])
-def test_a_server_without_a_file_says_so(master: Server, name: str, policy: Any) -> None:
+def test_a_server_without_an_append_only_file_is_an_error(master: Server, name: str, policy: Any) -> None:
     with redlatch.connect(master.url, sync=policy) as client:
         with pytest.raises(redlatch.UnsupportedError, match=r"7\.2|appendonly"):
             client.get_lock(name).lock()

@@ -1,4 +1,4 @@
-"""The private server that users' tests start: it serves, it is found, and it ends."""
+"""The private server for the tests of users: its program is found, it serves, and it ends."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ def test_the_environment_names_the_program(monkeypatch: pytest.MonkeyPatch, tmp_
 def test_an_installed_server_is_found_and_not_imported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, package: str, file: str
 ) -> None:
-    # Under a name that nothing has which is installed here.
+    # No installed package has this name.
     own = f"own_{package}"
     program = tmp_path / own / file
     program.parent.mkdir(parents=True)
-    (tmp_path / own / "__init__.py").write_text("raise RuntimeError('nobody is to import this')")
+    (tmp_path / own / "__init__.py").write_text("raise RuntimeError('the package was imported')")
     monkeypatch.setattr(programs, "_PACKAGES", {own: programs._PACKAGES[package]})
     program.write_text("#!/bin/sh\nexit 1\n")
     program.chmod(0o755)
@@ -97,7 +97,7 @@ def test_an_installed_server_is_found_and_not_imported(
         testing.server()
 
 
-def test_where_there_is_no_server_the_error_says_what_to_install(
+def test_without_a_server_the_error_names_the_packages_to_install(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -1,4 +1,4 @@
-"""Locks over TLS, and what is said where it does not come about."""
+"""Locks over TLS, and the errors of a TLS connection that fails."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAKE = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -noenc -da
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with an authority `ca`, what it issued for localhost, `host`, and a strange authority, `other`."""
+    """A folder with an authority `ca`, its certificate `host` for localhost, and an authority `other` without trust."""
     folder = tmp_path_factory.mktemp("tls")
     signed = ["-CA", "ca.pem", "-CAkey", "ca.key", "-addext", "basicConstraints=CA:FALSE"]
     host = ["-addext", "subjectAltName=DNS:localhost", *signed]
@@ -54,7 +54,7 @@ def test_files_of_tls_may_stand_in_the_url(tls_server: Server, files: Path, name
         pass
 
 
-def test_a_server_that_cannot_prove_who_it_is_is_not_used(tls_server: Server, files: Path, name: str) -> None:
+def test_a_server_that_cannot_prove_its_identity_is_not_used(tls_server: Server, files: Path, name: str) -> None:
     cases = [
         ("localhost", None, "no trusted authority .* tls_ca"),
         ("localhost", Tls(ca=files / "other.pem"), "no trusted authority .* tls_ca"),
@@ -68,7 +68,7 @@ def test_a_server_that_cannot_prove_who_it_is_is_not_used(tls_server: Server, fi
                     call()
 
 
-def test_a_port_without_tls_and_one_with_it_are_told_apart(tls_server: Server, name: str) -> None:
+def test_the_error_of_a_port_with_the_wrong_protocol_names_the_right_url(tls_server: Server, name: str) -> None:
     times = "?response_timeout=0.5&retry_for=0.5"
     for url, said in (
         (f"rediss://localhost:{tls_server.port}", "redis://"),

@@ -1,4 +1,4 @@
-"""Servers that are wrong, silent, dead or back again: a typed error within bounds, and then it works again."""
+"""Servers that are wrong, silent or dead: a call raises a typed error in time, and works again with a good server."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def quick(own_server: Server) -> Iterator[Client]:
 
 @pytest.fixture
 def impostor() -> Iterator[tuple[socket.socket, str]]:
-    """A listening socket that is no Redis, and its URL."""
+    """A listening socket without a Redis server behind it, and its URL."""
     with socket.create_server(("127.0.0.1", free_port())) as listener:
         yield listener, f"redis://127.0.0.1:{listener.getsockname()[1]}{QUICK}"
 
@@ -37,7 +37,7 @@ def test_connecting_asks_nothing_of_the_server() -> None:
     redlatch.connect("redis://127.0.0.1:1").get_lock("unreached")
 
 
-def test_a_port_where_nobody_listens_is_unavailable(name: str) -> None:
+def test_a_port_without_a_listener_is_unavailable(name: str) -> None:
     with redlatch.connect(f"redis://127.0.0.1:{free_port()}{QUICK}") as client:
         for call in (client.ping, client.get_lock(name).lock, client.get_lock(name).is_locked):
             with pytest.raises(redlatch.UnavailableError, match=r"127\.0\.0\.1") as refused:
@@ -47,7 +47,7 @@ def test_a_port_where_nobody_listens_is_unavailable(name: str) -> None:
 
 
 @pytest.mark.parametrize("place", ["a port", "a socket file"])
-def test_where_nothing_listens_a_call_says_so_at_once_with_the_address_and_the_remedy(name: str, place: str) -> None:
+def test_a_call_to_a_port_without_a_listener_names_the_address_and_the_remedy_at_once(name: str, place: str) -> None:
     port = free_port()
     url, words = {
         "a port": (f"redis://127.0.0.1:{port}", f"nothing listens on 127.0.0.1:{port}"),

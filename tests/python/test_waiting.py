@@ -1,4 +1,4 @@
-"""Waiting costs nothing: not the GIL, and one subscription however many wait."""
+"""A wait does not keep the GIL, and any number of waiters of a client share one subscription."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from view import View
 def test_other_threads_run_while_the_main_thread_waits(client: Client, stranger: Client, view: View, name: str) -> None:
     hold = stranger.get_lock(name).lock()
 
-    def release_once_somebody_waits() -> None:
+    def release_once_a_thread_waits() -> None:
         until_true(lambda: view.listeners(name) == 1, "a thread that listens")
         hold.release()
 
-    thread = threading.Thread(target=release_once_somebody_waits)
+    thread = threading.Thread(target=release_once_a_thread_waits)
     thread.start()
     mine = client.get_lock(name).try_lock(wait=20)
     thread.join()
@@ -58,7 +58,7 @@ def test_other_threads_run_during_a_round_trip(own_server: Server, thread: Threa
 
         answer = thread.submit(ask)
         asking.wait()
-        # A call that kept the GIL would let this line be reached only after its time-out, and be sent a second time.
+        # If the call kept the GIL, this line would run only after its time-out, and the call would be sent twice.
         own_server.resume()
         answer.result(timeout=20)
         assert "cmdstat_evalsha:calls=1," in str(view("INFO", "commandstats"))
@@ -92,7 +92,7 @@ def test_two_hundred_waiting_threads_share_one_subscription(
     until_true(lambda: view.listeners(name) == 0, "a subscription that is dropped")
 
 
-def test_what_is_given_up_leaves_nothing_behind(client: Client, stranger: Client, view: View, name: str) -> None:
+def test_a_wait_that_is_given_up_leaves_nothing_behind(client: Client, stranger: Client, view: View, name: str) -> None:
     with stranger.get_lock(name):
         assert client.get_lock(name).try_lock(wait=0.1) is None
         until_true(lambda: view.listeners(name) == 0, "a subscription that is dropped")

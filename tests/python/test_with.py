@@ -43,7 +43,7 @@ def test_a_block_is_never_entered_without_the_lock(client: Client, stranger: Cli
     assert not entered
 
 
-def test_a_lost_lock_is_told_when_the_body_succeeded(client: Client, view: View, name: str) -> None:
+def test_a_block_with_a_lost_lock_raises_if_its_body_succeeded(client: Client, view: View, name: str) -> None:
     with pytest.raises(redlatch.LockLostError), client.get_lock(name):
         view("DEL", name)
 
@@ -57,7 +57,7 @@ def test_a_lost_lock_never_hides_the_error_of_the_body(client: Client, view: Vie
         _ = 1 / 0
 
 
-def test_a_block_whose_hold_was_released_inside_takes_no_outer_one(client: Client, name: str) -> None:
+def test_the_end_of_a_block_with_a_released_hold_does_not_release_an_outer_hold(client: Client, name: str) -> None:
     lock = client.get_lock(name)
     with lock:
         with pytest.raises(redlatch.NotHeldError), lock as inner:
@@ -87,19 +87,19 @@ def test_a_block_that_was_never_entered_cannot_end(client: Client, name: str) ->
 
 @dataclasses.dataclass(frozen=True)
 class OutOfStock(Exception):
-    """It takes no attributes, and so no notes."""
+    """An exception that takes no attributes, and so no notes."""
 
     item: str
 
 
-def test_an_error_of_the_body_that_takes_no_note_of_the_loss_is_raised_as_it_is(client: Client, name: str) -> None:
+def test_an_error_of_a_body_that_takes_no_notes_is_raised_as_it_is(client: Client, name: str) -> None:
     with pytest.raises(OutOfStock), client.get_lock(name) as hold:
         client.get_lock(name).force_unlock()
         assert hold.wait_lost(20)
         raise OutOfStock("a")
 
 
-async def test_an_error_of_a_tasks_body_that_takes_no_note_of_the_loss_is_raised_as_it_is(
+async def test_an_error_of_a_tasks_body_that_takes_no_notes_is_raised_as_it_is(
     aio_client: AsyncClient, name: str
 ) -> None:
     with pytest.raises(OutOfStock):

@@ -1,4 +1,4 @@
-"""A callback of `on_lost` that remembers what it was told."""
+"""A callback of `on_lost` that records its calls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from redlatch import Hold, LockLostError
 
 
 class Told:
-    """Remembers the calls, and lets a test wait for the first."""
+    """Records the calls. A test can wait for the first one."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[Hold, LockLostError]] = []
@@ -21,6 +21,6 @@ class Told:
         self._came.set()
 
     def reason(self) -> str | None:
-        """Waits for the first call and returns its reason; fails when none comes."""
-        assert self._came.wait(20), "nobody told that the hold was lost"
+        """Waits for the first call and returns its reason. Fails if no call comes."""
+        assert self._came.wait(20), "the callback was not called"
         return self.calls[0][1].reason

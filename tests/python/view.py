@@ -1,4 +1,4 @@
-"""A bare connection to a server, which looks at what the locks left there."""
+"""A bare connection to a server, by which tests look at keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Reply = Union[str, int, None, list["Reply"]]
 
 
 class View:
-    """Sends commands and returns replies; knows nothing of locks but their names in Redis."""
+    """Sends commands and returns replies. It knows the channels of locks, and nothing else of them."""
 
     def __init__(self, port: int, password: str | None = None) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=10)
@@ -45,7 +45,8 @@ class View:
         line = self._lines.readline().decode()
         if not line:
             raise ConnectionError("the server closed the connection")
-        mark, rest = line[0], line[1:-2]
+        mark = line[0]
+        rest = line[1:-2]
         if mark == "-":
             raise RuntimeError(rest)
         if mark == ":":
