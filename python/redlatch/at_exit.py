@@ -116,7 +116,7 @@ def _finalize(_: object = None) -> None:
 
 
 def _follow_multiprocessing() -> None:
-    """Has a child of multiprocessing close its clients: most children end without `atexit`, but run finalizers."""
+    """Makes a child of multiprocessing close its clients: most children end without `atexit`, but run finalizers."""
     util = sys.modules.get("multiprocessing.util")
     process = sys.modules.get("multiprocessing.process")
     if util is not None and process is not None:

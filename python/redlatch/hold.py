@@ -16,7 +16,7 @@ class Hold(Held, _redlatch.Hold):
     """
 
     def on_lost(self, callback: OnLost) -> None:
-        """Has `callback(hold, error)` called once if the hold is lost, with the LockLostError that says why.
+        """Calls `callback(hold, error)` once if the hold is lost. The LockLostError tells the cause.
 
         A thread of redlatch's own calls it as soon as this process knows of the loss, also if the hold is lost already.
         A release never calls it. All callbacks of a process run one after another on that thread. So a callback should

@@ -33,7 +33,7 @@ class Losses:
         self._unstarted = [self._thread]
 
     def watch(self, hold: Hold, callback: OnLost) -> None:
-        """Has `callback` called if `hold` is lost."""
+        """Adds a callback for the loss of `hold`."""
         key = next(self._keys)
         self._watched[key] = hold, callback
         hold._watch(self._completions, key)
@@ -100,7 +100,7 @@ def check_callback(name: str, callback: Callable[..., object]) -> None:
 
 
 def watch(hold: Hold, callback: OnLost) -> None:
-    """Has the thread of this process call `callback` if `hold` is lost."""
+    """Makes the thread of this process call `callback` if `hold` is lost."""
     _losses.watch(hold, callback)
 
 

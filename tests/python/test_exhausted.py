@@ -13,7 +13,7 @@ import redlatch
 from redlatch import aio
 
 url = sys.argv[1]
-with redlatch.connect(url).get_lock("warm", wait=20):  # what a program imports with its first lock
+with redlatch.connect(url).get_lock("warm", wait=20):  # the first lock imports more modules
     pass
 asyncio.run(aio.connect(url).ping())
 soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -16,7 +16,7 @@ use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record as Values};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// `logging.DEBUG` and its neighbours.
+/// The levels of Python's `logging`.
 const DEBUG: u8 = 10;
 const INFO: u8 = 20;
 const WARNING: u8 = 30;

@@ -12,7 +12,7 @@ from redlatch.tasks import ThisTask
 
 
 def tell_caller(of: type, function: Callable[..., Any], body: Callable[..., Any]) -> None:
-    """Has calls of a method run `body`, with the calling task as its first argument, None where no task runs.
+    """Makes calls of a method run `body`, with the calling task as its first argument, None where no task runs.
 
     `asyncio.wait_for` (until Python 3.12), `create_task`, `gather` and `shield` await a coroutine in a new task, which
     ends with it. An acquire or a release in such a task counts for the task that called.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: A function, or a coroutine function.
 OnLost = Callable[["Hold", LockLostError], Union[object, Coroutine[Any, Any, object]]]
 
-# A loop keeps its tasks only weakly.
+# The tasks that run callbacks. A loop itself keeps its tasks only weakly.
 _telling: set[asyncio.Task[object]] = set()
 
 
@@ -60,7 +60,7 @@ class Hold(Held):
             note(error, failure)
 
     def on_lost(self, callback: OnLost) -> None:
-        """Has `callback(hold, error)` called once if the hold is lost, with the LockLostError that says why.
+        """Calls `callback(hold, error)` once if the hold is lost. The LockLostError tells the cause.
 
         The loop that runs now calls it as soon as this process knows of the loss, also if the hold is lost already. A
         release never calls it. The callback may be a coroutine function, which runs as a task of its own. An exception

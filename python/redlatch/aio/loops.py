@@ -68,7 +68,7 @@ def run(thing: Thing, *what: Any) -> _Pending[_Outcome]:
 
 
 def look_later(mailbox: Mailbox, delay: float) -> None:
-    """Has the mailbox look for long waits in `delay` seconds, if its loop still has it then."""
+    """Makes the mailbox look for long waits in `delay` seconds, unless its loop is closed by then."""
     weak = weakref.ref(mailbox)
 
     def look() -> None:
