@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.redisson.Redisson;
@@ -123,6 +124,47 @@ class HoldsTest extends LockTest {
             assertTrue(hold.isLost(), "round " + round);
             assertEquals(LostReason.DELETED, hold.lost().get(5, SECONDS).reason());
         }
+    }
+
+    @Test
+    void an_unlock_of_several_locks_that_finds_the_loss_and_the_hold_say_the_same() throws Exception {
+        for (int round = 0; round < 20; round++) {
+            for (RLock several : several()) {
+                several.lock();
+                Hold hold = Holds.of(several);
+                server.call("DEL", name, name + "-b", name + "-c");
+                Throwable cause = assertThrows(IllegalMonitorStateException.class, several::unlock, several + " in round " + round).getCause();
+                assertEquals(LostReason.DELETED, assertInstanceOf(LockLostException.class, cause).reason());
+                assertTrue(hold.isLost(), several + " in round " + round);
+                assertEquals(LostReason.DELETED, hold.lost().get(20, SECONDS).reason());
+            }
+        }
+    }
+
+    @Test
+    void a_hold_of_several_locks_whose_lease_ends_during_its_unlock_is_lost() throws Exception {
+        try (TestServer still = TestServer.start()) {
+            RedissonClient other = still.connect();
+            RLock both = other.getMultiLock(other.getLock("a"), other.getLock("b"));
+            both.lock(500, MILLISECONDS);
+            Hold hold = Holds.of(both);
+            still.freeze();
+            CompletableFuture<Void> unlock = both.unlockAsync().toCompletableFuture();
+            Instant end = Instant.now().plusMillis(500);
+            Wait.until("the lease has ended", () -> Instant.now().isAfter(end));
+            still.thaw();
+            Throwable error = assertThrows(ExecutionException.class, () -> unlock.get(20, SECONDS)).getCause();
+            assertEquals(LostReason.EXPIRED, assertInstanceOf(LockLostException.class, error.getCause()).reason());
+            assertTrue(hold.isLost());
+            assertEquals(LostReason.EXPIRED, hold.lost().get(20, SECONDS).reason());
+            other.shutdown();
+        }
+    }
+
+    @SuppressWarnings("deprecation")
+    private RLock[] several() {
+        RLock[] members = {client.getLock(name), client.getLock(name + "-b"), client.getLock(name + "-c")};
+        return new RLock[] {client.getMultiLock(members), client.getRedLock(members), client.getMultiLock(name, List.of("x", "y"))};
     }
 
     @Test

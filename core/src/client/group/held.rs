@@ -6,11 +6,10 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::release;
 use crate::base::tasks::boxed;
 use crate::client::hold::Hold;
 use crate::client::state::ClientState;
-use crate::request::error::{Error, Result};
+use crate::request::error::{Error, Loss, Result};
 use crate::request::{Answer, Look, Op};
 
 pub struct Held {
@@ -21,13 +20,22 @@ pub struct Held {
     phase: watch::Sender<Phase>,
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone)]
 enum Phase {
     /// Parts that are missing are asked for.
     Kept,
     /// No caller can release it: it ends with its leases.
     Abandoned,
-    Released,
+    /// Its parts are on their way back; the servers' answers say whether it was held until then.
+    Releasing,
+    /// With the loss that the release has found.
+    Released(Option<Box<Loss>>),
+}
+
+impl Phase {
+    fn is_kept(&self) -> bool {
+        matches!(self, Phase::Kept)
+    }
 }
 
 impl Held {
@@ -50,24 +58,35 @@ impl Held {
         times.len().checked_sub(self.need(&parts)).map_or(other, |at| Look::Held { remaining: times[at] })
     }
 
-    /// Returns when it has ended: lost, or released (not done).
+    /// Returns when it has ended: lost, or released (not done). A release that finds a loss has lost it.
     pub async fn end(&self) -> Result<Answer> {
         let mut changes = self.phase.subscribe();
-        while *changes.borrow_and_update() != Phase::Released {
+        loop {
+            let phase = changes.borrow_and_update().clone();
+            match phase {
+                Phase::Kept | Phase::Abandoned => {}
+                Phase::Releasing => {
+                    let _ = changes.changed().await;
+                    continue;
+                }
+                Phase::Released(None) => return Ok(Answer::not_now()),
+                Phase::Released(Some(loss)) => return Err(Error::Lost(loss)),
+            }
             // Watched before it is looked at: what ends in between is seen by one of the two.
             let mut ends: JoinSet<_> =
                 self.parts().iter().flatten().filter(|part| part.is_held()).map(|part| boxed(part.asked(Op::Watch, None))).collect();
             match self.look() {
                 Look::Held { .. } => {}
                 Look::Lost(loss) => return Err(Error::Lost(Box::new(loss))),
-                Look::Gone => break,
+                // A release has taken the parts meanwhile.
+                Look::Gone if changes.has_changed().unwrap_or(false) => continue,
+                Look::Gone => return Ok(Answer::not_now()),
             }
             tokio::select! {
                 _ = ends.join_next() => {}
                 _ = changes.changed() => {}
             }
         }
-        Ok(Answer::not_now())
     }
 
     /// Has every part last for `lease` from now on.
@@ -90,7 +109,7 @@ impl Held {
     pub fn abandon(&self) -> bool {
         let parts = self.parts();
         self.phase.send_if_modified(|phase| {
-            let was_kept = *phase == Phase::Kept;
+            let was_kept = phase.is_kept();
             if was_kept {
                 *phase = Phase::Abandoned;
             }
@@ -114,19 +133,37 @@ impl Held {
         self.abandon()
     }
 
-    /// Gives every part back. An error of the parts that may be missing is none.
+    /// Gives every part back. It is lost if too few parts were held until then; another error of the parts that may be missing is none.
     pub async fn release(&self) -> Result<()> {
         let before = self.look();
-        let parts: Vec<_> = {
+        let (given_back, need): (Vec<_>, usize) = {
             let mut parts = self.parts();
-            self.phase.send_replace(Phase::Released);
-            parts.iter_mut().filter_map(Option::take).collect()
+            self.phase.send_replace(Phase::Releasing);
+            (parts.iter_mut().filter_map(Option::take).collect(), self.need(&parts))
         };
-        let released = release(parts).await;
-        match before {
-            Look::Lost(loss) => Err(Error::Lost(Box::new(loss))),
-            _ if self.spare > 0 => Ok(()),
-            _ => released,
+        let mut end = Release { held: self, loss: None };
+        let mut kept = 0;
+        let mut failure = None;
+        let mut released: JoinSet<_> = given_back.into_iter().map(|part| boxed(part.release())).collect();
+        while let Some(one) = released.join_next().await {
+            match one {
+                Ok(Err(Error::Lost(loss))) => end.loss = Some(loss),
+                Ok(Err(error)) => {
+                    kept += 1; // nothing says that it was lost
+                    failure = Some(error);
+                }
+                _ => kept += 1,
+            }
+        }
+        if let Look::Lost(loss) = before {
+            end.loss = Some(Box::new(loss));
+        } else if kept >= need {
+            end.loss = None;
+        }
+        match (&end.loss, failure) {
+            (Some(loss), _) => Err(Error::Lost(loss.clone())),
+            (None, Some(error)) if self.spare == 0 => Err(error),
+            _ => Ok(()),
         }
     }
 
@@ -139,7 +176,7 @@ impl Held {
     /// A member that was missing is held; too late, and it is dropped.
     pub fn add(&self, member: usize, part: Hold) {
         let mut parts = self.parts();
-        if *self.phase.borrow() != Phase::Kept {
+        if !self.phase.borrow().is_kept() {
             drop(parts);
             return drop(part);
         }
@@ -152,7 +189,7 @@ impl Held {
     /// Returns once no part is asked for any more: it is released, or no caller can do that.
     pub async fn left(&self) {
         let mut changes = self.phase.subscribe();
-        let _ = changes.wait_for(|phase| *phase != Phase::Kept).await;
+        let _ = changes.wait_for(|phase| !phase.is_kept()).await;
     }
 
     /// How many parts there are to be.
@@ -162,5 +199,17 @@ impl Held {
 
     fn parts(&self) -> MutexGuard<'_, Vec<Option<Hold>>> {
         self.parts.lock().expect("nothing panics while it is held")
+    }
+}
+
+/// A release under way: its end is told, also when its task is dropped.
+struct Release<'a> {
+    held: &'a Held,
+    loss: Option<Box<Loss>>,
+}
+
+impl Drop for Release<'_> {
+    fn drop(&mut self) {
+        self.held.phase.send_replace(Phase::Released(self.loss.take()));
     }
 }
