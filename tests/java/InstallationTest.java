@@ -17,6 +17,11 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.stream.Collectors;
@@ -157,6 +162,21 @@ class InstallationTest {
             return gone.stream().allMatch(each -> each.get() == null);
         });
         assertTrue(Thread.getAllStackTraces().size() > 0, "the JVM lives");
+    }
+
+    @Test
+    void a_loss_that_is_told_after_its_application_was_taken_out_needs_no_more_of_the_jar() throws Exception {
+        ExecutorService executor = Executors.newSingleThreadExecutor();
+        CountDownLatch closed = new CountDownLatch(1);
+        executor.submit(() -> closed.await(20, TimeUnit.SECONDS));
+        CompletableFuture<?> reason;
+        try (URLClassLoader loader = loader()) {
+            reason = (CompletableFuture<?>) loader.loadClass("ClosedWhileHeld").getMethod("run", String.class, ExecutorService.class)
+                    .invoke(null, TestServer.shared().url(), executor);
+        }
+        closed.countDown();
+        assertEquals("closed", reason.get(20, TimeUnit.SECONDS));
+        executor.shutdown();
     }
 
     @Test

@@ -146,7 +146,7 @@ final class Callbacks {
         idle++;
     }
 
-    private static final class Task {
+    static final class Task {
         final Runnable work;
         final ClassLoader loader;
         long begun;
@@ -170,7 +170,7 @@ final class Callbacks {
         }
     }
 
-    private final class Worker implements Runnable {
+    final class Worker implements Runnable {
         /** Null: this thread is idle. */
         private Task running;
 

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -57,6 +58,7 @@ public final class Core {
      */
     public static Core connect(String url, Map<String, String> options, Executor executor) {
         NativeLibrary.load();
+        Objects.requireNonNull(LateClasses.ALL);
         List<String> flat = new ArrayList<>();
         options.forEach((name, value) -> Collections.addAll(flat, name, value));
         ClassLoader loader = Thread.currentThread().getContextClassLoader();

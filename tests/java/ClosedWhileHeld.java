@@ -1,0 +1,32 @@
+import io.redlatch.Hold;
+import io.redlatch.Holds;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import org.redisson.Redisson;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+/** An application in a class loader of its own that ends while it holds a lock. */
+public final class ClosedWhileHeld {
+    private ClosedWhileHeld() {}
+
+    /**
+     * Locks, and shuts its client down.
+     *
+     * @param executor runs continuations
+     * @return completes with the reason of the loss, as a text
+     */
+    public static CompletableFuture<String> run(String url, ExecutorService executor) {
+        Config config = new Config();
+        config.useSingleServer().setAddress(url);
+        config.setExecutor(executor);
+        RedissonClient client = Redisson.create(config);
+        RLock lock = client.getLock("closed-while-held-" + client.getId());
+        lock.lock();
+        Hold hold = Holds.of(lock);
+        CompletableFuture<String> reason = hold.lost().thenApply(loss -> loss.reason().toString());
+        client.shutdown();
+        return reason;
+    }
+}
