@@ -165,6 +165,13 @@ class InstallationTest {
     }
 
     @Test
+    void clients_that_are_shut_down_leave_no_descriptor_open_though_their_multi_locks_are_kept() throws Exception {
+        assumeTrue(Files.exists(Path.of("/proc/self/fd")), "other systems tell otherwise what is open");
+        String output = new Child().run(CloseEverything.class, TestServer.shared().url());
+        assertEquals("closed, closed, closed, 3 locks kept, 0 more open, RedissonShutdownException\nended by itself", output);
+    }
+
+    @Test
     void a_loss_that_is_told_after_its_application_was_taken_out_needs_no_more_of_the_jar() throws Exception {
         ExecutorService executor = Executors.newSingleThreadExecutor();
         CountDownLatch closed = new CountDownLatch(1);

@@ -7,19 +7,20 @@ use crate::base::io_thread::IoThread;
 use crate::client::group::Holding;
 use crate::config::Config;
 use crate::redis::Redis;
+use crate::request::Look;
 use crate::request::error::{Error, Result};
 
 pub struct ClientState {
     pub redis: Arc<Redis>,
     pub io: Arc<IoThread>,
-    groups: Mutex<Holding>,
+    groups: Arc<Mutex<Holding>>,
 }
 
 impl ClientState {
     /// Starts nothing.
     pub fn new(config: &Config) -> Result<Self> {
         let io = Arc::<IoThread>::default();
-        Ok(ClientState { redis: Arc::new(Redis::new(config, uuid()?, io.clone())?), io, groups: Mutex::default() })
+        Ok(ClientState { redis: Arc::new(Redis::new(config, uuid()?, io.clone())?), io, groups: Arc::default() })
     }
 
     /// What is held of several locks as one, of which the first is this client's.
@@ -36,7 +37,11 @@ impl ClientState {
             return Ok(());
         }
         let ended = Arc::downgrade(&self.redis);
-        let end = move || drop(ended.upgrade().inspect(|redis| redis.end()));
+        let groups = Arc::downgrade(&self.groups);
+        let end = move || {
+            ended.upgrade().inspect(|redis| redis.end());
+            groups.upgrade().inspect(|groups| forget_lost(groups));
+        };
         self.io.start(|| self.redis.run(), end).map_err(|error| not_started(self.redis.config.server(), &error))
     }
 
@@ -58,6 +63,23 @@ impl ClientState {
         }
         self.io.stop();
         self.redis.link.close();
+    }
+}
+
+/// Drops the holds of groups that the end of the client has lost: no caller can release them any more, and each keeps the clients of its members,
+/// this client too. The drop gives back the parts that other clients still hold.
+fn forget_lost(groups: &Mutex<Holding>) {
+    let groups = || groups.lock().expect("nothing panics while it is held");
+    let all = groups().all();
+    for (number, held) in all {
+        if let Look::Lost(loss) = held.look() {
+            let forgotten = {
+                let mut groups = groups();
+                groups.tell_loss(number, &loss);
+                groups.remove(number)
+            };
+            drop(forgotten);
+        }
     }
 }
 

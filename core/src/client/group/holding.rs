@@ -43,6 +43,10 @@ impl Holding {
         self.held.get(&number).map(|(_, held)| held.clone())
     }
 
+    pub fn all(&self) -> Vec<(u64, Arc<Held>)> {
+        self.held.iter().map(|(number, (_, held))| (*number, held.clone())).collect()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.held.is_empty()
     }

@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /** One client of the native core: what the {@code org.redisson} classes are built on. Safe for use by many threads. */
 public final class Core {
@@ -85,7 +86,7 @@ public final class Core {
         long[] numbers = Arrays.stream(clients).mapToLong(core -> core.client).toArray();
         long client = Native.group(majority, numbers, kinds, names);
         Core group = new Core(client, clients[0].executor, clients[0].loader);
-        Groups.add(group);
+        Groups.add(group, clients);
         return group;
     }
 
@@ -244,6 +245,7 @@ public final class Core {
         if (isFirst) {
             Completions.closed();
             Callbacks.THREADS.closed();
+            Groups.forget();
         }
     }
 
@@ -361,28 +363,46 @@ public final class Core {
     }
 
     /**
-     * The groups, of which the native library forgets those that no object refers to any more whenever another one is made. No thread waits for
-     * them: it would keep this library's class loader.
+     * The groups. The native library keeps the connections' descriptors of a closed client for as long as a group has it as a member. So it is
+     * told to forget a group when all its members are closed. No object may refer to a group before that; then it is told at the next chance,
+     * which is another group or the end of a client. No thread waits for that moment: it would keep this library's class loader.
      */
     private static final class Groups {
         private static final ReferenceQueue<Core> UNREFERENCED = new ReferenceQueue<>();
-        private static final Set<Reference<Core>> ALL = ConcurrentHashMap.newKeySet();
+        private static final Set<Group> ALL = ConcurrentHashMap.newKeySet();
 
-        static void add(Core group) {
-            ALL.add(new Group(group));
+        static void add(Core group, Core[] members) {
+            ALL.add(new Group(group, members));
+            forget();
+        }
+
+        static void forget() {
             for (Reference<? extends Core> gone = UNREFERENCED.poll(); gone != null; gone = UNREFERENCED.poll()) {
-                ALL.remove(gone);
-                Native.close(((Group) gone).client, false);
+                ((Group) gone).close();
+            }
+            for (Group each : ALL) {
+                if (each.members.stream().allMatch(AtomicBoolean::get)) {
+                    each.close();
+                }
             }
         }
     }
 
     private static final class Group extends PhantomReference<Core> {
-        final long client;
+        private final long client;
+        /** Whether each member is closed. */
+        private final List<AtomicBoolean> members;
 
-        Group(Core group) {
+        Group(Core group, Core[] members) {
             super(group, Groups.UNREFERENCED);
             this.client = group.client;
+            this.members = Arrays.stream(members).map(member -> member.closed).collect(Collectors.toList());
+        }
+
+        void close() {
+            if (Groups.ALL.remove(this)) {
+                Native.close(client, false);
+            }
         }
     }
 }
