@@ -1,3 +1,4 @@
+import static java.util.concurrent.TimeUnit.MICROSECONDS;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -42,6 +43,18 @@ class MultiLockTest {
             clients[i].shutdown();
             servers[i].close();
         }
+    }
+
+    @Test
+    void a_lease_shorter_than_a_round_trip_is_taken_and_over_as_of_one_lock() throws Exception {
+        RLock all = new RedissonMultiLock(locks);
+        Worker<?> holder = Worker.start(() -> {
+            all.lock(500, MICROSECONDS);
+            return assertThrows(IllegalMonitorStateException.class, all::unlock);
+        });
+        holder.get();
+        assertTrue(Worker.elsewhere(() -> all.tryLock(20_000_000, 1, MICROSECONDS)));
+        Wait.until("the lease is over", () -> !locks[0].isLocked() && !locks[1].isLocked() && !locks[2].isLocked());
     }
 
     @Test

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::{Group, Held, give_back, release};
 use crate::base::clock::Instant;
+use crate::engine::holds::believed;
 use crate::engine::word::AN_ANSWER;
 use crate::request::Request;
 use crate::request::error::Result;
@@ -55,7 +56,11 @@ impl Group {
         let lasts = match request.lease {
             // The first ones may have been lost while the last one was waited for.
             None => held.look().is_held(),
-            Some(_) => once || held.extend(request.lease).await.is_ok(),
+            Some(lease) => {
+                let asked = Instant::now();
+                // A lease that ends before this answer is as short as its caller wants it: another round would end the same way.
+                once || held.extend(request.lease).await.is_ok() || asked.elapsed() >= believed(lease)
+            }
         };
         if !lasts {
             give_back(async move { held.release().await }).await;
