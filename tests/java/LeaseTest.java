@@ -66,7 +66,7 @@ class LeaseTest extends LockTest {
             assertEquals(Optional.empty(), Worker.elsewhere(() -> Lease.tryLock(lock, Duration.ofMillis(20), Duration.ofSeconds(1))));
             assertEquals(Optional.empty(), Worker.elsewhere(() -> Lease.tryLock(lock, Duration.ofSeconds(-1), Duration.ofSeconds(1))));
         }
-        try (Lease lease = Lease.tryLock(lock, Duration.ofSeconds(Long.MAX_VALUE), Duration.ofNanos(1)).orElseThrow()) {
+        try (Lease lease = Lease.tryLock(lock, Duration.ofSeconds(Long.MAX_VALUE), Duration.ofMillis(1)).orElseThrow()) {
             assertFalse(lease.hold().remaining().compareTo(Duration.ofMillis(1)) > 0);
         } catch (LockLostException e) {
             assertEquals(LostReason.EXPIRED, e.reason());
@@ -125,9 +125,12 @@ class LeaseTest extends LockTest {
     }
 
     @Test
-    void a_lease_is_above_zero() {
-        assertThrows(IllegalArgumentException.class, () -> Lease.lock(lock, Duration.ZERO));
-        assertThrows(IllegalArgumentException.class, () -> Lease.tryLock(lock, Duration.ZERO, Duration.ofSeconds(-1)));
+    void a_lease_below_a_millisecond_is_refused_by_its_value() {
+        for (Duration lease : new Duration[] {Duration.ofSeconds(-1), Duration.ZERO, Duration.ofNanos(1), Duration.ofNanos(999_999)}) {
+            Throwable error = assertThrows(IllegalArgumentException.class, () -> Lease.lock(lock, lease));
+            assertTrue(error.getMessage().contains(lease.toString()) && error.getMessage().contains("1 ms"), error.getMessage());
+            assertThrows(IllegalArgumentException.class, () -> Lease.tryLock(lock, Duration.ZERO, lease));
+        }
         assertFalse(lock.isLocked());
     }
 

@@ -17,6 +17,7 @@ import org.redisson.api.RLock;
  */
 public final class Lease implements AutoCloseable {
     private static final long RENEWED = -1;
+    private static final Duration SHORTEST = Duration.ofMillis(1);
 
     private final RLock lock;
     private final long owner = Thread.currentThread().getId();
@@ -42,7 +43,7 @@ public final class Lease implements AutoCloseable {
     /**
      * Waits for the lock as long as it takes, and holds it for {@code lease} at most.
      *
-     * @throws IllegalArgumentException unless {@code lease} is above zero, and {@code lock} was made by this library
+     * @throws IllegalArgumentException unless {@code lease} is 1 ms or more, and {@code lock} was made by this library; it is not acquired then
      */
     public static Lease lock(RLock lock, Duration lease) {
         Holds.source(lock);
@@ -63,7 +64,7 @@ public final class Lease implements AutoCloseable {
     /**
      * Waits for the lock for {@code wait} at most, and holds it for {@code lease} at most; empty if it was in vain.
      *
-     * @throws IllegalArgumentException unless {@code lease} is above zero, and {@code lock} was made by this library
+     * @throws IllegalArgumentException unless {@code lease} is 1 ms or more, and {@code lock} was made by this library; it is not acquired then
      */
     public static Optional<Lease> tryLock(RLock lock, Duration wait, Duration lease) throws InterruptedException {
         Holds.source(lock);
@@ -97,14 +98,13 @@ public final class Lease implements AutoCloseable {
     }
 
     private static long ms(Duration lease) {
-        long ms = saturated(lease);
-        if (ms <= 0) {
-            throw new IllegalArgumentException("the lease is " + lease + ", it must be above zero; leave it out to have it renewed");
+        if (lease.compareTo(SHORTEST) < 0) {
+            throw new IllegalArgumentException("the lease is " + lease + ", the shortest is 1 ms; leave it out to have the lock renewed");
         }
-        return ms;
+        return saturated(lease);
     }
 
-    /** Rounded up, so that a short time is not none at all. */
+    /** In ms, rounded up: a short wait is a wait all the same. */
     private static long saturated(Duration time) {
         boolean fits = time.compareTo(Duration.ofMillis(Long.MAX_VALUE - 1)) < 0
                 && time.compareTo(Duration.ofMillis(Long.MIN_VALUE + 1)) > 0;
