@@ -133,10 +133,11 @@ class InstallationTest {
     }
 
     @Test
-    void redisson_in_front_on_the_class_path_is_told_to_those_who_ask_for_more_than_it_has() throws Exception {
-        String jar = Loaded.redissonsJar() + File.pathSeparator + Child.jar();
-        String output = new Child(jar, Child.classes()).run(HoldOfNothing.class);
-        assertTrue(output.contains("io.redlatch.ClassPathConflictException") && output.contains("remove the other"), output);
+    void redisson_in_front_on_the_class_path_is_told_by_every_method_of_ours_that_takes_its_objects() throws Exception {
+        String theirsFirst = System.getProperty("redisson.classpath") + File.pathSeparator + Child.jar();
+        String output = new Child(theirsFirst, Child.classes()).run(BehindRedisson.class);
+        assertEquals(BehindRedisson.CALLS, output.lines()
+                .filter(line -> line.contains("io.redlatch.ClassPathConflictException") && line.contains("remove the other")).count(), output);
     }
 
     @Test

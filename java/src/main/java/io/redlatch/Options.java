@@ -13,9 +13,10 @@ public final class Options {
      * end. Without this it expires, as with Redisson. Shutdown then waits for the server, as long as a call may take.
      *
      * @return the same configuration
+     * @throws ClassPathConflictException if Redisson itself is on the class path as well
      */
     public static Config releaseOnShutdown(Config config) {
-        ((Extended) config).releaseOnShutdown();
+        extended(config, "config").releaseOnShutdown();
         return config;
     }
 
@@ -24,12 +25,10 @@ public final class Options {
      *
      * @return the same client
      * @throws IllegalArgumentException if {@code client} was not made by this library
+     * @throws ClassPathConflictException if that is because Redisson itself is on the class path as well
      */
     public static RedissonClient releaseOnShutdown(RedissonClient client) {
-        if (!(client instanceof Extended)) {
-            throw new IllegalArgumentException(client + " has no such option; use a client of this library, unwrapped");
-        }
-        ((Extended) client).releaseOnShutdown();
+        extended(client, "client").releaseOnShutdown();
         return client;
     }
 
@@ -40,10 +39,20 @@ public final class Options {
      * and Redisson's own clients cannot.
      *
      * @return the same configuration
+     * @throws ClassPathConflictException if Redisson itself is on the class path as well
      */
     public static Config quarantine(Config config) {
+        extended(config, "config");
         ConfigAccess.quarantine(config);
         return config;
+    }
+
+    private static Extended extended(Object object, String what) {
+        if (!(object instanceof Extended)) {
+            ClassPathConflictException.check(Options.class); // Redisson's jar comes first, so that its classes are the ones in use
+            throw new IllegalArgumentException(object + " has no such option; use a " + what + " of this library, unwrapped");
+        }
+        return (Extended) object;
     }
 
     /** What these options can be set for. Not for applications. */

@@ -15,9 +15,11 @@ public final class TokenLock {
      * another library is noticed within 250 ms. Asks nothing of the server.
      *
      * @throws IllegalArgumentException if {@code client} was not made by this library
+     * @throws ClassPathConflictException if that is because Redisson itself is on the class path as well
      */
     public static RLock of(RedissonClient client, String name) {
         if (!(client instanceof Source)) {
+            ClassPathConflictException.check(TokenLock.class); // Redisson's jar comes first, so that its classes are the ones in use
             throw new IllegalArgumentException(client + " has no token locks; use a client of this library, unwrapped");
         }
         return ((Source) client).tokenLock(name);
