@@ -1,7 +1,7 @@
 # Builds, shows and tests redlatch, one command each. Missing tools are installed first: see .ci/setup.
 # Everything is built with cargo's profile `ci`, so that Rust, wheel, jar and test agents share one build without LTO.
 
-.PHONY: demo test chaos failovers matrix mutants nets bench wheel lint pins build clean setup setup-tests setup-bench rust agents test-rust test-python test-java test-examples
+.PHONY: demo test chaos load failovers matrix mutants nets bench wheel lint pins build clean setup setup-tests setup-bench rust agents test-rust test-python test-java test-examples
 .NOTPARALLEL:
 
 VENV := target/venv/bin
@@ -21,6 +21,12 @@ SECONDS := 600
 chaos: setup
 	cargo build --locked --profile ci --package redlatch-tests --bins
 	target/ci/redlatch-chaos $(SECONDS) $(or $(SEED),$(shell date +%s)) $(or $(ONLY),all) $(KINDS)
+
+# Threads of every sort on JDK 17 and 25 that take Java's locks of every kind for MINUTES while clients, class loaders and servers come and go
+MINUTES := 120
+load: setup-tests target/made/jar
+	gradle --console=plain --quiet -Pprofile=ci load
+	tests/java/load/run $(MINUTES)
 
 # Speed, beside other libraries and a bare socket; some eleven minutes on two slow CPUs. QUICK=1: two; ONLY=solo,crowd ROUNDS=9: a part
 bench: setup-bench target/made/python target/made/jar
