@@ -64,7 +64,7 @@ class AsyncLockTest extends LockTest {
     }
 
     @Test
-    void unlockAsync_of_another_thread_id_says_who_does_not_hold_what() throws Exception {
+    void unlockAsync_of_another_thread_id_names_the_thread_and_the_lock() throws Exception {
         get(lock.lockAsync(ALICE));
         Throwable error = assertThrows(ExecutionException.class, () -> get(lock.unlockAsync(BOB))).getCause();
         assertInstanceOf(IllegalMonitorStateException.class, error);

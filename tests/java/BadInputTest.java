@@ -92,9 +92,9 @@ class BadInputTest extends LockTest {
         int calls = 0;
         for (Method method : type.getMethods()) {
             for (List<Object> inputs : inputs(List.of(method.getParameterTypes()))) {
-                // Who asks for more than there is waits as long as he says.
+                // An acquire of more permits than there are waits for the whole time.
                 boolean endless = method.getName().matches("(a|tryA)cquire(Async)?") && inputs.contains(Integer.MAX_VALUE);
-                // A server that moves a key to another one answers nobody meanwhile.
+                // A server that moves a key to another one answers no client meanwhile.
                 boolean moves = method.getName().startsWith("migrate") || method.getName().startsWith("copy") && method.getParameterCount() == 4;
                 if (method.getName().contains("removeListener") || endless || moves) {
                     continue;

@@ -38,7 +38,7 @@ public final class Behaviours {
     private static final long WAITS_MS = 3_000;
     private static final long ENDS_MS = 60_000;
     private static final int AT_ONCE = 32;
-    /** What a call may take at a server that lives, and at one that does not. */
+    /** The time that a call may take at a server that lives, and at one that does not. */
     private static final int TIMEOUT_MS = 30_000;
     private static final int SOON_MS = 1_000;
     /** Owners that are no thread of this JVM. */
@@ -54,7 +54,7 @@ public final class Behaviours {
     private final AtomicInteger names = new AtomicInteger();
     private final ExecutorService threads = Executors.newFixedThreadPool(AT_ONCE, Behaviours::daemon);
 
-    /** What a call is made of: the object, and the id of a permit if the state has one. */
+    /** The inputs of a call: the object, and the id of a permit if the state has one. */
     private static final class Scene {
         final Object object;
         final String permit;

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
-/** Whoever gives up at whatever moment leaves nothing behind: no hold, no subscription, no place in a line. */
+/** A caller that gives up, at any moment, leaves nothing behind: no hold, no subscription, no place in a line. */
 class CancelTest extends LockTest {
     private static final int ROUNDS = 2000;
     private static final int LOCKS = 3;
@@ -56,8 +56,8 @@ class CancelTest extends LockTest {
         String seen = "seed " + seed + ", acquired before they were given up: " + taken;
         for (int i = 0; i < LOCKS; i++) {
             String each = name + "-" + i;
-            Wait.until("nobody holds " + each + ", " + seen, () -> server.call("EXISTS", each).equals(0L));
-            Wait.until("nobody waits for " + each + ", " + seen, () -> server.listeners(each) == 0);
+            Wait.until("there is no holder of " + each + ", " + seen, () -> server.call("EXISTS", each).equals(0L));
+            Wait.until("no client waits for " + each + ", " + seen, () -> server.listeners(each) == 0);
             assertTrue(other.getLock(each).tryLock(), seen);
             other.getLock(each).unlock();
         }
@@ -101,7 +101,7 @@ class CancelTest extends LockTest {
     private static boolean acquired(CompletableFuture<?> future, RLock lock, long id) throws Exception {
         try {
             Object result = future.get(20, SECONDS);
-            assertTrue(result == null || result.equals(true), "nobody holds it for so long");
+            assertTrue(result == null || result.equals(true), "no thread holds it for so long");
         } catch (ExecutionException | CancellationException e) {
             return false;
         }
@@ -117,7 +117,7 @@ class CancelTest extends LockTest {
                 if (way == Way.INTERRUPT) {
                     lock.lockInterruptibly();
                 } else {
-                    assertTrue(lock.tryLock(30, SECONDS), "nobody holds it for so long");
+                    assertTrue(lock.tryLock(30, SECONDS), "no thread holds it for so long");
                 }
             } catch (InterruptedException e) {
                 assertEquals(0, lock.getHoldCount());

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Our classes beside Redisson's: what a program calls there is here, with the same types, exceptions and defaults, or has a reason. */
 class CompatibilityTest {
     @Test
-    void what_is_missing_has_a_reason_and_no_reason_is_without_use() throws Exception {
+    void each_missing_method_has_a_reason_and_no_reason_is_without_use() throws Exception {
         List<String> unexplained = new ArrayList<>();
         Set<Missing> used = new TreeSet<>();
         for (String name : bothHave()) {
@@ -72,7 +72,7 @@ class CompatibilityTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"useSingleServer", "useClusterServers", "useSentinelServers", "useReplicatedServers", "useMasterSlaveServers"})
-    void what_is_not_set_is_as_in_redisson(String mode) throws Exception {
+    void settings_that_are_not_set_are_as_in_redisson(String mode) throws Exception {
         Map<String, String> theirs = defaults(Loaded.redissons("org.redisson.config.Config"), mode);
         Map<String, String> ours = defaults(Loaded.ours("org.redisson.config.Config"), mode);
         ours.keySet().retainAll(theirs.keySet());
@@ -114,7 +114,7 @@ class CompatibilityTest {
         return names;
     }
 
-    /** What the getters of a new configuration and of its servers give, as far as it is a number, a text or a word. */
+    /** The values of a new configuration and of its servers, as far as they are numbers, texts or words. */
     private static Map<String, String> defaults(Class<?> type, String mode) throws Exception {
         Map<String, String> values = new TreeMap<>();
         Object config = type.getConstructor().newInstance();

@@ -125,7 +125,7 @@ class ConfigFileTest {
     @ParameterizedTest
     @ValueSource(strings = {"single.yaml", "cluster.yaml", "sentinel.yaml"})
     @SuppressWarnings("deprecation")
-    void what_is_written_is_read_again(String name) throws Exception {
+    void a_written_configuration_is_read_again(String name) throws Exception {
         Config config = Config.fromYAML(new File(DIRECTORY, name));
         String yaml = config.toYAML();
         assertEquals(yaml, Config.fromYAML(yaml).toYAML());
@@ -182,7 +182,7 @@ class ConfigFileTest {
         "'[1, 2]' | the configuration is a list",
         "'singleServerConfig: {' | line 2",
     })
-    void what_a_setting_cannot_take_is_named(String yaml, String words) {
+    void a_value_that_a_setting_cannot_take_is_named(String yaml, String words) {
         Throwable error = assertThrows(IllegalArgumentException.class, () -> Config.fromYAML(yaml));
         assertTrue(error.getMessage().contains(words), error.getMessage());
     }
@@ -206,7 +206,7 @@ class ConfigFileTest {
 
     private static final AtomicInteger SPOILED = new AtomicInteger();
 
-    /** What anything on the class path may do as soon as it is initialised. */
+    /** A class that acts as soon as it is initialised, as any class on the class path may. */
     static final class Spoiler {
         static {
             SPOILED.incrementAndGet();

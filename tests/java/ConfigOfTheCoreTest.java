@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.config.Config;
 
-/** What a configuration becomes on its way to the core. */
+/** A configuration on its way to the core. */
 class ConfigOfTheCoreTest {
     /** The core reads the same files, and is held against the same texts. */
     @ParameterizedTest

@@ -38,7 +38,7 @@ class ConfigTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"useSingleServer", "useClusterServers", "useSentinelServers", "useReplicatedServers", "useMasterSlaveServers"})
-    void what_is_set_is_given_back_and_copied(String mode) throws Exception {
+    void settings_are_given_back_and_copied(String mode) throws Exception {
         Config config = new Config();
         Object servers = Config.class.getMethod(mode).invoke(config);
         Map<String, Object> before = all(config, servers);

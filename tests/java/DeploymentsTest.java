@@ -105,16 +105,16 @@ class DeploymentsTest {
     }
 
     @Test
-    void what_cannot_be_had_of_several_servers_is_refused_by_name() {
+    void settings_that_several_servers_cannot_have_are_refused_by_name() {
         Config none = new Config();
         none.useClusterServers();
         assertRefused(IllegalArgumentException.class, none, "addNodeAddress");
         Config mixed = new Config();
         mixed.useReplicatedServers().addNodeAddress("redis://127.0.0.1:1", "rediss://127.0.0.1:2");
         assertRefused(IllegalArgumentException.class, mixed, "rediss://127.0.0.1:2");
-        Config nobody = new Config();
-        nobody.useSentinelServers().addSentinelAddress("redis://127.0.0.1:1");
-        assertRefused(IllegalArgumentException.class, nobody, "masterName");
+        Config masterless = new Config();
+        masterless.useSentinelServers().addSentinelAddress("redis://127.0.0.1:1");
+        assertRefused(IllegalArgumentException.class, masterless, "masterName");
         Config elsewhere = new Config();
         elsewhere.useClusterServers().addNodeAddress("redis://127.0.0.1:1").setNatMapper(uri -> uri);
         assertRefused(UnsupportedOperationException.class, elsewhere, "natMapper");

@@ -1,4 +1,4 @@
-/** What a call gives here and not in Redisson: which lines of {@code behaviours.txt}, and what docs/redisson.md says of them. */
+/** The differences from Redisson: the lines of {@code behaviours.txt} that differ, and what docs/redisson.md says of them. */
 enum Differing {
     /** A multi lock of locks, and one of values, answer here what they cannot answer there. */
     MORE_OF_MULTI_LOCKS("(multi|values)\\.(forceUnlock|isLocked|getHoldCount|remainTimeToLive|getName|lock)(Async)?\\(.*\\| throws .*"
@@ -7,7 +7,7 @@ enum Differing {
     FORCE_OF_VALUES("values\\.forceUnlock(Async)?\\(.*", "no such method, or an error"),
     /** The kind of the failure is told in one word, by every method. */
     DOWN(".* server down \\| throws .* \\| throws org\\.redisson\\.client\\.Redis(Connection|ResponseTimeout)Exception", "a call of which the server cannot be reached"),
-    /** What a thread holds is known without the server. */
+    /** The client knows the holds of a thread without the server. */
     UNLOCK_DOWN(".*\\.unlock(Async)?\\(.* server down \\| .* \\| throws java\\.lang\\.IllegalMonitorStateException", "of what the thread does not hold, while"),
     /** A multi lock goes on trying there, or gives up without a word. */
     MULTI_DOWN("multi\\..* (server down|shut down) \\| .* \\| throws .*", "a multi lock of which no server can be reached"),

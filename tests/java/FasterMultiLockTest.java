@@ -53,7 +53,7 @@ class FasterMultiLockTest {
     }
 
     @Test
-    void what_the_codec_makes_of_a_value_is_what_redisson_makes_of_it() throws Exception {
+    void the_codec_writes_a_value_as_redisson_does() throws Exception {
         List<Object> values = Arrays.asList("", "a", "ab", "ä", "价格", "😀", "x".repeat(32), "x".repeat(33), "é".repeat(40), "y".repeat(9000));
         Object theirs = Loaded.redissons("org.redisson.config.Config").getConstructor().newInstance();
         Object single = theirs.getClass().getMethod("useSingleServer").invoke(theirs);
@@ -87,7 +87,7 @@ class FasterMultiLockTest {
     }
 
     @Test
-    void what_cannot_be_had_is_refused_with_what_to_do() {
+    void values_that_cannot_be_had_are_refused_with_a_remedy() {
         assertRefused(client, Collections.emptyList(), "at least one");
         assertRefused(client, Collections.singletonList(42), "java.lang.Integer");
         assertRefused(client, Collections.singletonList("a\0b"), "U+0000");

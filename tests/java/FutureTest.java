@@ -21,7 +21,7 @@ import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 import org.redisson.api.RLockAsync;
 
-/** What users do with futures: chain, block, cancel and complete them. */
+/** Users' futures: they chain, block, cancel and complete them. */
 class FutureTest extends LockTest {
     private static final long ALICE = 1_000_001;
     private static final long BOB = 1_000_002;
@@ -36,7 +36,7 @@ class FutureTest extends LockTest {
     }
 
     @Test
-    void continuations_that_block_hold_nobody_up() throws Exception {
+    void continuations_that_block_hold_no_other_up() throws Exception {
         CountDownLatch end = new CountDownLatch(1);
         lock.lock();
         lock.lockAsync(ALICE).thenRun(() -> {

@@ -34,7 +34,7 @@ import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
-/** What a holder can know about its hold, and what it is told. */
+/** The holder's view of its hold, and the news that it gets. */
 class HoldsTest extends LockTest {
     @Test
     void a_holder_is_told_when_an_operator_deletes_the_key() throws Exception {
@@ -71,10 +71,10 @@ class HoldsTest extends LockTest {
     }
 
     @Test
-    void a_holder_is_told_when_somebody_else_has_the_lock() throws Exception {
+    void a_holder_is_told_when_another_owner_has_the_lock() throws Exception {
         lock.lock(20, SECONDS);
         Hold hold = Holds.of(lock);
-        server.call("EVAL", "redis.call('DEL', KEYS[1]) redis.call('HSET', KEYS[1], 'somebody:1', 1)", "1", name);
+        server.call("EVAL", "redis.call('DEL', KEYS[1]) redis.call('HSET', KEYS[1], 'another:1', 1)", "1", name);
         assertEquals(LostReason.TAKEN_OVER, hold.lost().get(5, SECONDS).reason());
     }
 
@@ -206,7 +206,7 @@ class HoldsTest extends LockTest {
     }
 
     @Test
-    void listeners_run_apart_and_what_they_throw_or_block_harms_nobody() throws Exception {
+    void listeners_run_apart_and_one_that_throws_or_blocks_harms_no_other() throws Exception {
         CountDownLatch end = new CountDownLatch(1);
         CompletableFuture<String> thread = new CompletableFuture<>();
         lock.lock();

@@ -207,7 +207,7 @@ class InstallationTest {
         return new URLClassLoader(jar, ClassLoader.getPlatformClassLoader());
     }
 
-    /** What an application does that is put into a server and taken out again. */
+    /** Runs an application as a server does that deploys it. */
     private static Class<?> deploy(ClassLoader loader) throws Exception {
         Class<?> application = loader.loadClass("Deployed");
         assertEquals("locked", application.getMethod("run", String.class).invoke(null, TestServer.shared().url()));

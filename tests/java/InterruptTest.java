@@ -106,7 +106,7 @@ class InterruptTest extends LockTest {
         waiter.awaitWaiting(server, name);
         waiter.interrupt();
         assertEquals(0, waiter.get());
-        Wait.until("nobody listens", () -> server.listeners(name) == 0);
+        Wait.until("no client listens", () -> server.listeners(name) == 0);
         lock.unlock();
         assertFalse(lock.isLocked());
     }

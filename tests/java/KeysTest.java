@@ -29,7 +29,7 @@ import org.redisson.api.RType;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.KeysScanOptions;
 
-/** Keys of whatever kind, on a server of their own: it is emptied. */
+/** Keys of every kind, on a server of their own: it is emptied. */
 class KeysTest {
     private static TestServer server;
 

@@ -87,7 +87,7 @@ class KindsTest extends LockTest {
     }
 
     @Test
-    void a_fair_lock_goes_to_whoever_has_waited_longest() throws Exception {
+    void a_fair_lock_goes_to_the_waiter_that_has_waited_longest() throws Exception {
         RLock fair = client.getFairLock(name);
         List<Integer> order = Collections.synchronizedList(new ArrayList<>());
         List<Worker<Integer>> waiters = new ArrayList<>();

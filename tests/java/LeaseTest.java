@@ -134,7 +134,7 @@ class LeaseTest extends LockTest {
         assertFalse(lock.isLocked());
     }
 
-    /** What the close of a lease throws. */
+    /** The exception of the close of a lease. */
     private static String closed(Lease lease) {
         try {
             lease.close();

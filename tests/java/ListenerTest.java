@@ -126,7 +126,7 @@ class ListenerTest {
             lock.lock();
             lock.unlock();
         }
-        assertTrue(client.getLock("another").tryLockAsync(7).get(10, SECONDS), "nobody else is held up");
+        assertTrue(client.getLock("another").tryLockAsync(7).get(10, SECONDS), "no other caller is held up");
         first.countDown();
         Wait.until("all were told", () -> calls.get() == 500);
     }
@@ -155,7 +155,7 @@ class ListenerTest {
         lock.unlock();
         assertEquals("second", heard.poll(10, SECONDS));
         lock.removeListenerAsync(second).get(10, SECONDS);
-        Wait.until("nobody listens", () -> listeners(OF_THE_KEY) == 0);
+        Wait.until("no client listens", () -> listeners(OF_THE_KEY) == 0);
         lock.removeListener(second);
         lock.removeListener(-5);
         assertNull(heard.poll());
@@ -179,7 +179,7 @@ class ListenerTest {
             lock.lock();
             lock.unlock();
         }
-        Wait.until("nobody listens", () -> listeners(OF_THE_KEY) == 0);
+        Wait.until("no client listens", () -> listeners(OF_THE_KEY) == 0);
         assertEquals(1, heard.size());
     }
 
@@ -191,7 +191,7 @@ class ListenerTest {
                 lock.removeListener(future.get());
             }
         }
-        Wait.until("nobody listens", () -> listeners(OF_THE_KEY) == 0);
+        Wait.until("no client listens", () -> listeners(OF_THE_KEY) == 0);
     }
 
     @Test
@@ -221,7 +221,7 @@ class ListenerTest {
     void shutdown_ends_listeners_and_later_ones_are_refused() throws Exception {
         lock.addListener((DeletedObjectListener) heard::add);
         client.shutdown();
-        Wait.until("nobody listens", () -> listeners(OF_THE_KEY) == 0);
+        Wait.until("no client listens", () -> listeners(OF_THE_KEY) == 0);
         assertThrows(RedissonShutdownException.class, () -> lock.addListener((DeletedObjectListener) heard::add));
         lock.removeListener(1);
         assertFalse(heard.contains("lock"));

@@ -43,7 +43,7 @@ final class Loaded {
                 .findFirst().orElseThrow();
     }
 
-    /** What compiled programs call: every public method and constructor, inherited ones too, with erased types. */
+    /** The methods that compiled programs call: every public method and constructor, inherited ones too, with erased types. */
     static Set<String> calls(Class<?> type) {
         Set<String> calls = new TreeSet<>();
         for (Method method : type.getMethods()) {

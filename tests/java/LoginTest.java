@@ -21,7 +21,7 @@ import org.redisson.config.Config;
 import org.redisson.config.Credentials;
 import org.redisson.config.CredentialsResolver;
 
-/** Who a client is to a server that wants a password. */
+/** The login of a client at a server that wants a password. */
 class LoginTest {
     private static TestServer guarded;
 
@@ -55,7 +55,7 @@ class LoginTest {
     }
 
     @Test
-    void what_the_address_says_goes_first_and_what_it_leaves_out_is_filled_in() {
+    void the_login_of_the_address_goes_first_and_a_missing_half_is_filled_in() {
         String place = "127.0.0.1:" + guarded.port();
         Config said = guarded.config().setPassword("wrong");
         said.useSingleServer().setAddress("redis://:sesame@" + place);

@@ -1,4 +1,4 @@
-/** What Redisson's types have and ours of the same names have not, and why. */
+/** The methods that Redisson's types have and ours of the same names have not, and why. */
 enum Missing {
     /** Netty's types are named in these, and Netty is not used. */
     NETTY("config\\.Config|client\\.(Default)?NettyHook|connection\\..*|client\\.codec\\..*|codec\\..*",

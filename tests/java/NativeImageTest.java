@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /**
- * What GraalVM is told of the jar is what the jar has: the native methods, the classes that the native library names, those whose settings a
+ * GraalVM's files in the jar list what the jar has: the native methods, the classes that the native library names, those whose settings a
  * configuration file sets, and the library itself. {@code gradle -PrenewApi} writes the files.
  */
 class NativeImageTest {

@@ -105,7 +105,7 @@ class ObjectKeysTest extends LockTest {
     }
 
     @Test
-    void what_cannot_be_done_is_an_error_and_changes_nothing() throws Exception {
+    void a_call_that_is_impossible_is_an_error_and_changes_nothing() throws Exception {
         RSemaphore semaphore = client.getSemaphore(name);
         assertThrows(RedisException.class, () -> semaphore.rename("to"));
         assertInstanceOf(RedisException.class,

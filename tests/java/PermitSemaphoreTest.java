@@ -33,7 +33,7 @@ class PermitSemaphoreTest extends LockTest {
     }
 
     @Test
-    void permits_go_back_by_their_ids_each_once_by_anybody() throws Exception {
+    void permits_go_back_by_their_ids_each_once_by_any_thread() throws Exception {
         assertTrue(semaphore.trySetPermits(6));
         assertFalse(semaphore.trySetPermits(9));
         List<String> ids = new ArrayList<>(semaphore.acquire(3));
@@ -81,7 +81,7 @@ class PermitSemaphoreTest extends LockTest {
     }
 
     @Test
-    void what_is_not_out_is_told_in_redissons_words() throws Exception {
+    void permits_that_are_not_out_are_told_by_redissons_exception() throws Exception {
         semaphore.trySetPermits(1);
         String id = semaphore.acquire();
         semaphore.release(id);

@@ -20,7 +20,7 @@ import org.redisson.api.options.CommonOptions;
 /** Semaphores and latches. */
 class PermitsTest extends LockTest {
     @Test
-    void permits_are_taken_and_given_back_by_anybody() throws Exception {
+    void permits_are_taken_and_given_back_by_any_thread() throws Exception {
         RSemaphore semaphore = client.getSemaphore(name);
         assertTrue(semaphore.trySetPermits(5));
         assertFalse(semaphore.trySetPermits(9));
@@ -131,7 +131,7 @@ class PermitsTest extends LockTest {
     }
 
     @Test
-    void the_last_count_lets_everybody_go() throws Exception {
+    void the_last_count_lets_every_waiter_go() throws Exception {
         RCountDownLatch latch = client.getCountDownLatch(name);
         assertTrue(latch.trySetCount(2));
         assertFalse(latch.trySetCount(2));

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The small programs beside this file, which anybody could have written for Redisson: compiled with Redisson, and compiled with our
+ * The small programs beside this file, as users of Redisson write them: compiled with Redisson, and compiled with our
  * jar, they show the same, line by line, on one server.
  */
 class ProgramsTest {

@@ -13,7 +13,7 @@ import org.redisson.api.options.CommonOptions;
 /** The lock that many may hold for reading, or one for writing. */
 class ReadWriteLockTest extends LockTest {
     @Test
-    void many_read_and_nobody_else_writes() throws Exception {
+    void many_threads_read_while_none_writes() throws Exception {
         RReadWriteLock both = client.getReadWriteLock(name);
         both.readLock().lock();
         assertTrue(Worker.elsewhere(() -> both.readLock().tryLock()));
@@ -29,7 +29,7 @@ class ReadWriteLockTest extends LockTest {
     }
 
     @Test
-    void who_writes_may_go_on_reading() throws Exception {
+    void a_writer_may_go_on_reading() throws Exception {
         RReadWriteLock both = client.getReadWriteLock(CommonOptions.name(name));
         both.writeLock().lock();
         both.readLock().lock();
@@ -42,7 +42,7 @@ class ReadWriteLockTest extends LockTest {
     }
 
     @Test
-    void who_reads_is_refused_to_wait_for_itself() throws Exception {
+    void a_reader_is_refused_to_wait_for_itself() throws Exception {
         RReadWriteLock both = client.getReadWriteLock(name);
         both.readLock().lock();
         assertThrows(IllegalMonitorStateException.class, both.writeLock()::lock);

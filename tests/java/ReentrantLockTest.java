@@ -69,7 +69,7 @@ class ReentrantLockTest extends LockTest {
     void a_wait_that_runs_out_is_false_and_leaves_no_listener() throws Exception {
         lock.lock();
         assertFalse(Worker.elsewhere(() -> lock.tryLock(100, MILLISECONDS)));
-        Wait.until("nobody listens", () -> server.listeners(name) == 0);
+        Wait.until("no client listens", () -> server.listeners(name) == 0);
         assertTrue(lock.isHeldByCurrentThread());
     }
 

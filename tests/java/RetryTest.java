@@ -119,10 +119,10 @@ class RetryTest {
     }
 
     @Test
-    void a_connection_that_nobody_takes_is_given_up_after_the_connect_time_out() throws Exception {
+    void a_connection_that_no_server_takes_is_given_up_after_the_connect_time_out() throws Exception {
         List<Socket> crowd = new ArrayList<>();
         try (ServerSocket deaf = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            for (int i = 0; i < 4; i++) { // more than its queue takes: the system ignores whoever comes next
+            for (int i = 0; i < 4; i++) { // more than its queue takes: the system ignores further clients
                 Socket socket = new Socket();
                 crowd.add(socket);
                 Worker.start(() -> {

@@ -99,7 +99,7 @@ public final class Scarce {
 
     private void withoutMemory() throws Exception {
         Object[][] room = new Object[1][];
-        pause(); // what it needs is loaded: it allocates nothing the second time
+        pause(); // the classes that it needs are loaded: it allocates nothing the second time
         fill(room); // in a frame of its own: nothing else refers to what it makes
         awaitLine();
         room[0] = null;
@@ -109,7 +109,7 @@ public final class Scarce {
         boolean full = false;
         while (!full || in.available() == 0) {
             try {
-                room[0] = new Object[] {room[0]}; // whatever is given back meanwhile is taken again
+                room[0] = new Object[] {room[0]}; // memory that is given back meanwhile is taken again
             } catch (OutOfMemoryError e) {
                 if (!full) {
                     out.write(EXHAUSTED);

@@ -15,7 +15,7 @@ class ScarceTest extends LockTest {
     /** Of address space, which leaves some for a few hundred stacks of that size. */
     private static final int LIMIT_KB = 3_000_000;
 
-    /** What remains where no further thread fits is room enough for everything else. The JVM's own threads neither come nor go. */
+    /** The memory that is too little for a further thread is enough for everything else. The JVM's own threads neither come nor go. */
     private static final String[] HUGE_STACKS = {"-Xss64m", "-XX:-UseDynamicNumberOfCompilerThreads"};
 
     @Test

@@ -14,7 +14,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 import org.redisson.misc.RedisURI;
 
-/** A password is in no exception, none of its causes, no {@code toString} and no log, wherever it stands and whatever else is wrong. */
+/** A password is in no exception, none of its causes, no {@code toString} and no log, wherever it stands and beside any other error. */
 class SecretsTest {
     private static final String SECRET = "hunter2";
     private static final List<String> WRITTEN = List.of(SECRET, "12/" + SECRET, "12?" + SECRET, "12#" + SECRET, "12@" + SECRET,

@@ -63,7 +63,7 @@ class ShutdownTest extends LockTest {
     }
 
     @Test
-    void what_is_no_longer_ones_own_is_left_alone() {
+    void a_lock_of_another_owner_is_left_alone() {
         RedissonClient leaving = Options.releaseOnShutdown(server.connect());
         leaving.getLock(name).lock();
         lock.forceUnlock();

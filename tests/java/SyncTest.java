@@ -16,7 +16,7 @@ import org.redisson.client.RedisException;
 import org.redisson.command.NoSyncedSlavesException;
 import org.redisson.config.Config;
 
-/** What replicas have to confirm, by default and as it is set; what it does is tested with the core. */
+/** The number of replicas that have to confirm, by default and as it is set; tests of the core show its effect. */
 class SyncTest {
     private TestServer master;
     private TestServer replica;
@@ -56,7 +56,7 @@ class SyncTest {
     }
 
     @Test
-    void what_no_replica_confirms_is_given_back_and_told_as_redisson_does() throws Exception {
+    void a_lock_that_no_replica_confirms_is_given_back_and_told_as_redisson_does() throws Exception {
         with(replicated().setSlavesSyncTimeout(100), client -> {
             RLock lock = client.getLock("lock");
             RSemaphore semaphore = client.getSemaphore("semaphore");

@@ -10,9 +10,9 @@ import org.redisson.api.RLock;
 import org.redisson.config.Config;
 import org.redisson.config.ConstantDelay;
 
-/** Calls that are tried for as long as somebody has set. */
+/** Calls that are tried for as long as a configuration says. */
 final class Tried {
-    /** Far more than any bound that is set in a test: whoever takes so long is not bounded. */
+    /** Far more than any bound that is set in a test: a call that takes so long is not bounded. */
     static final Duration HANGS = Duration.ofSeconds(25);
     static final int FOR_EVER = 3_600_000;
 
@@ -27,7 +27,7 @@ final class Tried {
         return config;
     }
 
-    /** What goes through the caller's connection, and what goes through that of the I/O thread. */
+    /** A call through the caller's connection, and one through that of the I/O thread. */
     static List<Callable<Boolean>> calls(RLock lock) {
         return List.of(lock::tryLock, () -> lock.tryLock(FOR_EVER, SECONDS), lock::isLocked, lock::forceUnlock,
                 () -> lock.tryLockAsync(7).get(), () -> lock.isLockedAsync().get());

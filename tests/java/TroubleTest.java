@@ -97,7 +97,7 @@ class TroubleTest extends LockTest {
     }
 
     @Test
-    void a_port_where_nobody_listens_is_named_in_bounded_time() {
+    void a_port_without_a_server_is_named_in_bounded_time() {
         String address = "redis://127.0.0.1:1";
         Throwable error = assertThrows(RedisConnectionException.class, () -> Redisson.create(configFor(address)));
         assertTrue(error.getMessage().contains(address), error.getMessage());

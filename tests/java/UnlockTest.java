@@ -20,7 +20,7 @@ import org.redisson.api.RedissonClient;
 /** Releasing: what is not held, what is lost, and what is taken away. */
 class UnlockTest extends LockTest {
     @Test
-    void unlock_without_holding_says_who_does_not_hold_what() {
+    void unlock_without_a_hold_names_the_thread_and_the_lock() {
         Throwable error = assertThrows(IllegalMonitorStateException.class, lock::unlock);
         assertEquals(words(client, Thread.currentThread().getId(), name), error.getMessage());
         assertNull(error.getCause());
@@ -93,7 +93,7 @@ class UnlockTest extends LockTest {
     }
 
     @Test
-    void unlock_of_a_lock_that_somebody_else_has_now_leaves_it_to_him() throws Exception {
+    void unlock_of_a_lock_that_another_owner_has_now_leaves_it_to_that_owner() throws Exception {
         RedissonClient other = server.connect();
         lock.lock();
         assertTrue(other.getLock(name).forceUnlock());

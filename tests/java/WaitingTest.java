@@ -42,7 +42,7 @@ class WaitingTest extends LockTest {
             worker.get();
         }
         assertEquals(THREADS, turns[0]);
-        Wait.until("nobody listens", () -> server.listeners(name) == 0);
+        Wait.until("no client listens", () -> server.listeners(name) == 0);
         crowd.shutdown();
     }
 }

@@ -1,6 +1,6 @@
 //! The native methods of `io.redlatch.Native`: types across, nothing decided.
 //!
-//! A client crosses as a number, see [`clients`]; a request as its fields, see [`request`]; what came of it as a row of
+//! A client crosses as a number, see [`clients`]; a request as its fields, see [`request`]; its outcome as a row of
 //! numbers and texts, see [`rows`]. No thread of this library ever attaches to the JVM: finished requests wait in one
 //! queue until Java's one daemon thread fetches them with `drain`.
 //!
@@ -80,7 +80,7 @@ pub extern "system" fn Java_io_redlatch_Native_group<'a>(
     .resolve::<ThrowRuntimeExAndDefault>()
 }
 
-/// The number of a client that is made; what is wrong with what it was to be made of is thrown.
+/// The number of a client that is made; an error in its configuration is thrown.
 fn added(env: &mut Env, client: redlatch::Result<redlatch::Client>) -> Result<jlong> {
     match client {
         Ok(client) => Ok(clients::add(client)),
@@ -184,7 +184,7 @@ pub extern "system" fn Java_io_redlatch_Native_submit<'a>(
     .resolve::<ThrowRuntimeExAndDefault>()
 }
 
-/// What is known of a hold, without asking the server; `hold` 0 is the owner's latest. A row that is done has the remaining ms for its
+/// Looks at a hold without asking the server; `hold` 0 is the owner's latest. A row that is done has the remaining ms for its
 /// number; one that is not done is about a hold that was released. Its ticket is the hold's number, its first item a fenced hold's token.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_redlatch_Native_look<'a>(

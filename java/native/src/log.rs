@@ -1,4 +1,4 @@
-//! What the core warns of, on its way to Java's log: rows whose ticket is nobody's.
+//! Warnings of the core on their way to Java's log: rows whose ticket belongs to no request.
 
 use std::fmt::{Debug, Write};
 use std::sync::Once;
@@ -14,7 +14,7 @@ use crate::FINISHED;
 /// The ticket of such a row, −1 in Java.
 pub const TICKET: u64 = u64::MAX;
 
-/// From now on, unless somebody else in this library's process listens already.
+/// From now on, unless the process has another listener already.
 pub fn begin() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| drop(tracing::subscriber::set_global_default(Warnings)));

@@ -1,4 +1,4 @@
-//! What comes from Java: a configuration, and the fields of a request.
+//! The way from Java: a configuration, and the fields of a request.
 
 use std::time::Duration;
 

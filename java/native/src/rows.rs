@@ -1,4 +1,4 @@
-//! What goes to Java: a finished request as one row of numbers (`ticket, status, number, item, item`) and texts (`message, word`). Of a loss the
+//! The way to Java: a finished request as one row of numbers (`ticket, status, number, item, item`) and texts (`message, word`). Of a loss the
 //! number is that of its reason.
 
 use jni::Env;

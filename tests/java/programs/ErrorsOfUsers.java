@@ -4,7 +4,7 @@ import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** What is thrown at mistakes. */
+/** The exceptions for mistakes of users. */
 final class ErrorsOfUsers implements SmallProgram {
     @Override
     public void run(RedissonClient redisson, Show show) throws Exception {

@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
-/** Whoever asked first is served first. */
+/** The first waiter is served first. */
 final class FairTurns implements SmallProgram {
     @Override
     public void run(RedissonClient redisson, Show show) throws Exception {

@@ -32,7 +32,7 @@ final class Show {
         System.out.println(line.toString().replace(id, "<id>"));
     }
 
-    /** What a call gives, or the class of what it throws: the words are each library's own. */
+    /** The result of a call, or the class of its exception: the words are each library's own. */
     void of(String what, Callable<?> call) {
         try {
             line(what, call.call());

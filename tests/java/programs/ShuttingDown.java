@@ -4,7 +4,7 @@ import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
-/** A client that ends while somebody waits. */
+/** A client that ends while a thread waits. */
 final class ShuttingDown implements SmallProgram {
     @Override
     public void run(RedissonClient redisson, Show show) throws Exception {

@@ -4,7 +4,7 @@ import org.redisson.api.LockOptions;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
-/** Locks that ask again and again, and tell nobody. */
+/** Locks that ask again and again, and publish nothing. */
 final class SpinLocks implements SmallProgram {
     @Override
     public void run(RedissonClient redisson, Show show) throws Exception {

@@ -3,7 +3,7 @@ package io.redlatch;
 import java.util.Arrays;
 import java.util.List;
 
-/** What came of a {@link Request}. */
+/** The outcome of a {@link Request}. */
 public final class Answer {
     // The numbers of the core; a test of the native crate compares them.
     public static final int DONE = 0;
@@ -79,22 +79,22 @@ public final class Answer {
         return ticket;
     }
 
-    /** What the operation counts; of a {@link #LOST} hold, the number of the reason. */
+    /** The number that the operation gives; of a {@link #LOST} hold, the number of the reason. */
     public long number() {
         return number;
     }
 
-    /** What the operation answers besides its number, from index 0 on; 0 where there is none. */
+    /** A further number of the answer, from index 0 on; 0 where there is none. */
     public long item(int index) {
         return items[index];
     }
 
-    /** What the operation answers that is no number. */
+    /** The texts of the answer. */
     public List<byte[]> texts() {
         return texts;
     }
 
-    /** What went wrong and what to do, or null if nothing did. */
+    /** The text of an error: the failure, and its remedy. Null without an error. */
     public String message() {
         return message;
     }

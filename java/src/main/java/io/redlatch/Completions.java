@@ -15,16 +15,16 @@ import java.util.function.Consumer;
  */
 final class Completions {
     private static final int BATCH = 256;
-    /** No client, and no request: their answers only wake the thread. */
-    private static final long NOBODY = 0;
-    /** The ticket of what is to be logged. */
+    /** The number of no client and of no request: the answer to such a request only wakes the thread. */
+    private static final long NONE = 0;
+    /** The ticket of a warning, which goes to the log. */
     private static final long WARNING = -1;
-    /** What cannot be done, for want of memory or of threads, is tried again after so long. */
+    /** The pause before a step is tried again that failed for want of memory or threads. */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     /** How often an answer is tried that meets any other error, which is a defect: the answers behind it wait meanwhile. */
     private static final int TRIES = 100;
     private static final ConcurrentHashMap<Long, Consumer<Answer>> EXPECTED = new ConcurrentHashMap<>();
-    /** What was fetched outlives a thread that ends all the same: the next one goes on with it. */
+    /** The fetched rows outlive a thread that ends in spite of all: the next thread goes on with them. */
     private static final Completions FETCHED = new Completions();
 
     private static volatile Thread thread;
@@ -93,7 +93,7 @@ final class Completions {
     }
 
     private static void wake() {
-        Native.submit(NOBODY, NOBODY, Request.PING, "plain", new byte[0], 0, 0, 0, 0, 0, -1, new long[0], null);
+        Native.submit(NONE, NONE, Request.PING, "plain", new byte[0], 0, 0, 0, 0, 0, -1, new long[0], null);
     }
 
     private static boolean isRunning() {

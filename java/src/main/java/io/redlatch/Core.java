@@ -21,7 +21,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** One client of the native core: what the {@code org.redisson} classes are built on. Safe for use by many threads. */
+/** One client of the native core, under the {@code org.redisson} classes. Safe for use by many threads. */
 public final class Core {
     private static final AtomicLong TICKETS = new AtomicLong();
     /** How long a thread that can be interrupted may be inside the native library, in ms: no interrupt reaches it there. */
@@ -37,7 +37,7 @@ public final class Core {
     private final Executor executor;
     /** The context class loader of the application: that of the thread that made the client. */
     private final ClassLoader loader;
-    /** Those that somebody has asked for, until they end: they are watched once, however often they are asked for. */
+    /** The holds that a caller has asked for, until they end. Each is watched once, however often callers ask for it. */
     private final ConcurrentHashMap<Long, Hold> holds = new ConcurrentHashMap<>();
 
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -75,7 +75,7 @@ public final class Core {
     }
 
     /**
-     * The client of one lock that is these locks together; it goes when nobody refers to it any more, and what it holds stays held.
+     * The client of one lock that is these locks together. The native library forgets it when no object refers to it; its holds stay held.
      *
      * @param majority whether more than half of them are enough; else all are needed
      * @param kinds the core's name of the kind of each
@@ -121,7 +121,7 @@ public final class Core {
      * Runs an acquire on the calling thread.
      *
      * @throws InterruptedException if the thread is interrupted before or while it waits; then nothing is held. A server that does not
-     *         answer is not waited for: what it may grant later is given back at once
+     *         answer is not waited for: a lock that it may grant later is given back at once
      */
     public Answer runInterruptibly(Request acquire) throws InterruptedException {
         if (Thread.interrupted()) {
@@ -158,7 +158,7 @@ public final class Core {
         }
     }
 
-    /** What leaves something held if it is not done is done as soon as the JVM has memory and threads for it. */
+    /** Repeats work until the JVM has the memory and the threads for it: without that work a lock would stay held. */
     private static void untilMemory(Runnable work) {
         while (true) {
             try {
@@ -173,8 +173,8 @@ public final class Core {
     /**
      * Runs a request in the background.
      *
-     * @param taken is told the answer on a thread that may run users' code, and returns whether somebody takes it; a hold that
-     *         nobody takes is given back, a subscription is ended
+     * @param taken gets the answer on a thread that may run users' code, and returns whether the caller takes it. A hold that no caller takes
+     *         is given back, and a subscription ended
      * @return the ticket for {@link #cancel}
      */
     public long submit(Request request, Predicate<Answer> taken) {
@@ -217,7 +217,7 @@ public final class Core {
     }
 
     /**
-     * What is known here of a hold; the server is not asked. Done, with the remaining ms for its number, or lost; not done if it was
+     * Looks at a hold without asking the server. The answer is done, with the remaining ms for its number, or lost. It is not done if the hold was
      * released, or if there is none.
      *
      * @param hold its number; 0 is the latest of {@code owner}

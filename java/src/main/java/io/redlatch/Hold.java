@@ -12,8 +12,8 @@ import java.util.function.Supplier;
 /**
  * One hold of a lock, from {@link Holds#of}: whether it still is one, and the news when it is not. Safe for use by many threads.
  *
- * <p>Nothing here asks the server. A hold counts as lost as soon as this side can no longer rely on it, which is before the server lets
- * somebody else have the lock, unless its key is interfered with; then it is told within moments.
+ * <p>No method here asks the server. A hold counts as lost as soon as this client can no longer rely on it: that is before the server lets
+ * another owner have the lock. If an operator changes the key, the holder hears of it within moments.
  */
 public final class Hold {
     private final String lock;

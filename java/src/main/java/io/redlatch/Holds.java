@@ -3,7 +3,7 @@ package io.redlatch;
 import org.redisson.api.RLock;
 
 /**
- * What a holder can know about its hold, and Redisson does not tell:
+ * The holder's view of its hold, which Redisson does not offer:
  *
  * <pre>{@code
  * lock.lock();

@@ -71,7 +71,7 @@ public final class Lease implements AutoCloseable {
         return taken(lock, lock.tryLock(Math.max(0, saturated(wait)), ms(lease), TimeUnit.MILLISECONDS));
     }
 
-    /** What is known of it: whether it is lost, its deadline, and news of its loss. */
+    /** The hold: whether it is lost, its deadline, and news of its loss. */
     public Hold hold() {
         return hold;
     }

@@ -1,10 +1,10 @@
 package io.redlatch;
 
 /**
- * A hold ended before it was released: its lease ran out, its key was deleted, or somebody else has the lock.
+ * A hold ended before it was released: its lease ran out, its key was deleted, or another owner has the lock.
  *
- * <p>It is the cause of the {@link IllegalMonitorStateException} of an {@code unlock} that comes too late, and what {@link Hold} tells.
- * Its message names the lock, the reason and the time line. What the lock guarded may have been done twice.
+ * <p>It is the cause of the {@link IllegalMonitorStateException} of an {@code unlock} that comes too late, and {@link Hold} tells of it.
+ * Its message names the lock, the reason and the time line. The guarded work may have been done twice.
  */
 public final class LockLostException extends RuntimeException {
     private static final long serialVersionUID = 1L;

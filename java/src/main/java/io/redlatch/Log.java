@@ -2,20 +2,20 @@ package io.redlatch;
 
 import org.slf4j.LoggerFactory;
 
-/** What this library has to say beside results and exceptions: by SLF4J, under {@code org.redisson}; nothing if that is not there. */
+/** The library's log: SLF4J's logger {@code org.redisson}. Without SLF4J the library is silent. */
 public final class Log {
     private Log() {}
 
-    /** What explains how a program is understood. */
+    /** Explains how the library understood a program. */
     public static void debug(String message) {
         try {
             LoggerFactory.getLogger("org.redisson").debug(message);
         } catch (NoClassDefFoundError e) {
-            // The jar alone, without what its POM asks for: there is nobody to tell.
+            // The program has the jar without SLF4J, so it hears nothing.
         }
     }
 
-    /** What an operator may want to know, once for each client. */
+    /** Tells operators about a client, once for each. */
     public static void info(String message) {
         try {
             LoggerFactory.getLogger("org.redisson").info(message);
@@ -24,7 +24,7 @@ public final class Log {
         }
     }
 
-    /** What will go wrong some day. */
+    /** Tells operators of a danger. */
     public static void warn(String message) {
         try {
             LoggerFactory.getLogger("org.redisson").warn(message);

@@ -5,9 +5,9 @@ public enum LostReason {
     // In the order of the core's numbers, from 1; a test of the native crate compares them.
     /** The lease that was asked for ended before the release, on this side's clock. */
     EXPIRED("expired"),
-    /** Somebody else has the lock. */
+    /** Another owner has the lock. */
     TAKEN_OVER("taken over"),
-    /** The key was deleted, and nobody else has the lock. */
+    /** The key was deleted, and no other owner has the lock. */
     DELETED("deleted"),
     /** The client was shut down while it was held. */
     CLOSED("closed"),

@@ -41,7 +41,7 @@ final class Native {
             long lease, long hold, long timeout, long retryFor, long[] arguments, byte[] given);
 
     /**
-     * What is known of a hold without asking the server; {@code hold} 0 is the owner's latest. The first row is filled in: its ticket is
+     * Looks at a hold without asking the server; {@code hold} 0 is the owner's latest. The first row is filled in: its ticket is
      * the hold's number, its number the remaining ms, its first item the token of a fenced lock; not done if the hold was released.
      */
     static native void look(long client, String kind, byte[] name, long owner, long hold, long[] numbers, String[] texts);

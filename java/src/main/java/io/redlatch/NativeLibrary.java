@@ -21,7 +21,7 @@ final class NativeLibrary {
     private static final String FILE = System.mapLibraryName("redlatch_jni");
     private static final Map<String, String> ARCHITECTURES = Map.of("amd64", "x86_64", "arm64", "aarch64");
     private static final String REMEDY = "build it with `cargo build --release -p redlatch-jni` and name it with -D" + PATH_PROPERTY + "=<file>";
-    /** What the loader says on a system whose C library is older than the one that the library was built with. */
+    /** The loader's words on a system whose C library is older than that of the build. */
     private static final Pattern TOO_OLD = Pattern.compile("version [`']GLIBC_([0-9.]+)' not found");
     private static final String PLATFORM = findPlatform();
 
@@ -97,7 +97,7 @@ final class NativeLibrary {
         return system + "-" + ARCHITECTURES.getOrDefault(architecture, architecture);
     }
 
-    /** Whether this JVM runs on Linux's other C library, as Alpine does: what is built for one does not load with the other. */
+    /** Whether this JVM runs on Linux's other C library, as Alpine does: a library that is built for one does not load with the other. */
     private static boolean isMusl() {
         try {
             return Files.readString(Paths.get("/proc/self/maps"), StandardCharsets.ISO_8859_1).contains("/ld-musl-");

@@ -4,7 +4,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 import org.redisson.config.ConfigAccess;
 
-/** What can be chosen here and not in Redisson. */
+/** Options that Redisson does not have. */
 public final class Options {
     private Options() {}
 
@@ -34,9 +34,9 @@ public final class Options {
 
     /**
      * Makes servers that may have lost locks, because they have just started or have taken over from another one, grant no new ones until
-     * nobody believes in a lost one any more: for the longest lease that the client has asked for, at least
-     * {@code lockWatchdogTimeout}. Waiters wait on; renewals, unlocks and further holds go on. All who share a lock are to have it set,
-     * and Redisson's own clients cannot.
+     * no holder believes in a lost one any more: for the longest lease that the client has asked for, at least
+     * {@code lockWatchdogTimeout}. Waiters wait on; renewals, unlocks and further holds go on. Every client that shares a lock needs this option,
+     * and Redisson's own clients cannot have it.
      *
      * @return the same configuration
      * @throws ClassPathConflictException if Redisson itself is on the class path as well
@@ -55,7 +55,7 @@ public final class Options {
         return (Extended) object;
     }
 
-    /** What these options can be set for. Not for applications. */
+    /** A configuration or a client that has these options. Not for applications. */
     public interface Extended {
         /** See {@link Options#releaseOnShutdown(Config)}. */
         void releaseOnShutdown();

@@ -59,7 +59,7 @@ public final class Request {
         this.given = given;
     }
 
-    /** Any operation on what nobody holds, by its number, with what it takes. */
+    /** Any operation on an object without a holder, by its number, with the numbers that it takes. */
     public static Request of(int operation, String kind, byte[] name, long owner, long wait, long... numbers) {
         return new Request(operation, kind, name, owner, wait, 0, 0).with(numbers);
     }
@@ -69,7 +69,7 @@ public final class Request {
      *
      * @param kind the core's name of the kind
      * @param name the lock's name in UTF-8
-     * @param owner who asks, unique in this client
+     * @param owner the number of the owner, unique in this client
      * @param wait how long to wait in ms; below 0 for ever, 0 to try once
      * @param lease how long to hold at most in ms; 0 to be renewed until release
      */
@@ -82,7 +82,7 @@ public final class Request {
         return new Request(RELEASE, kind, name, owner, 0, 0, 0);
     }
 
-    /** Takes the lock away from whoever holds it. The answer's number is 1 if somebody did. */
+    /** Takes the lock away from its holder. The answer's number is 1 if there was one. */
     public static Request forceRelease(String kind, byte[] name) {
         return new Request(FORCE_RELEASE, kind, name, 0, 0, 0, 0);
     }
@@ -120,7 +120,7 @@ public final class Request {
         return new Request(operation, kind, name, owner, 0, 0, number);
     }
 
-    /** Takes back what an answer has brought that nobody took; null if there is nothing to take back. */
+    /** The request that gives back what an untaken answer has brought; null if there is nothing to give back. */
     Request undo(Answer answer) {
         if (!answer.done()) {
             return null;
@@ -137,7 +137,7 @@ public final class Request {
     }
 
     /**
-     * About keys of whatever kind. The answer's number is what the command counts, its texts are what else it says.
+     * About keys of every kind. The answer's number is the command's count, its texts are the rest of the command's answer.
      *
      * @param action one of the core's table
      * @param kind that of the object that the keys are of; {@code plain} for a key by itself

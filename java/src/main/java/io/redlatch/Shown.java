@@ -5,8 +5,8 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
- * What a message may show of a text that a program or a file gave: a password may stand where it does not belong, so that only what is
- * certainly none is shown. As {@code shown.rs} of the core has it.
+ * Texts of programs and files as a message may show them. A password may stand where it does not belong, so a message shows only text that is
+ * certainly none. {@code shown.rs} of the core has the same rules.
  */
 public final class Shown {
     private static final int MOST = 100;
@@ -42,7 +42,7 @@ public final class Shown {
         return isSecret(setting) || mayHaveOne ? hidden(text) : cut(text);
     }
 
-    /** Whether a setting is a password whatever it is set to. */
+    /** Whether every value of a setting is a password. */
     public static boolean isSecret(String setting) {
         return setting.toLowerCase(Locale.ROOT).contains("password");
     }

@@ -1,10 +1,10 @@
 package io.redlatch;
 
-/** Runs what users gave us to call where nobody waits for a result. */
+/** Runs users' listeners and continuations, of which no caller awaits a result. */
 public final class UserCode {
     private UserCode() {}
 
-    /** What it throws goes to the thread's handler of uncaught exceptions, which prints it by default. */
+    /** Its exceptions go to the thread's handler of uncaught exceptions, which prints them by default. */
     public static void run(Runnable code) {
         try {
             code.run();

@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * The answer that threads wait for. No {@link java.util.concurrent.CompletableFuture}: while a worker of a fork/join pool waits for one of
- * those, it runs other tasks, which have its thread id and so would enter the lock that it waits for.
+ * The answer that threads wait for. No {@link java.util.concurrent.CompletableFuture}: while a worker of a fork/join pool waits for a future,
+ * it runs other tasks, which have its thread id and so would enter the lock that it waits for.
  */
 final class Waiting implements ForkJoinPool.ManagedBlocker {
     private static final long LOOK_MS = 10;
@@ -16,7 +16,7 @@ final class Waiting implements ForkJoinPool.ManagedBlocker {
     final long ticket;
     private final CountDownLatch came = new CountDownLatch(1);
     private volatile Answer answer;
-    /** What remains to be done with the answer; guarded by this. */
+    /** The next step with the answer; guarded by this. */
     private Consumer<Answer> next;
 
     Waiting(long ticket) {

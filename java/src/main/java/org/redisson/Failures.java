@@ -74,12 +74,12 @@ final class Failures {
                 message + "; or set a longer slavesSyncTimeout, or checkLockSyncedSlaves to false, which takes the risk"));
     }
 
-    /** There is no hold to know anything about. */
+    /** The exception for a question about a hold that does not exist. */
     static RuntimeException notHeld(String name, String id, long threadId) {
         return new IllegalMonitorStateException("`" + name + "` is not held by " + id + ":" + threadId + "; acquire it first");
     }
 
-    /** What a thread is told that lets go of what it has not, or has no more. */
+    /** The exception for a release without a hold. */
     private static RuntimeException withoutHold(String rawName, String id, long threadId) {
         return new IllegalMonitorStateException("thread " + threadId + " of client " + id + " does not hold the lock `" + shown(rawName) + "`; let the thread that acquired it release it, "
                 + "once, before its lease ends");

@@ -15,7 +15,7 @@ import org.redisson.api.AsyncIterator;
 import org.redisson.api.RFuture;
 import org.redisson.api.options.KeysScanParams;
 
-/** One run through the names of keys, page by page. What comes or goes meanwhile may be missed, and a name may come twice. */
+/** One run through the names of keys, page by page. It may miss keys that come or go meanwhile, and a name may come twice. */
 final class KeyNames {
     private static final String BEGINNING = "";
     private static final String END = "0";

@@ -19,15 +19,15 @@ import org.redisson.config.Config;
 import org.redisson.config.Credentials;
 import org.redisson.config.CredentialsResolver;
 
-/** Who a client is to its server: what the address says, else a resolver, else the client's configuration, else the server's. */
+/** A client's login: that of the address, else of a resolver, else of the client's configuration, else of the server's. */
 @SuppressWarnings("deprecation") // a server's own settings hold where the client's are not set
 final class Login {
     private final Config config;
     private final Servers servers;
-    /** Null where nobody is asked. */
+    /** Null: the configuration has the login. */
     private final CredentialsResolver resolver;
     private final String[] said;
-    /** What the address does not say; null where nobody says it. */
+    /** The half of the login that the address lacks; null if no configuration has it either. */
     final String username;
     final String password;
 
@@ -46,7 +46,7 @@ final class Login {
     void follow(Core core) {
         CompletionStage<Void> renewal = resolver == null || said[1] != null ? null : resolver.nextRenewal();
         if (renewal == null || renewal.toCompletableFuture().isDone()) {
-            return; // nobody tells of one, or of the same one for ever
+            return; // no resolver tells of a renewal, or it tells of the same one for ever
         }
         renewal.thenCompose(renewed -> resolver.resolve(socket(servers.address))).whenComplete((credentials, error) -> {
             if (error != null || credentials == null) {

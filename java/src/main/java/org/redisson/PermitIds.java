@@ -11,7 +11,7 @@ final class PermitIds {
 
     private PermitIds() {}
 
-    /** Those of an acquire of so many permits: the answer has the first, the others follow it. Empty: it was too late for them. */
+    /** The ids of an acquire of so many permits: the answer has the first, the others follow it. Empty: the acquire came too late. */
     static List<String> taken(Answer answer, int permits) {
         if (!answer.done()) {
             return Collections.emptyList();

@@ -12,7 +12,7 @@ import org.redisson.api.ObjectListener;
 import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 
-/** What locks of every kind have in common: the asynchronous half, over one kind of the core. */
+/** The base of locks of every kind: the asynchronous half, over one kind of the core. */
 public abstract class RedissonBaseLock implements RLock, Holds.Source {
     private static final long FREE = -2;
 

@@ -8,10 +8,10 @@ import org.redisson.client.codec.StringCodec;
 import org.redisson.codec.Kryo5Codec;
 
 /**
- * One lock of several values of a group, taken in one call: all of them or none. It excludes whoever wants one of them, in whatever set.
+ * One lock of several values of a group, taken in one call: all of them or none. Two sets with a value in common exclude each other.
  * One thread may hold several sets that have no value in common; for one that has, {@code lock} throws IllegalMonitorStateException.
  *
- * <p>What a value is called on the server depends on {@link org.redisson.config.Config#setCodec the codec}: with {@link StringCodec} it
+ * <p>The name of a value on the server depends on {@link org.redisson.config.Config#setCodec the codec}: with {@link StringCodec} it
  * shares the group with Python and Rust, and with Redissons that have it too; with the default, {@link Kryo5Codec}, values are texts, and
  * other Redissons with the default share the group.
  */
@@ -23,7 +23,7 @@ public class RedissonFasterMultiLock extends RedissonLock {
         super(places.of(group, values(places.codec(), group, values)), "multi");
     }
 
-    /** What the core adds to the group's name. */
+    /** The values as the core appends them to the group's name. */
     private static String values(Codec codec, String group, Collection<Object> values) {
         if (values.isEmpty()) {
             throw new IllegalArgumentException("the multi lock of " + group + " has no values; give it at least one");

@@ -25,7 +25,7 @@ import org.redisson.api.options.KeysScanOptions;
 import org.redisson.api.options.KeysScanParams;
 import org.redisson.config.NameMapper;
 
-/** Keys of whatever kind, over one operation of the core. */
+/** Keys of every kind, over one operation of the core. */
 final class RedissonKeys implements RKeys {
     private static final byte[] ALL = {};
     private static final String ANY_KIND = "plain";

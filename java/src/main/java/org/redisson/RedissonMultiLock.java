@@ -7,7 +7,7 @@ import org.redisson.api.RLock;
 
 /**
  * One lock of several, which may belong to clients of other servers: an acquire takes all of them or none, one after the other in an order
- * that is the same everywhere. It is lost with the first of them that is. What it is asked it asks of all: it is locked if all are, for the
+ * that is the same everywhere. It is lost with the first of them that is. It answers for all of them: it is locked if all are, for the
  * shortest time of any.
  */
 public class RedissonMultiLock extends RedissonLock {

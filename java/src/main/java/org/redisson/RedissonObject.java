@@ -14,7 +14,7 @@ import org.redisson.api.RFuture;
 import org.redisson.api.RObject;
 import org.redisson.client.codec.Codec;
 
-/** What is a key on the server, and no lock. */
+/** An object that is a key on the server, and no lock. */
 abstract class RedissonObject implements RObject {
     private static final int ABSENT = -2;
     private static final int HERE = -1;

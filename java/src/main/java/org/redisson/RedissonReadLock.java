@@ -1,6 +1,6 @@
 package org.redisson;
 
-/** The half that any number of threads hold at once, as long as nobody else writes. */
+/** The half that any number of threads hold at once, as long as no other thread writes. */
 public class RedissonReadLock extends RedissonLock {
     RedissonReadLock(Place place) {
         super(place, "read");

@@ -1,6 +1,6 @@
 package org.redisson;
 
-/** The half that one thread holds while nobody else reads or writes. */
+/** The half that one thread holds while no other thread reads or writes. */
 public class RedissonWriteLock extends RedissonLock {
     RedissonWriteLock(Place place) {
         super(place, "write");

@@ -18,16 +18,16 @@ import org.redisson.config.SentinelServersConfig;
 import org.redisson.config.ShardedSubscriptionMode;
 import org.redisson.config.SingleServerConfig;
 
-/** The servers of a configuration, of whatever mode, in the words of the core. */
+/** The servers of a configuration, of any mode, in the words of the core. */
 final class Servers {
-    /** What every mode can set. */
+    /** The settings that every mode has. */
     final BaseConfig<?> settings;
     /** One of them, as it was configured; with the login, if the address has one. */
     final String address;
     /** All of them. */
     final String url;
     final int database;
-    /** What only this mode has, as options of the core. */
+    /** The settings of this mode alone, as options of the core. */
     final Map<String, String> options = new LinkedHashMap<>();
 
     private Servers(BaseConfig<?> settings, String mode, List<String> addresses, String path, int database) {
@@ -60,11 +60,11 @@ final class Servers {
         }
         if (settings instanceof ReplicatedServersConfig) {
             ReplicatedServersConfig replicated = (ReplicatedServersConfig) settings;
-            // Nobody but the program says where they are.
+            // The program alone says where they are.
             return new Servers(replicated, "replicated", replicated.getNodeAddresses(), "", replicated.getDatabase());
         }
         if (settings instanceof MasterSlaveServersConfig) {
-            // Locks are the master's; its replicas are read by nobody here.
+            // Locks are the master's; this library reads no replicas.
             MasterSlaveServersConfig fixed = (MasterSlaveServersConfig) settings;
             return new Servers(fixed, "", Collections.singletonList(fixed.getMasterAddress()), "", fixed.getDatabase());
         }
@@ -88,7 +88,7 @@ final class Servers {
         Map<String, String> places = ConfigAccess.places(mapper);
         if (places == null) {
             throw new UnsupportedOperationException("the setting natMapper cannot be " + mapper
-                    + ": the native library asks nobody; use a HostPortNatMapper or a HostNatMapper");
+                    + ": the native library cannot call it; use a HostPortNatMapper or a HostNatMapper");
         }
         if (!places.isEmpty()) {
             servers.options.put("nat", places.entrySet().stream().map(each -> each.getKey() + "=" + each.getValue())

@@ -16,7 +16,7 @@ import org.redisson.config.BaseConfig;
 import org.redisson.config.Config;
 import org.redisson.config.SslVerificationMode;
 
-/** The TLS settings as the core's options. What is in the key stores is given to it as PEM; no key is written to a file. */
+/** The TLS settings as the core's options. The core gets the contents of the key stores as PEM; no key is written to a file. */
 @SuppressWarnings("deprecation") // a server's own settings hold where the client's are not set
 final class Tls {
     private static final Base64.Encoder LINES = Base64.getMimeEncoder(64, new byte[] {'\n'});

@@ -2,7 +2,7 @@ package org.redisson.api;
 
 import java.util.concurrent.CompletionStage;
 
-/** An iterator of which nobody waits for the next element. One call at a time. */
+/** An iterator whose elements come by futures, so that no thread blocks for the next one. One call at a time. */
 public interface AsyncIterator<V> {
     /** Whether there is another element. */
     CompletionStage<Boolean> hasNext();

@@ -1,6 +1,6 @@
 package org.redisson.api;
 
-/** What a server is to the others. */
+/** The role of a server beside the others. */
 public enum NodeType {
     /** It takes writes. */
     MASTER,

@@ -42,7 +42,7 @@ public enum ObjectEncoding {
         return type;
     }
 
-    /** What a server calls so; {@link #NULL} for null. */
+    /** The encoding that a server calls by that name; {@link #NULL} for null. */
     public static ObjectEncoding valueOfEncoding(Object object) {
         if (object == null) {
             return NULL;

@@ -2,5 +2,5 @@ package org.redisson.api;
 
 import java.util.EventListener;
 
-/** What {@link RObservable#addListener} takes: {@link ExpiredObjectListener} or {@link DeletedObjectListener}. */
+/** A listener for {@link RObservable#addListener}: {@link ExpiredObjectListener} or {@link DeletedObjectListener}. */
 public interface ObjectListener extends EventListener {}

@@ -23,7 +23,7 @@ public interface RCountDownLatch extends RObject, RCountDownLatchAsync {
     /** Counts one down; nothing happens at zero. */
     void countDown();
 
-    /** What is left to be counted. */
+    /** How often the latch is still to be counted down. */
     long getCount();
 
     /** Sets what is to be counted, unless something still is. */

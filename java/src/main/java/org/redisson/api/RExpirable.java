@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.Date;
 import java.util.concurrent.TimeUnit;
 
-/** What may have an end. A time that is over ends it at once. */
+/** An object that may have an end. A time that is over ends it at once. */
 public interface RExpirable extends RObject, RExpirableAsync {
     /** Has it expire after that time. False if it is not there. */
     boolean expire(Duration duration);

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
  * Otherwise they are those of {@link RLock}.
  */
 public interface RFencedLock extends RLock, RFencedLockAsync {
-    /** The token that was given out last, to whoever; 0: none yet. */
+    /** The token of the latest hold, of any owner; 0: none yet. */
     Long getToken();
 
     /** As {@link #lock()}, and gives the token. */

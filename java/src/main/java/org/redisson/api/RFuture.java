@@ -80,7 +80,7 @@ public interface RFuture<V> extends Future<V>, CompletionStage<V> {
         return syncUninterruptibly();
     }
 
-    /** @deprecated as {@link #sync}, whatever interrupts; use {@link CompletableFuture#join} */
+    /** @deprecated as {@link #sync}, through interrupts; use {@link CompletableFuture#join} */
     @Deprecated
     default RFuture<V> syncUninterruptibly() {
         try {
@@ -101,14 +101,14 @@ public interface RFuture<V> extends Future<V>, CompletionStage<V> {
         return this;
     }
 
-    /** @deprecated as {@link #await()}, whatever interrupts; use {@link CompletableFuture#join} */
+    /** @deprecated as {@link #await()}, through interrupts; use {@link CompletableFuture#join} */
     @Deprecated
     default RFuture<V> awaitUninterruptibly() {
         handle((value, error) -> value).toCompletableFuture().join();
         return this;
     }
 
-    /** @deprecated as {@link #await(long, TimeUnit)}; who is interrupted hears false and stays interrupted */
+    /** @deprecated as {@link #await(long, TimeUnit)}; a thread that is interrupted hears false and stays interrupted */
     @Deprecated
     default boolean awaitUninterruptibly(long timeout, TimeUnit unit) {
         try {

@@ -7,12 +7,12 @@ import java.util.stream.Stream;
 import org.redisson.api.options.KeysScanOptions;
 
 /**
- * The keys of the database, of whatever kind; in a cluster, of all its masters. It is for tidying up: what is deleted here is lost to those who
- * hold it, and nobody who waits is told. A deletion whose reply was lost counts what is there when it is repeated. Names go through the
+ * The keys of the database, of every kind; in a cluster, of all its masters. It is for tidying up: a deletion takes the lock from its holder and
+ * wakes no waiter. A deletion whose reply was lost counts the keys that are there when it is repeated. Names go through the
  * client's {@link org.redisson.config.NameMapper}.
  */
 public interface RKeys extends RKeysAsync {
-    /** The names of all keys, fetched as they are asked for. What comes or goes meanwhile may be missed; a name may come twice. */
+    /** The names of all keys, fetched as they are asked for. The iterator may miss keys that come or go meanwhile; a name may come twice. */
     Iterable<String> getKeys();
 
     /** As {@link #getKeys()}, those that the options say. */
@@ -65,7 +65,7 @@ public interface RKeys extends RKeysAsync {
     /** The name of any key; null if there is none. */
     String randomKey();
 
-    /** What is at it; null if nothing is, or something without a name here. */
+    /** The type of the key; null if there is no such key, or its type has no name here. */
     RType getType(String key);
 
     /** Where a cluster has it. The server is not asked. */
@@ -115,7 +115,7 @@ public interface RKeys extends RKeysAsync {
     /** How many ms it has left; −1 without an end, −2 if it is not there. */
     long remainTimeToLive(String name);
 
-    /** Deletes them. How many were there. Who waits for a lock is not told. */
+    /** Deletes them. How many were there. Waiters for a lock are not told. */
     long delete(String... names);
 
     /** Deletes the keys of those. How many were there. */

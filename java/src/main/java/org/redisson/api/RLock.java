@@ -9,8 +9,8 @@ import java.util.concurrent.locks.Lock;
  * again, and must release it as often.
  *
  * <p>A hold with a lease ends by itself when the lease has passed. A hold without one is renewed as long as this process lives, and
- * ends {@code lockWatchdogTimeout} after its death. The lock is a promise among those who ask: work that goes on after a hold was
- * lost is not stopped.
+ * ends {@code lockWatchdogTimeout} after its death. The lock is a promise among the threads that ask for it: it stops no work that goes on after
+ * a hold was lost.
  *
  * <p>Times: a lease of 0 or less is renewed until release; a wait of 0 or less tries once; a wait of 100 years or more is for ever.
  * Every method but {@code getName} and {@code newCondition} asks the server and throws
@@ -68,10 +68,10 @@ public interface RLock extends Lock, RLockAsync, RObservable {
     @Override
     void unlock();
 
-    /** Takes the lock away from whoever holds it, with all holds. True if somebody did. */
+    /** Takes the lock away from its holder, with all holds. True if there was one. */
     boolean forceUnlock();
 
-    /** Whether anybody holds the lock. */
+    /** Whether the lock has a holder. */
     boolean isLocked();
 
     /** Whether the thread of that id holds the lock through this client. */
@@ -83,7 +83,7 @@ public interface RLock extends Lock, RLockAsync, RObservable {
     /** How many holds the calling thread has. */
     int getHoldCount();
 
-    /** How long the present hold lasts unless it is renewed, in ms; −1 without an end, −2 if nobody holds the lock. */
+    /** How long the present hold lasts unless it is renewed, in ms; −1 without an end, −2 of a free lock. */
     long remainTimeToLive();
 
     /** @throws UnsupportedOperationException always: there are no conditions across processes */

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
  * Futures fail with the exceptions of {@link RLock}.
  */
 public interface RLockAsync extends RObservableAsync {
-    /** Takes the lock away from whoever holds it. True if somebody did. */
+    /** Takes the lock away from its holder. True if there was one. */
     RFuture<Boolean> forceUnlockAsync();
 
     /** Gives one hold of the calling thread back. */
@@ -55,9 +55,9 @@ public interface RLockAsync extends RObservableAsync {
     /** Whether {@code threadId} holds the lock through this client. */
     RFuture<Boolean> isHeldByThreadAsync(long threadId);
 
-    /** Whether anybody holds the lock. */
+    /** Whether the lock has a holder. */
     RFuture<Boolean> isLockedAsync();
 
-    /** How long the present hold lasts unless it is renewed, in ms; −1 without an end, −2 if nobody holds the lock. */
+    /** How long the present hold lasts unless it is renewed, in ms; −1 without an end, −2 of a free lock. */
     RFuture<Long> remainTimeToLiveAsync();
 }

@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 import org.redisson.client.codec.Codec;
 
 /**
- * What is a key on the server. What belongs to it goes where it goes: the permits of a {@link RPermitExpirableSemaphore} that are out are
- * renamed, moved and deleted with it. Who waits for it is not told.
+ * An object that is a key on the server. Further keys of the object go where it goes: the permits of a {@link RPermitExpirableSemaphore} that
+ * are out are renamed, moved and deleted with it. Waiters are not told.
  */
 public interface RObject extends RObjectAsync {
     /** The name that it was asked for by, or was given by a renaming. */
@@ -71,7 +71,7 @@ public interface RObject extends RObjectAsync {
     /** As {@link #copy(String, int, int, long)}, and it is here no more. */
     void migrate(String host, int port, int database, long timeout);
 
-    /** What is at its key, in the server's own form; null if it is not there. Of permits with ids it is how many are available. */
+    /** The value of its key, in the server's own form; null if it is not there. Of permits with ids it is how many are available. */
     byte[] dump();
 
     /**
@@ -93,7 +93,7 @@ public interface RObject extends RObjectAsync {
     /** How many bytes of the server's memory it takes; 0 if it is not there. */
     long sizeInMemory();
 
-    /** For how many seconds nobody has used it; 0 if it is not there. */
+    /** For how many seconds no client has used it; 0 if it is not there. */
     Long getIdleTime();
 
     /** How many references to its value the server has; 0 if it is not there. */

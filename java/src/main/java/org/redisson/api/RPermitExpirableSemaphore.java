@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * Permits of which each has an id, 32 hexadecimal digits, and is given back by that, once, by any thread of any process that knows it.
  *
- * <p>A permit with a lease ends by itself: what a process took that died comes back then. One without is out until it is given back. Until
+ * <p>A permit with a lease ends by itself: the permits of a process that died come back then. One without is out until it is given back. Until
  * the permits were set ({@link #trySetPermits}) there are none, and an acquire waits. Only permits that are out tell it from an
  * {@link RSemaphore} of the same name: do not mix them.
  *

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The methods of {@link RPermitExpirableSemaphore} in the background. Cancelling a future ends its wait; what it still took goes back.
+ * The methods of {@link RPermitExpirableSemaphore} in the background. Cancelling a future ends its wait; permits that it still took go back.
  *
  * <p>What is not out any more fails a release with an {@link IllegalArgumentException}.
  */

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Permits that any thread of any process takes and gives back. Nobody holds them: what a process took that died is gone until somebody
- * releases it.
+ * Permits that any thread of any process takes and gives back. They have no holder: the permits of a process that died are out until another
+ * process releases them.
  *
  * <p>Zero permits are always there; fewer are an {@link IllegalArgumentException}. Until permits were set ({@link #trySetPermits(int)}) there are none, and an
  * acquire waits.
@@ -70,7 +70,7 @@ public interface RSemaphore extends RExpirable, RSemaphoreAsync {
     /** As {@link #release(int)}, one permit. */
     void release();
 
-    /** Gives so many permits back, whoever took them, and begins the semaphore if there is none. */
+    /** Gives so many permits back, which any thread may have taken, and begins the semaphore if there is none. */
     void release(int permits);
 
     /** As {@link #release(int)}, only if there is such a semaphore. */

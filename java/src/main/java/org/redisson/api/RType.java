@@ -1,6 +1,6 @@
 package org.redisson.api;
 
-/** What is at a key, in Redisson's words. */
+/** The type of a key, in Redisson's words. */
 public enum RType {
     /** A text or a number. */
     OBJECT("string"),

@@ -43,8 +43,8 @@ public interface RedissonClient {
     RLock getNonReentrantLock(CommonOptions options);
 
     /**
-     * The reentrant lock of that name that whoever has waited longest gets next, in whichever process. A waiter that died is passed over
-     * after 5 s; {@code tryLock()} takes the lock only if nobody waits. Asks nothing of the server.
+     * The reentrant lock of that name that goes to the waiter which has waited longest, in any process. A waiter that died is passed over
+     * after 5 s; {@code tryLock()} takes the lock only if there are no waiters. Asks nothing of the server.
      */
     RLock getFairLock(String name);
 
@@ -109,7 +109,7 @@ public interface RedissonClient {
     @Deprecated
     RLock getRedLock(RLock... locks);
 
-    /** The keys of the database, of whatever kind. */
+    /** The keys of the database, of every kind. */
     RKeys getKeys();
 
     /**
@@ -133,8 +133,8 @@ public interface RedissonClient {
     Config getConfig();
 
     /**
-     * Ends this client. Threads that wait for a lock get a {@link org.redisson.RedissonShutdownException}. What the client holds is not
-     * given back: it expires, unless {@link io.redlatch.Options#releaseOnShutdown(RedissonClient)} was asked for.
+     * Ends this client. Threads that wait for a lock get a {@link org.redisson.RedissonShutdownException}. Its holds are not given
+     * back: they expire, unless {@link io.redlatch.Options#releaseOnShutdown(RedissonClient)} was asked for.
      */
     void shutdown();
 

@@ -1,2 +1,2 @@
-/** What a client gives: {@link org.redisson.api.RedissonClient} and its locks. */
+/** The API: {@link org.redisson.api.RedissonClient} and its locks. */
 package org.redisson.api;

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletionStage;
 import org.redisson.config.Credentials;
 import org.redisson.config.CredentialsResolver;
 
-/** Names nobody: user and password are those of the configuration. */
+/** Names no user: user and password are those of the configuration. */
 public final class DefaultCredentialsResolver implements CredentialsResolver {
     /** There is nothing to set. */
     public DefaultCredentialsResolver() {}

@@ -1,6 +1,6 @@
 package org.redisson.client;
 
-/** Would judge a replica by what became of its calls; nobody calls it here. */
+/** Judges a replica by its calls in Redisson; this library never calls it. */
 public interface FailedNodeDetector {
     /** A connection was made. */
     void onConnectSuccessful();

@@ -1,2 +1,2 @@
-/** What can go wrong between a lock and its server. */
+/** The errors between a lock and its server. */
 package org.redisson.client;

@@ -22,7 +22,7 @@ public class Kryo5Codec extends BaseCodec {
         this(classLoader);
     }
 
-    /** Both inputs are without meaning here: no object is made out of bytes. */
+    /** Both inputs are without meaning here: this library makes no objects out of bytes. */
     public Kryo5Codec(Set<String> allowedClasses, boolean useReferences) {
         this(null);
     }

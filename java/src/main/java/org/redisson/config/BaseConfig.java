@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * What every way of reaching servers has in common.
+ * The settings that every way of reaching servers has.
  *
  * @param <T> the configuration itself, for chaining
  */
@@ -21,7 +21,7 @@ public abstract class BaseConfig<T extends BaseConfig<T>> extends MovedSettings<
     /** Another one with the same settings. */
     abstract T copy();
 
-    /** What this way is called. */
+    /** The name of this way. */
     abstract String mode();
 
     /** How long one call may stay unanswered, in ms; 3000 by default. */
@@ -30,7 +30,7 @@ public abstract class BaseConfig<T extends BaseConfig<T>> extends MovedSettings<
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getTimeout() {
         return kept.get("timeout", 3000);
     }
@@ -41,7 +41,7 @@ public abstract class BaseConfig<T extends BaseConfig<T>> extends MovedSettings<
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getConnectTimeout() {
         return kept.get("connectTimeout", 10000);
     }
@@ -88,7 +88,7 @@ public abstract class BaseConfig<T extends BaseConfig<T>> extends MovedSettings<
     }
 
     /**
-     * What was set, or 1500.
+     * The value that was set, or 1500.
      *
      * @deprecated use {@link #getRetryDelay}
      */
@@ -103,7 +103,7 @@ public abstract class BaseConfig<T extends BaseConfig<T>> extends MovedSettings<
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public String getClientName() {
         return kept.get("clientName", null);
     }
@@ -117,7 +117,7 @@ public abstract class BaseConfig<T extends BaseConfig<T>> extends MovedSettings<
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public DelayStrategy getReconnectionDelay() {
         return kept.get("reconnectionDelay", RECONNECTION);
     }
@@ -128,7 +128,7 @@ public abstract class BaseConfig<T extends BaseConfig<T>> extends MovedSettings<
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getSubscriptionTimeout() {
         return kept.get("subscriptionTimeout", 7500);
     }
@@ -139,7 +139,7 @@ public abstract class BaseConfig<T extends BaseConfig<T>> extends MovedSettings<
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getSubscriptionsPerConnection() {
         return kept.get("subscriptionsPerConnection", 5);
     }
@@ -150,7 +150,7 @@ public abstract class BaseConfig<T extends BaseConfig<T>> extends MovedSettings<
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getIdleConnectionTimeout() {
         return kept.get("idleConnectionTimeout", 10000);
     }
@@ -161,7 +161,7 @@ public abstract class BaseConfig<T extends BaseConfig<T>> extends MovedSettings<
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getPingConnectionInterval() {
         return kept.get("pingConnectionInterval", 30000);
     }

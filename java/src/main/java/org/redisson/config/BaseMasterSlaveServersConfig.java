@@ -6,8 +6,8 @@ import org.redisson.connection.balancer.LoadBalancer;
 import org.redisson.connection.balancer.RoundRobinLoadBalancer;
 
 /**
- * What servers with replicas have in common. Locks are the master's alone, so that all of it is without meaning here: it is kept and given back,
- * and {@code Redisson.create} names what was set.
+ * The settings of servers with replicas. Locks are the master's alone, so the settings have no meaning here: they are kept and given back,
+ * and {@code Redisson.create} names those that were set.
  *
  * @param <T> the configuration itself, for chaining
  */
@@ -24,7 +24,7 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public LoadBalancer getLoadBalancer() {
         return kept.get("loadBalancer", new RoundRobinLoadBalancer());
     }
@@ -35,7 +35,7 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public ReadMode getReadMode() {
         return kept.get("readMode", ReadMode.SLAVE);
     }
@@ -46,7 +46,7 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public SubscriptionMode getSubscriptionMode() {
         return kept.get("subscriptionMode", SubscriptionMode.MASTER);
     }
@@ -57,7 +57,7 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getMasterConnectionPoolSize() {
         return kept.get("masterConnectionPoolSize", 64);
     }
@@ -68,7 +68,7 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getMasterConnectionMinimumIdleSize() {
         return kept.get("masterConnectionMinimumIdleSize", 24);
     }
@@ -79,7 +79,7 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getSlaveConnectionPoolSize() {
         return kept.get("slaveConnectionPoolSize", 64);
     }
@@ -90,7 +90,7 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getSlaveConnectionMinimumIdleSize() {
         return kept.get("slaveConnectionMinimumIdleSize", 24);
     }
@@ -101,7 +101,7 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getSubscriptionConnectionPoolSize() {
         return kept.get("subscriptionConnectionPoolSize", 50);
     }
@@ -112,7 +112,7 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getSubscriptionConnectionMinimumIdleSize() {
         return kept.get("subscriptionConnectionMinimumIdleSize", 1);
     }
@@ -123,7 +123,7 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getFailedSlaveReconnectionInterval() {
         return kept.get("failedSlaveReconnectionInterval", 3000);
     }
@@ -134,7 +134,7 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public FailedNodeDetector getFailedSlaveNodeDetector() {
         return kept.get("failedSlaveNodeDetector", new FailedConnectionDetector());
     }
@@ -162,7 +162,7 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public boolean isFallbackLoadingToMaster() {
         return kept.get("fallbackLoadingToMaster", true);
     }
@@ -173,7 +173,7 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public long getDnsMonitoringInterval() {
         return kept.get("dnsMonitoringInterval", 5000L);
     }
@@ -184,7 +184,7 @@ public abstract class BaseMasterSlaveServersConfig<T extends BaseMasterSlaveServ
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getDnsMonitoringTimes() {
         return kept.get("dnsMonitoringTimes", 1);
     }

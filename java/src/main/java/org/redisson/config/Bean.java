@@ -34,7 +34,7 @@ final class Bean {
         return methods;
     }
 
-    /** Calls a public method, of whatever class it is; what it throws goes on as it is. */
+    /** Calls a public method of any class; its exception goes on as it is. */
     static Object call(Method method, Object bean, Object... inputs) {
         try {
             method.trySetAccessible();

@@ -40,7 +40,7 @@ abstract class ClientSettings<T extends Config> extends RuntimeSettings<T> {
         return self();
     }
 
-    /** Where user and password come from; by default a resolver that names nobody. */
+    /** The source of user and password; by default a resolver that names no user. */
     public CredentialsResolver getCredentialsResolver() {
         return kept.get("credentialsResolver", new DefaultCredentialsResolver());
     }
@@ -70,13 +70,13 @@ abstract class ClientSettings<T extends Config> extends RuntimeSettings<T> {
         return kept.get("lazyInitialization", false);
     }
 
-    /** What names are on the server; as they are by default. It goes before that of the server's configuration. */
+    /** Makes the names on the server; by default the names as they are. It goes before that of the server's configuration. */
     public T setNameMapper(NameMapper nameMapper) {
         kept.put("nameMapper", Objects.requireNonNull(nameMapper, "nameMapper is null; give one, as NameMapper.direct()"));
         return self();
     }
 
-    /** What names are on the server. */
+    /** Makes the names on the server. */
     public NameMapper getNameMapper() {
         return kept.get("nameMapper", NameMapper.direct());
     }
@@ -113,7 +113,7 @@ abstract class ClientSettings<T extends Config> extends RuntimeSettings<T> {
         return self();
     }
 
-    /** What was set, or null; in the configuration of a client never null. */
+    /** The value that was set, or null; in the configuration of a client never null. */
     public Codec getCodec() {
         return kept.get("codec", null);
     }

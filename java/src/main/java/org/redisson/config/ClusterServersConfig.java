@@ -53,7 +53,7 @@ public class ClusterServersConfig extends BaseMasterSlaveServersConfig<ClusterSe
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getScanInterval() {
         return kept.get("scanInterval", 5000);
     }
@@ -64,7 +64,7 @@ public class ClusterServersConfig extends BaseMasterSlaveServersConfig<ClusterSe
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public boolean isCheckSlotsCoverage() {
         return kept.get("checkSlotsCoverage", true);
     }
@@ -75,7 +75,7 @@ public class ClusterServersConfig extends BaseMasterSlaveServersConfig<ClusterSe
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public boolean isCheckMasterLinkStatus() {
         return kept.get("checkMasterLinkStatus", false);
     }
@@ -86,7 +86,7 @@ public class ClusterServersConfig extends BaseMasterSlaveServersConfig<ClusterSe
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public ShardedSubscriptionMode getShardedSubscriptionMode() {
         return kept.get("shardedSubscriptionMode", ShardedSubscriptionMode.AUTO);
     }
@@ -97,7 +97,7 @@ public class ClusterServersConfig extends BaseMasterSlaveServersConfig<ClusterSe
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getDatabase() {
         return kept.get("database", 0);
     }
@@ -108,7 +108,7 @@ public class ClusterServersConfig extends BaseMasterSlaveServersConfig<ClusterSe
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public NatMapper getNatMapper() {
         return kept.get("natMapper", NatMapper.direct());
     }

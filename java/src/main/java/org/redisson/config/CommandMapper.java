@@ -1,6 +1,6 @@
 package org.redisson.config;
 
-/** What commands are called on the server. Only their own names can be had: scripts name them. */
+/** The names of commands on the server. Only their own names can be had: scripts name them. */
 public interface CommandMapper {
     /** The name on the server. */
     String map(String name);

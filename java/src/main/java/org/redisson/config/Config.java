@@ -38,7 +38,7 @@ public class Config extends ClientSettings<Config> implements Options.Extended {
         return this;
     }
 
-    /** What the servers are, or null. */
+    /** The servers, or null. */
     BaseConfig<?> servers() {
         return servers;
     }
@@ -62,7 +62,7 @@ public class Config extends ClientSettings<Config> implements Options.Extended {
         return use(SentinelServersConfig.class, SentinelServersConfig::new);
     }
 
-    /** Servers one of which is the master: whichever says so itself. */
+    /** Servers one of which is the master: the one that says so itself. */
     public ReplicatedServersConfig useReplicatedServers() {
         return use(ReplicatedServersConfig.class, ReplicatedServersConfig::new);
     }
@@ -143,7 +143,7 @@ public class Config extends ClientSettings<Config> implements Options.Extended {
         return fromYAML(content.toString());
     }
 
-    /** What {@link #fromYAML(String)} reads: every setting but those that are null, passwords as well. */
+    /** A text for {@link #fromYAML(String)}: every setting but those that are null, passwords as well. */
     public String toYAML() throws IOException {
         return ConfigWriter.yaml(this);
     }

@@ -4,11 +4,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What the library does with configurations, out of the sight of its users. */
+/** The library's own access to configurations, out of the sight of its users. */
 public final class ConfigAccess {
     private ConfigAccess() {}
 
-    /** Where servers are, by where they say they are, as hosts or as hosts with ports; null: that is decided by a program. */
+    /** The true places of servers by the places that they announce, as hosts or as hosts with ports; null: a program decides. */
     public static Map<String, String> places(NatMapper mapper) {
         if (!mapper.getClass().getName().startsWith("org.redisson.")) {
             return mapper instanceof DefaultNatMapper ? Map.of() : null;
@@ -18,7 +18,7 @@ public final class ConfigAccess {
     }
 
     /**
-     * The servers of a configuration, of whatever mode.
+     * The servers of a configuration, of any mode.
      *
      * @throws IllegalArgumentException if none is configured
      */

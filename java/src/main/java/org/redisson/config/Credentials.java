@@ -9,7 +9,7 @@ public class Credentials implements Serializable {
     private final String username;
     private final String password;
 
-    /** Nobody's. */
+    /** No user and no password. */
     public Credentials() {
         this(null, null);
     }

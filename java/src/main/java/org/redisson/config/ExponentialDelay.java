@@ -3,7 +3,7 @@ package org.redisson.config;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** What the delays that double with every attempt have in common: where they start and where they end. */
+/** The base of delays that double with every attempt: their start and their end. */
 abstract class ExponentialDelay implements DelayStrategy {
     private static final int MOST_DOUBLINGS = 30;
     private static final Duration LONGEST = Duration.ofDays(365);

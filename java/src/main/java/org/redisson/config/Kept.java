@@ -30,7 +30,7 @@ final class Kept {
         idle.addAll(other.idle);
     }
 
-    /** What was put, else {@code otherwise}. */
+    /** The value that was put, else {@code otherwise}. */
     @SuppressWarnings("unchecked") // each name is put and got in one pair of methods
     <V> V get(String name, V otherwise) {
         return (V) values.getOrDefault(name, otherwise);

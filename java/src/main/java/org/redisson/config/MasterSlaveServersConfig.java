@@ -34,7 +34,7 @@ public class MasterSlaveServersConfig extends BaseMasterSlaveServersConfig<Maste
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public String getMasterAddress() {
         return kept.get("masterAddress", null);
     }
@@ -68,7 +68,7 @@ public class MasterSlaveServersConfig extends BaseMasterSlaveServersConfig<Maste
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getDatabase() {
         return kept.get("database", 0);
     }

@@ -4,7 +4,7 @@ import java.util.Objects;
 import org.redisson.client.DefaultCredentialsResolver;
 
 /**
- * What servers were told before {@link Config} was. It holds where that is not set.
+ * Settings that moved from the servers to {@link Config}. They hold where those are not set.
  *
  * @param <T> the configuration itself, for chaining
  */
@@ -61,7 +61,7 @@ abstract class MovedSettings<T extends BaseConfig<T>> extends MovedTlsSettings<T
     }
 
     /**
-     * What names are on the server.
+     * Makes the names on the server.
      *
      * @deprecated use {@link Config#setNameMapper}
      */

@@ -15,7 +15,7 @@ abstract class MovedTlsSettings<T extends BaseConfig<T>> {
     abstract T self();
 
     /**
-     * What the server's certificate must prove when the address asks for TLS; by default that a trusted authority has signed it for this
+     * The proof that the server's certificate must give when the address asks for TLS; by default that a trusted authority has signed it for this
      * host.
      *
      * @deprecated use {@link Config#setSslVerificationMode}
@@ -101,7 +101,7 @@ abstract class MovedTlsSettings<T extends BaseConfig<T>> {
     }
 
     /**
-     * The type of both stores; by default PKCS12 or JKS, whichever it is.
+     * The type of both stores; by default PKCS12 or JKS, as the file is.
      *
      * @deprecated use {@link Config#setSslKeystoreType}
      */

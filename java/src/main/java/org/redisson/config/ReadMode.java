@@ -1,6 +1,6 @@
 package org.redisson.config;
 
-/** Who answers reads. */
+/** The servers that answer reads. */
 public enum ReadMode {
     /** Replicas. */
     SLAVE,

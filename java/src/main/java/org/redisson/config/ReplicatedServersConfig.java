@@ -52,7 +52,7 @@ public class ReplicatedServersConfig extends BaseMasterSlaveServersConfig<Replic
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getScanInterval() {
         return kept.get("scanInterval", 1000);
     }
@@ -63,7 +63,7 @@ public class ReplicatedServersConfig extends BaseMasterSlaveServersConfig<Replic
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getDatabase() {
         return kept.get("database", 0);
     }
@@ -74,7 +74,7 @@ public class ReplicatedServersConfig extends BaseMasterSlaveServersConfig<Replic
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public boolean isMonitorIPChanges() {
         return kept.get("monitorIPChanges", false);
     }
@@ -85,7 +85,7 @@ public class ReplicatedServersConfig extends BaseMasterSlaveServersConfig<Replic
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public NatMapper getNatMapper() {
         return kept.get("natMapper", NatMapper.direct());
     }

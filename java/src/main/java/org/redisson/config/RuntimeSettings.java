@@ -21,7 +21,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getThreads() {
         return kept.get("threads", 16);
     }
@@ -32,7 +32,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getNettyThreads() {
         return kept.get("nettyThreads", 32);
     }
@@ -43,7 +43,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public Executor getNettyExecutor() {
         return kept.get("nettyExecutor", null);
     }
@@ -57,7 +57,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public Object getEventLoopGroup() {
         return kept.get("eventLoopGroup", null);
     }
@@ -68,7 +68,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public TransportMode getTransportMode() {
         return kept.get("transportMode", TransportMode.NIO);
     }
@@ -79,7 +79,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public NettyHook getNettyHook() {
         return kept.get("nettyHook", new DefaultNettyHook());
     }
@@ -90,18 +90,18 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public AddressResolverGroupFactory getAddressResolverGroupFactory() {
         return kept.get("addressResolverGroupFactory", new SequentialDnsAddressResolverFactory());
     }
 
-    /** Without meaning here: connections are shared and opened at need, and nobody is told; default null. */
+    /** Without meaning here: connections are shared and opened at need, and no listener is told; default null. */
     public T setConnectionListener(ConnectionListener connectionListener) {
         kept.idle("connectionListener", connectionListener);
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public ConnectionListener getConnectionListener() {
         return kept.get("connectionListener", null);
     }
@@ -112,7 +112,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public Protocol getProtocol() {
         return kept.get("protocol", Protocol.RESP2);
     }
@@ -123,7 +123,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public Set<ValkeyCapability> getValkeyCapabilities() {
         return kept.get("valkeyCapabilities", Set.of());
     }
@@ -134,7 +134,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public boolean isUseScriptCache() {
         return kept.get("useScriptCache", true);
     }
@@ -145,7 +145,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public boolean isKeepPubSubOrder() {
         return kept.get("keepPubSubOrder", true);
     }
@@ -156,7 +156,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public boolean isUseThreadClassLoader() {
         return kept.get("useThreadClassLoader", true);
     }
@@ -166,7 +166,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         kept.idle("referenceEnabled", referenceEnabled);
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public boolean isReferenceEnabled() {
         return kept.get("referenceEnabled", true);
     }
@@ -177,7 +177,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getMinCleanUpDelay() {
         return kept.get("minCleanUpDelay", 5);
     }
@@ -188,7 +188,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getMaxCleanUpDelay() {
         return kept.get("maxCleanUpDelay", 1800);
     }
@@ -199,7 +199,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getCleanUpKeysAmount() {
         return kept.get("cleanUpKeysAmount", 100);
     }
@@ -210,7 +210,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public long getReliableTopicWatchdogTimeout() {
         return kept.get("reliableTopicWatchdogTimeout", 600000L);
     }
@@ -225,7 +225,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public boolean isCheckLockSyncedSlaves() {
         return kept.get("checkLockSyncedSlaves", true);
     }
@@ -236,7 +236,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public long getSlavesSyncTimeout() {
         return kept.get("slavesSyncTimeout", 1000L);
     }
@@ -247,21 +247,21 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getLockWatchdogBatchSize() {
         return kept.get("lockWatchdogBatchSize", 100);
     }
 
     /**
      * How many ms a client of Redisson stands in the queue of a fair lock, so that this one reckons with the same; default 300000. A
-     * waiter of this library that fell silent is passed over after 5 s, whatever is set.
+     * waiter of this library that fell silent is passed over after 5 s, with any setting.
      */
     public T setFairLockWaitTimeout(long fairLockWaitTimeout) {
         kept.put("fairLockWaitTimeout", fairLockWaitTimeout);
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public long getFairLockWaitTimeout() {
         return kept.get("fairLockWaitTimeout", 300000L);
     }

@@ -29,13 +29,13 @@ public class SentinelServersConfig extends BaseMasterSlaveServersConfig<Sentinel
         return "sentinel servers";
     }
 
-    /** What the sentinels call the master. */
+    /** The sentinels' name of the master. */
     public SentinelServersConfig setMasterName(String masterName) {
         kept.put("masterName", masterName);
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public String getMasterName() {
         return kept.get("masterName", null);
     }
@@ -64,7 +64,7 @@ public class SentinelServersConfig extends BaseMasterSlaveServersConfig<Sentinel
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public String getSentinelUsername() {
         return kept.get("sentinelUsername", null);
     }
@@ -75,7 +75,7 @@ public class SentinelServersConfig extends BaseMasterSlaveServersConfig<Sentinel
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public String getSentinelPassword() {
         return kept.get("sentinelPassword", null);
     }
@@ -86,7 +86,7 @@ public class SentinelServersConfig extends BaseMasterSlaveServersConfig<Sentinel
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getDatabase() {
         return kept.get("database", 0);
     }
@@ -97,7 +97,7 @@ public class SentinelServersConfig extends BaseMasterSlaveServersConfig<Sentinel
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getScanInterval() {
         return kept.get("scanInterval", 1000);
     }
@@ -108,7 +108,7 @@ public class SentinelServersConfig extends BaseMasterSlaveServersConfig<Sentinel
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public boolean isCheckSentinelsList() {
         return kept.get("checkSentinelsList", true);
     }
@@ -119,7 +119,7 @@ public class SentinelServersConfig extends BaseMasterSlaveServersConfig<Sentinel
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public boolean isCheckSlaveStatusWithSyncing() {
         return kept.get("checkSlaveStatusWithSyncing", true);
     }
@@ -130,7 +130,7 @@ public class SentinelServersConfig extends BaseMasterSlaveServersConfig<Sentinel
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public boolean isSentinelsDiscovery() {
         return kept.get("sentinelsDiscovery", true);
     }
@@ -141,7 +141,7 @@ public class SentinelServersConfig extends BaseMasterSlaveServersConfig<Sentinel
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public NatMapper getNatMapper() {
         return kept.get("natMapper", NatMapper.direct());
     }

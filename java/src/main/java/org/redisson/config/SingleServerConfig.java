@@ -43,7 +43,7 @@ public class SingleServerConfig extends BaseConfig<SingleServerConfig> {
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getDatabase() {
         return kept.get("database", 0);
     }
@@ -54,7 +54,7 @@ public class SingleServerConfig extends BaseConfig<SingleServerConfig> {
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getConnectionPoolSize() {
         return kept.get("connectionPoolSize", 64);
     }
@@ -65,7 +65,7 @@ public class SingleServerConfig extends BaseConfig<SingleServerConfig> {
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getConnectionMinimumIdleSize() {
         return kept.get("connectionMinimumIdleSize", 24);
     }
@@ -76,7 +76,7 @@ public class SingleServerConfig extends BaseConfig<SingleServerConfig> {
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getSubscriptionConnectionPoolSize() {
         return kept.get("subscriptionConnectionPoolSize", 50);
     }
@@ -87,7 +87,7 @@ public class SingleServerConfig extends BaseConfig<SingleServerConfig> {
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getSubscriptionConnectionMinimumIdleSize() {
         return kept.get("subscriptionConnectionMinimumIdleSize", 1);
     }
@@ -98,7 +98,7 @@ public class SingleServerConfig extends BaseConfig<SingleServerConfig> {
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public long getDnsMonitoringInterval() {
         return kept.get("dnsMonitoringInterval", 5000L);
     }
@@ -109,7 +109,7 @@ public class SingleServerConfig extends BaseConfig<SingleServerConfig> {
         return this;
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getDnsMonitoringTimes() {
         return kept.get("dnsMonitoringTimes", 1);
     }

@@ -1,6 +1,6 @@
 package org.redisson.config;
 
-/** Who does TLS. */
+/** The library that does TLS. */
 public enum SslProvider {
     /** The JDK. */
     JDK,

@@ -1,10 +1,10 @@
 package org.redisson.config;
 
-/** What a server's certificate must prove. */
+/** The proof that a server's certificate must give. */
 public enum SslVerificationMode {
-    /** Nothing: whoever is on the way can read and change everything. */
+    /** Nothing: a program between client and server can read and change everything. */
     NONE,
-    /** That a trusted authority has signed it, for whatever host. */
+    /** That a trusted authority has signed it, for any host. */
     CA_ONLY,
     /** That a trusted authority has signed it, for the host that was asked for. */
     STRICT

@@ -1,6 +1,6 @@
 package org.redisson.config;
 
-/** Whom to listen to. */
+/** The servers that send messages. */
 public enum SubscriptionMode {
     /** A replica. */
     SLAVE,

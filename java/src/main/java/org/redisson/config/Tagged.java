@@ -13,7 +13,7 @@ import org.redisson.client.codec.NamedCodec;
 
 /** Makes objects of the classes that tags name, as in {@code !<org.redisson.config.ConstantDelay> {delay: PT1S}}. */
 final class Tagged {
-    /** What the constructors of delays take. */
+    /** The types that constructors of delays take. */
     private static final Map<Class<?>, List<String>> DELAYS = Map.of(ConstantDelay.class, List.of("delay"),
             FullJitterDelay.class, List.of("baseDelay", "maxDelay"), EqualJitterDelay.class, List.of("baseDelay", "maxDelay"),
             DecorrelatedJitterDelay.class, List.of("minDelay", "maxDelay"));

@@ -15,7 +15,7 @@ abstract class TlsSettings<T extends Config> {
     abstract T self();
 
     /**
-     * What the server's certificate must prove when the address asks for TLS; by default that a trusted authority has signed it for this
+     * The proof that the server's certificate must give when the address asks for TLS; by default that a trusted authority has signed it for this
      * host.
      */
     public T setSslVerificationMode(SslVerificationMode sslVerificationMode) {
@@ -23,7 +23,7 @@ abstract class TlsSettings<T extends Config> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public SslVerificationMode getSslVerificationMode() {
         return kept.get("sslVerificationMode", SslVerificationMode.STRICT);
     }
@@ -34,7 +34,7 @@ abstract class TlsSettings<T extends Config> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public URL getSslTruststore() {
         return kept.get("sslTruststore", null);
     }
@@ -45,7 +45,7 @@ abstract class TlsSettings<T extends Config> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public String getSslTruststorePassword() {
         return kept.get("sslTruststorePassword", null);
     }
@@ -56,7 +56,7 @@ abstract class TlsSettings<T extends Config> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public URL getSslKeystore() {
         return kept.get("sslKeystore", null);
     }
@@ -67,18 +67,18 @@ abstract class TlsSettings<T extends Config> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public String getSslKeystorePassword() {
         return kept.get("sslKeystorePassword", null);
     }
 
-    /** The type of both stores; by default PKCS12 or JKS, whichever it is. */
+    /** The type of both stores; by default PKCS12 or JKS, as the file is. */
     public T setSslKeystoreType(String sslKeystoreType) {
         kept.put("sslKeystoreType", sslKeystoreType);
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public String getSslKeystoreType() {
         return kept.get("sslKeystoreType", null);
     }
@@ -89,7 +89,7 @@ abstract class TlsSettings<T extends Config> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public SslProvider getSslProvider() {
         return kept.get("sslProvider", SslProvider.JDK);
     }
@@ -160,7 +160,7 @@ abstract class TlsSettings<T extends Config> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public boolean isTcpKeepAlive() {
         return kept.get("tcpKeepAlive", true);
     }
@@ -171,7 +171,7 @@ abstract class TlsSettings<T extends Config> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getTcpKeepAliveCount() {
         return kept.get("tcpKeepAliveCount", 0);
     }
@@ -182,7 +182,7 @@ abstract class TlsSettings<T extends Config> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getTcpKeepAliveIdle() {
         return kept.get("tcpKeepAliveIdle", 0);
     }
@@ -193,7 +193,7 @@ abstract class TlsSettings<T extends Config> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getTcpKeepAliveInterval() {
         return kept.get("tcpKeepAliveInterval", 0);
     }
@@ -204,7 +204,7 @@ abstract class TlsSettings<T extends Config> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public int getTcpUserTimeout() {
         return kept.get("tcpUserTimeout", 0);
     }
@@ -215,7 +215,7 @@ abstract class TlsSettings<T extends Config> {
         return self();
     }
 
-    /** What was set. */
+    /** The value that was set. */
     public boolean isTcpNoDelay() {
         return kept.get("tcpNoDelay", true);
     }

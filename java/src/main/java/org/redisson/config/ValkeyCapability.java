@@ -1,6 +1,6 @@
 package org.redisson.config;
 
-/** What a client tells Valkey that it can. */
+/** An ability that a client announces to Valkey. */
 public enum ValkeyCapability {
     /** Follow from a replica to its primary. */
     REDIRECT

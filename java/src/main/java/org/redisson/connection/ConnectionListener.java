@@ -3,7 +3,7 @@ package org.redisson.connection;
 import java.net.InetSocketAddress;
 import org.redisson.api.NodeType;
 
-/** Would be told of connections; nobody calls it here. */
+/** Hears of connections in Redisson; this library never calls it. */
 public interface ConnectionListener {
     /** A connection was made. */
     void onConnect(InetSocketAddress addr);

@@ -1,2 +1,2 @@
-/** What configurations name of connections; without meaning here. */
+/** Types of connections that configurations name; without meaning here. */
 package org.redisson.connection;

@@ -8,7 +8,7 @@ import java.util.Objects;
 
 /** Where a server is: {@code redis://[user:password@]host:port}, or a Unix socket. */
 public final class RedisURI {
-    /** What an address begins with. */
+    /** The beginning of an address. */
     public static final String REDIS_PROTOCOL = "redis://";
     /** The same with TLS. */
     public static final String REDIS_SSL_PROTOCOL = "rediss://";

@@ -1,2 +1,2 @@
-/** What other packages name in their methods. */
+/** Types that other packages name in their methods. */
 package org.redisson.misc;

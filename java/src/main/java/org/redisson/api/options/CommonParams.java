@@ -5,7 +5,7 @@ import java.util.Objects;
 import org.redisson.config.ConstantDelay;
 import org.redisson.config.DelayStrategy;
 
-/** What was set in {@link CommonOptions}. */
+/** The values of {@link CommonOptions}. */
 public final class CommonParams implements CommonOptions {
     private static final Duration LONGEST = Duration.ofMillis(Integer.MAX_VALUE);
 

@@ -4,7 +4,7 @@ import java.time.Duration;
 import org.redisson.config.DelayStrategy;
 
 /**
- * How long the calls of one object are tried. What is not set is as the client's configuration has it.
+ * How long the calls of one object are tried. A value that is not set is that of the client's configuration.
  *
  * @param <T> the options themselves, for chaining
  */

@@ -12,12 +12,12 @@ public interface KeysScanOptions {
     /** How many at most; 0: all. */
     KeysScanOptions limit(int value);
 
-    /** Those whose names match, as in {@code lock:*}. */
+    /** Only keys whose names match, as {@code lock:*}. */
     KeysScanOptions pattern(String value);
 
     /** Of how many the server looks at a time, about; 0: as it likes. */
     KeysScanOptions chunkSize(int value);
 
-    /** Those with something of that kind. */
+    /** Only keys of that type. */
     KeysScanOptions type(RType value);
 }

@@ -2,7 +2,7 @@ package org.redisson.api.options;
 
 import org.redisson.api.RType;
 
-/** What was set in {@link KeysScanOptions}. */
+/** The values of {@link KeysScanOptions}. */
 public final class KeysScanParams implements KeysScanOptions {
     private int limit;
     private String pattern;

@@ -1,6 +1,6 @@
 package org.redisson.client.codec;
 
-/** What codecs have in common. */
+/** The base of codecs. */
 public abstract class BaseCodec implements Codec {
     /** There is nothing to set. */
     protected BaseCodec() {}

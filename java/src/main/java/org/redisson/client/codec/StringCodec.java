@@ -30,7 +30,7 @@ public class StringCodec extends BaseCodec {
         this.charset = charset;
     }
 
-    /** What the text is written in. */
+    /** The character set of texts. */
     public Charset getCharset() {
         return charset;
     }

@@ -1,6 +1,6 @@
 package org.redisson.connection.balancer;
 
-/** What most balancers have in common. */
+/** The base of most balancers. */
 public abstract class BaseLoadBalancer implements LoadBalancer {
     private String regex;
 
