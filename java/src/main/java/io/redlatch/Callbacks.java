@@ -48,7 +48,7 @@ final class Callbacks {
         add(tasks, new Task(work, loader));
     }
 
-    /** As {@link #execute}, before everything else. */
+    /** As {@link #execute}, before all other tasks. */
     void executeFirst(Runnable work, ClassLoader loader) {
         add(urgent, new Task(work, loader));
     }
@@ -65,7 +65,7 @@ final class Callbacks {
         }
     }
 
-    /** The last client may have been closed. */
+    /** Ends the thread that is kept if the last client was closed. */
     void closed() {
         lock.lock();
         try {
@@ -163,7 +163,7 @@ final class Callbacks {
                 thread.setContextClassLoader(loader);
                 UserCode.run(work);
             } catch (Throwable e) {
-                // The handler of uncaught exceptions has failed as well: no place is left to tell of it.
+                // The handler of uncaught exceptions has failed as well, so that no handler is left for this exception.
             } finally {
                 thread.setContextClassLoader(null);
             }
@@ -189,7 +189,7 @@ final class Callbacks {
             }
         }
 
-        /** Null: the thread is to end. */
+        /** The next task; null: the thread ends. */
         private Task next() {
             lock.lock();
             try {
@@ -221,7 +221,7 @@ final class Callbacks {
             }
         }
 
-        /** False: nothing is to be done, or it has to wait. */
+        /** False: there is no task, or it has to wait. */
         private boolean begin(long now) {
             ArrayDeque<Task> queue = urgent.isEmpty() ? tasks : urgent;
             if (queue.isEmpty() || queue == tasks && !mayBegin(now)) {
@@ -254,7 +254,7 @@ final class Callbacks {
             try {
                 more.awaitNanos(nanos);
             } catch (InterruptedException e) {
-                // Meant for a task that has ended.
+                // The interrupt was meant for a task that has ended.
             }
         }
     }

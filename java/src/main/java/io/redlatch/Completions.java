@@ -174,7 +174,7 @@ final class Completions {
         try {
             Callbacks.THREADS.execute(() -> Log.warn(warning), Completions.class.getClassLoader());
         } catch (OutOfMemoryError e) {
-            // The next answer matters more.
+            // The warning is left out: the next answer matters more.
         }
     }
 

@@ -36,7 +36,7 @@ public final class Document {
         return new Reading(Native.document(text, known.toArray(new String[0]))).next();
     }
 
-    /** The type that it is said to be, or null. */
+    /** The type that its tag names, or null. */
     public String tag() {
         return tag;
     }
@@ -56,7 +56,7 @@ public final class Document {
         return entries;
     }
 
-    /** Whether it stands for nothing. */
+    /** Whether it is YAML's null. */
     public boolean isNull() {
         return text != null && !quoted && (text.isEmpty() || text.equals("~") || text.equalsIgnoreCase("null"));
     }

@@ -58,7 +58,7 @@ final class Extracted {
         }
     }
 
-    /** In a temporary directory that all users share, another one may have made it first, to have us load what he likes. */
+    /** Checks the owner: in a temporary directory that all users share, another user may have made it first, with a library of his own in it. */
     private static boolean isOurs(Path directory, Path temporary) throws IOException {
         Path probe = created(temporary);
         try {
@@ -76,7 +76,7 @@ final class Extracted {
             try {
                 return Files.createFile(directory.resolve("redlatch-" + System.nanoTime()));
             } catch (FileAlreadyExistsException e) {
-                // The time goes on.
+                // The next name is made of a later time.
             }
         }
     }

@@ -142,7 +142,7 @@ public final class Request {
      * @param action one of the core's table
      * @param kind that of the object that the keys are of; {@code plain} for a key by itself
      * @param name the object's name, or a pattern, in UTF-8; empty for all keys
-     * @param words what the command takes besides
+     * @param words the further inputs of the command
      */
     public static Request keys(String action, String kind, byte[] name, byte[]... words) {
         byte[][] texts = new byte[words.length + 1][];
@@ -166,7 +166,7 @@ public final class Request {
         return new Request(operation, kind, name, owner, wait, lease, hold, timeout, retryFor, arguments, given);
     }
 
-    /** The same with what else the operation takes; of an acquire that asks now and then, the ms between two tries. */
+    /** The same with further numbers; of a spinning acquire, the ms between two tries. */
     public Request with(long... numbers) {
         return new Request(operation, kind, name, owner, wait, lease, hold, timeout, retryFor, numbers, given);
     }

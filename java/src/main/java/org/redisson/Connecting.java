@@ -8,7 +8,7 @@ import java.util.Map;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.config.Config;
 
-/** From a configuration to a server that has answered. */
+/** Connects a client: returns once a server has answered. */
 final class Connecting {
     private Connecting() {
     }

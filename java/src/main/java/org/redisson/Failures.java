@@ -22,7 +22,7 @@ import org.redisson.command.NoSyncedSlavesException;
 final class Failures {
     private Failures() {}
 
-    /** The exception of a failed answer to what {@code threadId} of client {@code id} asked of the lock {@code rawName}. */
+    /** The exception of a failed answer to a request of {@code threadId} of client {@code id} about the lock {@code rawName}. */
     static RuntimeException of(Answer answer, String rawName, String id, long threadId) {
         switch (answer.status()) {
             case Answer.NOT_HELD:
@@ -59,12 +59,12 @@ final class Failures {
         return new RedissonShutdownException("this client was shut down; make another one with Redisson.create");
     }
 
-    /** As a future tells it: without what only Redisson's synchronous methods put around it. */
+    /** The error as a future fails with it: without the exception that only Redisson's synchronous methods put around it. */
     static RuntimeException bare(RuntimeException error) {
         return error.getCause() instanceof NoSyncedSlavesException ? (RuntimeException) error.getCause() : error;
     }
 
-    /** As Redisson's synchronous methods tell what fails their asynchronous ones. */
+    /** The exception of Redisson's synchronous methods, around that of their asynchronous ones. */
     static RedisException wrapped(String what, RuntimeException cause) {
         return new RedisException(what + " failed: " + cause.getMessage(), cause);
     }
@@ -85,7 +85,7 @@ final class Failures {
                 + "once, before its lease ends");
     }
 
-    /** Of a lock of several values the group and the values. */
+    /** The lock's name for messages; of a lock of several values the group and the values. */
     private static String shown(String rawName) {
         int end = rawName.indexOf(0);
         String values = rawName.substring(end + 1).replace("\0", ", ").replace("\1", "");

@@ -66,7 +66,7 @@ final class Listeners {
                 }
                 goOn();
             }
-            return true; // else it was cancelled, or the client is closed
+            return true; // else a caller cancelled it, or the client is closed
         }
 
         /** The request that waits is given up, which ends the subscription; if none waits, {@link #goOn} will see to that. */

@@ -42,7 +42,7 @@ final class Login {
         password = said[1] != null ? null : first(resolved.getPassword(), config.getPassword(), servers.settings.getPassword());
     }
 
-    /** Has the client take over what the resolver gives after each of its renewals; not what the address says. */
+    /** Has the client take over the resolver's login after each of its renewals. A login in the address stays. */
     void follow(Core core) {
         CompletionStage<Void> renewal = resolver == null || said[1] != null ? null : resolver.nextRenewal();
         if (renewal == null || renewal.toCompletableFuture().isDone()) {
@@ -67,7 +67,7 @@ final class Login {
         return first(resolved.getUsername(), config.getUsername(), servers.settings.getUsername());
     }
 
-    /** The user, and something where there is a password. */
+    /** The user, and a mark where there is a password. */
     private static String[] inAddress(String address) {
         int start = address.indexOf("://") + 3;
         int end = address.lastIndexOf('@');
@@ -112,7 +112,7 @@ final class Login {
         try {
             uri = new URI(address);
         } catch (URISyntaxException e) {
-            // It has the whole text, and so is no cause.
+            // The exception has the whole text, password included, so it is no cause.
             throw new IllegalArgumentException("the address " + Shown.url(address) + " cannot be read: " + e.getReason());
         }
         return uri.getHost() == null ? null : new InetSocketAddress(uri.getHost(), uri.getPort() < 0 ? 6379 : uri.getPort());

@@ -26,7 +26,7 @@ final class PermitIds {
     }
 
     /**
-     * As the core takes them; null if one of them has another length, as none that is out.
+     * The ids as the core takes them. Null if one has another length: such a permit is never out.
      *
      * @throws IllegalArgumentException if one is no hexadecimal digits
      */

@@ -4,7 +4,7 @@ import io.redlatch.Core;
 import java.nio.charset.StandardCharsets;
 import org.redisson.client.codec.Codec;
 
-/** Where an object of this API is: its client, its name, and how long its calls are tried. */
+/** The place of an object of this API: its client, its name, and the limits of its calls. */
 final class Place {
     final Core core;
     final Listeners listeners;
@@ -16,8 +16,8 @@ final class Place {
     private final Places places;
 
     /**
-     * @param places null: this is no object that could get another name
-     * @param rawName what the object is called on the server
+     * @param places null: the object cannot be renamed
+     * @param rawName the object's name on the server
      */
     Place(Places places, Core core, Listeners listeners, String name, String rawName, Limits limits) {
         this.places = places;
@@ -29,12 +29,12 @@ final class Place {
         this.limits = limits;
     }
 
-    /** Where an object of that name is, for which the same limits hold. */
+    /** The place of an object of that name, with the same limits. */
     Place named(String other) {
         return places.of(other, limits);
     }
 
-    /** The codec that Redisson would have. */
+    /** The configured codec, else Redisson's default. */
     Codec codec() {
         return places.codec();
     }

@@ -9,7 +9,7 @@ import org.redisson.config.Config;
 import org.redisson.config.ConfigAccess;
 import org.redisson.config.NameMapper;
 
-/** Where the objects of one client are. */
+/** The places of the objects of one client. */
 final class Places {
     private final Core core;
     private final Listeners listeners;
@@ -31,12 +31,12 @@ final class Places {
         return new Place(this, core, listeners, name, rawName(name), limits);
     }
 
-    /** @param values what comes behind the group's name */
+    /** @param values the values as they stand behind the group's name */
     Place of(String group, String values) {
         return new Place(this, core, listeners, group, rawName(group) + values, Limits.OF_CLIENT);
     }
 
-    /** The codec that Redisson would have. */
+    /** The configured codec, else Redisson's default. */
     Codec codec() {
         return config.getCodec();
     }

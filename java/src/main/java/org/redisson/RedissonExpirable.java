@@ -11,7 +11,7 @@ import org.redisson.api.RFuture;
 
 /** A key on the server that may have an end. */
 abstract class RedissonExpirable extends RedissonObject implements RExpirable {
-    // When an end is to be set, in the core's numbers.
+    // The conditions for setting an end, in the core's numbers.
     private static final int ALWAYS = 0;
     private static final int IF_NOT_SET = 1;
     private static final int IF_SET = 2;

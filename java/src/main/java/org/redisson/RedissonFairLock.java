@@ -8,8 +8,8 @@ import org.redisson.api.RFuture;
 /**
  * The reentrant lock that goes to the longest waiting waiter.
  *
- * <p>A release of what is free, because the lease has ended or no owner took it, returns, as in Redisson, and a warning tells of it. Of what
- * another owner has it throws, as a release of all other locks does. A {@link io.redlatch.Lease} tells of every loss.
+ * <p>A release of a free lock returns, as in Redisson, and logs a warning: the lease has ended, or the thread never had the lock. A release of a lock
+ * that another owner has throws, as with every other kind. A {@link io.redlatch.Lease} tells of every loss.
  */
 public class RedissonFairLock extends RedissonLock {
     RedissonFairLock(Place place) {

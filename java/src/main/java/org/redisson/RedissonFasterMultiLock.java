@@ -16,7 +16,7 @@ import org.redisson.codec.Kryo5Codec;
  * other Redissons with the default share the group.
  */
 public class RedissonFasterMultiLock extends RedissonLock {
-    /** In front of a value that is as Kryo writes it, see the core's {@code kinds::multi}. */
+    /** The mark in front of a value in Kryo's form, see the core's {@code kinds::multi}. */
     private static final char KRYO = 1;
 
     RedissonFasterMultiLock(Places places, String group, Collection<Object> values) {

@@ -8,13 +8,13 @@ import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 import org.redisson.api.RFuture;
 
-/** The future of one request. However it is completed from outside (cancelled, timed out), the request is given up then. */
+/** The future of one request. A caller that completes it, cancels it or lets it time out gives the request up. */
 final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V> {
     private volatile boolean answered;
 
     private RedissonFuture() {}
 
-    /** @param decode turns the answer into the result, or throws what the future shall fail with */
+    /** @param decode turns the answer into the result, or throws the exception of the future */
     static <V> RFuture<V> submit(Core core, Request request, Function<Answer, V> decode) {
         RedissonFuture<V> future = new RedissonFuture<>();
         long ticket = core.submit(request, answer -> future.settle(answer, decode));
@@ -38,7 +38,7 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
         return future;
     }
 
-    /** A future of this API that becomes what another one does. */
+    /** A future of this API that completes as another one does. */
     static <V> RFuture<V> of(CompletableFuture<V> other) {
         RedissonFuture<V> future = new RedissonFuture<>();
         future.answered = true;
@@ -60,7 +60,7 @@ final class RedissonFuture<V> extends CompletableFuture<V> implements RFuture<V>
         return future;
     }
 
-    /** False: it was completed before, or the caller cannot be given what the answer brings. */
+    /** False: the caller does not take the answer, because it completed the future before, or for want of memory. */
     private boolean settle(Answer answer, Function<Answer, V> decode) {
         answered = true;
         V value;

@@ -439,7 +439,7 @@ final class RedissonKeys implements RKeys {
                 .thenApply(nothing -> all.stream().mapToLong(CompletableFuture::join).sum()));
     }
 
-    /** All of them, before anything is sent: a name that is none stops the call. */
+    /** All names, checked before a command is sent: an invalid name stops the call. */
     private List<Request> requests(String action, String[] names, byte[]... words) {
         return Arrays.stream(names).map(name -> of(action, name, words)).collect(Collectors.toList());
     }

@@ -21,7 +21,7 @@ abstract class RedissonObject implements RObject {
 
     private final Core core;
     private final String kind;
-    /** Another one once it is renamed. */
+    /** Replaced by a renaming. */
     private volatile Place place;
 
     RedissonObject(Place place, String kind) {
@@ -360,7 +360,7 @@ abstract class RedissonObject implements RObject {
         return answer.item(0) != ABSENT;
     }
 
-    /** Null: there is none. */
+    /** Null: there is no value. */
     static byte[] text(Answer answer) {
         return answer.texts().isEmpty() ? null : answer.texts().get(0);
     }

@@ -288,7 +288,7 @@ public class RedissonPermitExpirableSemaphore extends RedissonExpirable implemen
         throw new UnsupportedOperationException("`" + getName() + "` has permits with ids, and no id can be out twice; set up another semaphore");
     }
 
-    /** 0 is without end to the core. */
+    /** The core's number for a permit without end is 0. */
     private long lease(long leaseTime, TimeUnit unit) {
         if (leaseTime == ENDLESS) {
             return 0;

@@ -184,7 +184,7 @@ public class RedissonSemaphore extends RedissonExpirable implements RSemaphore {
         return submit(ask(Request.ADD, permits), answer -> null);
     }
 
-    /** False: none at all, which are always there. */
+    /** False: the caller wants zero permits, which are always there. */
     static boolean some(int permits) {
         if (permits < 0) {
             throw new IllegalArgumentException("the number of permits is " + permits + "; give 0 or more");

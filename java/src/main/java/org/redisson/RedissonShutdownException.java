@@ -6,7 +6,7 @@ import org.redisson.client.RedisException;
 public class RedissonShutdownException extends RedisException {
     private static final long serialVersionUID = 1L;
 
-    /** @param message what is so */
+    /** @param message the error and its remedy */
     public RedissonShutdownException(String message) {
         super(message);
     }

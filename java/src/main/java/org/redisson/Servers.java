@@ -22,9 +22,9 @@ import org.redisson.config.SingleServerConfig;
 final class Servers {
     /** The settings that every mode has. */
     final BaseConfig<?> settings;
-    /** One of them, as it was configured; with the login, if the address has one. */
+    /** One address, as it was configured; with the login, if it has one. */
     final String address;
-    /** All of them. */
+    /** All addresses. */
     final String url;
     final int database;
     /** The settings of this mode alone, as options of the core. */
@@ -42,7 +42,7 @@ final class Servers {
 
     /**
      * @throws IllegalArgumentException if none is named, or addresses that do not go together
-     * @throws UnsupportedOperationException for a setting of a mode that changes what is used and cannot be had
+     * @throws UnsupportedOperationException for a setting of a mode that this library does not support
      */
     static Servers of(Config config) {
         BaseConfig<?> settings = ConfigAccess.servers(config);

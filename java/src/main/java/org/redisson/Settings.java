@@ -42,7 +42,7 @@ final class Settings {
         return options;
     }
 
-    /** Every replica that is connected is waited for, and one must confirm; as Redisson does where there may be any. */
+    /** As in Redisson, where there may be replicas: an acquire waits for every connected replica, and one must confirm. */
     private static String sync(Config config) {
         if (config.getSlavesSyncTimeout() == 0) {
             return null;
@@ -51,14 +51,14 @@ final class Settings {
         return "connected(replicas=" + (config.isCheckLockSyncedSlaves() ? 1 : 0) + ",within=" + within + ")";
     }
 
-    /** That of the {@code Config}, unless it is the default one: then that of the servers. */
+    /** The mapper of the {@code Config}; if that is the default one, the mapper of the servers. */
     @SuppressWarnings("deprecation")
     static NameMapper nameMapper(Config config) {
         NameMapper mapper = config.getNameMapper();
         return mapper instanceof DefaultNameMapper ? ConfigAccess.servers(config).getNameMapper() : mapper;
     }
 
-    /** Of what {@code params} does not say, that of the servers' configuration. */
+    /** The limits of {@code params}, filled in from the servers' configuration. */
     static Limits limits(CommonParams params, BaseConfig<?> server) {
         boolean retries = params.getRetryAttempts() >= 0 || params.getRetryDelay() != null;
         int attempts = params.getRetryAttempts() >= 0 ? params.getRetryAttempts() : server.getRetryAttempts();
@@ -73,7 +73,7 @@ final class Settings {
         return scheme >= 0 && at > scheme ? address.substring(0, scheme + 3) + address.substring(at + 1) : address;
     }
 
-    /** The core begins retries for a time and not a number of times: for as long as the delays between the attempts add up to, in ms. */
+    /** The core counts time and not attempts: it begins retries for as long as the delays between the attempts add up to, in ms. */
     private static long retryFor(int attempts, DelayStrategy delays) {
         long sum = 0;
         for (int attempt = 0; attempt < attempts && sum < MOST_MS; attempt++) {
@@ -90,7 +90,7 @@ final class Settings {
         return Math.min(sum, MOST_MS);
     }
 
-    /** Null is left out. */
+    /** Adds an option, unless its value is null. */
     static void put(Map<String, String> options, String name, String value) {
         if (value != null) {
             options.put(name, value);

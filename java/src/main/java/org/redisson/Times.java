@@ -36,7 +36,7 @@ final class Times {
         return Math.min(roundUp(time, unit), CENTURY_MS);
     }
 
-    /** The same of ms since 1970. */
+    /** As {@link #at(Instant)}, of ms since 1970. */
     static long at(long timestamp) {
         return at(Instant.ofEpochMilli(timestamp));
     }
@@ -47,13 +47,13 @@ final class Times {
         return Math.max(1, now + ms(Duration.between(Instant.ofEpochMilli(now), time)));
     }
 
-    /** From minus a hundred years to a hundred years. */
+    /** The time in ms, at most a hundred years in either direction. */
     static long ms(Duration duration) {
         boolean fits = duration.compareTo(CENTURY) < 0 && duration.compareTo(CENTURY.negated()) > 0;
         return fits ? duration.toMillis() : duration.isNegative() ? -CENTURY_MS : CENTURY_MS;
     }
 
-    /** Saturates. */
+    /** The time in ns, at most the largest number. */
     static long toNanos(Duration duration) {
         return duration.compareTo(Duration.ofNanos(Long.MAX_VALUE)) >= 0 ? Long.MAX_VALUE : duration.isNegative() ? 0 : duration.toNanos();
     }
