@@ -9,7 +9,7 @@ use std::time::Duration;
 use foldhash::fast::RandomState;
 
 use crate::base::clock::Instant;
-use crate::engine::pace::{Busy, Met, Next, Pace};
+use crate::engine::pace::{Busy, Next, Obstacle, Pace};
 
 /// A chain of passes ends after so many, or after this long: then others have their turn.
 const PASSES: u32 = 64;
@@ -131,8 +131,8 @@ impl<W> Line<W> {
     }
 
     /// A waiter comes to a line in which no other waited.
-    pub fn meet(&mut self, met: Met, now: Instant) {
-        if let Met::Busy(busy) | Met::WasBusy(busy) = met {
+    pub fn meet(&mut self, met: Obstacle, now: Instant) {
+        if let Obstacle::Busy(busy) | Obstacle::WasBusy(busy) = met {
             self.available = busy.available;
         }
         self.pace.meet(met, now);

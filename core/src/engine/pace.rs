@@ -33,7 +33,7 @@ pub struct Busy {
 }
 
 /// What keeps who comes from having it at once.
-pub enum Met {
+pub enum Obstacle {
     /// A hold of this client, which will be passed on.
     Near,
     /// Another hold, by a try that no message has come since.
@@ -84,21 +84,21 @@ impl Pace {
     }
 
     /// A waiter comes to a line in which no other waited.
-    pub fn meet(&mut self, met: Met, now: Instant) {
+    pub fn meet(&mut self, met: Obstacle, now: Instant) {
         match met {
-            Met::Near => self.near(None, now),
-            Met::Busy(busy) if self.listening => self.busy(busy.left, true, now),
-            Met::Busy(_) | Met::WasBusy(_) | Met::Unknown => self.hurry(now),
+            Obstacle::Near => self.near(None, now),
+            Obstacle::Busy(busy) if self.listening => self.busy(busy.left, true, now),
+            Obstacle::Busy(_) | Obstacle::WasBusy(_) | Obstacle::Unknown => self.hurry(now),
         }
     }
 
     /// A waiter joins at `now`, and waits until `deadline`. Where neither what it met nor an earlier word tells it that the lock is taken, the
     /// server is asked when half of its wait is over, or as early as leaves time for an answer.
-    pub fn join(&mut self, met: &Met, deadline: Option<Instant>, now: Instant) {
+    pub fn join(&mut self, met: &Obstacle, deadline: Option<Instant>, now: Instant) {
         match met {
-            Met::Near => self.told(Duration::ZERO, now),
-            Met::Busy(busy) | Met::WasBusy(busy) => self.busy_too(busy.left, now),
-            Met::Unknown => {}
+            Obstacle::Near => self.told(Duration::ZERO, now),
+            Obstacle::Busy(busy) | Obstacle::WasBusy(busy) => self.busy_too(busy.left, now),
+            Obstacle::Unknown => {}
         }
         if let Some(deadline) = deadline.filter(|_| !self.is_taken(now, now)) {
             let wait = deadline.saturating_duration_since(now);
@@ -245,13 +245,13 @@ mod tests {
     fn a_waiter_that_joins_with_news_of_an_earlier_end_has_the_line_try_by_then() {
         let now = Instant::now();
         let busy = Busy { left: Some(SECOND), available: 0 };
-        for met in [Met::Busy(busy), Met::WasBusy(busy)] {
+        for met in [Obstacle::Busy(busy), Obstacle::WasBusy(busy)] {
             let mut pace = listener(now);
             pace.busy(Some(20 * SECOND), true, now);
             pace.join(&met, None, now);
             assert_eq!(pace.next(now), Next::Sleep(now + SECOND + Duration::from_millis(1)));
             // Nor does a later end put the try off.
-            pace.join(&Met::Busy(Busy { left: Some(9 * SECOND), available: 0 }), None, now);
+            pace.join(&Obstacle::Busy(Busy { left: Some(9 * SECOND), available: 0 }), None, now);
             assert_eq!(pace.next(now + 2 * SECOND), Next::Try);
         }
     }
@@ -261,13 +261,13 @@ mod tests {
         let now = Instant::now();
         let mut pace = listener(now);
         pace.busy(Some(20 * SECOND), true, now);
-        pace.join(&Met::Unknown, Some(now + SECOND), now);
+        pace.join(&Obstacle::Unknown, Some(now + SECOND), now);
         assert_eq!(pace.next(now), Next::Sleep(now + 20 * SECOND + Duration::from_millis(1)), "that word is new");
         let later = now + SECOND;
-        pace.join(&Met::Unknown, None, later);
+        pace.join(&Obstacle::Unknown, None, later);
         assert_eq!(pace.next(later), Next::Sleep(now + 20 * SECOND + Duration::from_millis(1)), "it has time");
-        pace.join(&Met::Unknown, Some(later + 2 * SECOND), later);
-        pace.join(&Met::Unknown, Some(later + 9 * SECOND), later);
+        pace.join(&Obstacle::Unknown, Some(later + 2 * SECOND), later);
+        pace.join(&Obstacle::Unknown, Some(later + 9 * SECOND), later);
         assert_eq!(pace.next(later), Next::Sleep(later + SECOND));
         assert_eq!(pace.next(later + SECOND), Next::Try);
         assert!(!pace.is_taken(later, later + SECOND));
@@ -275,7 +275,7 @@ mod tests {
         assert!(pace.is_taken(later, later + 2 * SECOND));
         assert_eq!(pace.next(later + SECOND), Next::Sleep(later + 21 * SECOND + Duration::from_millis(1)));
         let last = later + 2 * SECOND;
-        pace.join(&Met::Unknown, Some(last + AN_ANSWER), last);
+        pace.join(&Obstacle::Unknown, Some(last + AN_ANSWER), last);
         assert_eq!(pace.next(last), Next::Try, "there is no time to lose");
     }
 
@@ -317,12 +317,12 @@ mod tests {
     fn who_comes_to_a_line_that_listens_has_tried_and_sleeps() {
         let now = Instant::now();
         let mut pace = listener(now);
-        pace.meet(Met::Busy(Busy { left: Some(SECOND), available: 0 }), now);
+        pace.meet(Obstacle::Busy(Busy { left: Some(SECOND), available: 0 }), now);
         assert_eq!(pace.next(now), Next::Sleep(now + SECOND + Duration::from_millis(1)));
-        pace.meet(Met::Unknown, now);
+        pace.meet(Obstacle::Unknown, now);
         assert_eq!(pace.next(now), Next::Try);
         pace.deaf(now);
-        pace.meet(Met::Busy(Busy { left: Some(SECOND), available: 0 }), now);
+        pace.meet(Obstacle::Busy(Busy { left: Some(SECOND), available: 0 }), now);
         assert_eq!(pace.next(now), Next::Listen);
     }
 

@@ -20,7 +20,7 @@ use crate::redis::inbox::Inbox;
 use crate::redis::link::wakes::Wakes;
 use crate::redis::link::{First, Firsts, Limits, Link, TOGETHER, UNDER_WAY};
 use crate::redis::requests::Requests;
-use crate::redis::settle::{Tries, settle};
+use crate::redis::settle::{RetryLimits, settle};
 use crate::redis::wait::lines::{self, Lines};
 use crate::request::error::{Error, Result};
 use crate::request::{Done, Look};
@@ -235,8 +235,8 @@ impl Redis {
                         let redis = redis.clone();
                         tasks::spawn(async move {
                             // Without an answer they end by themselves.
-                            let tries = Tries { response: redis.config.response_timeout, give_up, end: None };
-                            let _ = settle(&redis, &call, tries, None).await;
+                            let retry = RetryLimits { response: redis.config.response_timeout, give_up, end: None };
+                            let _ = settle(&redis, &call, retry, None).await;
                         })
                     })
                     .collect();

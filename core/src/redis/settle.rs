@@ -18,7 +18,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
 /// How long a call is tried.
 #[derive(Clone, Copy)]
-pub struct Tries {
+pub struct RetryLimits {
     /// How long one copy may stay unanswered.
     pub response: Duration,
     /// No further copy is sent after this; one that is under way has its whole time.
@@ -27,7 +27,7 @@ pub struct Tries {
     pub end: Option<Instant>,
 }
 
-impl Tries {
+impl RetryLimits {
     /// How long a copy that is sent at `now` may stay unanswered.
     pub fn response(&self, now: Instant) -> Duration {
         let left = self.end.map_or(self.response, |end| end.saturating_duration_since(now));
@@ -55,23 +55,23 @@ pub struct Unsettled {
 }
 
 /// `first`: what came of a copy that was sent already, and when that was.
-pub async fn settle(redis: &Redis, call: &Call, tries: Tries, first: Option<(Outcome, Instant)>) -> Result<Settled, Unsettled> {
-    after(redis, call, tries, first, Vec::new()).await
+pub async fn settle(redis: &Redis, call: &Call, retry: RetryLimits, first: Option<(Outcome, Instant)>) -> Result<Settled, Unsettled> {
+    after(redis, call, retry, first, Vec::new()).await
 }
 
 /// As [`settle`], and nothing is sent that one of `copies` might follow.
 pub async fn after(
     redis: &Redis,
     call: &Call,
-    tries: Tries,
+    retry: RetryLimits,
     mut first: Option<(Outcome, Instant)>,
     mut copies: Vec<Sent>,
 ) -> Result<Settled, Unsettled> {
     let (mut repeated, mut window, mut pause) = (false, WINDOW, PAUSE);
-    let (mut error, give_up, mut epoch) = (None, tries.give_up, redis.link.epoch());
+    let (mut error, give_up, mut epoch) = (None, retry.give_up, redis.link.epoch());
     loop {
         let now = Instant::now();
-        let response = tries.response(now);
+        let response = retry.response(now);
         let (outcome, sent) = match first.take() {
             Some(first) => first,
             None => (redis.link.run(call, Limits { response, window }, &copies).await, now),
@@ -107,14 +107,14 @@ pub async fn after(
                 None
             }
             Outcome::TooLate => {
-                window = (window * 2).min(tries.response.max(WINDOW));
+                window = (window * 2).min(retry.response.max(WINDOW));
                 let (server, cause) = (redis.config.server(), "answers too late".to_owned());
                 until = now;
                 Some(Error::Unavailable { server, cause, timeout: true })
             }
             // An address that is wrong, or a server that was never started: only a caller that waits has reason to hope.
             Outcome::Unsent(error)
-                if tries.end.is_none() && copies.is_empty() && !redis.config.retries_absent && redis.link.is_absent() =>
+                if retry.end.is_none() && copies.is_empty() && !redis.config.retries_absent && redis.link.is_absent() =>
             {
                 return Err(Unsettled { error, copies, held_back: None, answered: false });
             }

@@ -16,14 +16,14 @@ use crate::redis::Redis;
 use crate::redis::kinds::script::{Call, Script, script};
 use crate::redis::kinds::{self, Inputs, PERMITS_AT_ONCE, Row};
 use crate::redis::link::{Outcome, Reply};
-use crate::redis::settle::{Settled, Tries, settle};
+use crate::redis::settle::{RetryLimits, Settled, settle};
 use crate::request::error::{Error, Result};
 use crate::request::names::without;
 use crate::request::owner::owner_field;
 use crate::request::{Answer, Op, Request};
 
 pub use crate::redis::wait::release::Releasing;
-pub use crate::redis::wait::take::Begun;
+pub use crate::redis::wait::take::InFlight;
 
 /// Leases up to this may be over when the answer comes: who asks for one gets one.
 const SHORT: Duration = Duration::from_millis(10);
@@ -50,18 +50,18 @@ pub struct Target {
 }
 
 /// What an acquire's call came to.
-pub enum Tried {
+pub enum Attempt {
     Taken(Answer),
     Busy(Busy),
 }
 
 /// A call that the caller's thread has sent, what came of it, and when it was sent.
-pub type Tryout = (Outcome, Instant);
+pub type Sending = (Outcome, Instant);
 
-impl Tried {
+impl Attempt {
     /// `left`: how long the key lives; nothing is there meanwhile.
     pub fn busy(left: Option<Duration>) -> Self {
-        Tried::Busy(Busy { left, available: 0 })
+        Attempt::Busy(Busy { left, available: 0 })
     }
 }
 
@@ -98,16 +98,16 @@ impl Target {
     }
 
     /// How long a call is tried from now on; `deadline`: when its caller stops waiting.
-    pub fn tries(&self, deadline: Option<Instant>) -> Tries {
-        self.tries_since(Instant::now(), deadline)
+    pub fn retry_limits(&self, deadline: Option<Instant>) -> RetryLimits {
+        self.retry_limits_since(Instant::now(), deadline)
     }
 
     /// The same of a call that was begun at `since`: what was made of it until now counts.
-    pub fn tries_since(&self, since: Instant, deadline: Option<Instant>) -> Tries {
+    pub fn retry_limits_since(&self, since: Instant, deadline: Option<Instant>) -> RetryLimits {
         let retry = since + self.retry_for;
         // A connection that has just been closed is made anew within the time of an answer, however short the wait is.
         let give_up = deadline.map_or(retry, |deadline| deadline.max(since + AN_ANSWER).min(retry));
-        Tries { response: self.response, give_up, end: deadline }
+        RetryLimits { response: self.response, give_up, end: deadline }
     }
 
     /// Whether its calls are tried as long as those of the client are.
@@ -159,21 +159,21 @@ impl Target {
     }
 
     /// What the reply to an acquire sent at `sent` means; `None`: the outer holds are lost, try for a first one.
-    pub fn acquired(&self, call: &Call, reply: Reply, watched: bool, sent: Instant) -> Result<Option<Tried>> {
+    pub fn acquired(&self, call: &Call, reply: Reply, watched: bool, sent: Instant) -> Result<Option<Attempt>> {
         Ok(match reply.code {
             // An answer that comes after its lease is of no use to anybody: the server forgets the hold as well.
             1 if !self.row.0.held => {
                 let told = self.told(call, reply)?;
                 let named = self.row.1.named(&self.owner);
-                Some(Tried::Taken(if named.is_empty() { told } else { Answer { number: self.number, items: named, ..told } }))
+                Some(Attempt::Taken(if named.is_empty() { told } else { Answer { number: self.number, items: named, ..told } }))
             }
-            1 => Some(self.taken(reply, watched, sent).map_or_else(|| Tried::busy(Some(Duration::ZERO)), Tried::Taken)),
+            1 => Some(self.taken(reply, watched, sent).map_or_else(|| Attempt::busy(Some(Duration::ZERO)), Attempt::Taken)),
             0 => {
                 let number = |at: usize| reply.numbers.get(at).and_then(|number| u64::try_from(*number).ok());
                 if self.wait.is_none() && number(1) == Some(0) {
                     self.warn_unset();
                 }
-                Some(Tried::Busy(Busy { left: number(0).map(Duration::from_millis), available: number(2).unwrap_or_default() }))
+                Some(Attempt::Busy(Busy { left: number(0).map(Duration::from_millis), available: number(2).unwrap_or_default() }))
             }
             -3 => return Err(Error::AlreadyHeld { lock: self.claim.name.to_string(), owner: self.owner.to_string() }),
             -4 => return Err(self.wrong_kind(&reply)),
@@ -233,13 +233,13 @@ impl Target {
     }
 
     pub async fn force_release(&self) -> Result<Answer> {
-        let tries = self.tries(None);
+        let retry = self.retry_limits(None);
         let mut holder = String::new();
         loop {
             let call = self.call(Op::ForceRelease, &Inputs { holder: &holder, ..self.inputs() })?;
             // Before it is sent: the watchdog may find the holds gone before this hears the answer.
             self.redis.holds(|holds| holds.force(&self.claim.name, true));
-            let settled = settle(&self.redis, &call, tries, None).await;
+            let settled = settle(&self.redis, &call, retry, None).await;
             let is_forced = settled.as_ref().is_ok_and(|settled| settled.reply.code == 1);
             self.redis.holds(|holds| holds.force(&self.claim.name, is_forced));
             self.suspect(&call);
@@ -266,13 +266,13 @@ impl Target {
     }
 
     pub async fn ping(&self) -> Result<Answer> {
-        let settled = settle(&self.redis, &Call::new(&PING), self.tries(None), None).await;
+        let settled = settle(&self.redis, &Call::new(&PING), self.retry_limits(None), None).await;
         settled.map(|_| Answer::done(1)).map_err(|unsettled| unsettled.error)
     }
 
-    pub async fn enter(&self, tries: Tries) -> Result<Entry> {
+    pub async fn enter(&self, retry: RetryLimits) -> Result<Entry> {
         let now = Instant::now();
-        let late = tries.give_up.max(now + tries.response(now));
+        let late = retry.give_up.max(now + retry.response(now));
         timeout_at(late.into(), self.redis.gates.enter(&self.claim)).await.map_err(|_| self.in_the_way())
     }
 

@@ -7,8 +7,8 @@ use crate::engine::WINDOW;
 use crate::engine::gate::Entry;
 use crate::redis::kinds::script::Call;
 use crate::redis::link::{Reply, Sent};
-use crate::redis::settle::{Settled, Tries, after, settle};
-use crate::redis::target::{Target, Tryout};
+use crate::redis::settle::{RetryLimits, Settled, after, settle};
+use crate::redis::target::{Sending, Target};
 use crate::request::error::Result;
 use crate::request::{Answer, Op};
 
@@ -30,17 +30,17 @@ impl Target {
     }
 
     /// `first`: what has been made of it already.
-    pub async fn ask(&self, op: Op, first: Option<(Option<Entry>, Call, Tryout)>) -> Result<Answer> {
+    pub async fn ask(&self, op: Op, first: Option<(Option<Entry>, Call, Sending)>) -> Result<Answer> {
         let since = first.as_ref().map_or_else(Instant::now, |(_, _, (_, sent))| *sent);
-        let tries = self.tries_since(since, None);
+        let retry = self.retry_limits_since(since, None);
         let (_entry, call, sent) = match first {
             Some((entry, call, sent)) => (entry, call, Some(sent)),
             None => {
                 let call = self.ask_call(op)?;
-                (if call.changes() { Some(self.enter(tries).await?) } else { None }, call, None)
+                (if call.changes() { Some(self.enter(retry).await?) } else { None }, call, None)
             }
         };
-        let Settled { reply, .. } = settle(&self.redis, &call, tries, sent).await.map_err(|unsettled| unsettled.error)?;
+        let Settled { reply, .. } = settle(&self.redis, &call, retry, sent).await.map_err(|unsettled| unsettled.error)?;
         self.told(&call, reply)
     }
 
@@ -76,7 +76,7 @@ impl Target {
             let _entry = entry;
             let Some(call) = target.row.1.undo(&crate::redis::kinds::Inputs { request, ..target.inputs() }) else { return };
             let give_up = Instant::now() + target.redis.config.watchdog + WINDOW;
-            let _ = after(&target.redis, &call, Tries { give_up, ..target.tries(None) }, None, copies).await;
+            let _ = after(&target.redis, &call, RetryLimits { give_up, ..target.retry_limits(None) }, None, copies).await;
         })
     }
 

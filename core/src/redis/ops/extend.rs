@@ -12,8 +12,8 @@ impl Target {
     /// Has a hold last for the target's lease from now on: longer, or shorter where no other hold of its owner is cut by that, and the
     /// watchdog does not renew it.
     pub async fn extend(&self, number: u64) -> Result<Answer> {
-        let tries = self.tries(None);
-        let entry = self.enter(tries).await?;
+        let retry = self.retry_limits(None);
+        let entry = self.enter(retry).await?;
         self.ensure(number)?;
         let none = || Error::Unsupported(format!("`{}` has no lease that could be changed", self.plain_name()));
         let exact = self.redis.holds(|holds| holds.extending(&self.claim, self.lease));
@@ -21,7 +21,7 @@ impl Target {
         self.row.1.renew_also(&mut call, &self.redis.uuid, &self.claim.name, self.claim.owner);
         // No holder may believe longer than the server, whatever becomes of the call.
         let before = self.redis.holds(|holds| if exact { holds.shorten(&self.claim, self.lease, Instant::now()) } else { None });
-        let Settled { reply, sent, .. } = match settle(&self.redis, &call, tries, None).await {
+        let Settled { reply, sent, .. } = match settle(&self.redis, &call, retry, None).await {
             Ok(settled) => settled,
             Err(Unsettled { error, copies, .. }) => {
                 let Some(over) = copies.iter().map(|copy| copy.over).max() else {

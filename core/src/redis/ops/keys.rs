@@ -180,7 +180,7 @@ impl Target {
     }
 
     async fn settled(&self, call: &Call) -> Result<Reply> {
-        let settled = settle(&self.redis, call, self.tries(None), None).await;
+        let settled = settle(&self.redis, call, self.retry_limits(None), None).await;
         call.changes().then(|| self.suspect(call));
         settled.map(|settled| settled.reply).map_err(|unsettled| unsettled.error)
     }

@@ -6,11 +6,11 @@ use std::time::Duration;
 use crate::base::clock::Instant;
 use crate::engine::WINDOW;
 use crate::engine::gate::Entry;
-use crate::engine::pace::{Busy, Met};
+use crate::engine::pace::{Busy, Obstacle};
 use crate::engine::word::AN_ANSWER;
 use crate::redis::kinds::script::Call;
 use crate::redis::link::{First, Limits, Outcome};
-use crate::redis::target::{Begun, Target, Tried};
+use crate::redis::target::{Attempt, InFlight, Target};
 use crate::redis::wait::contend;
 use crate::redis::wait::lines::{Joined, Patience, Waiter};
 use crate::redis::wait::passing::{answer_cancelled, hand_out, refuse};
@@ -31,11 +31,11 @@ pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
         Ok(call) => call,
         Err(error) => return waiter.refuse(error),
     };
-    let tries = target.tries(waiter.patience.deadline());
-    let response = tries.response(now);
+    let retry = target.retry_limits(waiter.patience.deadline());
+    let response = retry.response(now);
     // A try that ends early costs its connection and a second one, which a caller may not allow: it is for a server that hangs, not for one
     // that is far away.
-    if inside < response && (tries.give_up <= now + inside || !redis.link.is_likely_within(&call, inside)) {
+    if inside < response && (retry.give_up <= now + inside || !redis.link.is_likely_within(&call, inside)) {
         beside_others(waiter, entry, call, now);
         return None;
     }
@@ -43,13 +43,13 @@ pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
     match redis.link.run_direct(&call, limits) {
         None => beside_others(waiter, entry, call, now),
         Some(Outcome::Reply(reply)) => match target.acquired(&call, reply, waiter.watched, now) {
-            Ok(Some(Tried::Taken(taken))) if !redis.is_closed() => return waiter.answer_here(taken),
-            Ok(Some(Tried::Taken(taken))) => {
+            Ok(Some(Attempt::Taken(taken))) if !redis.is_closed() => return waiter.answer_here(taken),
+            Ok(Some(Attempt::Taken(taken))) => {
                 drop(entry);
                 hand_out(target, taken, Some((waiter, true)));
             }
-            Ok(Some(Tried::Busy(_))) if waiter.patience == Patience::Once => return waiter.answer_here(Answer::not_now()),
-            Ok(Some(Tried::Busy(busy))) => {
+            Ok(Some(Attempt::Busy(_))) if waiter.patience == Patience::Once => return waiter.answer_here(Answer::not_now()),
+            Ok(Some(Attempt::Busy(busy))) => {
                 // In this order: the end of the owner's former wait would give the place in the queue up.
                 join(waiter, busy);
                 drop(entry);
@@ -60,7 +60,7 @@ pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
                 go_on(waiter, None, now);
             }
         },
-        Some(outcome) => go_on(waiter, Some(Begun { entry, call, tried: Some((outcome, now)), copies: Vec::new() }), now),
+        Some(outcome) => go_on(waiter, Some(InFlight { entry, call, tried: Some((outcome, now)), copies: Vec::new() }), now),
     }
     None
 }
@@ -81,15 +81,15 @@ pub fn submit(waiter: Waiter) {
 fn beside_others(waiter: Waiter, entry: Entry, call: Call, since: Instant) {
     let target = &waiter.target;
     if call.confirmed && target.redis.link.confirms(&target.claim.name) {
-        return go_on(waiter, Some(Begun { entry, call, tried: None, copies: Vec::new() }), since);
+        return go_on(waiter, Some(InFlight { entry, call, tried: None, copies: Vec::new() }), since);
     }
-    let (redis, response) = (target.redis.clone(), target.tries_since(since, waiter.patience.deadline()).response(since));
+    let (redis, response) = (target.redis.clone(), target.retry_limits_since(since, waiter.patience.deadline()).response(since));
     redis.lines().begin(waiter.ticket);
-    redis.first(Box::new(Trying { entry, call, waiter, since }), response);
+    redis.first(Box::new(FirstTry { entry, call, waiter, since }), response);
 }
 
 /// A first try on its way.
-struct Trying {
+struct FirstTry {
     entry: Entry,
     call: Call,
     waiter: Waiter,
@@ -97,13 +97,13 @@ struct Trying {
     since: Instant,
 }
 
-impl First for Trying {
+impl First for FirstTry {
     fn call(&self) -> &Call {
         &self.call
     }
 
     fn told(self: Box<Self>, tried: Option<(Outcome, Instant)>) {
-        let Trying { entry, call, waiter, since } = *self;
+        let FirstTry { entry, call, waiter, since } = *self;
         match tried {
             Some((Outcome::Reply(reply), sent)) => {
                 let acquired = waiter.target.acquired(&call, reply, waiter.watched, sent).transpose();
@@ -113,7 +113,7 @@ impl First for Trying {
                     None => go_on(waiter, None, since),
                 }
             }
-            tried => go_on(waiter, tried.map(|tried| Begun { entry, call, tried: Some(tried), copies: Vec::new() }), since),
+            tried => go_on(waiter, tried.map(|tried| InFlight { entry, call, tried: Some(tried), copies: Vec::new() }), since),
         }
     }
 }
@@ -133,7 +133,7 @@ fn stand_in_line(mut waiter: Waiter) -> Option<Waiter> {
     let has_a_line = lines.is_waited_in(&key, now) && (lines.is_taken(&key, now) || !is_short(&waiter, now));
     match near {
         Some(near) if near || has_a_line => {
-            let joined = lines.join(waiter, if near { Met::Near } else { Met::Unknown }, now);
+            let joined = lines.join(waiter, if near { Obstacle::Near } else { Obstacle::Unknown }, now);
             drop(lines);
             started(&target, joined);
             None
@@ -157,10 +157,10 @@ fn join(waiter: Waiter, busy: Busy) {
     let joined = {
         let mut lines = target.redis.lines();
         let met = match target.is_near(now) {
-            true => Met::Near,
+            true => Obstacle::Near,
             // It listened all the while: no second try has more to say.
-            false if waiter.heard.is_some() && waiter.heard == target.heard() => Met::Busy(busy),
-            false => Met::WasBusy(busy),
+            false if waiter.heard.is_some() && waiter.heard == target.heard() => Obstacle::Busy(busy),
+            false => Obstacle::WasBusy(busy),
         };
         lines.join(waiter, met, now)
     };
@@ -191,34 +191,34 @@ pub fn once_more(twins: Vec<Waiter>) {
         let target = &waiter.target;
         let begun = target.redis.gates.try_enter(&target.claim).and_then(|entry| {
             let call = target.acquire_call().ok()?;
-            Some(Begun { entry, call, tried: None, copies: Vec::new() })
+            Some(InFlight { entry, call, tried: None, copies: Vec::new() })
         });
         go_on(waiter, begun, now);
     }
 }
 
 /// Goes on with an acquire on the I/O thread; `first` is a try that was made before, `since` when all of it began.
-fn go_on(waiter: Waiter, first: Option<Begun>, since: Instant) {
+fn go_on(waiter: Waiter, first: Option<InFlight>, since: Instant) {
     let target = waiter.target.clone();
     target.redis.lines().begin(waiter.ticket);
     let redis = target.redis.clone();
     redis.spawn(async move {
         // A caller that waits has another end, or none.
         let since = if waiter.patience == Patience::Once { since } else { Instant::now() };
-        let tried = target.acquire(waiter.watched, target.tries_since(since, waiter.patience.deadline()), first).await;
+        let tried = target.acquire(waiter.watched, target.retry_limits_since(since, waiter.patience.deadline()), first).await;
         end(waiter, tried);
     });
 }
 
 /// What becomes of an acquire that was tried where its caller cannot see it.
-fn end(waiter: Waiter, tried: Result<Tried>) {
+fn end(waiter: Waiter, tried: Result<Attempt>) {
     let (target, late) = (waiter.target.clone(), waiter.patience.is_over(Instant::now()));
     match tried {
-        Ok(Tried::Taken(taken)) => {
+        Ok(Attempt::Taken(taken)) => {
             let cancelled = target.redis.lines().is_cancelled(waiter.ticket);
             hand_out(target, taken, Some((waiter, cancelled)));
         }
-        Ok(Tried::Busy(busy)) if !late => join(waiter, busy),
+        Ok(Attempt::Busy(busy)) if !late => join(waiter, busy),
         Ok(_) => {
             target.leave_behind();
             waiter.answer(Ok(Answer::not_now()));

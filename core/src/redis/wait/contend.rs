@@ -10,20 +10,20 @@ use crate::base::tasks;
 use crate::engine::line::{Line, Place, Step};
 use crate::redis::Redis;
 use crate::redis::link::wakes::Listener;
-use crate::redis::target::{Target, Tried};
+use crate::redis::target::{Attempt, Target};
 use crate::redis::wait::acquire::once_more;
 use crate::redis::wait::lines::{Key, Patience, Waiter};
 use crate::redis::wait::passing::{answer_cancelled, hand_out, refuse};
 use crate::request::error::{Error, Result};
 
 /// What a step came to.
-enum Did {
+enum StepResult {
     Listened(Result<()>),
-    Tried(Target, Patience, Result<Tried>),
+    Tried(Target, Patience, Result<Attempt>),
     Left,
 }
 
-type Work = Pin<Box<dyn Future<Output = Did> + Send>>;
+type Work = Pin<Box<dyn Future<Output = StepResult> + Send>>;
 
 /// Runs on the I/O thread as long as the line of `target`'s lock exists.
 pub async fn run(target: Target) {
@@ -83,13 +83,13 @@ pub async fn run(target: Target) {
 
 fn listen(target: Target, channel: String) -> Work {
     let limit = target.retry_for.max(target.response);
-    Box::pin(async move { Did::Listened(target.redis.link.listen(&channel, limit).await) })
+    Box::pin(async move { StepResult::Listened(target.redis.link.listen(&channel, limit).await) })
 }
 
 fn leave(target: Target) -> Work {
     Box::pin(async move {
         target.leave().await;
-        Did::Left
+        StepResult::Left
     })
 }
 
@@ -111,24 +111,24 @@ fn take(
         Some(taken)
     })??;
     Some(Box::pin(async move {
-        let tried = target.acquire(watched, target.tries(patience.deadline()), None).await;
-        Did::Tried(target, patience, tried)
+        let tried = target.acquire(watched, target.retry_limits(patience.deadline()), None).await;
+        StepResult::Tried(target, patience, tried)
     }))
 }
 
 /// `since`: when the step began. `proven`: the server has confirmed the subscription.
-fn finish(redis: &Arc<Redis>, key: &Key, did: Did, since: Instant, proven: bool) {
+fn finish(redis: &Arc<Redis>, key: &Key, did: StepResult, since: Instant, proven: bool) {
     let now = Instant::now();
     let trouble = match &did {
-        Did::Listened(Err(error)) | Did::Tried(.., Err(error)) => Some(error.clone()),
-        Did::Listened(Ok(())) | Did::Tried(.., Ok(_)) | Did::Left => None,
+        StepResult::Listened(Err(error)) | StepResult::Tried(.., Err(error)) => Some(error.clone()),
+        StepResult::Listened(Ok(())) | StepResult::Tried(.., Ok(_)) | StepResult::Left => None,
     };
     redis.lines().note(key, trouble);
     match did {
-        Did::Left => drop(redis.lines().change(key, now, Line::left)),
-        Did::Listened(Ok(())) => drop(redis.lines().change(key, now, |line| line.pace.listening())),
-        Did::Listened(Err(error)) => fail(redis, key, error, since),
-        Did::Tried(target, _, Ok(Tried::Taken(taken))) => {
+        StepResult::Left => drop(redis.lines().change(key, now, Line::left)),
+        StepResult::Listened(Ok(())) => drop(redis.lines().change(key, now, |line| line.pace.listening())),
+        StepResult::Listened(Err(error)) => fail(redis, key, error, since),
+        StepResult::Tried(target, _, Ok(Attempt::Taken(taken))) => {
             let (returned, twins) = {
                 let mut lines = redis.lines();
                 lines.change(key, now, |line| {
@@ -144,7 +144,7 @@ fn finish(redis: &Arc<Redis>, key: &Key, did: Did, since: Instant, proven: bool)
             once_more(twins);
             hand_out(target, taken, returned);
         }
-        Did::Tried(target, _, Ok(Tried::Busy(busy))) => {
+        StepResult::Tried(target, _, Ok(Attempt::Busy(busy))) => {
             let cancelled = redis.lines().change(key, now, |line| {
                 line.busy(busy, proven, now);
                 line.placed = target.queues();
@@ -152,7 +152,7 @@ fn finish(redis: &Arc<Redis>, key: &Key, did: Did, since: Instant, proven: bool)
             });
             answer_cancelled(cancelled.flatten().map(|place| place.waiter));
         }
-        Did::Tried(target, _, Err(error)) if !target.is_as_patient_as_client() || is_of_one(&error) => {
+        StepResult::Tried(target, _, Err(error)) if !target.is_as_patient_as_client() || is_of_one(&error) => {
             // The others have another time for it, or do not hold it, or are to have a try of their own.
             let ended = redis.lines().fail_head(key, &error, now);
             if let Some(ended) = ended {
@@ -160,7 +160,7 @@ fn finish(redis: &Arc<Redis>, key: &Key, did: Did, since: Instant, proven: bool)
                 refuse(&target, vec![ended], leaves);
             }
         }
-        Did::Tried(_, patience, Err(error)) => {
+        StepResult::Tried(_, patience, Err(error)) => {
             let cancelled = redis.lines().change(key, now, |line| line.put_back()).flatten();
             answer_cancelled(cancelled.map(|place| place.waiter));
             // The head alone may have run out of time: then the next one tries.

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 use crate::engine::line::{Line, Place, Returned, Step};
-use crate::engine::pace::Met;
+use crate::engine::pace::Obstacle;
 use crate::redis::kinds::{self, Queue};
 use crate::redis::target::Target;
 use crate::request::error::{Error, Result};
@@ -140,7 +140,7 @@ impl Lines {
         self.lines.get(key).is_some_and(|open| open.line.pace.is_taken(now, now))
     }
 
-    pub fn join(&mut self, waiter: Waiter, met: Met, now: Instant) -> Joined {
+    pub fn join(&mut self, waiter: Waiter, met: Obstacle, now: Instant) -> Joined {
         if self.closed || self.is_cancelled(waiter.ticket) {
             return Joined::Cancelled(Box::new(waiter));
         }
@@ -149,7 +149,7 @@ impl Lines {
         let mut fresh = None;
         let open = self.lines.entry(key.clone()).or_insert_with(|| {
             fresh = Some(key);
-            let mut line = Line::new(matches!(met, Met::Near), now);
+            let mut line = Line::new(matches!(met, Obstacle::Near), now);
             line.pace.set_delays(waiter.target.delays(), waiter.target.wake().channel.is_some());
             OpenLine { line, nudge: Arc::default(), target: waiter.target.clone(), armed: now, trouble: None }
         });

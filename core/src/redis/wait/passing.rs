@@ -6,7 +6,7 @@ use crate::base::clock::Instant;
 use crate::base::tasks;
 use crate::engine::gate::Entry;
 use crate::redis::link::{Reply, Sent};
-use crate::redis::target::{Begun, Target, Tried};
+use crate::redis::target::{Attempt, InFlight, Target};
 use crate::redis::wait::acquire::once_more;
 use crate::redis::wait::lines::{Ended, Patience, Waiter};
 use crate::request::Answer;
@@ -65,14 +65,18 @@ impl Pass {
         let tried = match to.acquire_call() {
             Ok(mut call) => {
                 call.grants = false;
-                to.acquire(self.watched, to.tries(self.patience.deadline()), Some(Begun { entry, call, tried: None, copies: vec![passed] }))
-                    .await
+                to.acquire(
+                    self.watched,
+                    to.retry_limits(self.patience.deadline()),
+                    Some(InFlight { entry, call, tried: None, copies: vec![passed] }),
+                )
+                .await
             }
             Err(error) => Err(error),
         };
         match tried {
-            Ok(Tried::Taken(taken)) => has_it(&to, taken),
-            Ok(Tried::Busy(_)) => return_to_line(&to),
+            Ok(Attempt::Taken(taken)) => has_it(&to, taken),
+            Ok(Attempt::Busy(_)) => return_to_line(&to),
             Err(error) => {
                 let returned = to.redis.lines().returned(&to.key(), Instant::now());
                 if let Some((waiter, cancelled)) = returned {

@@ -11,8 +11,8 @@ use crate::engine::holds::{Lapsed, Leaving};
 use crate::redis::kinds::Inputs;
 use crate::redis::kinds::script::Call;
 use crate::redis::link::{Reply, Sent};
-use crate::redis::settle::{Settled, Tries, Unsettled, after, settle};
-use crate::redis::target::{Target, Tryout};
+use crate::redis::settle::{RetryLimits, Settled, Unsettled, after, settle};
+use crate::redis::target::{Sending, Target};
 use crate::redis::wait::passing::Pass;
 use crate::request::error::{Error, Result};
 use crate::request::{Answer, Op};
@@ -28,7 +28,7 @@ pub struct Releasing {
 }
 
 /// One that the caller's thread has made ready, and what came of it there. Big, and hardly ever there.
-pub type First = Box<(Releasing, Option<Tryout>)>;
+pub type First = Box<(Releasing, Option<Sending>)>;
 
 impl Target {
     pub fn not_held(&self) -> Error {
@@ -98,13 +98,13 @@ impl Target {
 
     /// `first`: what has been made of it since `since`.
     pub async fn release(&self, number: u64, first: Option<First>, since: Instant) -> Result<Answer> {
-        match self.release_by(self.tries_since(since, None), number, first).await {
+        match self.release_by(self.retry_limits_since(since, None), number, first).await {
             Err(None) => {
                 // An earlier call is still in the way, but the caller has let go: it is released when it can be.
                 let target = self.clone();
                 let give_up = Instant::now() + self.lease.max(self.redis.config.watchdog);
-                let tries = Tries { give_up, ..self.tries(None) };
-                self.redis.io.spawn_present(async move { drop(target.release_by(tries, number, None).await) });
+                let retry = RetryLimits { give_up, ..self.retry_limits(None) };
+                self.redis.io.spawn_present(async move { drop(target.release_by(retry, number, None).await) });
                 Err(self.in_the_way())
             }
             Err(Some(error)) => Err(error),
@@ -113,12 +113,12 @@ impl Target {
     }
 
     /// `Err(None)`: an earlier call of the owner is not over.
-    async fn release_by(&self, tries: Tries, number: u64, first: Option<First>) -> std::result::Result<Answer, Option<Error>> {
+    async fn release_by(&self, retry: RetryLimits, number: u64, first: Option<First>) -> std::result::Result<Answer, Option<Error>> {
         let (releasing, sent) = match first {
             Some(first) => *first,
-            None => (self.releasing(number, self.enter(tries).await.map_err(|_| None)?)?, None),
+            None => (self.releasing(number, self.enter(retry).await.map_err(|_| None)?)?, None),
         };
-        match settle(&self.redis, &releasing.call, tries, sent).await {
+        match settle(&self.redis, &releasing.call, retry, sent).await {
             Ok(Settled { reply, sent, repeated }) => Ok(self.released(releasing, reply, sent, repeated)?),
             Err(Unsettled { error, copies, .. }) => {
                 let Releasing { leaving, entry, pass, .. } = releasing;
@@ -140,10 +140,10 @@ impl Target {
 
     /// Frees everything this owner has, at the end of the client.
     pub async fn free(&self) -> Result<()> {
-        let tries = self.tries(None);
-        let _entry = self.enter(tries).await?;
+        let retry = self.retry_limits(None);
+        let _entry = self.enter(retry).await?;
         let call = self.call(Op::Release, &Inputs { lease_ms: 0, ..self.inputs() })?;
-        settle(&self.redis, &call, tries, None).await.map_err(|unsettled| unsettled.error)?;
+        settle(&self.redis, &call, retry, None).await.map_err(|unsettled| unsettled.error)?;
         self.redis.holds(|holds| holds.freed(&self.claim));
         Ok(())
     }
@@ -155,7 +155,7 @@ impl Target {
             let _entry = entry;
             let give_up = Instant::now() + target.lease.max(target.redis.config.watchdog) + WINDOW;
             if let Ok(call) = target.call(Op::Release, &Inputs { leave, lease_ms: 0, ..target.inputs() }) {
-                let _ = after(&target.redis, &call, Tries { give_up, ..target.tries(None) }, None, copies).await;
+                let _ = after(&target.redis, &call, RetryLimits { give_up, ..target.retry_limits(None) }, None, copies).await;
             }
         })
     }

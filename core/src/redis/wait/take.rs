@@ -5,15 +5,15 @@ use tokio::time::timeout;
 use crate::engine::gate::Entry;
 use crate::redis::kinds::script::Call;
 use crate::redis::link::Sent;
-use crate::redis::settle::{Settled, Tries, Unsettled, after};
-use crate::redis::target::{Target, Tried, Tryout};
+use crate::redis::settle::{RetryLimits, Settled, Unsettled, after};
+use crate::redis::target::{Attempt, Sending, Target};
 use crate::request::error::{Error, Result};
 
 /// An acquire that has begun already.
-pub struct Begun {
+pub struct InFlight {
     pub entry: Entry,
     pub call: Call,
-    pub tried: Option<Tryout>,
+    pub tried: Option<Sending>,
     /// By these it may have been carried out.
     pub copies: Vec<Sent>,
 }
@@ -21,16 +21,16 @@ pub struct Begun {
 impl Target {
     /// One acquire, settled: taken, busy, given back because it was not confirmed, or given back in the background when its outcome stays
     /// unknown.
-    pub async fn acquire(&self, watched: bool, tries: Tries, mut begun: Option<Begun>) -> Result<Tried> {
+    pub async fn acquire(&self, watched: bool, retry: RetryLimits, mut begun: Option<InFlight>) -> Result<Attempt> {
         loop {
-            let Begun { entry, call, tried, copies } = match begun.take() {
+            let InFlight { entry, call, tried, copies } = match begun.take() {
                 Some(begun) => begun,
                 None => {
-                    let entry = self.enter(tries).await?;
-                    Begun { entry, call: self.acquire_call()?, tried: None, copies: Vec::new() }
+                    let entry = self.enter(retry).await?;
+                    InFlight { entry, call: self.acquire_call()?, tried: None, copies: Vec::new() }
                 }
             };
-            match after(&self.redis, &call, tries, tried, copies).await {
+            match after(&self.redis, &call, retry, tried, copies).await {
                 Ok(Settled { reply, sent, .. }) => {
                     if let Some(tried) = self.acquired(&call, reply, watched, sent)? {
                         return Ok(tried);
@@ -45,7 +45,7 @@ impl Target {
                         false => self.undo(entry, &call, copies),
                     };
                     if let Some(rest) = held_back {
-                        return Ok(Tried::busy(Some(rest)));
+                        return Ok(Attempt::busy(Some(rest)));
                     }
                     // The server answers: whoever tries next is to find it free.
                     if !error.is_transient() {

@@ -68,12 +68,12 @@ impl Target {
 
     /// Gives up the place in the server's queue, unless another wait of the owner has come to stand there.
     pub async fn leave(&self) {
-        let (Some(call), tries) = (self.row.1.leave(&self.inputs()), self.tries(None)) else { return };
-        if let Ok(_entry) = self.enter(tries).await
+        let (Some(call), retry) = (self.row.1.leave(&self.inputs()), self.retry_limits(None)) else { return };
+        if let Ok(_entry) = self.enter(retry).await
             && !self.redis.lines().keeps_place(&self.key())
         {
             // An owner that cannot leave shows no sign of life any more, and is passed over for that.
-            let _ = settle(&self.redis, &call, tries, None).await;
+            let _ = settle(&self.redis, &call, retry, None).await;
         }
     }
 
