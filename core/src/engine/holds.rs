@@ -137,10 +137,10 @@ impl Holds {
             *owned = Owned { shared: owned.shared.take(), holds, due: owned.due, tokens: owned.tokens.take(), ..fresh() };
         }
         owned.deadline = owned.deadline.max(until);
-        if lease.is_none() && !owned.is_watched() {
+        if lease.is_none() && !owned.is_renewed() {
             owned.renew_at = renew_at;
         }
-        owned.holds.push(Hold { number, watched: lease.is_none(), token: 0, lost: None, abandoned: false, unasked: false });
+        owned.holds.push(Hold { number, is_renewed: lease.is_none(), token: 0, lost: None, abandoned: false, unasked: false });
         self.numbers.insert(number, key);
         self.tell("taken", &self.owned[key], number, Some(sent), 0);
         self.plan(key, now);
@@ -166,8 +166,8 @@ impl Holds {
             return Err(lapsed);
         }
         let others = || owned.holds.iter().filter(|hold| hold.number != number);
-        let watched = others().any(|hold| hold.watched && hold.lost.is_none());
-        let lease = if watched { self.watchdog } else { Duration::ZERO };
+        let renewed = others().any(|hold| hold.is_renewed && hold.lost.is_none());
+        let lease = if renewed { self.watchdog } else { Duration::ZERO };
         let leave = others().filter(|hold| hold.lost.is_none() || hold.abandoned).count() as u32;
         self.tell("leaving", owned, number, None, 0);
         Ok(Some(Leaving { number, leave, lease, since: owned.acquired }))
@@ -247,7 +247,7 @@ impl Holds {
         let Some(key) = self.claims.get(claim).copied() else { return false };
         let owned = &mut self.owned[key];
         owned.asks_for(lease);
-        owned.live() == 1 && !owned.is_watched()
+        owned.live() == 1 && !owned.is_renewed()
     }
 
     /// The key may end sooner: after `lease` from now on.
@@ -382,7 +382,7 @@ impl Holds {
         if owned.deadline > now || owned.live() == 0 {
             return;
         }
-        let reason = match owned.is_watched() {
+        let reason = match owned.is_renewed() {
             false => LostReason::Expired,
             true if owned.unanswered > 0 => LostReason::Partitioned,
             true => LostReason::Paused,

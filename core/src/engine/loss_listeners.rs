@@ -8,7 +8,7 @@ use crate::request::Done;
 use crate::request::error::{Error, Loss};
 
 #[derive(Default)]
-pub struct Watchers {
+pub struct LossListeners {
     state: Mutex<State>,
 }
 
@@ -19,7 +19,7 @@ struct State {
     ended: bool,
 }
 
-impl Watchers {
+impl LossListeners {
     /// Gives `done` back once the client has ended.
     pub fn add(&self, hold: u64, ticket: u64, done: Done) -> Result<(), Done> {
         let mut state = self.state();
@@ -42,11 +42,11 @@ impl Watchers {
     /// Somebody does not want to know any more.
     pub fn cancel(&self, ticket: u64) {
         let mut cancelled = None;
-        self.state().by_hold.retain(|_, watchers| {
-            if let Some(at) = watchers.iter().position(|(other, _)| *other == ticket) {
-                cancelled = Some(watchers.remove(at));
+        self.state().by_hold.retain(|_, loss_listeners| {
+            if let Some(at) = loss_listeners.iter().position(|(other, _)| *other == ticket) {
+                cancelled = Some(loss_listeners.remove(at));
             }
-            !watchers.is_empty()
+            !loss_listeners.is_empty()
         });
         if let Some((_, done)) = cancelled {
             done(Err(Error::Cancelled));

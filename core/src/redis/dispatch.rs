@@ -35,7 +35,7 @@ impl Engine for Arc<Redis> {
     }
 
     fn cancel(&self, ticket: u64) {
-        self.watchers.cancel(ticket);
+        self.loss_listeners.cancel(ticket);
         key_events::cancel(self, ticket);
         let waiting = self.lines().cancel(ticket, Instant::now());
         drop(waiting);

@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::engine::WINDOW;
 use crate::engine::gate::Gates;
 use crate::engine::holds::Holds;
-use crate::engine::loss_listeners::Watchers;
+use crate::engine::loss_listeners::LossListeners;
 use crate::redis::inbox::Inbox;
 use crate::redis::link::wakes::Wakes;
 use crate::redis::link::{First, Firsts, Limits, Link, TOGETHER, UNDER_WAY};
@@ -44,7 +44,7 @@ pub struct Redis {
     pub link: Link,
     pub wakes: Arc<Wakes>,
     pub gates: Arc<Gates>,
-    pub watchers: Watchers,
+    pub loss_listeners: LossListeners,
     pub io: Arc<IoThread>,
     holds: Mutex<Holds>,
     lines: Mutex<Lines>,
@@ -71,7 +71,7 @@ impl Redis {
             link: Link::new(config, wakes.clone())?,
             wakes,
             gates: Arc::default(),
-            watchers: Watchers::default(),
+            loss_listeners: LossListeners::default(),
             io,
             holds: Mutex::new(Holds::new(uuid.clone(), config.watchdog).without(&config.prefix)),
             uuid,
@@ -102,20 +102,20 @@ impl Redis {
                 let (redis, key) = (self.clone(), lines::key(&ended.claim));
                 self.io.spawn(async move { redis.lines().change(&key, Instant::now(), |line| line.pace.hurry(Instant::now())) });
             }
-            self.watchers.tell(ended.number, ended.loss);
+            self.loss_listeners.tell(ended.number, ended.loss);
         }
         result
     }
 
     /// Completes `done` when a hold has ended.
     pub fn watch(self: &Arc<Self>, hold: u64, ticket: u64, done: Done) {
-        if let Err(done) = self.watchers.add(hold, ticket, done) {
+        if let Err(done) = self.loss_listeners.add(hold, ticket, done) {
             return done(Err(self.closed_error()));
         }
         match self.holds(|holds| holds.look(hold, Instant::now())) {
             Look::Held { .. } => {}
-            Look::Lost(loss) => self.watchers.tell(hold, Some(loss)),
-            Look::Gone => self.watchers.tell(hold, None),
+            Look::Lost(loss) => self.loss_listeners.tell(hold, Some(loss)),
+            Look::Gone => self.loss_listeners.tell(hold, None),
         }
     }
 
@@ -165,7 +165,7 @@ impl Redis {
 
     /// Tells all that still listen for something that the client is closed.
     fn dismiss(&self) {
-        self.watchers.end(|| self.closed_error());
+        self.loss_listeners.end(|| self.closed_error());
         self.wakes.events.close(|| self.closed_error());
     }
 

@@ -159,7 +159,7 @@ impl Target {
     }
 
     /// What the reply to an acquire sent at `sent` means; `None`: the outer holds are lost, try for a first one.
-    pub fn acquired(&self, call: &Call, reply: Reply, watched: bool, sent: Instant) -> Result<Option<Attempt>> {
+    pub fn acquired(&self, call: &Call, reply: Reply, renewed: bool, sent: Instant) -> Result<Option<Attempt>> {
         Ok(match reply.code {
             // An answer that comes after its lease is of no use to anybody: the server forgets the hold as well.
             1 if !self.row.0.held => {
@@ -167,7 +167,7 @@ impl Target {
                 let named = self.row.1.named(&self.owner);
                 Some(Attempt::Taken(if named.is_empty() { told } else { Answer { number: self.number, items: named, ..told } }))
             }
-            1 => Some(self.taken(reply, watched, sent).map_or_else(|| Attempt::busy(Some(Duration::ZERO)), Attempt::Taken)),
+            1 => Some(self.taken(reply, renewed, sent).map_or_else(|| Attempt::busy(Some(Duration::ZERO)), Attempt::Taken)),
             0 => {
                 let number = |at: usize| reply.numbers.get(at).and_then(|number| u64::try_from(*number).ok());
                 if self.wait.is_none() && number(1) == Some(0) {
@@ -185,8 +185,8 @@ impl Target {
     }
 
     /// Notes a hold that a call sent at `sent` has given by `reply`; `None`: its lease is over already.
-    pub fn taken(&self, reply: Reply, watched: bool, sent: Instant) -> Option<Answer> {
-        let (lease, epoch, now) = ((!watched).then_some(self.lease), self.redis.link.epoch(), Instant::now());
+    pub fn taken(&self, reply: Reply, renewed: bool, sent: Instant) -> Option<Answer> {
+        let (lease, epoch, now) = ((!renewed).then_some(self.lease), self.redis.link.epoch(), Instant::now());
         if self.lease > SHORT && believed(self.lease) <= now - sent {
             return None;
         }

@@ -66,7 +66,7 @@ impl Holds {
             self.expire(key, now);
             let owned = &mut self.owned[key];
             if owned.live() > 0 {
-                let renew = owned.is_watched() && owned.renew_at <= now;
+                let renew = owned.is_renewed() && owned.renew_at <= now;
                 if renew || owned.check_at.is_some_and(|at| at <= now) {
                     (owned.renew_at, owned.check_at) = (owned.renew_at.max(again), Some(again));
                     let lease = if renew { owned.deadline.saturating_duration_since(now).max(self.watchdog) } else { Duration::ZERO };
@@ -163,7 +163,7 @@ impl Holds {
             _ if owned.holds.is_empty() => owned.tokens.as_ref().and_then(|tokens| tokens.until).filter(|until| *until > now),
             0 => Some(now + REMEMBER),
             _ => {
-                let renew_at = owned.is_watched().then_some(owned.renew_at);
+                let renew_at = owned.is_renewed().then_some(owned.renew_at);
                 Some([renew_at, owned.check_at].into_iter().flatten().fold(owned.deadline, Instant::min))
             }
         };

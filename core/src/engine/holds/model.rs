@@ -19,7 +19,7 @@ const LEASE: Duration = Duration::from_millis(700);
 struct Noted {
     number: u64,
     owner: usize,
-    watched: bool,
+    is_renewed: bool,
 }
 
 fn claim(owner: usize) -> Claim {
@@ -78,7 +78,7 @@ fn play(history: &[(u8, u8)]) {
                 }
                 let _ = holds.count(&claim(owner), now);
                 let number = holds.taken(&claim(owner), || None, lease, 0, trip.sent, now);
-                noted.push(Noted { number, owner, watched: lease.is_none() });
+                noted.push(Noted { number, owner, is_renewed: lease.is_none() });
                 begun += 1;
             }
             2 | 3 => {
@@ -91,8 +91,8 @@ fn play(history: &[(u8, u8)]) {
                     (Ok(Some(leaving)), Some(at)) => {
                         assert_eq!((leaving.number, leaving.leave as usize), (noted[at].number, count - 1));
                         noted.remove(at);
-                        let is_watched = noted.iter().any(|hold| hold.owner == owner && hold.watched);
-                        assert_eq!(leaving.lease > Duration::ZERO, is_watched);
+                        let is_renewed = noted.iter().any(|hold| hold.owner == owner && hold.is_renewed);
+                        assert_eq!(leaving.lease > Duration::ZERO, is_renewed);
                         now = trip.answered;
                         holds.forget(&claim(owner), leaving.number, now);
                         if leaving.leave > 0 {
@@ -142,7 +142,7 @@ fn play(history: &[(u8, u8)]) {
                 continue;
             }
             if ask.lease > Duration::ZERO {
-                assert!(noted.iter().any(|hold| hold.owner == owner && hold.watched), "renewed what nobody watches");
+                assert!(noted.iter().any(|hold| hold.owner == owner && hold.is_renewed), "renewed what nobody watches");
                 // The server gives what it was asked for, which may be more than the watchdog's time.
                 own.until = own.until.max(trip.done + ask.lease);
                 own.believed = own.believed.max(trip.sent + believed(WATCHDOG));

@@ -54,7 +54,7 @@ pub struct Tokens {
 
 pub struct Hold {
     pub number: u64,
-    pub watched: bool,
+    pub is_renewed: bool,
     /// 0: it has none.
     pub token: i64,
     pub lost: Option<Box<Lost>>,
@@ -94,9 +94,9 @@ pub struct Leaving {
 
 impl Holds {
     /// A hold is not to be renewed any more.
-    pub fn unwatch(&mut self, claim: &Claim, number: u64, now: Instant) {
+    pub fn stop_renewing(&mut self, claim: &Claim, number: u64, now: Instant) {
         let Some(key) = self.claims.get(claim).copied() else { return };
-        self.owned[key].holds.iter_mut().filter(|hold| hold.number == number).for_each(|hold| hold.watched = false);
+        self.owned[key].holds.iter_mut().filter(|hold| hold.number == number).for_each(|hold| hold.is_renewed = false);
         self.tell("kept", &self.owned[key], number, None, 0);
         self.plan(key, now);
     }
@@ -113,11 +113,11 @@ impl Holds {
         let mut is_renewed = false;
         for hold in owned.holds.iter_mut().filter(|hold| hold.number == number) {
             hold.unasked = true;
-            is_renewed = hold.watched && hold.lost.is_none();
+            is_renewed = hold.is_renewed && hold.lost.is_none();
         }
         if is_renewed {
             let claim = owned.claim.clone();
-            self.unwatch(&claim, number, now);
+            self.stop_renewing(&claim, number, now);
         }
         is_renewed
     }
@@ -204,8 +204,8 @@ impl Owned {
         }
     }
 
-    pub fn is_watched(&self) -> bool {
-        self.holds.iter().any(|hold| hold.watched && hold.lost.is_none())
+    pub fn is_renewed(&self) -> bool {
+        self.holds.iter().any(|hold| hold.is_renewed && hold.lost.is_none())
     }
 }
 

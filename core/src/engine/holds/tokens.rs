@@ -80,9 +80,9 @@ fn a_token_of_a_hold_with_an_extreme_lease_is_known_until_that_is_over_and_no_lo
     let year = 365 * 24 * 3600 * SECOND;
     for lease in [Duration::ZERO, Duration::from_millis(1), year, LEASE_MAX, 500 * year, Duration::from_nanos(u64::MAX), Duration::MAX] {
         for start in [Instant::FIRST, Instant::now(), Instant::NEVER - year, Instant::NEVER - SECOND] {
-            for is_watched in [false, true] {
+            for is_renewed in [false, true] {
                 let mut holds = Holds::new("u".into(), WATCHDOG);
-                let asked = (!is_watched).then_some(lease);
+                let asked = (!is_renewed).then_some(lease);
                 let outer = holds.taken(&claim(), || None, asked, 0, start, start);
                 let inner = holds.taken(&claim(), || None, Some(lease), 0, start, start);
                 holds.fence(outer, 3, lease);
@@ -93,7 +93,7 @@ fn a_token_of_a_hold_with_an_extreme_lease_is_known_until_that_is_over_and_no_lo
                 pass_to(&mut holds, start);
                 [inner, outer].into_iter().for_each(|hold| holds.forget(&claim(), hold, start));
                 let what = format!("a lease of {lease:?} from {start:?} on");
-                let longest = lease.max(WATCHDOG * u32::from(is_watched));
+                let longest = lease.max(WATCHDOG * u32::from(is_renewed));
                 let over = start + longest + longest / 100 + WINDOW;
                 // A hold that has no lease at all has ended, and its token with it.
                 pass_to(&mut holds, start + lease);

@@ -42,7 +42,7 @@ pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
     let limits = Limits { response: response.min(inside), window: WINDOW };
     match redis.link.run_direct(&call, limits) {
         None => beside_others(waiter, entry, call, now),
-        Some(Outcome::Reply(reply)) => match target.acquired(&call, reply, waiter.watched, now) {
+        Some(Outcome::Reply(reply)) => match target.acquired(&call, reply, waiter.renewed, now) {
             Ok(Some(Attempt::Taken(taken))) if !redis.is_closed() => return waiter.answer_here(taken),
             Ok(Some(Attempt::Taken(taken))) => {
                 drop(entry);
@@ -106,7 +106,7 @@ impl First for FirstTry {
         let FirstTry { entry, call, waiter, since } = *self;
         match tried {
             Some((Outcome::Reply(reply), sent)) => {
-                let acquired = waiter.target.acquired(&call, reply, waiter.watched, sent).transpose();
+                let acquired = waiter.target.acquired(&call, reply, waiter.renewed, sent).transpose();
                 drop(entry);
                 match acquired {
                     Some(tried) => end(waiter, tried),
@@ -205,7 +205,7 @@ fn go_on(waiter: Waiter, first: Option<InFlight>, since: Instant) {
     redis.spawn(async move {
         // A caller that waits has another end, or none.
         let since = if waiter.patience == Patience::Once { since } else { Instant::now() };
-        let tried = target.acquire(waiter.watched, target.retry_limits_since(since, waiter.patience.deadline()), first).await;
+        let tried = target.acquire(waiter.renewed, target.retry_limits_since(since, waiter.patience.deadline()), first).await;
         end(waiter, tried);
     });
 }
@@ -238,7 +238,7 @@ impl Waiter {
             Some(wait) => Patience::Until(Instant::now() + wait),
             None => Patience::Forever,
         };
-        Waiter { ticket, target, watched: request.lease.is_none(), patience, heard: None, number: 0, done: Some(done) }
+        Waiter { ticket, target, renewed: request.lease.is_none(), patience, heard: None, number: 0, done: Some(done) }
     }
 
     /// The caller's thread takes the answer with it: nobody else is told.

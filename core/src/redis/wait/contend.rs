@@ -102,16 +102,16 @@ fn take(
 ) -> Option<Work> {
     let confirms = redis.link.confirms(&key.1);
     let mut lines = redis.lines();
-    let (target, watched, patience) = lines.change(key, now, |line| {
+    let (target, renewed, patience) = lines.change(key, now, |line| {
         let waiter = &choose(line, now)?.waiter;
-        let taken = (waiter.target.clone(), waiter.watched, waiter.patience);
+        let taken = (waiter.target.clone(), waiter.renewed, waiter.patience);
         if confirms {
             line.outlasts();
         }
         Some(taken)
     })??;
     Some(Box::pin(async move {
-        let tried = target.acquire(watched, target.retry_limits(patience.deadline()), None).await;
+        let tried = target.acquire(renewed, target.retry_limits(patience.deadline()), None).await;
         StepResult::Tried(target, patience, tried)
     }))
 }

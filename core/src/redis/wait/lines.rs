@@ -50,7 +50,7 @@ enum Stage {
 pub struct Waiter {
     pub ticket: u64,
     pub target: Target,
-    pub watched: bool,
+    pub renewed: bool,
     pub patience: Patience,
     /// How many messages its line had heard before its first try, if that listened.
     pub heard: Option<u64>,

@@ -14,7 +14,7 @@ use crate::request::error::Error;
 
 pub struct Pass {
     pub to: Target,
-    watched: bool,
+    renewed: bool,
     patience: Patience,
     /// None: the heir has been dealt with.
     entry: Option<Entry>,
@@ -25,8 +25,8 @@ impl Pass {
     pub fn find(from: &Target, since: Instant) -> Option<Pass> {
         let (redis, key, now) = (&from.redis, from.key(), Instant::now());
         let mut lines = redis.lines();
-        let heir = |waiter: &Waiter| (waiter.target.clone(), waiter.watched, waiter.patience);
-        let (to, watched, patience) = lines.change(&key, now, |line| line.pass(since, now).map(|place| heir(&place.waiter)))??;
+        let heir = |waiter: &Waiter| (waiter.target.clone(), waiter.renewed, waiter.patience);
+        let (to, renewed, patience) = lines.change(&key, now, |line| line.pass(since, now).map(|place| heir(&place.waiter)))??;
         // One changing call for each owner: with one in flight for the heir, there is no passing.
         let Some(entry) = redis.gates.try_enter(&to.claim) else {
             let cancelled = lines.change(&key, now, |line| line.put_back()).flatten();
@@ -34,7 +34,7 @@ impl Pass {
             answer_cancelled(cancelled.map(|place| place.waiter));
             return None;
         };
-        Some(Pass { to, watched, patience, entry: Some(entry) })
+        Some(Pass { to, renewed, patience, entry: Some(entry) })
     }
 
     /// The server has passed it on, by a call sent at `sent` and answered by `reply`.
@@ -49,7 +49,7 @@ impl Pass {
             redis.spawn(async move { self.confirm().await });
             return;
         }
-        let taken = self.to.taken(reply, self.watched, sent);
+        let taken = self.to.taken(reply, self.renewed, sent);
         drop(self.entry.take());
         match taken {
             Some(taken) => has_it(&self.to, taken),
@@ -66,7 +66,7 @@ impl Pass {
             Ok(mut call) => {
                 call.grants = false;
                 to.acquire(
-                    self.watched,
+                    self.renewed,
                     to.retry_limits(self.patience.deadline()),
                     Some(InFlight { entry, call, tried: None, copies: vec![passed] }),
                 )

@@ -125,7 +125,7 @@ impl Target {
                 // The caller has let go, so nothing may renew it any more; the key is freed as soon as the server can be reached, or by the
                 // caller once the server refuses that no more, or it ends.
                 if matches!(error, Error::Refused { .. }) {
-                    self.redis.holds(|holds| holds.unwatch(&self.claim, leaving.number, Instant::now()));
+                    self.redis.holds(|holds| holds.stop_renewing(&self.claim, leaving.number, Instant::now()));
                 } else {
                     self.redis.holds(|holds| holds.forget(&self.claim, leaving.number, Instant::now()));
                     self.give_back(entry, leaving.leave, copies.clone());

@@ -21,7 +21,7 @@ pub struct InFlight {
 impl Target {
     /// One acquire, settled: taken, busy, given back because it was not confirmed, or given back in the background when its outcome stays
     /// unknown.
-    pub async fn acquire(&self, watched: bool, retry: RetryLimits, mut begun: Option<InFlight>) -> Result<Attempt> {
+    pub async fn acquire(&self, renewed: bool, retry: RetryLimits, mut begun: Option<InFlight>) -> Result<Attempt> {
         loop {
             let InFlight { entry, call, tried, copies } = match begun.take() {
                 Some(begun) => begun,
@@ -32,7 +32,7 @@ impl Target {
             };
             match after(&self.redis, &call, retry, tried, copies).await {
                 Ok(Settled { reply, sent, .. }) => {
-                    if let Some(tried) = self.acquired(&call, reply, watched, sent)? {
+                    if let Some(tried) = self.acquired(&call, reply, renewed, sent)? {
                         return Ok(tried);
                     }
                 }
