@@ -105,14 +105,14 @@ impl Holds {
         self.names.get(&claim.name).is_some_and(|keys| keys.iter().any(|key| has(&self.owned[*key])))
     }
 
-    /// The server said yes to a call sent at `sent`, in its `epoch`th life. `shared`: the key that says whether the hold lasts, where that is
+    /// The server said yes to a call sent at `sent`, in its `incarnation`th life. `shared`: the key that says whether the hold lasts, where that is
     /// another than its name. Gives the new hold's number.
     pub fn taken(
         &mut self,
         claim: &Claim,
         shared: impl FnOnce() -> Option<String>,
         lease: Option<Duration>,
-        epoch: u64,
+        incarnation: u64,
         sent: Instant,
         now: Instant,
     ) -> u64 {
@@ -120,7 +120,7 @@ impl Holds {
         self.next += 1;
         let until = sent + believed(lease.unwrap_or(self.watchdog));
         let check_at = Some(self.stepped(now + LASTING + STEP, STEP));
-        let fresh = || Owned { check_at, ..Owned::new(claim.clone(), number, until, epoch, now) };
+        let fresh = || Owned { check_at, ..Owned::new(claim.clone(), number, until, incarnation, now) };
         let key = match self.claims.get(claim) {
             Some(key) => *key,
             None => {
@@ -291,10 +291,10 @@ impl Holds {
     }
 
     /// The server found no field of this owner; `taken`: somebody else has one.
-    pub fn missing(&mut self, claim: &Claim, taken: bool, epoch: u64, now: Instant) {
+    pub fn missing(&mut self, claim: &Claim, taken: bool, incarnation: u64, now: Instant) {
         let reason = match self.of(claim) {
             _ if taken => LostReason::TakenOver,
-            Some(owned) if owned.epoch != epoch => LostReason::ServerLostData,
+            Some(owned) if owned.incarnation != incarnation => LostReason::ServerLostData,
             _ => LostReason::Deleted,
         };
         self.lost(claim, reason, now);

@@ -68,7 +68,7 @@ pub async fn after(
     mut copies: Vec<Sent>,
 ) -> Result<Settled, Unsettled> {
     let (mut repeated, mut window, mut pause) = (false, WINDOW, PAUSE);
-    let (mut error, give_up, mut epoch) = (None, retry.give_up, redis.link.epoch());
+    let (mut error, give_up, mut incarnation) = (None, retry.give_up, redis.link.incarnation());
     loop {
         let now = Instant::now();
         let response = retry.response(now);
@@ -76,10 +76,10 @@ pub async fn after(
             Some(first) => first,
             None => (redis.link.run(call, Limits { response, window }, &copies).await, now),
         };
-        let newest = redis.link.epoch();
-        if newest != epoch {
+        let newest = redis.link.incarnation();
+        if newest != incarnation {
             // Who has just begun may not answer for anything yet, but will soon.
-            (epoch, pause) = (newest, PAUSE);
+            (incarnation, pause) = (newest, PAUSE);
         }
         let mut until = Instant::now() + pause;
         let failure = match outcome {
@@ -131,7 +131,7 @@ pub async fn after(
         pause = (pause * 2).min(LONGEST_PAUSE);
         match failure.is_some() {
             // Apart: the future of a call that is answered stays small.
-            true => Box::pin(until_restarted(redis, epoch, until.min(give_up))).await,
+            true => Box::pin(until_restarted(redis, incarnation, until.min(give_up))).await,
             false => sleep_until(until.min(give_up).into()).await,
         }
         error = failure.or(error);
@@ -143,9 +143,9 @@ pub async fn after(
 }
 
 /// A server that comes back, or takes another's place, is asked at once.
-async fn until_restarted(redis: &Redis, epoch: u64, until: Instant) {
+async fn until_restarted(redis: &Redis, incarnation: u64, until: Instant) {
     tokio::select! {
         () = sleep_until(until.into()) => {}
-        () = redis.link.restarted(epoch) => {}
+        () = redis.link.restarted(incarnation) => {}
     }
 }

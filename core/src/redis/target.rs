@@ -186,13 +186,13 @@ impl Target {
 
     /// Notes a hold that a call sent at `sent` has given by `reply`; `None`: its lease is over already.
     pub fn taken(&self, reply: Reply, renewed: bool, sent: Instant) -> Option<Answer> {
-        let (lease, epoch, now) = ((!renewed).then_some(self.lease), self.redis.link.epoch(), Instant::now());
+        let (lease, incarnation, now) = ((!renewed).then_some(self.lease), self.redis.link.incarnation(), Instant::now());
         if self.lease > SHORT && believed(self.lease) <= now - sent {
             return None;
         }
         let token = if self.row.0.fenced { reply.numbers.first() } else { None };
         let number = self.redis.holds(|holds| {
-            let number = holds.taken(&self.claim, || self.row.1.shared_key(&self.claim.name), lease, epoch, sent, now);
+            let number = holds.taken(&self.claim, || self.row.1.shared_key(&self.claim.name), lease, incarnation, sent, now);
             token.inspect(|token| holds.fence(number, **token, self.lease));
             number
         });
@@ -228,8 +228,8 @@ impl Target {
     }
 
     pub fn missing(&self, reply: &Reply) {
-        let (taken, epoch) = (reply.numbers.first() == Some(&1), self.redis.link.epoch());
-        self.redis.holds(|holds| holds.missing(&self.claim, taken, epoch, Instant::now()));
+        let (taken, incarnation) = (reply.numbers.first() == Some(&1), self.redis.link.incarnation());
+        self.redis.holds(|holds| holds.missing(&self.claim, taken, incarnation, Instant::now()));
     }
 
     pub async fn force_release(&self) -> Result<Answer> {

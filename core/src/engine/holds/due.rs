@@ -100,13 +100,13 @@ impl Holds {
 
     /// The server has answered a call about many, sent at `sent`: 1 held, 0 another owner holds it, - no owner does. `tells`: from now on it
     /// tells of changes; one that does not is asked again as often as holds are renewed.
-    pub fn answered(&mut self, asks: &[Ask], states: &str, epoch: u64, tells: bool, sent: Instant, now: Instant) {
+    pub fn answered(&mut self, asks: &[Ask], states: &str, incarnation: u64, tells: bool, sent: Instant, now: Instant) {
         let (until, renew_at) = (sent + believed(self.watchdog), self.next_renewal(now));
         for (ask, state) in asks.iter().zip(states.bytes()) {
             let Some(owned) = self.owned.get_mut(ask.key).filter(|owned| owned.first == ask.first && owned.live() > 0) else { continue };
             if state != b'1' {
                 let claim = owned.claim.clone();
-                self.missing(&claim, state == b'0', epoch, now);
+                self.missing(&claim, state == b'0', incarnation, now);
                 continue;
             }
             if ask.lease > Duration::ZERO {

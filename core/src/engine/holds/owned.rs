@@ -29,7 +29,7 @@ pub struct Owned {
     /// Renewals sent since the last answer.
     pub unanswered: u32,
     /// Which life of the server it was taken from.
-    pub epoch: u64,
+    pub incarnation: u64,
     /// Its place in the timetable.
     pub due: Option<Instant>,
     /// The key has changed, and the server was not asked since.
@@ -161,7 +161,7 @@ impl Holds {
 }
 
 impl Owned {
-    pub fn new(claim: Claim, first: u64, deadline: Instant, epoch: u64, now: Instant) -> Self {
+    pub fn new(claim: Claim, first: u64, deadline: Instant, incarnation: u64, now: Instant) -> Self {
         Owned {
             claim,
             shared: None,
@@ -173,7 +173,7 @@ impl Owned {
             renew_at: now,
             check_at: None,
             unanswered: 0,
-            epoch,
+            incarnation,
             due: None,
             suspected: false,
             outlasts: false,

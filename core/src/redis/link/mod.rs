@@ -20,7 +20,7 @@ pub mod wakes;
 use connection::encoding::{is_half_done, is_reply, no_script, packed, reply};
 pub use connection::first::{First, Firsts, TOGETHER, UNDER_WAY};
 use connection::wire::How;
-use failover::incarnation::Lives;
+use failover::incarnation::Incarnations;
 use failover::quarantine::Longest;
 use node::Node;
 use topology::Topology;
@@ -88,7 +88,7 @@ pub struct Elsewhere {
 
 pub struct Link {
     way: Way,
-    lives: Arc<Lives>,
+    incarnations: Arc<Incarnations>,
 }
 
 enum Way {
@@ -101,12 +101,12 @@ impl Link {
     pub fn new(config: &Config, wakes: Arc<Wakes>) -> Result<Self, Error> {
         config.check()?;
         let longest = config.quarantine.then(|| Longest::new(config.watchdog));
-        let (lives, sharding) = (Arc::new(Lives::new(longest)), Arc::<Sharding>::default());
+        let (incarnations, sharding) = (Arc::new(Incarnations::new(longest)), Arc::<Sharding>::default());
         let way = match &config.servers {
-            Servers::One(address) => Way::One(Node::new(config, address, &lives, &wakes, &sharding)?),
-            _ => Way::Many(Arc::new(Topology::new(config, lives.clone(), wakes, sharding))),
+            Servers::One(address) => Way::One(Node::new(config, address, &incarnations, &wakes, &sharding)?),
+            _ => Way::Many(Arc::new(Topology::new(config, incarnations.clone(), wakes, sharding))),
         };
-        Ok(Link { way, lives })
+        Ok(Link { way, incarnations })
     }
 
     /// On the caller's thread; `None`: no connection is free, use [`Link::run`].
@@ -198,7 +198,7 @@ impl Link {
 
     /// Somebody asks for a lease of this length.
     pub fn leased(&self, lease: Duration) {
-        self.lives.longest.iter().for_each(|longest| longest.note(lease));
+        self.incarnations.longest.iter().for_each(|longest| longest.note(lease));
     }
 
     /// For how long the server of this name grants nothing new, as far as is known now.
@@ -229,14 +229,14 @@ impl Link {
     }
 
     /// Counts the lives of the servers: another number means that one may have come back without its data.
-    pub fn epoch(&self) -> u64 {
-        self.lives.restarts()
+    pub fn incarnation(&self) -> u64 {
+        self.incarnations.count()
     }
 
-    /// Returns once a server has come back, or another one has taken its place, since [`Link::epoch`] was this.
-    pub async fn restarted(&self, epoch: u64) {
-        let told = self.lives.restart.notified();
-        if self.epoch() == epoch {
+    /// Returns once a server has come back, or another one has taken its place, since [`Link::incarnation`] was this.
+    pub async fn restarted(&self, incarnation: u64) {
+        let told = self.incarnations.restart.notified();
+        if self.incarnation() == incarnation {
             told.await;
         }
     }

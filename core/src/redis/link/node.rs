@@ -12,7 +12,7 @@ use super::connection::multiplexed::Mux;
 use super::connection::pipelined::Swift;
 use super::connection::server::Server;
 use super::connection::wire::How;
-use super::failover::incarnation::{Life, Lives};
+use super::failover::incarnation::{Incarnation, Incarnations};
 use super::failover::quarantine::Quarantine;
 use super::topology::sharding::Sharding;
 use super::{Elsewhere, Limits, Outcome, Sent};
@@ -31,7 +31,7 @@ pub struct Node {
     /// For the channels that belong to slots, as keys do.
     pub ear: Arc<Mux>,
     confirming: Option<Box<Confirming>>,
-    life: Arc<Life>,
+    incarnation: Arc<Incarnation>,
 }
 
 impl Node {
@@ -39,18 +39,26 @@ impl Node {
     pub fn new(
         config: &Config,
         address: &Address,
-        lives: &Arc<Lives>,
+        incarnations: &Arc<Incarnations>,
         wakes: &Arc<Wakes>,
         sharding: &Arc<Sharding>,
     ) -> Result<Self, Error> {
         let server = Arc::new(Server::new(config, address, sharding.clone())?);
-        let (clock, life) = (Arc::new(Clock::new()), Arc::new(Life::new(lives, &server.name)));
-        let mux = |sharded| Arc::new(Mux::new(server.clone(), clock.clone(), life.clone(), wakes.clone(), sharded));
+        let (clock, incarnation) = (Arc::new(Clock::new()), Arc::new(Incarnation::new(incarnations, &server.name)));
+        let mux = |sharded| Arc::new(Mux::new(server.clone(), clock.clone(), incarnation.clone(), wakes.clone(), sharded));
         let (mux, ear) = (mux(false), mux(true));
         let confirms = config.sync != SyncPolicy::None;
-        let confirming = confirms.then(|| Box::new(Confirming::new(server.clone(), clock.clone(), life.clone(), config.sync)));
-        let swift = Arc::new(Swift::new(server.clone(), clock.clone(), life.clone()));
-        Ok(Node { address: address.clone(), direct: Direct::new(server, clock, life.clone()), swift, mux, ear, confirming, life })
+        let confirming = confirms.then(|| Box::new(Confirming::new(server.clone(), clock.clone(), incarnation.clone(), config.sync)));
+        let swift = Arc::new(Swift::new(server.clone(), clock.clone(), incarnation.clone()));
+        Ok(Node {
+            address: address.clone(),
+            direct: Direct::new(server, clock, incarnation.clone()),
+            swift,
+            mux,
+            ear,
+            confirming,
+            incarnation,
+        })
     }
 
     /// Whether it has to confirm what is taken of it, as far as is known now.
@@ -70,7 +78,7 @@ impl Node {
 
     /// `None`: nothing ever keeps it from granting.
     pub fn quarantine(&self) -> Option<&Quarantine> {
-        self.life.quarantine.as_ref()
+        self.incarnation.quarantine.as_ref()
     }
 
     /// On the caller's thread; `None`: no connection is free, or there is more to do.

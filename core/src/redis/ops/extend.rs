@@ -38,10 +38,10 @@ impl Target {
                 return Err(error);
             }
         };
-        let (epoch, now) = (self.redis.link.epoch(), Instant::now());
+        let (incarnation, now) = (self.redis.link.incarnation(), Instant::now());
         self.redis.holds(|holds| match reply.text().as_deref() {
             Some("1") => holds.lengthen(&self.claim, self.lease, sent, now),
-            other => holds.missing(&self.claim, other == Some("0"), epoch, now),
+            other => holds.missing(&self.claim, other == Some("0"), incarnation, now),
         });
         self.ensure(number).map(|()| Answer::done(1)).inspect_err(|_| self.redis.holds(|holds| holds.outlasts(&self.claim)))
     }

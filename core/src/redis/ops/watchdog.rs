@@ -136,8 +136,8 @@ async fn ask_about(redis: &Arc<Redis>, batch: Batch) {
     match outcome {
         Outcome::Reply(reply) => {
             tracing::debug!(target: "redlatch::renew", "{} holds are asked about", batch.asks.len());
-            let (states, epoch, tells) = (reply.text().unwrap_or_default(), redis.link.epoch(), redis.link.tells(batch.place));
-            redis.holds(|holds| holds.answered(&batch.asks, &states, epoch, tells, sent, Instant::now()));
+            let (states, incarnation, tells) = (reply.text().unwrap_or_default(), redis.link.incarnation(), redis.link.tells(batch.place));
+            redis.holds(|holds| holds.answered(&batch.asks, &states, incarnation, tells, sent, Instant::now()));
         }
         Outcome::Refused(error) => tracing::warn!(target: "redlatch::renew", "{} holds are not renewed: {error}", batch.asks.len()),
         outcome => tracing::debug!(target: "redlatch::renew", "{} holds are not renewed: {outcome:?}", batch.asks.len()),

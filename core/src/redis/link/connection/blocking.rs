@@ -11,7 +11,7 @@ use super::server::{Greeted, Server, time_ms};
 use super::wire::left;
 use crate::base::clock::Instant;
 use crate::redis::kinds::script::Call;
-use crate::redis::link::failover::incarnation::Life;
+use crate::redis::link::failover::incarnation::Incarnation;
 use crate::redis::link::failover::quarantine::Identity;
 use crate::redis::link::{Elsewhere, Limits, Outcome, Sent, is_half_done, no_script, packed};
 
@@ -26,7 +26,7 @@ const LIKELY: u32 = 4;
 pub struct Direct {
     server: Arc<Server>,
     clock: Arc<Clock>,
-    life: Arc<Life>,
+    incarnation: Arc<Incarnation>,
     idle: Mutex<Vec<Pooled>>,
     open: AtomicUsize,
     /// How long the last answer took, in microseconds.
@@ -51,8 +51,8 @@ impl Pooled {
 }
 
 impl Direct {
-    pub fn new(server: Arc<Server>, clock: Arc<Clock>, life: Arc<Life>) -> Self {
-        Direct { server, clock, life, idle: Mutex::default(), open: AtomicUsize::default(), took: AtomicU64::default() }
+    pub fn new(server: Arc<Server>, clock: Arc<Clock>, incarnation: Arc<Incarnation>) -> Self {
+        Direct { server, clock, incarnation, idle: Mutex::default(), open: AtomicUsize::default(), took: AtomicU64::default() }
     }
 
     /// `None`: all connections are in use.
@@ -121,11 +121,11 @@ impl Direct {
         let asked = Instant::now();
         let (id, time, run): Greeted = last_answers(&mut con, &self.server.greeting(), 3, end).map_err(opened)?;
         self.clock.learn(time_ms(time.map_err(opened)?), asked);
-        if let Some(quarantine) = &self.life.quarantine {
+        if let Some(quarantine) = &self.incarnation.quarantine {
             quarantine.met(Identity::read(last_answers(&mut con, &Identity::questions(), 2, end).map_err(opened)?));
         }
-        self.life.note(run.ok());
-        let connection = id.ok().map(|id| (self.life.number(), id));
+        self.incarnation.note(run.ok());
+        let connection = id.ok().map(|id| (self.incarnation.number(), id));
         // The first call sets its own time: none has this one.
         Ok(Pooled { con, connection, response: Duration::ZERO, used: Instant::now() })
     }
@@ -141,7 +141,7 @@ impl Direct {
             sign.or_else(|error| error.code().is_some().then_some(()).ok_or(error)).map_err(not_sent)?;
             limits.response = left(end);
         }
-        if let Some(objection) = self.life.objection(call) {
+        if let Some(objection) = self.incarnation.objection(call) {
             return Ok(Ok(objection));
         }
         pooled.patience(limits.response).map_err(not_sent)?;

@@ -15,7 +15,7 @@ use super::wire::{How, Wire, left};
 use crate::base::clock::Instant;
 use crate::config::sync_policy::SyncPolicy;
 use crate::redis::kinds::script::Call;
-use crate::redis::link::failover::incarnation::Life;
+use crate::redis::link::failover::incarnation::Incarnation;
 use crate::redis::link::{Elsewhere, Limits, Outcome, Sent};
 use crate::request::error::Error;
 
@@ -58,8 +58,8 @@ enum Replicas {
 
 impl Confirming {
     /// Opens nothing yet.
-    pub fn new(server: Arc<Server>, clock: Arc<Clock>, life: Arc<Life>, policy: SyncPolicy) -> Self {
-        let mux = Mux::new(server.clone(), clock, life, Arc::default(), false);
+    pub fn new(server: Arc<Server>, clock: Arc<Clock>, incarnation: Arc<Incarnation>, policy: SyncPolicy) -> Self {
+        let mux = Mux::new(server.clone(), clock, incarnation, Arc::default(), false);
         let (room, replicas) = (Semaphore::new(MOST), Mutex::new(Replicas::Unknown));
         Confirming { server, mux, policy, room, wires: Mutex::default(), replicas }
     }

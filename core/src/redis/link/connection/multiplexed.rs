@@ -12,7 +12,7 @@ use super::server::Server;
 use super::wire::{How, Silence, Wire, left};
 use crate::base::clock::Instant;
 use crate::redis::kinds::script::Call;
-use crate::redis::link::failover::incarnation::Life;
+use crate::redis::link::failover::incarnation::Incarnation;
 use crate::redis::link::wakes::Wakes;
 use crate::redis::link::{Elsewhere, Limits, Outcome, Sent, is_half_done, no_script, packed};
 use crate::request::error::Error;
@@ -30,7 +30,7 @@ pub struct Mux {
     clock: Arc<Clock>,
     wakes: Arc<Wakes>,
     now: Mutex<Option<Wire>>,
-    life: Arc<Life>,
+    incarnation: Arc<Incarnation>,
     /// Held by whoever opens the connection, so that only one does.
     opening: tokio::sync::Mutex<()>,
     /// Whether [`pulse::watch`] runs.
@@ -42,9 +42,9 @@ pub struct Mux {
 }
 
 impl Mux {
-    pub fn new(server: Arc<Server>, clock: Arc<Clock>, life: Arc<Life>, wakes: Arc<Wakes>, sharded: bool) -> Self {
+    pub fn new(server: Arc<Server>, clock: Arc<Clock>, incarnation: Arc<Incarnation>, wakes: Arc<Wakes>, sharded: bool) -> Self {
         let (now, opening, channels) = Default::default();
-        Mux { server, clock, wakes, now, life, opening, watched: AtomicBool::new(false), channels, sharded }
+        Mux { server, clock, wakes, now, incarnation, opening, watched: AtomicBool::new(false), channels, sharded }
     }
 
     /// `earlier`: copies that must not run after this one.
@@ -70,7 +70,7 @@ impl Mux {
         if !earlier.is_empty() && !Box::pin(self.overtakes(wire, earlier, end)).await {
             return Ok(Outcome::Crossing);
         }
-        if let Some(objection) = self.life.objection(call) {
+        if let Some(objection) = self.incarnation.objection(call) {
             return Ok(objection);
         }
         let mut whole = false;
@@ -114,8 +114,8 @@ impl Mux {
     /// Makes sure that no earlier copy runs after what is sent now over `wire`: it went the same way, or its connection is ended.
     async fn overtakes(&self, wire: &Wire, earlier: &[Sent], end: Instant) -> bool {
         for copy in earlier.iter().filter(|copy| copy.over > Instant::now()) {
-            let (Some((life, id)), Some(ours)) = (copy.connection, wire.connection) else { return false };
-            if life != ours.0 {
+            let (Some((incarnation, id)), Some(ours)) = (copy.connection, wire.connection) else { return false };
+            if incarnation != ours.0 {
                 return false;
             }
             if id != ours.1 {

@@ -13,7 +13,7 @@ use super::first::First;
 use super::server::Server;
 use crate::base::clock::Instant;
 use crate::base::tasks;
-use crate::redis::link::failover::incarnation::Life;
+use crate::redis::link::failover::incarnation::Incarnation;
 use crate::redis::link::{Limits, Sent};
 
 mod pipeline;
@@ -30,7 +30,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 pub struct Swift {
     server: Arc<Server>,
     clock: Arc<Clock>,
-    life: Arc<Life>,
+    incarnation: Arc<Incarnation>,
     line: Mutex<Option<Arc<Line>>>,
     /// First tries that went another way.
     missed: AtomicUsize,
@@ -40,8 +40,8 @@ pub struct Swift {
 
 impl Swift {
     /// Opens nothing yet.
-    pub fn new(server: Arc<Server>, clock: Arc<Clock>, life: Arc<Life>) -> Self {
-        Swift { server, clock, life, line: Mutex::default(), missed: AtomicUsize::new(0), used: AtomicBool::new(false) }
+    pub fn new(server: Arc<Server>, clock: Arc<Clock>, incarnation: Arc<Incarnation>) -> Self {
+        Swift { server, clock, incarnation, line: Mutex::default(), missed: AtomicUsize::new(0), used: AtomicBool::new(false) }
     }
 
     /// On the caller's thread. `later`: somebody will [`flush`](Swift::flush) soon. Gives the first try back if it has to go another way.
@@ -65,7 +65,7 @@ impl Swift {
     pub fn missed(self: &Arc<Self>, count: usize) {
         let before = self.missed.fetch_add(count, Relaxed);
         // In quarantine every connection has to begin with who answers.
-        let may_be = !self.server.address.is_tls() && self.life.quarantine.is_none();
+        let may_be = !self.server.address.is_tls() && self.incarnation.quarantine.is_none();
         if may_be && before < WORTH && before + count >= WORTH {
             let swift = self.clone();
             tasks::spawn(async move { swift.serve().await });
@@ -110,14 +110,14 @@ impl Swift {
             match answer.extract_error() {
                 Ok(Value::Int(number)) => id = Some(number),
                 // The only text of more than a word, and the last answer.
-                Ok(info @ Value::BulkString(_)) => self.life.note(InfoDict::from_redis_value(info).ok()),
+                Ok(info @ Value::BulkString(_)) => self.incarnation.note(InfoDict::from_redis_value(info).ok()),
                 Ok(_) => {}
                 // Without a name or a number it works too; without rights it does not.
                 Err(error) if error.code() == Some("ERR") || error.code() == Some("NOPERM") => {}
                 Err(error) => return Err(error),
             }
         }
-        let connection = id.map(|id| (self.life.number(), id));
+        let connection = id.map(|id| (self.incarnation.number(), id));
         Ok(Arc::new(Line::new(stream, connection)))
     }
 

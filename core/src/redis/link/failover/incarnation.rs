@@ -12,9 +12,9 @@ use crate::redis::link::Outcome;
 
 /// Of all servers of a link.
 #[derive(Default)]
-pub struct Lives {
+pub struct Incarnations {
     numbers: AtomicU64,
-    restarts: AtomicU64,
+    count: AtomicU64,
     /// Told of each of them.
     pub restart: Notify,
     /// `None`: no server is ever kept from granting.
@@ -22,50 +22,57 @@ pub struct Lives {
 }
 
 /// Of one server.
-pub struct Life {
-    lives: Arc<Lives>,
+pub struct Incarnation {
+    incarnations: Arc<Incarnations>,
     pub quarantine: Option<Quarantine>,
-    now: Mutex<(String, u64)>,
+    now: Mutex<Run>,
 }
 
-impl Lives {
+/// A run of a server, from its start to its end.
+struct Run {
+    /// As the server says it; empty: it has not said it.
+    id: String,
+    number: u64,
+}
+
+impl Incarnations {
     pub fn new(longest: Option<Longest>) -> Self {
-        Lives { longest: longest.map(Arc::new), ..Lives::default() }
+        Incarnations { longest: longest.map(Arc::new), ..Incarnations::default() }
     }
 
     /// Counts what may have lost data.
-    pub fn restarts(&self) -> u64 {
-        self.restarts.load(Relaxed)
+    pub fn count(&self) -> u64 {
+        self.count.load(Relaxed)
     }
 
     /// A server came back, or another one has taken its place.
     pub fn restarted(&self) {
-        self.restarts.fetch_add(1, Relaxed);
+        self.count.fetch_add(1, Relaxed);
         self.restart.notify_waiters();
     }
 }
 
-impl Life {
-    pub fn new(lives: &Arc<Lives>, server: &str) -> Self {
-        let number = lives.numbers.fetch_add(1, Relaxed);
-        let quarantine = lives.longest.clone().map(|longest| Quarantine::new(server, longest));
-        Life { lives: lives.clone(), quarantine, now: Mutex::new((String::new(), number)) }
+impl Incarnation {
+    pub fn new(incarnations: &Arc<Incarnations>, server: &str) -> Self {
+        let number = incarnations.numbers.fetch_add(1, Relaxed);
+        let quarantine = incarnations.longest.clone().map(|longest| Quarantine::new(server, longest));
+        Incarnation { incarnations: incarnations.clone(), quarantine, now: Mutex::new(Run { id: String::new(), number }) }
     }
 
     /// The number of this run; no other of any server has it.
     pub fn number(&self) -> u64 {
-        self.now().1
+        self.now().number
     }
 
     /// Takes over the `run_id` out of what the server has answered to `INFO server`, on whichever connection; `None`: it does not tell.
     pub fn note(&self, info: Option<InfoDict>) {
-        let Some(run) = info.and_then(|info| info.get::<String>("run_id")) else { return };
+        let Some(id) = info.and_then(|info| info.get::<String>("run_id")) else { return };
         let mut now = self.now();
-        if !now.0.is_empty() && now.0 != run {
-            now.1 = self.lives.numbers.fetch_add(1, Relaxed);
-            self.lives.restarted();
+        if !now.id.is_empty() && now.id != id {
+            now.number = self.incarnations.numbers.fetch_add(1, Relaxed);
+            self.incarnations.restarted();
         }
-        now.0 = run;
+        now.id = id;
     }
 
     /// What becomes of a call that is not to be sent now; `None`: it is.
@@ -73,7 +80,7 @@ impl Life {
         self.quarantine.as_ref()?.objection(call)
     }
 
-    fn now(&self) -> MutexGuard<'_, (String, u64)> {
+    fn now(&self) -> MutexGuard<'_, Run> {
         self.now.lock().expect("nothing panics while it is held")
     }
 }

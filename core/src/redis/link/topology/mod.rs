@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::timeout_at;
 
 use super::connection::wire::How;
-use super::failover::incarnation::Lives;
+use super::failover::incarnation::Incarnations;
 use super::node::Node;
 use super::topology::discovery::Ranges;
 use super::topology::hash_slots::slot;
@@ -39,7 +39,7 @@ const HOPS: usize = 8;
 
 pub struct Topology {
     pub(super) config: Config,
-    lives: Arc<Lives>,
+    incarnations: Arc<Incarnations>,
     pub(super) wakes: Arc<Wakes>,
     pub(super) sharding: Arc<Sharding>,
     map: RwLock<Arc<Map>>,
@@ -57,9 +57,9 @@ pub(super) type Nodes = HashMap<Address, Arc<Node>>;
 
 impl Topology {
     /// Opens nothing yet.
-    pub fn new(config: &Config, lives: Arc<Lives>, wakes: Arc<Wakes>, sharding: Arc<Sharding>) -> Self {
+    pub fn new(config: &Config, incarnations: Arc<Incarnations>, wakes: Arc<Wakes>, sharding: Arc<Sharding>) -> Self {
         let (map, nodes, askers, finding, sentinels, keeper) = Default::default();
-        Topology { config: config.clone(), lives, wakes, sharding, map, nodes, askers, finding, sentinels, keeper }
+        Topology { config: config.clone(), incarnations, wakes, sharding, map, nodes, askers, finding, sentinels, keeper }
     }
 
     pub fn is_cluster(&self) -> bool {
@@ -189,7 +189,7 @@ impl Topology {
         gone.iter().for_each(|node| node.retire());
         if gone.iter().any(|node| was.has(node)) {
             tracing::debug!(target: "redlatch::link", "other servers of {} answer now", self.config.servers);
-            self.lives.restarted();
+            self.incarnations.restarted();
             self.wakes.disconnected();
         }
         Ok(())
@@ -266,7 +266,7 @@ impl Topology {
         if let Some(node) = nodes.get(address) {
             return Ok(node.clone());
         }
-        let node = Arc::new(Node::new(config, address, &self.lives, wakes, &self.sharding)?);
+        let node = Arc::new(Node::new(config, address, &self.incarnations, wakes, &self.sharding)?);
         nodes.insert(address.clone(), node.clone());
         Ok(node)
     }

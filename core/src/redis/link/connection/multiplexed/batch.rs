@@ -50,7 +50,7 @@ impl Mux {
 
     /// Those that may be sent now; the others are told why not.
     fn unobjected(&self, firsts: Firsts) -> Firsts {
-        let all = firsts.all.into_iter().filter_map(|first| match self.life.objection(first.call()) {
+        let all = firsts.all.into_iter().filter_map(|first| match self.incarnation.objection(first.call()) {
             Some(objection) => {
                 tell(first, Some((objection, Instant::now())));
                 None

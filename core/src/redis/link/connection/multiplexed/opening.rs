@@ -93,12 +93,12 @@ impl Mux {
             Err(error) if is_unknown(&error) => {} // a sentinel
             time => self.clock.learn(time_ms(time?), asked),
         }
-        self.life.note(run.ok());
-        if let Some(quarantine) = &self.life.quarantine {
+        self.incarnation.note(run.ok());
+        if let Some(quarantine) = &self.incarnation.quarantine {
             quarantine.met(Identity::read(Identity::questions().query_async(&mut con).await?));
         }
         tracing::debug!(target: "redlatch::link", "connected to {}", self.server.name);
-        let connection = id.ok().map(|id| (self.life.number(), id));
+        let connection = id.ok().map(|id| (self.incarnation.number(), id));
         Ok(Wire::new(con, connection, tells.is_ok() && !is_old, is_old.then(Apart::default), state))
     }
 
