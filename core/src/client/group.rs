@@ -21,12 +21,12 @@ use crate::request::owner::OwnerField;
 use crate::request::{Answer, Done, Look, Op, Request};
 
 mod all;
-mod held;
+mod hold;
 mod holding;
 mod majority;
-mod silence;
+mod responsiveness;
 
-use held::Held;
+use hold::GroupHold;
 use holding::Of;
 
 pub use holding::Holding;
@@ -185,11 +185,11 @@ impl Group {
         }
     }
 
-    fn hold(&self, number: u64) -> Option<Arc<Held>> {
+    fn hold(&self, number: u64) -> Option<Arc<GroupHold>> {
         self.first().state().ok()?.groups().get(number)
     }
 
-    fn held(&self, state: &ClientState, request: &Request) -> Result<Arc<Held>> {
+    fn held(&self, state: &ClientState, request: &Request) -> Result<Arc<GroupHold>> {
         state.groups().get(request.hold).ok_or_else(|| self.not_held(request.owner))
     }
 

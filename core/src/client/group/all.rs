@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Group, Held, give_back, release};
+use super::{Group, GroupHold, give_back, release};
 use crate::base::clock::Instant;
 use crate::engine::holds::believed;
 use crate::engine::word::AN_ANSWER;
@@ -22,7 +22,7 @@ impl Group {
         begun: Instant,
         end: Option<Instant>,
         failing: &mut Option<Instant>,
-    ) -> Result<Option<Arc<Held>>> {
+    ) -> Result<Option<Arc<GroupHold>>> {
         let (now, once) = (Instant::now(), request.wait == Some(Duration::ZERO));
         let round = now + ROUND * self.members.len() as u32;
         let give_up = if once { now } else { end.map_or(round, |end| end.min(round)) };
@@ -52,7 +52,7 @@ impl Group {
             give_back(release(taken.into_iter().flatten().collect())).await;
             return end;
         }
-        let held = Arc::new(Held::new(taken, 0));
+        let held = Arc::new(GroupHold::new(taken, 0));
         let lasts = match request.lease {
             // The first ones may have been lost while the last one was waited for.
             None => held.look().is_held(),

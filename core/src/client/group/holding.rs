@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
-use super::held::Held;
-use super::silence::Silence;
+use super::hold::GroupHold;
+use super::responsiveness::Responsiveness;
 use crate::request::error::Loss;
 
 const MOST_LOSSES: usize = 10_000;
@@ -14,7 +14,7 @@ const MOST_LOSSES: usize = 10_000;
 #[derive(Default)]
 pub struct Holding {
     last: u64,
-    held: HashMap<u64, (Of, Arc<Held>)>,
+    held: HashMap<u64, (Of, Arc<GroupHold>)>,
     /// The holds of each owner, the latest last.
     numbers: HashMap<Of, Vec<u64>>,
     /// Losses that a release was told of: its caller may ask for them later. Of the youngest holds, up to [`MOST_LOSSES`].
@@ -24,7 +24,7 @@ pub struct Holding {
     /// The client is: nothing is acquired any more.
     closed: bool,
     /// Whether the client's server answers, as one of several.
-    pub silence: Arc<Silence>,
+    pub responsiveness: Arc<Responsiveness>,
 }
 
 /// A group's identity, and an owner of it.
@@ -32,14 +32,14 @@ pub type Of = (Arc<str>, i64);
 
 impl Holding {
     /// Gives the hold's number.
-    pub fn add(&mut self, of: Of, held: Arc<Held>) -> u64 {
+    pub fn add(&mut self, of: Of, held: Arc<GroupHold>) -> u64 {
         self.last += 1;
         self.numbers.entry(of.clone()).or_default().push(self.last);
         self.held.insert(self.last, (of, held));
         self.last
     }
 
-    pub fn get(&self, number: u64) -> Option<Arc<Held>> {
+    pub fn get(&self, number: u64) -> Option<Arc<GroupHold>> {
         self.held.get(&number).map(|(_, held)| held.clone())
     }
 
@@ -57,7 +57,7 @@ impl Holding {
     }
 
     /// Forgets a hold; gives it with the count of those that its owner keeps.
-    pub fn remove(&mut self, number: u64) -> Option<(Arc<Held>, usize)> {
+    pub fn remove(&mut self, number: u64) -> Option<(Arc<GroupHold>, usize)> {
         let (of, held) = self.held.remove(&number)?;
         let numbers = self.numbers.get_mut(&of)?;
         numbers.retain(|other| *other != number);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::{Group, Held, Member, give_back, release};
+use super::{Group, GroupHold, Member, give_back, release};
 use crate::base::tasks::{self, boxed};
 use crate::client::hold::Hold;
 use crate::request::Request;
@@ -21,7 +21,7 @@ type Asked = JoinSet<(usize, Result<Option<Hold>>)>;
 
 impl Group {
     /// One round: enough members, or nothing. Errors only when so many members fail that there cannot be enough.
-    pub(super) async fn take_majority(&self, request: &Request) -> Result<Option<Arc<Held>>> {
+    pub(super) async fn take_majority(&self, request: &Request) -> Result<Option<Arc<GroupHold>>> {
         let (need, mut asked) = (self.members.len() - self.spare(), Asked::new());
         let (mut first, mut later): (Vec<_>, Vec<_>) = (0..self.members.len()).partition(|i| !self.members[*i].is_silent());
         if first.len() < need {
@@ -44,7 +44,7 @@ impl Group {
                 }
             }
             if held == need {
-                let held = Arc::new(Held::new(parts, self.spare()));
+                let held = Arc::new(GroupHold::new(parts, self.spare()));
                 if !held.look().is_held() {
                     give_back(async move { held.release().await }).await;
                     return Ok(None);
@@ -75,7 +75,7 @@ fn ask(members: &[Member], asked: &mut Asked, i: usize, request: &Request) {
     let request = Request { response_timeout: Some(limit), retry_for: Some(limit), ..request.clone() };
     asked.spawn(boxed(async move {
         let taken = member.take(&request, Duration::ZERO, request.lease).await;
-        member.silence().inspect(|silence| silence.heard(&taken));
+        member.responsiveness().inspect(|responsiveness| responsiveness.heard(&taken));
         (i, taken)
     }));
 }
@@ -87,7 +87,7 @@ fn limit(member: &Member, request: &Request) -> Duration {
 }
 
 /// Until the group is released: takes in what comes late, and asks again for what is missing, unless the hold has an end anyway.
-async fn keep(members: Vec<Member>, request: Request, held: Arc<Held>, mut asked: Asked) {
+async fn keep(members: Vec<Member>, request: Request, held: Arc<GroupHold>, mut asked: Asked) {
     let between = request.lease.unwrap_or(members[0].client.watchdog()) / 3;
     loop {
         tokio::select! {

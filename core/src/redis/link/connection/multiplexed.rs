@@ -9,7 +9,7 @@ use redis::{RedisError, RedisResult, Value};
 
 use super::clock::Clock;
 use super::server::Server;
-use super::wire::{How, Silence, Wire, left};
+use super::wire::{How, NoAnswer, Wire, left};
 use crate::base::clock::Instant;
 use crate::redis::kinds::script::Call;
 use crate::redis::link::failover::incarnation::Incarnation;
@@ -215,10 +215,10 @@ impl Mux {
         self.server.broken(error)
     }
 
-    pub fn silent(&self, silence: Silence) -> Error {
+    pub fn silent(&self, silence: NoAnswer) -> Error {
         match silence {
-            Silence::TimedOut => self.server.unavailable("does not answer in time", true),
-            Silence::Over => self.server.unavailable("closed the connection", false),
+            NoAnswer::TimedOut => self.server.unavailable("does not answer in time", true),
+            NoAnswer::Over => self.server.unavailable("closed the connection", false),
         }
     }
 }

@@ -20,7 +20,7 @@ mod pipeline;
 mod reading;
 mod resp;
 
-use pipeline::{Flight, Line};
+use pipeline::{Flight, Pipeline};
 
 /// After so many first tries there is one: whoever makes a few is served by the mux.
 const WORTH: usize = 32;
@@ -31,7 +31,7 @@ pub struct Swift {
     server: Arc<Server>,
     clock: Arc<Clock>,
     incarnation: Arc<Incarnation>,
-    line: Mutex<Option<Arc<Line>>>,
+    pipeline: Mutex<Option<Arc<Pipeline>>>,
     /// First tries that went another way.
     missed: AtomicUsize,
     /// Something was sent since the last look.
@@ -41,23 +41,23 @@ pub struct Swift {
 impl Swift {
     /// Opens nothing yet.
     pub fn new(server: Arc<Server>, clock: Arc<Clock>, incarnation: Arc<Incarnation>) -> Self {
-        Swift { server, clock, incarnation, line: Mutex::default(), missed: AtomicUsize::new(0), used: AtomicBool::new(false) }
+        Swift { server, clock, incarnation, pipeline: Mutex::default(), missed: AtomicUsize::new(0), used: AtomicBool::new(false) }
     }
 
     /// On the caller's thread. `later`: somebody will [`flush`](Swift::flush) soon. Gives the first try back if it has to go another way.
     pub fn send(&self, first: Box<dyn First>, limits: Limits, later: bool) -> Result<(), Box<dyn First>> {
-        let Some(line) = self.line().clone() else { return Err(first) };
+        let Some(pipeline) = self.pipeline().clone() else { return Err(first) };
         let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
-        let copy = Sent { connection: line.connection, over: sent + limits.window + self.clock.error() };
+        let copy = Sent { connection: pipeline.connection, over: sent + limits.window + self.clock.error() };
         self.used.store(true, Relaxed);
-        line.send(Flight { first, sent, copy, patience: limits.response }, not_after, &self.server.sharding, later)
+        pipeline.send(Flight { first, sent, copy, patience: limits.response }, not_after, &self.server.sharding, later)
     }
 
     /// Writes what was left for later; tells whether anything was sent since the last time.
     pub fn flush(&self) -> bool {
         let used = self.used.swap(false, Relaxed);
-        let line = if used { self.line().clone() } else { None };
-        line.inspect(|line| line.flush());
+        let pipeline = if used { self.pipeline().clone() } else { None };
+        pipeline.inspect(|pipeline| pipeline.flush());
         used
     }
 
@@ -75,10 +75,10 @@ impl Swift {
     /// From its opening to its end.
     async fn serve(self: Arc<Self>) {
         let opened = timeout(self.server.connect_timeout, self.open()).await;
-        if let Ok(Ok(line)) = opened {
-            *self.line() = Some(line.clone());
-            self.read(&line).await;
-            self.line().take();
+        if let Ok(Ok(pipeline)) = opened {
+            *self.pipeline() = Some(pipeline.clone());
+            self.read(&pipeline).await;
+            self.pipeline().take();
         } else {
             tokio::time::sleep(AGAIN).await;
         }
@@ -87,11 +87,11 @@ impl Swift {
 
     /// Ends the connection, if there is one, at the end of the client: dropping a first try tells its caller of that.
     pub fn close(&self) {
-        let line = self.line().take();
-        line.inspect(|line| drop(line.end()));
+        let pipeline = self.pipeline().take();
+        pipeline.inspect(|pipeline| drop(pipeline.end()));
     }
 
-    async fn open(&self) -> Result<Arc<Line>, RedisError> {
+    async fn open(&self) -> Result<Arc<Pipeline>, RedisError> {
         let mut greeting = redis::pipe();
         let info = self.server.blocking()?.get_connection_info().redis_settings().clone();
         if let Some(password) = info.password() {
@@ -118,10 +118,10 @@ impl Swift {
             }
         }
         let connection = id.map(|id| (self.incarnation.number(), id));
-        Ok(Arc::new(Line::new(stream, connection)))
+        Ok(Arc::new(Pipeline::new(stream, connection)))
     }
 
-    fn line(&self) -> MutexGuard<'_, Option<Arc<Line>>> {
-        self.line.lock().expect("nothing panics while it is held")
+    fn pipeline(&self) -> MutexGuard<'_, Option<Arc<Pipeline>>> {
+        self.pipeline.lock().expect("nothing panics while it is held")
     }
 }

@@ -48,7 +48,7 @@ pub enum How {
 }
 
 /// Why a question has no answer.
-pub enum Silence {
+pub enum NoAnswer {
     TimedOut,
     /// The connection ended, or was given up, after the question had been sent.
     Over,
@@ -84,7 +84,7 @@ impl State {
         if answer.is_ok() && self.retired.load(SeqCst) { pending().await } else { answer }
     }
 
-    async fn answer<T>(&self, question: impl Future<Output = T> + Unpin, limit: Duration) -> Result<T, Silence> {
+    async fn answer<T>(&self, question: impl Future<Output = T> + Unpin, limit: Duration) -> Result<T, NoAnswer> {
         let mut over = self.over.subscribe();
         let open = Open::new(self);
         tokio::select! {
@@ -98,12 +98,12 @@ impl State {
                 if self.retired.load(SeqCst) {
                     tokio::time::sleep(FAREWELL).await;
                 }
-            } => Err(Silence::Over),
+            } => Err(NoAnswer::Over),
             () = async {
                 tokio::time::sleep(limit).await;
                 // After a standstill of this process the answer may be there, only not read.
                 tokio::time::sleep(Duration::from_millis(1)).await;
-            } => Err(Silence::TimedOut),
+            } => Err(NoAnswer::TimedOut),
         }
     }
 
@@ -163,7 +163,7 @@ impl Wire {
         &'a self,
         question: impl Future<Output = T> + Send + 'a,
         limit: Duration,
-    ) -> impl Future<Output = Result<T, Silence>> + Send + 'a {
+    ) -> impl Future<Output = Result<T, NoAnswer>> + Send + 'a {
         // Futures keep what they are given beside what they make of it, and those around them likewise: a call would be tens of KB.
         self.state.answer(Box::pin(question), limit)
     }

@@ -11,7 +11,7 @@ use super::Mux;
 use crate::base::clock::Instant;
 use crate::base::tasks;
 use crate::redis::link::Outcome;
-use crate::redis::link::connection::wire::{Silence, Wire};
+use crate::redis::link::connection::wire::{NoAnswer, Wire};
 use crate::request::error::Error;
 
 /// Between two attempts to listen while the server cannot be reached.
@@ -25,7 +25,7 @@ impl Mux {
             let left = end.saturating_duration_since(Instant::now());
             let error = match self.wire(left).await {
                 Ok(wire) => match wire.ask(self.subscribe(&wire, &[channel.to_owned()]), left).await {
-                    Ok(Ok(())) if wire.is_over() => self.silent(Silence::Over),
+                    Ok(Ok(())) if wire.is_over() => self.silent(NoAnswer::Over),
                     Ok(Ok(())) => {
                         tracing::debug!(target: "redlatch::pubsub", "listens to {channel}");
                         self.confirm(channel);

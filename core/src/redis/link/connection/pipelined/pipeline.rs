@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// After so long without a call it is closed.
 const IDLE: Duration = Duration::from_secs(10);
 
-pub struct Line {
+pub struct Pipeline {
     /// To the system it may be a Unix socket as well.
     pub stream: TcpStream,
     /// As in [`Sent`].
@@ -47,10 +47,10 @@ pub struct Flight {
     pub patience: Duration,
 }
 
-impl Line {
+impl Pipeline {
     pub fn new(stream: TcpStream, connection: Option<(u64, i64)>) -> Self {
         let state = State { unwritten: Vec::new(), left: 0, writing: false, flights: VecDeque::new(), heard: Instant::now(), over: false };
-        Line { stream, connection, state: Mutex::new(state) }
+        Pipeline { stream, connection, state: Mutex::new(state) }
     }
 
     pub fn send(self: &Arc<Self>, flight: Flight, not_after: u64, sharding: &Sharding, later: bool) -> Result<(), Box<dyn First>> {
@@ -64,9 +64,9 @@ impl Line {
         if !later || state.left == TOGETHER {
             self.write(state);
         } else if state.left == 1 {
-            let line = self.clone();
+            let pipeline = self.clone();
             drop(state);
-            at_the_end(move || line.flush());
+            at_the_end(move || pipeline.flush());
         }
         Ok(())
     }
@@ -135,7 +135,7 @@ impl Line {
         state.flights.drain(..).collect()
     }
 
-    /// As [`Line::end`], and who waits for an answer is told that the outcome is unknown, and why.
+    /// As [`Pipeline::end`], and who waits for an answer is told that the outcome is unknown, and why.
     pub fn end_with(&self, why: &Error) {
         let left = self.end();
         together(|| {

@@ -4,12 +4,12 @@ use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use redis::{Pipeline, RedisError, RedisResult, Value};
+use redis::{RedisError, RedisResult, Value};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 
 use super::Swift;
-use super::pipeline::{Flight, Line};
+use super::pipeline::{Flight, Pipeline};
 use super::resp::Reader;
 use crate::base::clock::Instant;
 use crate::base::together::together;
@@ -23,7 +23,7 @@ use crate::request::error::Error;
 const LOOK: Duration = Duration::from_millis(250);
 
 /// Connects, asks, and gives the answers.
-pub async fn greet(address: &Address, greeting: &Pipeline) -> RedisResult<(TcpStream, Vec<Value>)> {
+pub async fn greet(address: &Address, greeting: &redis::Pipeline) -> RedisResult<(TcpStream, Vec<Value>)> {
     let stream = match address {
         Address::Unix(path) => {
             let stream = std::net::TcpStream::from(OwnedFd::from(UnixStream::connect(path).await?.into_std()?));
@@ -74,21 +74,21 @@ fn again(done: std::io::Result<usize>) -> std::io::Result<Option<usize>> {
 
 /// Has the end of the reading, whatever it is, be the end of the connection, of which those are told who wait for an answer.
 struct Ending<'a> {
-    line: &'a Line,
+    pipeline: &'a Pipeline,
     why: Error,
 }
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
-        self.line.end_with(&self.why);
+        self.pipeline.end_with(&self.why);
     }
 }
 
 impl Swift {
     /// Returns at the end of the connection, when everybody has been told.
-    pub(super) async fn read(&self, line: &Line) {
-        let mut ending = Ending { line, why: self.over() };
-        ending.why = self.answers(line).await;
+    pub(super) async fn read(&self, pipeline: &Pipeline) {
+        let mut ending = Ending { pipeline, why: self.over() };
+        ending.why = self.answers(pipeline).await;
     }
 
     fn over(&self) -> Error {
@@ -96,16 +96,16 @@ impl Swift {
     }
 
     /// Tells of answers as long as there are some; why there are none any more.
-    async fn answers(&self, line: &Line) -> Error {
+    async fn answers(&self, pipeline: &Pipeline) -> Error {
         let mut buffer = vec![0; 64 * 1024];
         let mut reader = Reader::default();
         loop {
-            if !line.is_all_written() && timeout(LOOK, line.stream.writable()).await.is_ok() {
-                line.flush();
+            if !pipeline.is_all_written() && timeout(LOOK, pipeline.stream.writable()).await.is_ok() {
+                pipeline.flush();
             }
-            match timeout(LOOK, read(&line.stream, &mut buffer)).await {
+            match timeout(LOOK, read(&pipeline.stream, &mut buffer)).await {
                 // Only then: this side may have stood still itself.
-                Err(_nothing_came) => match line.overdue() {
+                Err(_nothing_came) => match pipeline.overdue() {
                     Some(true) => return self.server.unavailable("does not answer in time", true),
                     Some(false) => return self.over(),
                     None => continue,
@@ -126,7 +126,7 @@ impl Swift {
                 }
             }
             let count = answers.len();
-            let flights = line.answered(count);
+            let flights = pipeline.answered(count);
             if flights.len() < count {
                 nonsense = Some(self.server.unavailable("answers what it was not asked", false));
             }

@@ -12,7 +12,7 @@ use crate::client::state::ClientState;
 use crate::request::error::{Error, Loss, Result};
 use crate::request::{Answer, Look, Op};
 
-pub struct Held {
+pub struct GroupHold {
     parts: Mutex<Vec<Option<Hold>>>,
     /// How many parts may be missing.
     spare: usize,
@@ -38,9 +38,9 @@ impl Phase {
     }
 }
 
-impl Held {
-    pub fn new(parts: Vec<Option<Hold>>, spare: usize) -> Held {
-        Held { parts: Mutex::new(parts), spare, phase: watch::Sender::new(Phase::Kept) }
+impl GroupHold {
+    pub fn new(parts: Vec<Option<Hold>>, spare: usize) -> GroupHold {
+        GroupHold { parts: Mutex::new(parts), spare, phase: watch::Sender::new(Phase::Kept) }
     }
 
     pub fn look(&self) -> Look {
@@ -122,7 +122,7 @@ impl Held {
         was_renewed
     }
 
-    /// As [`Held::abandon`]; its client forgets it when it has ended, since no caller asks for it any more.
+    /// As [`GroupHold::abandon`]; its client forgets it when it has ended, since no caller asks for it any more.
     pub fn abandon_for(self: &Arc<Self>, state: &Arc<ClientState>, number: u64) -> bool {
         let held = self.clone();
         let weak = Arc::downgrade(state);

@@ -16,12 +16,12 @@ const AGAIN: Duration = Duration::from_millis(100);
 
 /// Of one client.
 #[derive(Default)]
-pub struct Silence {
+pub struct Responsiveness {
     silent: AtomicBool,
     asked: AtomicBool,
 }
 
-impl Silence {
+impl Responsiveness {
     pub fn is_silent(&self) -> bool {
         self.silent.load(Relaxed)
     }
@@ -33,7 +33,7 @@ impl Silence {
 }
 
 /// Somebody asks for a sign of life; whatever becomes of that, another one may ask after it.
-struct Asking(Arc<Silence>);
+struct Asking(Arc<Responsiveness>);
 
 impl Drop for Asking {
     fn drop(&mut self) {
@@ -43,18 +43,18 @@ impl Drop for Asking {
 
 impl Member {
     /// Of its client in this process.
-    pub(super) fn silence(&self) -> Option<Arc<Silence>> {
-        Some(self.client.state().ok()?.groups().silence.clone())
+    pub(super) fn responsiveness(&self) -> Option<Arc<Responsiveness>> {
+        Some(self.client.state().ok()?.groups().responsiveness.clone())
     }
 
     pub(super) fn is_silent(&self) -> bool {
-        self.silence().is_some_and(|silence| silence.is_silent())
+        self.responsiveness().is_some_and(|responsiveness| responsiveness.is_silent())
     }
 
     /// Asks a silent one for a sign of life of at most `limit`, unless that is done already.
     pub(super) fn look_after(&self, limit: Duration) {
-        let Some(silence) = self.silence().filter(|silence| !silence.asked.swap(true, Relaxed)) else { return };
-        let (client, asking) = (self.client.clone(), Asking(silence));
+        let Some(responsiveness) = self.responsiveness().filter(|responsiveness| !responsiveness.asked.swap(true, Relaxed)) else { return };
+        let (client, asking) = (self.client.clone(), Asking(responsiveness));
         let ping = Request { response_timeout: Some(limit), retry_for: Some(Duration::ZERO), ..Request::new(Op::Ping, "plain", "", 0) };
         tasks::spawn(async move {
             let said = client.run(ping).await;
