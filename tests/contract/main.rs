@@ -14,6 +14,7 @@ mod callbacks;
 mod extending;
 mod extremes;
 mod forced;
+mod group_ends;
 mod groups;
 mod half_done;
 mod keys;

@@ -1,0 +1,55 @@
+//! The end of a hold of several locks: its release finds a loss, or its lease is over at once.
+
+use std::sync::mpsc;
+
+use redlatch::{Client, Error, LostReason, Member, Op, Request, Rule};
+use redlatch_tests::{PATIENCE, Server};
+
+use crate::{eventually, ms, secs};
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+fn of_three(server: &Server, rule: Rule) -> Client {
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let members = NAMES.map(|name| Member { client: client.clone(), kind: "plain", name: name.into() });
+    Client::group(rule, members.into()).expect("three different ones")
+}
+
+#[test]
+fn a_release_that_finds_a_loss_tells_it_to_its_caller_and_to_the_watch() {
+    let server = Server::start();
+    let mut view = server.view();
+    for rule in [Rule::All, Rule::Majority] {
+        let lock = of_three(&server, rule);
+        for round in 0..20 {
+            let request = Request { wait: Some(secs(20)), ..Request::new(Op::Acquire, "plain", "n", 1) };
+            let hold = lock.run_blocking(request.clone()).expect("free").number as u64;
+            // A majority takes in the last member when it answers.
+            eventually(|| NAMES.iter().all(|name| view.exists(name)));
+            let (told, watch) = mpsc::channel();
+            lock.submit(lock.ticket(), Request { op: Op::Watch, hold, ..request.clone() }, move |end| drop(told.send(end)));
+            view.command::<()>(&["DEL", NAMES[0], NAMES[1], NAMES[2]]);
+            let released = lock.run_blocking(Request { op: Op::Release, hold, ..request });
+            let end = watch.recv_timeout(PATIENCE).expect("the watch ends");
+            for told in [released, end] {
+                let Err(Error::Lost(loss)) = &told else { panic!("{rule:?}, round {round}: {told:?}") };
+                assert_eq!(loss.reason, LostReason::Deleted);
+            }
+            assert!(lock.loss_of(hold).is_some(), "{rule:?}, round {round}");
+        }
+    }
+}
+
+#[test]
+fn a_lease_shorter_than_a_round_trip_is_taken_and_over() {
+    let server = Server::start();
+    let lock = of_three(&server, Rule::All);
+    let (told, taken) = mpsc::channel();
+    let request = Request { wait: None, lease: Some(ms(1)), ..Request::new(Op::Acquire, "plain", "n", 1) };
+    lock.submit(lock.ticket(), request.clone(), move |answer| drop(told.send(answer)));
+    let answer = taken.recv_timeout(PATIENCE).expect("it does not try for ever").expect("free");
+    let released = lock.run_blocking(Request { op: Op::Release, hold: answer.number as u64, ..request });
+    assert!(answer.done && matches!(released, Err(Error::Lost(_))), "{released:?}");
+    let mut view = server.view();
+    eventually(|| NAMES.iter().all(|name| !view.exists(name)));
+}
