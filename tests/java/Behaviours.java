@@ -48,7 +48,7 @@ public final class Behaviours {
     private static final long SHORT_MS = 500;
     private static final String UNKNOWN_PERMIT = "00112233445566778899aabbccddeeff";
 
-    /** That of the server that lives. */
+    /** The port of the server that lives. */
     private final int port;
     private final Set<String> waiting;
     private final AtomicInteger names = new AtomicInteger();
@@ -108,7 +108,7 @@ public final class Behaviours {
         try (Resp resp = new Resp(mortalPort)) {
             resp.call("SHUTDOWN", "NOSAVE");
         } catch (RuntimeException | java.io.IOException e) {
-            // It is gone.
+            // The server is gone.
         }
         leaving.shutdown();
         Map<String, Future<String>> cells = new TreeMap<>();
@@ -152,7 +152,7 @@ public final class Behaviours {
         return kinds;
     }
 
-    /** The methods of the interfaces that are about locks; what every object of Redis has is in other tests. */
+    /** The methods of the interfaces that are about locks; other tests have the methods of every object of Redis. */
     private static List<Method> methods(Kind kind, RedissonClient client) {
         try {
             Map<String, Method> methods = new TreeMap<>();

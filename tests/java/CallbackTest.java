@@ -19,7 +19,7 @@ import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
-/** The threads on which users' code runs: which they are, and that nothing waits for code that blocks. */
+/** The threads on which users' code runs: their names, and that no answer waits for code that blocks. */
 class CallbackTest extends LockTest {
     private static final int MANY = 200;
     /** How long the server of a loaded machine may take, in ms. */

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Our classes beside Redisson's: what a program calls there is here, with the same types, exceptions and defaults, or has a reason. */
+/** Our classes beside Redisson's: a method that a program calls there is here, with the same types, exceptions and defaults, or has a reason. */
 class CompatibilityTest {
     @Test
     void each_missing_method_has_a_reason_and_no_reason_is_without_use() throws Exception {

@@ -22,7 +22,7 @@ import org.redisson.config.HostNatMapper;
 import org.redisson.config.HostPortNatMapper;
 import org.redisson.misc.RedisURI;
 
-/** A configuration: what is set is there, also in a copy, and what cannot be served is refused by name. */
+/** A configuration keeps its settings, also in a copy, and a setting that this library cannot serve is refused by name. */
 class ConfigTest {
     /** The settings that change what a client does, or that are refused where they would have to; the others are without effect. */
     private static final Set<String> WITH_EFFECT = Set.of("Address", "NodeAddresses", "SentinelAddresses", "MasterAddress", "MasterName",

@@ -19,7 +19,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 import org.redisson.config.ShardedSubscriptionMode;
 
-/** Configurations of several servers; what these do is tested with the core, here that Java gets there. */
+/** Configurations of several servers reach the core. Tests of the core show their effect. */
 class DeploymentsTest {
     @ParameterizedTest
     @EnumSource(ShardedSubscriptionMode.class)

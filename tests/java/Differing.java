@@ -23,7 +23,7 @@ enum Differing {
         this.told = told;
     }
 
-    /** Null without a reason. */
+    /** The reason; null if there is none. */
     static Differing of(String line) {
         for (Differing each : values()) {
             if (line.matches(each.lines)) {

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * One program, compiled once for Redisson: what it sees with our jar is what it sees with Redisson's. It leaves out where we differ on
+ * One program, compiled once for Redisson, prints the same with our jar and with Redisson's. It leaves out the cases in which we differ on
  * purpose: an interrupt before a call is an InterruptedException (there a RedisException), and a lease is that of a hold (there of an
  * object).
  */

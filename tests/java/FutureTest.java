@@ -86,7 +86,7 @@ class FutureTest extends LockTest {
     @Test
     void a_lockAsync_that_is_cancelled_while_it_acquires_gives_the_hold_back() throws Exception {
         for (int round = 0; round < 200; round++) {
-            if (!lock.lockAsync(ALICE).cancel(false)) { // it was quicker
+            if (!lock.lockAsync(ALICE).cancel(false)) { // the answer was quicker
                 lock.unlockAsync(ALICE).get(10, SECONDS);
             }
         }

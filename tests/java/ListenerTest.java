@@ -187,7 +187,7 @@ class ListenerTest {
     void a_subscription_whose_future_was_cancelled_is_ended() throws Exception {
         for (int round = 0; round < 100; round++) {
             RFuture<Integer> future = lock.addListenerAsync((DeletedObjectListener) heard::add);
-            if (!future.cancel(true)) { // it was quicker
+            if (!future.cancel(true)) { // the answer was quicker
                 lock.removeListener(future.get());
             }
         }

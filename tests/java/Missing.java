@@ -3,9 +3,9 @@ enum Missing {
     /** Netty's types are named in these, and Netty is not used. */
     NETTY("config\\.Config|client\\.(Default)?NettyHook|connection\\..*|client\\.codec\\..*|codec\\..*",
             ".*(io\\.netty|org\\.redisson\\.client\\.protocol).*|.*BaseCodec.*|.* copy\\(.*"),
-    /** Replicas are not chosen among here. */
+    /** This library never chooses among replicas. */
     REPLICAS("connection\\.balancer\\..*", ".*ClientConnectionsEntry.*"),
-    /** A program has them made by others, and codecs and replicas are no matter of locks. */
+    /** Programs get these from other methods, and locks need no codecs and no replicas. */
     MADE_BY_OTHERS("config\\.BaseMasterSlaveServersConfig|api\\.options\\.CommonParams", "new\\(\\)|.*[cC]odec\\(.*|.*[rR]eadMode\\(.*"),
     /** Objects other than locks are for a client of everything that Redis has. */
     OBJECTS("api\\.RedissonClient|Redisson",
@@ -14,7 +14,7 @@ enum Missing {
     KEYS("api\\.RKeys(Async)?", ".* (migrate(Async)?\\(.*MigrateArgs|(add|remove)Listener(Async)?\\().*"),
     /** RxJava and Reactor are not served yet. */
     STREAMS("api\\.Redisson(Rx|Reactive)Client", ".*"),
-    /** Classes that programs test for, and seldom call: what they have beside their interfaces is the inside of Redisson. */
+    /** Classes that programs test for, and seldom call: their methods beside those of their interfaces are the inside of Redisson. */
     INSIDE("Redisson(?!MultiLock|RedLock|ShutdownException)\\w+", ".*");
 
     private final String types;
@@ -25,7 +25,7 @@ enum Missing {
         this.calls = calls;
     }
 
-    /** Null without a reason. */
+    /** The reason; null if there is none. */
     static Missing of(String type, String call) {
         for (Missing each : values()) {
             if (type.matches("org\\.redisson\\.(" + each.types + ")") && call.matches(each.calls)) {
@@ -35,7 +35,7 @@ enum Missing {
         return null;
     }
 
-    /** Classes that people test for and do not extend; what they are made of is this library's own. */
+    /** Classes that programs test for and do not extend; their superclasses are this library's own. */
     static boolean isClassOfThisLibrary(String type) {
         return type.matches("org\\.redisson\\.(Redisson\\w+|config\\..*|api\\.options\\.\\w*Params|connection\\..*|client\\..*)");
     }

@@ -10,7 +10,7 @@ import org.redisson.config.Config;
 
 /**
  * The main class of a child JVM whose one callback thread is occupied when another callback comes, for which the system has no thread. It
- * writes what came of the two.
+ * writes the results of the two.
  */
 public final class Occupied {
     /** Owners that are no threads of this JVM. */
@@ -89,7 +89,7 @@ public final class Occupied {
             next.await();
             ended.countDown();
         } catch (InterruptedException e) {
-            // It has not ended.
+            // The callback has not ended.
         }
     }
 

@@ -131,11 +131,11 @@ class PermitSemaphoreTest extends LockTest {
         semaphore.release(waiter.get());
         for (int i = 0; i < 50; i++) {
             RFuture<List<String>> acquiring = semaphore.acquireAsync(1, 60, SECONDS);
-            if (!acquiring.cancel(true)) { // it came first: the permit is the caller's
+            if (!acquiring.cancel(true)) { // the answer came first: the permit is the caller's
                 semaphore.release(acquiring.get());
             }
         }
-        // Each of them may still take it for a moment, and gives it back.
+        // Each acquire may still take the permit for a moment, and gives it back.
         Wait.until("nothing was taken", () -> counts().equals(List.of(1, 0, 1)));
         Thread.currentThread().interrupt();
         assertThrows(InterruptedException.class, semaphore::acquire);

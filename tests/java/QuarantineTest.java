@@ -10,7 +10,7 @@ import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.config.Config;
 
-/** Servers that may have lost locks grant none; what that means is tested with the core, here that Java asks for it. */
+/** Servers that may have lost locks grant none: Java asks for that. Tests of the core show its effect. */
 class QuarantineTest {
     private static final String NAME = "n";
 

@@ -15,7 +15,7 @@ import org.redisson.config.Config;
 
 /**
  * The main class of a child JVM that has no threads, or no memory, while answers come. It writes a line when it has none, waits for a line,
- * lets go, and writes what came of its requests.
+ * lets go, and writes the results of its requests.
  */
 public final class Scarce {
     private static final int MANY = 600;
@@ -74,7 +74,7 @@ public final class Scarce {
                     try {
                         end.await();
                     } catch (InterruptedException e) {
-                        // it ends
+                        // The thread ends.
                     }
                 });
                 thread.setDaemon(true);

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ScarceTest extends LockTest {
     private static final String[] SMALL = {"-XX:+UseSerialGC", "-Xmx24m", "-XX:CompressedClassSpaceSize=32m",
             "-XX:ReservedCodeCacheSize=32m", "-Xss4m", "-Xlog:disable"};
-    /** Of address space, which leaves some for a few hundred stacks of that size. */
+    /** The address space of the process, which has room for a few hundred stacks of that size. */
     private static final int LIMIT_KB = 3_000_000;
 
     /** The memory that is too little for a further thread is enough for everything else. The JVM's own threads neither come nor go. */

@@ -28,7 +28,7 @@ class SecretsTest {
         Object run() throws Exception;
     }
 
-    /** All that a program may print of what came of it. */
+    /** All texts of a result that a program may print. */
     private static String said(Try attempt) {
         StringBuilder said = new StringBuilder();
         try {

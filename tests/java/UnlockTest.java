@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
-/** Releasing: what is not held, what is lost, and what is taken away. */
+/** Releases of locks that are not held, that are lost, and that are taken away. */
 class UnlockTest extends LockTest {
     @Test
     void unlock_without_a_hold_names_the_thread_and_the_lock() {

@@ -4,7 +4,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Waits for what shall become true. */
+/** Waits until a condition holds. */
 final class Wait {
     private static final long AT_MOST = TimeUnit.SECONDS.toNanos(20);
 

@@ -3,7 +3,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
-/** A thread of a test and what comes of it. */
+/** A thread of a test, and its result. */
 final class Worker<T> {
     private final CompletableFuture<T> result = new CompletableFuture<>();
     private final Thread thread;
