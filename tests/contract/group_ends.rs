@@ -41,6 +41,31 @@ fn a_release_that_finds_a_loss_tells_it_to_its_caller_and_to_the_watch() {
 }
 
 #[test]
+fn the_end_of_the_first_client_loses_the_hold_and_gives_back_what_the_others_have() {
+    for rule in [Rule::All, Rule::Majority] {
+        let servers: Vec<_> = (0..3).map(|_| Server::start()).collect();
+        let clients: Vec<_> = servers.iter().map(|server| Client::connect(&server.url()).expect("a good URL")).collect();
+        let members = clients.iter().map(|client| Member { client: client.clone(), kind: "plain", name: "n".into() });
+        let lock = Client::group(rule, members.collect()).expect("three different ones");
+        let request = Request { wait: Some(secs(20)), ..Request::new(Op::Acquire, "plain", "n", 1) };
+        let hold = lock.run_blocking(request.clone()).expect("free").number as u64;
+        eventually(|| servers.iter().all(|server| server.view().exists("n")));
+        let (told, watch) = mpsc::channel();
+        lock.submit(lock.ticket(), Request { op: Op::Watch, hold, ..request.clone() }, move |end| drop(told.send(end)));
+        let first = (0..3).min_by_key(|i| clients[*i].server()).expect("three");
+        clients[first].close(false);
+        let end = watch.recv_timeout(PATIENCE).expect("the watch ends");
+        assert!(matches!(&end, Err(Error::Lost(loss)) if loss.reason == LostReason::Closed), "{rule:?}: {end:?}");
+        let released = lock.run_blocking(Request { op: Op::Release, hold, ..request });
+        assert!(matches!(released, Err(Error::Closed { .. })), "{rule:?}: {released:?}");
+        for other in (0..3).filter(|i| *i != first) {
+            eventually(|| !servers[other].view().exists("n"));
+        }
+        assert!(lock.loss_of(hold).is_some_and(|loss| loss.reason == LostReason::Closed), "{rule:?}");
+    }
+}
+
+#[test]
 fn a_lease_shorter_than_a_round_trip_is_taken_and_over() {
     let server = Server::start();
     let lock = of_three(&server, Rule::All);

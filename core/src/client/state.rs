@@ -40,7 +40,7 @@ impl ClientState {
         let groups = Arc::downgrade(&self.groups);
         let end = move || {
             ended.upgrade().inspect(|redis| redis.end());
-            groups.upgrade().inspect(|groups| forget_lost(groups));
+            groups.upgrade().inspect(|groups| forget_all(groups));
         };
         self.io.start(|| self.redis.run(), end).map_err(|error| not_started(self.redis.config.server(), &error))
     }
@@ -66,20 +66,22 @@ impl ClientState {
     }
 }
 
-/// Drops the holds of groups that the end of the client has lost: no caller can release them any more, and each keeps the clients of its members,
-/// this client too. The drop gives back the parts that other clients still hold.
-fn forget_lost(groups: &Mutex<Holding>) {
+/// Drops the holds of groups: the end of the client leaves no caller that could release them, and each keeps the clients of its members, this client
+/// too. The drop gives back the parts that other clients still hold.
+fn forget_all(groups: &Mutex<Holding>) {
     let groups = || groups.lock().expect("nothing panics while it is held");
     let all = groups().all();
-    for (number, held) in all {
-        if let Look::Lost(loss) = held.look() {
-            let forgotten = {
-                let mut groups = groups();
-                groups.tell_loss(number, &loss);
-                groups.remove(number)
-            };
-            drop(forgotten);
-        }
+    for (number, hold) in all {
+        let loss = match hold.look() {
+            Look::Lost(loss) => Some(loss),
+            _ => hold.closed(),
+        };
+        let forgotten = {
+            let mut groups = groups();
+            loss.iter().for_each(|loss| groups.tell_loss(number, loss));
+            groups.remove(number)
+        };
+        drop(forgotten);
     }
 }
 

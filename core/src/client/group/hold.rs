@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use crate::base::tasks::boxed;
 use crate::client::hold::Hold;
 use crate::client::state::ClientState;
-use crate::request::error::{Error, Loss, Result};
+use crate::request::error::{Error, Loss, LostReason, Result};
 use crate::request::{Answer, Look, Op};
 
 pub struct GroupHold {
@@ -58,6 +58,14 @@ impl GroupHold {
         times.len().checked_sub(self.need(&parts)).map_or(other, |at| Look::Held { remaining: times[at] })
     }
 
+    /// The loss of its first part by the end of that client, to which every call about the hold goes: then it can be released no more.
+    pub fn closed(&self) -> Option<Loss> {
+        match self.parts().first()?.as_ref()?.look() {
+            Look::Lost(loss) if loss.reason == LostReason::Closed => Some(loss),
+            _ => None,
+        }
+    }
+
     /// Returns when it has ended: lost, or released (not done). A release that finds a loss has lost it.
     pub async fn end(&self) -> Result<Answer> {
         let mut changes = self.phase.subscribe();
@@ -76,7 +84,11 @@ impl GroupHold {
             let mut ends: JoinSet<_> =
                 self.parts().iter().flatten().filter(|part| part.is_held()).map(|part| boxed(part.asked(Op::Watch, None))).collect();
             match self.look() {
-                Look::Held { .. } => {}
+                Look::Held { .. } => {
+                    if let Some(loss) = self.closed() {
+                        return Err(Error::Lost(Box::new(loss)));
+                    }
+                }
                 Look::Lost(loss) => return Err(Error::Lost(Box::new(loss))),
                 // A release has taken the parts meanwhile.
                 Look::Gone if changes.has_changed().unwrap_or(false) => continue,
