@@ -68,7 +68,6 @@ final class BlockingUse {
                 return true;
             case 1:
                 leaseMs = 300 + random.nextInt(LONG_LEASE_MS);
-                use.leased();
                 lock.lock(leaseMs, MILLISECONDS);
                 return true;
             case 2:
@@ -80,7 +79,6 @@ final class BlockingUse {
                 return lock.tryLock(random.nextInt(2000), MILLISECONDS);
             case 5:
                 leaseMs = 300 + random.nextInt(LONG_LEASE_MS);
-                use.leased();
                 return lock.tryLock(random.nextInt(2000), leaseMs, MILLISECONDS);
             case 6:
                 lease = Lease.lock(lock);
@@ -126,7 +124,6 @@ final class BlockingUse {
     }
 
     private void giveBack(Hold hold, long begun) {
-        boolean known = hold != null && hold.isLost();
         try {
             if (lease != null) {
                 lease.close();
@@ -136,7 +133,7 @@ final class BlockingUse {
         } catch (Throwable e) {
             use.failed("unlock", e, hold != null && hold.isLost());
         }
-        if (known) {
+        if (hold != null && hold.isLost()) {
             use.lost(hold, begun, leaseMs);
         }
     }

@@ -46,9 +46,6 @@ final class Chain {
         Epoch epoch = load.epochs.use();
         List<Party> parties = load.parties(kind, random);
         use = new Use(load, kind.name().toLowerCase(), "chain", epoch, parties, null);
-        if (leaseMs > 0) {
-            use.leased();
-        }
         begun = System.nanoTime();
         RFuture<?> acquire;
         try {
@@ -112,12 +109,11 @@ final class Chain {
             if (stay != null) {
                 stay.leave();
             }
-            boolean known = hold != null && hold.isLost();
             return made.lock.unlockAsync(id).toCompletableFuture().handle((released, error) -> {
                 if (error != null) {
                     use.failed("unlock", error, hold != null && hold.isLost());
                 }
-                if (known) {
+                if (hold != null && hold.isLost()) {
                     use.lost(hold, begun, leaseMs);
                 }
                 return null;

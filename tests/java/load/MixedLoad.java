@@ -102,6 +102,9 @@ public final class MixedLoad {
             load.verdict.fail("the thread " + completions + " has ended while clients are open");
         }
         for (Use use : load.running) {
+            if (use.age() > TOO_LONG_MS / 3 && use.mayStarve()) {
+                use.interrupt();
+            }
             if (use.age() > TOO_LONG_MS) {
                 load.running.remove(use);
                 StringBuilder trace = new StringBuilder();

@@ -16,7 +16,6 @@ final class Use {
     private final Load load;
     private boolean interrupted;
     private boolean cancelled;
-    private volatile boolean isLeased;
     private boolean ended;
 
     /** @param thread null: no thread waits, a future does */
@@ -42,6 +41,11 @@ final class Use {
         cancelled = true;
     }
 
+    /** Whether it waits for permits that a fault may have made away with for good. */
+    boolean mayStarve() {
+        return kind.equals("semaphore") && epoch.unknownPermits.get() > 0 || kind.equals("permits") && epoch.unknownIds.get() > 0;
+    }
+
     /** From now on no interrupt comes. */
     synchronized void end() {
         ended = true;
@@ -50,11 +54,6 @@ final class Use {
         }
         load.running.remove(this);
         epoch.uses.decrementAndGet();
-    }
-
-    /** The hold may end by itself. */
-    void leased() {
-        isLeased = true;
     }
 
     void count(String outcome) {
@@ -77,18 +76,14 @@ final class Use {
         }
         String type = bare.getClass().getSimpleName(); // by name: it may be of another class loader
         count(type);
-        boolean toldLost = bare.getCause() != null && bare.getCause().getClass().getSimpleName().equals("LockLostException");
-        if (toldLost && !lost) {
-            count("lost: told by the release alone");
-        }
         long until = System.nanoTime();
         if (!isExplained(type, lost, until)) {
             StringBuilder trace = new StringBuilder();
             for (StackTraceElement each : bare.getStackTrace()) {
                 trace.append("\n      at ").append(each);
             }
-            String text = (this + ": " + operation + " gave " + bare + " after " + age() + " ms" + (bare.getCause() == null ? "" : " because of " + bare.getCause()) + trace);
-            load.suspect(text, () -> isExplained(type, lost || toldLost && (isLeased || load.faults.explainLoss(parties, begun, until)), until));
+            String text = this + ": " + operation + " gave " + bare + " after " + age() + " ms, because of " + bare.getCause() + trace;
+            load.suspect(text, () -> isExplained(type, lost, until));
         }
     }
 
@@ -113,7 +108,11 @@ final class Use {
         }
     }
 
-    /** A hold that was lost: is that explained? @param leaseMs 0: it was renewed */
+    /**
+     * A hold was lost, which must have a cause.
+     *
+     * @param leaseMs 0: it was renewed
+     */
     void lost(Hold hold, long taken, long leaseMs) {
         LostReason reason = hold.reason().orElse(null);
         count("lost: " + reason);

@@ -18,6 +18,9 @@ import org.redisson.config.Config;
 public final class Visitor {
     private static final int ROUNDS = 6;
 
+    /** It is held, and referred to, when the application goes. */
+    private static RLock kept;
+
     private final String prefix;
     private final BiFunction<String, BooleanSupplier, Runnable> enter;
     private final BiConsumer<String, Throwable> failed;
@@ -46,6 +49,12 @@ public final class Visitor {
         } catch (RuntimeException e) {
             failed.accept("create", e);
             return;
+        }
+        try {
+            kept = client.getMultiLock(client.getLock(prefix + "kept-" + client.getId()), client.getLock(prefix + "kept-too-" + client.getId()));
+            kept.lock();
+        } catch (RuntimeException e) {
+            failed.accept("multi lock", e);
         }
         List<Thread> threads = new ArrayList<>();
         for (String kind : new String[] {"plain0", "plain1", "fair0"}) {
