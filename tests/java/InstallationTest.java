@@ -188,6 +188,27 @@ class InstallationTest {
     }
 
     @Test
+    void an_application_leaves_no_native_library_once_the_threads_that_called_it_have_ended() throws Exception {
+        assumeTrue(Files.exists(Path.of("/proc/self/maps")), "other systems tell otherwise what is loaded");
+        long before = libraries();
+        for (int i = 0; i < 3; i++) {
+            Worker.elsewhere(() -> {
+                try (URLClassLoader loader = loader()) {
+                    return deploy(loader).getName();
+                }
+            });
+        }
+        Wait.until("the libraries are gone", () -> {
+            System.gc();
+            return libraries() <= before;
+        });
+    }
+
+    private static long libraries() throws Exception {
+        return Files.readAllLines(Path.of("/proc/self/maps")).stream().filter(line -> line.contains("redlatch_jni") && line.contains("r-xp")).count();
+    }
+
+    @Test
     void two_class_loaders_of_one_jvm_share_the_file_that_is_named() throws Exception {
         Path file = directory.resolve(System.mapLibraryName("given"));
         try (JarFile jar = new JarFile(Child.jar())) {

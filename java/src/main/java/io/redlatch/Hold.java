@@ -13,7 +13,8 @@ import java.util.function.Supplier;
  * One hold of a lock, from {@link Holds#of}: whether it still is one, and the news when it is not. Safe for use by many threads.
  *
  * <p>No method here asks the server. A hold counts as lost as soon as this client can no longer rely on it: that is before the server lets
- * another owner have the lock. If an operator changes the key, the holder hears of it within moments.
+ * another owner have the lock. If an operator changes the key, the holder hears of it within moments. While the release of several locks is under
+ * way, the methods wait for its end: the servers' answers to it say whether the hold was lost.
  */
 public final class Hold {
     private final String lock;
