@@ -1,7 +1,7 @@
 package org.redisson.api;
 
 /**
- * Other hosts for some, with their ports.
+ * Replaces the hosts of some servers and keeps their ports.
  *
  * @deprecated it has moved: use {@link org.redisson.config.HostNatMapper}
  */

@@ -1,7 +1,7 @@
 package org.redisson.api;
 
 /**
- * Other hosts and ports for some.
+ * Replaces the hosts and ports of some servers.
  *
  * @deprecated it has moved: use {@link org.redisson.config.HostPortNatMapper}
  */

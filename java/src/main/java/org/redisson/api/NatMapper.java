@@ -1,7 +1,7 @@
 package org.redisson.api;
 
 /**
- * Where a server is reached that says it is elsewhere.
+ * Replaces the address that a server announces by the one at which the client reaches it.
  *
  * @deprecated it has moved: use {@link org.redisson.config.NatMapper}
  */

@@ -26,9 +26,9 @@ public enum ObjectEncoding {
     SKIPLIST("skiplist"),
     /** A stream. */
     STREAM("stream"),
-    /** There is nothing. */
+    /** There is no value. */
     NULL("nonexistence"),
-    /** Something that this list has not. */
+    /** An encoding that this list lacks. */
     UNKNOWN("unknown");
 
     private final String type;
@@ -37,7 +37,7 @@ public enum ObjectEncoding {
         this.type = type;
     }
 
-    /** The server's word for it. */
+    /** The server's word for the encoding. */
     public String getType() {
         return type;
     }

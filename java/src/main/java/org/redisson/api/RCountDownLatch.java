@@ -3,7 +3,7 @@ package org.redisson.api;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A count that threads of any process wait for to become zero. It can be set again then.
+ * A count: threads of any process wait until it is zero. After that it can be set again.
  */
 public interface RCountDownLatch extends RObject, RCountDownLatchAsync {
     /**
@@ -26,6 +26,6 @@ public interface RCountDownLatch extends RObject, RCountDownLatchAsync {
     /** How often the latch is still to be counted down. */
     long getCount();
 
-    /** Sets what is to be counted, unless something still is. */
+    /** Sets the count, unless the present one is above zero. True if it did. */
     boolean trySetCount(long count);
 }

@@ -7,10 +7,10 @@ import java.util.concurrent.TimeUnit;
 
 /** An object that may have an end. A time that is over ends it at once. */
 public interface RExpirable extends RObject, RExpirableAsync {
-    /** Has it expire after that time. False if it is not there. */
+    /** Lets the object expire after that time. False if there is no such object. */
     boolean expire(Duration duration);
 
-    /** Has it expire at that time. False if it is not there. */
+    /** Lets the object expire at that time. False if there is no such object. */
     boolean expire(Instant time);
 
     /** As {@link #expire(Duration)}, if it has an end already. */
@@ -49,12 +49,12 @@ public interface RExpirable extends RObject, RExpirableAsync {
     @Deprecated
     boolean expireAt(long timestamp);
 
-    /** Has it never expire. False if it is not there, or had no end. */
+    /** Takes the object's end away. False if there is no such object, or it had no end. */
     boolean clearExpire();
 
-    /** How many ms it has left; −1 without an end, −2 if it is not there. */
+    /** How many ms the object has left; −1 without an end, −2 if there is no such object. */
     long remainTimeToLive();
 
-    /** When it expires in ms since 1970; −1 without an end, −2 if it is not there. */
+    /** When the object expires in ms since 1970; −1 without an end, −2 if there is no such object. */
     long getExpireTime();
 }

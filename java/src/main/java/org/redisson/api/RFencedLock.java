@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * A reentrant lock that numbers its holds: each token is greater than all before it.
  *
- * <p>What the lock guards compares the tokens that come to it, and refuses one that is smaller than it has seen: so a thread that stood
+ * <p>The guarded resource compares the tokens that come to it, and refuses one that is smaller than an earlier one: so a thread that stood
  * still and lost the lock meanwhile does no harm. Interrupts end none of these methods; the thread is interrupted again afterwards.
  * Otherwise they are those of {@link RLock}.
  */

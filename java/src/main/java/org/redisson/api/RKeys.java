@@ -59,7 +59,7 @@ public interface RKeys extends RKeysAsync {
     /** How many keys there are. */
     long count();
 
-    /** How many of them are there. */
+    /** How many of the keys exist. */
     long countExists(String... names);
 
     /** The name of any key; null if there is none. */
@@ -68,14 +68,14 @@ public interface RKeys extends RKeysAsync {
     /** The type of the key; null if there is no such key, or its type has no name here. */
     RType getType(String key);
 
-    /** Where a cluster has it. The server is not asked. */
+    /** The key's slot in a cluster. Asks nothing of the server. */
     int getSlot(String key);
 
-    /** Notes an access to them. How many are there. */
+    /** Notes an access to the keys. How many of them exist. */
     long touch(String... names);
 
     /**
-     * Gives it another name, in the place of what has that name. In a cluster both names have to be in one slot.
+     * Gives a key another name, and replaces a key that has that name already. In a cluster both names have to be in one slot.
      *
      * @throws org.redisson.client.RedisException if it is not there
      */
@@ -84,21 +84,21 @@ public interface RKeys extends RKeysAsync {
     /** As {@link #rename}, unless something has that name. Whether it was done. */
     boolean renamenx(String oldName, String newName);
 
-    /** Moves it to another database of the server. False if it is not there, or something of its name is. */
+    /** Moves a key to another database of the server. False if there is no such key, or the other database has one of that name. */
     boolean move(String name, int database);
 
-    /** @deprecated has the server move it to another one, which keeps both from answering meanwhile; the timeout is in ms */
+    /** @deprecated makes the server move the key to another server; neither answers other calls meanwhile. The timeout is in ms */
     @Deprecated
     void migrate(String name, String host, int port, int database, long timeout);
 
-    /** @deprecated as {@link #migrate}, and it stays here as well */
+    /** @deprecated as {@link #migrate}, and the key stays here as well */
     @Deprecated
     void copy(String name, String host, int port, int database, long timeout);
 
-    /** Has them expire after that time. How many are there. */
+    /** Lets the keys expire after that time. How many of them exist. */
     long expire(Duration duration, String... names);
 
-    /** Has them expire at that time. How many are there. */
+    /** Lets the keys expire at that time. How many of them exist. */
     long expireAt(Instant instant, String... names);
 
     /** @deprecated use {@link #expire(Duration, String...)} */
@@ -109,16 +109,16 @@ public interface RKeys extends RKeysAsync {
     @Deprecated
     boolean expireAt(String name, long timestamp);
 
-    /** Has it never expire. False if it is not there, or had no end. */
+    /** Takes the object's end away. False if there is no such object, or it had no end. */
     boolean clearExpire(String name);
 
-    /** How many ms it has left; −1 without an end, −2 if it is not there. */
+    /** How many ms the object has left; −1 without an end, −2 if there is no such object. */
     long remainTimeToLive(String name);
 
-    /** Deletes them. How many were there. Waiters for a lock are not told. */
+    /** Deletes the keys. How many existed. Waiters for a lock are not told. */
     long delete(String... names);
 
-    /** Deletes the keys of those. How many were there. */
+    /** Deletes the keys of the objects. How many existed. */
     long delete(RObject... objects);
 
     /** As {@link #delete(String...)}; the server frees their memory afterwards. */
@@ -130,7 +130,7 @@ public interface RKeys extends RKeysAsync {
     /** As {@link #deleteByPattern}; the server frees their memory afterwards. */
     long unlinkByPattern(String pattern);
 
-    /** Has each of two databases be the other one. */
+    /** Exchanges two databases. */
     void swapdb(int db1, int db2);
 
     /** Deletes everything in this database, other programs' keys as well. */

@@ -43,7 +43,7 @@ public interface RKeysAsync {
     /** As {@link RKeys#migrate(String, String, int, int, long)}. */
     RFuture<Void> migrateAsync(String name, String host, int port, int database, long timeout);
 
-    /** @deprecated as {@link RKeys#migrate}, and it stays here as well */
+    /** @deprecated as {@link RKeys#migrate}, and the key stays here as well */
     @Deprecated
     RFuture<Void> copyAsync(String name, String host, int port, int database, long timeout);
 

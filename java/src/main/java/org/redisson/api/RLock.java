@@ -20,7 +20,7 @@ import java.util.concurrent.locks.Lock;
  * lease of more than 100 years.
  */
 public interface RLock extends Lock, RLockAsync, RObservable {
-    /** The name that it was asked for by. */
+    /** The name by which the program asked for the lock. */
     String getName();
 
     /**

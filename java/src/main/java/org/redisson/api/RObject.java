@@ -8,26 +8,26 @@ import org.redisson.client.codec.Codec;
  * are out are renamed, moved and deleted with it. Waiters are not told.
  */
 public interface RObject extends RObjectAsync {
-    /** The name that it was asked for by, or was given by a renaming. */
+    /** The name by which the program asked for the object, or that a renaming gave it. */
     String getName();
 
     /** The configuration's codec. Nothing here is encoded by it. */
     Codec getCodec();
 
-    /** Deletes it. True if it was there. */
+    /** Deletes the object. True if it existed. */
     boolean delete();
 
     /** As {@link #delete()}. */
     boolean unlink();
 
-    /** Whether it is there. */
+    /** Whether the object exists. */
     boolean isExists();
 
-    /** Notes an access to it. True if it is there. */
+    /** Notes an access to the object. True if it exists. */
     boolean touch();
 
     /**
-     * Gives it another name, in the place of what has that name; this object goes with it. In a cluster both names have to be in one slot.
+     * Gives the object another name, and replaces a key that has that name already. In a cluster both names have to be in one slot.
      *
      * @throws org.redisson.client.RedisException if it is not there
      */
@@ -36,15 +36,15 @@ public interface RObject extends RObjectAsync {
     /**
      * As {@link #rename}, unless something has that name.
      *
-     * @return whether it was done
+     * @return whether the object got the name
      */
     boolean renamenx(String newName);
 
-    /** Moves it to another database of the server. False if it is not there, or something of its name is. */
+    /** Moves a key to another database of the server. False if there is no such key, or the other database has one of that name. */
     boolean move(int database);
 
     /**
-     * Copies it to another name, in this database. False if it is not there, or something has that name. In a cluster both names have to be
+     * Copies the object to another name, in this database. False if it does not exist, or a key has that name. In a cluster both names have to be
      * in one slot.
      *
      * @throws UnsupportedOperationException from a {@link RPermitExpirableSemaphore}: no id can be out twice
@@ -61,23 +61,23 @@ public interface RObject extends RObjectAsync {
     boolean copyAndReplace(String destination, int database);
 
     /**
-     * Has the server copy it to another server, which keeps both from answering meanwhile. Nothing happens if it is not there.
+     * Makes the server copy the object to another server; neither answers other calls meanwhile. Does nothing if the object does not exist.
      *
-     * @param timeout in ms, of each step of it
-     * @throws org.redisson.client.RedisException if that cannot be reached, or has it already
+     * @param timeout of each step of the copy, in ms
+     * @throws org.redisson.client.RedisException if the other server cannot be reached, or has such a key already
      */
     void copy(String host, int port, int database, long timeout);
 
     /** As {@link #copy(String, int, int, long)}, and it is here no more. */
     void migrate(String host, int port, int database, long timeout);
 
-    /** The value of its key, in the server's own form; null if it is not there. Of permits with ids it is how many are available. */
+    /** The value of the object's key, in the server's own form; null if there is none. Of permits with ids it is how many are available. */
     byte[] dump();
 
     /**
-     * Sets it to what {@link #dump} gave.
+     * Restores the object from the bytes of {@link #dump}.
      *
-     * @throws org.redisson.client.RedisException if it is there, or the server cannot read that
+     * @throws org.redisson.client.RedisException if the object exists, or the server cannot read the bytes
      */
     void restore(byte[] state);
 
@@ -90,30 +90,30 @@ public interface RObject extends RObjectAsync {
     /** As {@link #restoreAndReplace(byte[])}, with an end; 0 for none. */
     void restoreAndReplace(byte[] state, long timeToLive, TimeUnit timeUnit);
 
-    /** How many bytes of the server's memory it takes; 0 if it is not there. */
+    /** How many bytes of the server's memory the object takes; 0 if it does not exist. */
     long sizeInMemory();
 
-    /** For how many seconds no client has used it; 0 if it is not there. */
+    /** For how many seconds no client has used the object; 0 if it does not exist. */
     Long getIdleTime();
 
-    /** How many references to its value the server has; 0 if it is not there. */
+    /** How many references to the object's value the server has; 0 if it does not exist. */
     int getReferenceCount();
 
     /**
-     * How often it is used, on the server's logarithmic scale; 0 if it is not there.
+     * How often clients use the object, on the server's logarithmic scale; 0 if it does not exist.
      *
-     * @throws org.redisson.client.RedisException unless the server counts that, by a {@code maxmemory-policy} with {@code lfu}
+     * @throws org.redisson.client.RedisException unless the server counts uses, by a {@code maxmemory-policy} with {@code lfu}
      */
     int getAccessFrequency();
 
-    /** How the server keeps it. */
+    /** The server's encoding of the object. */
     ObjectEncoding getInternalEncoding();
 
     /**
-     * Has the listener called when its key expires ({@link ExpiredObjectListener}) or is deleted ({@link DeletedObjectListener}).
+     * Adds a listener, which is called when the object's key expires ({@link ExpiredObjectListener}) or is deleted ({@link DeletedObjectListener}).
      *
      * @return the number for {@link #removeListener}
-     * @throws UnsupportedOperationException if the server is not set up to tell of that; the message says how to
+     * @throws UnsupportedOperationException if the server is not set up to tell of such events; the message names the setting
      */
     int addListener(ObjectListener listener);
 

@@ -1,6 +1,6 @@
 package org.redisson.api;
 
-/** An object that tells listeners what becomes of it. */
+/** An object that tells listeners of its end. */
 public interface RObservable {
     /**
      * Adds a listener, once the server has confirmed that its events will come. They are the server's keyspace events: its setting
@@ -10,10 +10,10 @@ public interface RObservable {
      *
      * @return the number for {@link #removeListener}
      * @throws IllegalArgumentException for a listener that is neither {@link ExpiredObjectListener} nor {@link DeletedObjectListener}
-     * @throws UnsupportedOperationException if the server is not set up to tell of such events; where it does not say, it is believed to be
+     * @throws UnsupportedOperationException if the server's settings say that it tells of no such events; settings that it hides are taken for right
      */
     int addListener(ObjectListener listener);
 
-    /** Removes a listener; a number that is none is passed over. A call of it that is under way goes on. */
+    /** Removes a listener; an unknown number is passed over. A call of the listener that is under way goes on. */
     void removeListener(int listenerId);
 }

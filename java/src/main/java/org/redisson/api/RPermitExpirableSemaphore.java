@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Permits of which each has an id, 32 hexadecimal digits, and is given back by that, once, by any thread of any process that knows it.
+ * Permits with ids of 32 hexadecimal digits. Any thread of any process that knows the id of a permit can give it back, once.
  *
  * <p>A permit with a lease ends by itself: the permits of a process that died come back then. One without is out until it is given back. Until
  * the permits were set ({@link #trySetPermits}) there are none, and an acquire waits. Only permits that are out tell it from an
@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Waiters of one client are served in the order in which they came, and one that wants more permits than there are does not stand in the
  * way of one that wants less: it is overtaken by some, then for at most a second by none, and so on. That holds inside one client; between
- * clients, the first to ask gets what is there.
+ * clients, the first to ask gets the permits that are there.
  *
  * <p>Fewer than zero permits, and a lease that is neither longer than nothing nor -1 (without end), are an {@link IllegalArgumentException};
  * zero permits are always there. Ids that are no hexadecimal digits are one as well.
@@ -112,7 +112,7 @@ public interface RPermitExpirableSemaphore extends RExpirable, RPermitExpirableS
     /** Adds permits, or takes some away for good if it is negative. */
     void addPermits(int permits);
 
-    /** Has a permit last for {@code leaseTime} from now on (-1: without end), and returns whether it was still out. */
+    /** Makes a permit last for {@code leaseTime} from now on (-1: without end), and returns whether it was still out. */
     boolean updateLeaseTime(String permitId, long leaseTime, TimeUnit unit);
 
     /**

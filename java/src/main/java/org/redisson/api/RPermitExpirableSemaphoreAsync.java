@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * The methods of {@link RPermitExpirableSemaphore} in the background. Cancelling a future ends its wait; permits that it still took go back.
  *
- * <p>What is not out any more fails a release with an {@link IllegalArgumentException}.
+ * <p>The release of a permit that is not out any more fails with an {@link IllegalArgumentException}.
  */
 public interface RPermitExpirableSemaphoreAsync extends RExpirableAsync {
     /** As {@link RPermitExpirableSemaphore#acquire()}. */

@@ -7,12 +7,12 @@ import java.util.concurrent.TimeUnit;
  * Permits that any thread of any process takes and gives back. They have no holder: the permits of a process that died are out until another
  * process releases them.
  *
- * <p>Zero permits are always there; fewer are an {@link IllegalArgumentException}. Until permits were set ({@link #trySetPermits(int)}) there are none, and an
- * acquire waits.
+ * <p>Zero permits are always there; fewer are an {@link IllegalArgumentException}. Until permits were set ({@link #trySetPermits(int)}) there are
+ * none, and an acquire waits.
  *
  * <p>Waiters of one client are served in the order in which they came, and one that wants more permits than there are does not stand in the
  * way of one that wants less: it is overtaken by some, then for at most a second by none, and so on. That holds inside one client; between
- * clients, the first to ask gets what is there.
+ * clients, the first to ask gets the permits that are there.
  */
 public interface RSemaphore extends RExpirable, RSemaphoreAsync {
     /**

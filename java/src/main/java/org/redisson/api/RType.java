@@ -25,7 +25,7 @@ public enum RType {
         this.value = value;
     }
 
-    /** The server's word for it. */
+    /** The server's word for the encoding. */
     public String getValue() {
         return value;
     }

@@ -113,14 +113,14 @@ public interface RedissonClient {
     RKeys getKeys();
 
     /**
-     * Not to be had.
+     * Not supported.
      *
      * @throws UnsupportedOperationException always; use the asynchronous methods of the objects
      */
     RedissonRxClient rxJava();
 
     /**
-     * Not to be had.
+     * Not supported.
      *
      * @throws UnsupportedOperationException always; use the asynchronous methods of the objects
      */

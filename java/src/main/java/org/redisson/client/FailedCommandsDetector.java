@@ -2,29 +2,29 @@ package org.redisson.client;
 
 /** Names when a replica has failed: when many of its commands have, in some time. Without meaning here. */
 public class FailedCommandsDetector implements FailedNodeDetector {
-    /** In what time, in ms. */
+    /** The time in which failures are counted, in ms. */
     protected long checkInterval;
-    /** How many. */
+    /** The number of failures. */
     protected long failedCommandsLimit;
 
     /** Neither is set. */
     public FailedCommandsDetector() {}
 
     /**
-     * @param checkInterval in what time, in ms
-     * @param failedCommandsLimit how many
+     * @param checkInterval the time in which failures are counted, in ms
+     * @param failedCommandsLimit the number of failures
      */
     public FailedCommandsDetector(long checkInterval, int failedCommandsLimit) {
         this.checkInterval = checkInterval;
         this.failedCommandsLimit = failedCommandsLimit;
     }
 
-    /** In what time, in ms. */
+    /** The time in which failures are counted, in ms. */
     public void setCheckInterval(long checkInterval) {
         this.checkInterval = checkInterval;
     }
 
-    /** How many. */
+    /** The number of failures. */
     public void setFailedCommandsLimit(long failedCommandsLimit) {
         this.failedCommandsLimit = failedCommandsLimit;
     }
@@ -47,7 +47,7 @@ public class FailedCommandsDetector implements FailedNodeDetector {
     @Override
     public void onCommandFailed(Throwable cause) {}
 
-    /** False: nothing is asked of replicas here. */
+    /** False: this library asks nothing of replicas. */
     @Override
     public boolean isNodeFailed() {
         return false;

@@ -6,8 +6,8 @@ public class FailedCommandsTimeoutDetector extends FailedCommandsDetector {
     public FailedCommandsTimeoutDetector() {}
 
     /**
-     * @param checkInterval in what time, in ms
-     * @param failedCommandsLimit how many
+     * @param checkInterval the time in which failures are counted, in ms
+     * @param failedCommandsLimit the number of failures
      */
     public FailedCommandsTimeoutDetector(long checkInterval, int failedCommandsLimit) {
         super(checkInterval, failedCommandsLimit);

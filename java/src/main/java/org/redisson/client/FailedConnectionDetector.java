@@ -9,17 +9,17 @@ public class FailedConnectionDetector implements FailedNodeDetector {
         this(180000);
     }
 
-    /** @param checkInterval for how long, in ms */
+    /** @param checkInterval how long a replica may fail, in ms */
     public FailedConnectionDetector(long checkInterval) {
         this.checkInterval = checkInterval;
     }
 
-    /** For how long, in ms. */
+    /** How long a replica may fail, in ms. */
     public void setCheckInterval(long checkInterval) {
         this.checkInterval = checkInterval;
     }
 
-    /** For how long, in ms. */
+    /** How long a replica may fail, in ms. */
     public long getCheckInterval() {
         return checkInterval;
     }
@@ -42,7 +42,7 @@ public class FailedConnectionDetector implements FailedNodeDetector {
     @Override
     public void onCommandFailed(Throwable cause) {}
 
-    /** False: nothing is asked of replicas here. */
+    /** False: this library asks nothing of replicas. */
     @Override
     public boolean isNodeFailed() {
         return false;

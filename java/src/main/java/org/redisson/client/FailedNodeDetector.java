@@ -33,7 +33,7 @@ public interface FailedNodeDetector {
     /** The judgement. */
     boolean isNodeFailed();
 
-    /** Another one with the same settings. */
+    /** A copy with the same settings. */
     default FailedNodeDetector copy() {
         return this;
     }

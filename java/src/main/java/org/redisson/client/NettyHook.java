@@ -1,4 +1,4 @@
 package org.redisson.client;
 
-/** Would be told of Netty's channels; there is no Netty here, and nothing to implement. */
+/** Hears of Netty's channels in Redisson; this library has no Netty, and no method to implement. */
 public interface NettyHook {}

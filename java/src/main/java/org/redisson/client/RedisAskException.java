@@ -7,8 +7,8 @@ public class RedisAskException extends RedisRedirectException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * @param slot the key's
-     * @param url where that is, for now
+     * @param slot the key's slot
+     * @param url the server that has the slot for now
      */
     public RedisAskException(int slot, RedisURI url) {
         super(slot, url);

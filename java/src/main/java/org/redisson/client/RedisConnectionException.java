@@ -4,19 +4,19 @@ package org.redisson.client;
 public class RedisConnectionException extends RedisException {
     private static final long serialVersionUID = 1L;
 
-    /** @param cause what led to this */
+    /** @param cause the error behind this one */
     public RedisConnectionException(Throwable cause) {
         super(cause);
     }
 
-    /** @param message what is so and what to do */
+    /** @param message the error and its remedy */
     public RedisConnectionException(String message) {
         super(message);
     }
 
     /**
-     * @param message what is so and what to do
-     * @param cause what led to this
+     * @param message the error and its remedy
+     * @param cause the error behind this one
      */
     public RedisConnectionException(String message, Throwable cause) {
         super(message, cause);

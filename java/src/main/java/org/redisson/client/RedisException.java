@@ -1,26 +1,26 @@
 package org.redisson.client;
 
-/** Redis said no, or could not be asked. The exceptions below it say which. */
+/** The server refused a call, or the client could not reach it. The subclasses say which. */
 public class RedisException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     /** Without a message. */
     public RedisException() {}
 
-    /** @param cause what led to this */
+    /** @param cause the error behind this one */
     public RedisException(Throwable cause) {
         super(cause);
     }
 
     /**
-     * @param message what is so and what to do
-     * @param cause what led to this
+     * @param message the error and its remedy
+     * @param cause the error behind this one
      */
     public RedisException(String message, Throwable cause) {
         super(message, cause);
     }
 
-    /** @param message what is so and what to do */
+    /** @param message the error and its remedy */
     public RedisException(String message) {
         super(message);
     }

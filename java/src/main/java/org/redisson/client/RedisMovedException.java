@@ -8,7 +8,7 @@ public class RedisMovedException extends RedisRedirectException {
 
     /**
      * @param slot the key's
-     * @param url where that is, for good
+     * @param url the server that has the slot for good
      */
     public RedisMovedException(int slot, RedisURI url) {
         super(slot, url);

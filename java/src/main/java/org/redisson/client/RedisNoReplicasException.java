@@ -4,7 +4,7 @@ package org.redisson.client;
 public class RedisNoReplicasException extends RedisRetryException {
     private static final long serialVersionUID = 1L;
 
-    /** @param message what is so and what to do */
+    /** @param message the error and its remedy */
     public RedisNoReplicasException(String message) {
         super(message);
     }

@@ -9,14 +9,14 @@ public class RedisRedirectException extends RedisException {
     private final Integer slot;
     private final transient RedisURI url;
 
-    /** @param url where the key is */
+    /** @param url the server that has the key */
     public RedisRedirectException(RedisURI url) {
         this(null, url);
     }
 
     /**
      * @param slot the key's
-     * @param url where that is
+     * @param url the server that has the slot
      */
     public RedisRedirectException(Integer slot, RedisURI url) {
         super("the slot " + slot + " is at " + url);
@@ -29,7 +29,7 @@ public class RedisRedirectException extends RedisException {
         return slot;
     }
 
-    /** Where that is. */
+    /** The server that has the slot. */
     public RedisURI getUrl() {
         return url;
     }

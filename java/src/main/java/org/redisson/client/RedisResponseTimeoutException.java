@@ -1,10 +1,10 @@
 package org.redisson.client;
 
-/** A call was sent, also again, and no answer came in time. Whether it took effect is unknown. */
+/** The client sent a call, and repeated it, but the server did not answer in time. Whether the call took effect is unknown. */
 public class RedisResponseTimeoutException extends RedisTimeoutException {
     private static final long serialVersionUID = 1L;
 
-    /** @param message what is so and what to do */
+    /** @param message the error and its remedy */
     public RedisResponseTimeoutException(String message) {
         super(message);
     }

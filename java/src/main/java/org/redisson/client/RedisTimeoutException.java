@@ -7,7 +7,7 @@ public class RedisTimeoutException extends RedisException {
     /** Without a message. */
     public RedisTimeoutException() {}
 
-    /** @param message what is so and what to do */
+    /** @param message the error and its remedy */
     public RedisTimeoutException(String message) {
         super(message);
     }

@@ -4,7 +4,7 @@ package org.redisson.client;
 public class RedisWrongPasswordException extends RedisException {
     private static final long serialVersionUID = 1L;
 
-    /** @param message what is so and what to do */
+    /** @param message the error and its remedy */
     public RedisWrongPasswordException(String message) {
         super(message);
     }

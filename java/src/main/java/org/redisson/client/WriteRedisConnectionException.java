@@ -4,14 +4,14 @@ package org.redisson.client;
 public class WriteRedisConnectionException extends RedisConnectionException {
     private static final long serialVersionUID = 1L;
 
-    /** @param message what is so and what to do */
+    /** @param message the error and its remedy */
     public WriteRedisConnectionException(String message) {
         super(message);
     }
 
     /**
-     * @param message what is so and what to do
-     * @param cause what led to this
+     * @param message the error and its remedy
+     * @param cause the error behind this one
      */
     public WriteRedisConnectionException(String message, Throwable cause) {
         super(message, cause);

@@ -7,7 +7,7 @@ package org.redisson.command;
 public class NoSyncedSlavesException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    /** @param message what is so and what to do */
+    /** @param message the error and its remedy */
     public NoSyncedSlavesException(String message) {
         super(message);
     }

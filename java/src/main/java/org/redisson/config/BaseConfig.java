@@ -18,7 +18,7 @@ public abstract class BaseConfig<T extends BaseConfig<T>> extends MovedSettings<
         kept.putAll(other.kept);
     }
 
-    /** Another one with the same settings. */
+    /** A copy with the same settings. */
     abstract T copy();
 
     /** The name of this way. */
@@ -110,7 +110,7 @@ public abstract class BaseConfig<T extends BaseConfig<T>> extends MovedSettings<
 
     /**
      * Without meaning here: a connection is opened anew by the first call that needs it; default {@link EqualJitterDelay} from 100 ms to
-     * 10 s.
+     * Always 10 s.
      */
     public T setReconnectionDelay(DelayStrategy reconnectionDelay) {
         kept.idle("reconnectionDelay", reconnectionDelay);

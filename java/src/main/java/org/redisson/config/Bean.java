@@ -15,7 +15,7 @@ final class Bean {
         return methods(type, "set", method -> method.getParameterCount() == 1);
     }
 
-    /** The methods that give one. */
+    /** The methods that give a value. */
     static Map<String, Method> getters(Class<?> type) {
         Map<String, Method> getters = methods(type, "get", method -> method.getParameterCount() == 0);
         getters.remove("class");

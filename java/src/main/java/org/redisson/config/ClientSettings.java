@@ -34,7 +34,7 @@ abstract class ClientSettings<T extends Config> extends RuntimeSettings<T> {
         return kept.get("password", null);
     }
 
-    /** Where user and password come from where they are not set. {@code Redisson.create} asks it, and each of its renewals. */
+    /** The source of a user and a password that are not set. {@code Redisson.create} asks the resolver, and asks again after each of its renewals. */
     public T setCredentialsResolver(CredentialsResolver credentialsResolver) {
         kept.put("credentialsResolver", credentialsResolver);
         return self();
@@ -91,18 +91,18 @@ abstract class ClientSettings<T extends Config> extends RuntimeSettings<T> {
         return self();
     }
 
-    /** One that leaves names as they are. */
+    /** A mapper that leaves names as they are. */
     public CommandMapper getCommandMapper() {
         return CommandMapper.direct();
     }
 
-    /** Where listeners and the continuations of futures run; on threads of the library by default. It is not shut down with the client. */
+    /** Runs listeners and the continuations of futures; by default threads of the library do. The client's shutdown leaves the executor alone. */
     public T setExecutor(ExecutorService executor) {
         kept.put("executor", executor);
         return self();
     }
 
-    /** Where listeners and the continuations of futures run, or null. */
+    /** Runs listeners and the continuations of futures; null: threads of the library do. */
     public ExecutorService getExecutor() {
         return kept.get("executor", null);
     }

@@ -102,7 +102,7 @@ public class ClusterServersConfig extends BaseMasterSlaveServersConfig<ClusterSe
         return kept.get("database", 0);
     }
 
-    /** Where a server is that says it is elsewhere; as it says by default. */
+    /** Replaces the addresses that servers announce; by default they stay as they are. */
     public ClusterServersConfig setNatMapper(NatMapper natMapper) {
         kept.put("natMapper", natMapper);
         return this;

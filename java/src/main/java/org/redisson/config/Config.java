@@ -13,7 +13,7 @@ import java.nio.file.Files;
 import java.util.function.Supplier;
 import org.redisson.codec.Kryo5Codec;
 
-/** Everything that a client needs to know. A client takes a copy; later changes are without effect. */
+/** The settings of a client. A client takes a copy; later changes have no effect on it. */
 public class Config extends ClientSettings<Config> implements Options.Extended {
     private BaseConfig<?> servers;
     private boolean releaseOnShutdown;
@@ -22,7 +22,7 @@ public class Config extends ClientSettings<Config> implements Options.Extended {
     /** The defaults, without a server. */
     public Config() {}
 
-    /** @param other what to copy; a codec that it lacks is {@link Kryo5Codec} in the copy */
+    /** @param other the configuration to copy; a codec that it lacks is {@link Kryo5Codec} in the copy */
     public Config(Config other) {
         servers = other.servers == null ? null : other.servers.copy();
         releaseOnShutdown = other.releaseOnShutdown;
@@ -104,7 +104,7 @@ public class Config extends ClientSettings<Config> implements Options.Extended {
      * become the system property of that name, else the variable of the environment, else the default. Names that are not known are
      * passed over.
      *
-     * @throws IllegalArgumentException for what cannot be read, with its line, or a value that a setting cannot take, with its name
+     * @throws IllegalArgumentException for a text that cannot be read, with the line, or a value that a setting cannot take, with its name
      */
     public static Config fromYAML(String content) {
         return ConfigReader.read(content, null);

@@ -6,7 +6,7 @@ import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.function.Function;
 
-/** Makes a {@link Config} of a file: names are those of its setters, those that it has not are passed over. */
+/** Makes a {@link Config} of a file: its names are those of the setters, and unknown names are passed over. */
 final class ConfigReader {
     private static final Map<String, Function<Config, BaseConfig<?>>> MODES = Map.of("singleServerConfig", Config::useSingleServer,
             "clusterServersConfig", Config::useClusterServers, "sentinelServersConfig", Config::useSentinelServers,
@@ -22,7 +22,7 @@ final class ConfigReader {
      * Reads YAML or JSON.
      *
      * @param loader where the classes of tags are found; null for that of the thread
-     * @throws IllegalArgumentException for what cannot be read, and for a value that a setting cannot take; the message names both
+     * @throws IllegalArgumentException for a text that cannot be read, and for a value that a setting cannot take; the message names the place
      */
     static Config read(String text, ClassLoader loader) {
         Document root = Document.read(text);

@@ -9,9 +9,9 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** Writes what {@link ConfigReader} reads: every setting that is not null, and of those that have moved what was set. */
+/** Writes a text for {@link ConfigReader}: every setting that is not null; a setting that has moved only if it was set. */
 final class ConfigWriter {
-    /** They set others, which are written. */
+    /** Setters that change other settings, which are written instead. */
     private static final Set<String> NOT_WRITTEN = Set.of("retryInterval", "sslEnableEndpointIdentification", "failedSlaveCheckInterval");
     private static final Map<Class<?>, String> MODES = Map.of(SingleServerConfig.class, "singleServerConfig", ClusterServersConfig.class,
             "clusterServersConfig", SentinelServersConfig.class, "sentinelServersConfig", ReplicatedServersConfig.class,

@@ -3,7 +3,7 @@ package org.redisson.config;
 import java.util.Map;
 import org.redisson.misc.RedisURI;
 
-/** Other hosts for some, with their ports. */
+/** Replaces the hosts of some servers and keeps their ports. */
 public class HostNatMapper implements NatMapper {
     private Map<String, String> hosts = Map.of();
 
@@ -20,7 +20,7 @@ public class HostNatMapper implements NatMapper {
         return hosts;
     }
 
-    /** The host to use, by the one that was told. */
+    /** The hosts to use, by the hosts that servers announce. */
     public void setHostsMap(Map<String, String> hostsMap) {
         hosts = hostsMap;
     }

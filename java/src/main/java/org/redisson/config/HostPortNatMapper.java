@@ -3,7 +3,7 @@ package org.redisson.config;
 import java.util.Map;
 import org.redisson.misc.RedisURI;
 
-/** Other hosts and ports for some. */
+/** Replaces the hosts and ports of some servers. */
 public class HostPortNatMapper implements NatMapper {
     private Map<String, String> places = Map.of();
 
@@ -20,7 +20,7 @@ public class HostPortNatMapper implements NatMapper {
         return places;
     }
 
-    /** The {@code host:port} to use, by the one that was told. */
+    /** The {@code host:port} to use, by the one that a server announces. */
     public void setHostsPortMap(Map<String, String> hostsPortMap) {
         places = hostsPortMap;
     }

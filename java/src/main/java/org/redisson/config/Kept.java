@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Settings by name, which need nothing but to be given back, or their default. */
+/** Settings by name, which are kept and given back, or their defaults. */
 final class Kept {
     private final Map<String, Object> values = new HashMap<>();
     private final Set<String> idle = new TreeSet<>();
@@ -20,7 +20,7 @@ final class Kept {
         idle.add(name);
     }
 
-    /** The names of those without effect that were set. */
+    /** The names of the settings without effect that were set. */
     Set<String> idle() {
         return idle;
     }

@@ -44,7 +44,7 @@ abstract class MovedSettings<T extends BaseConfig<T>> extends MovedTlsSettings<T
     }
 
     /**
-     * Where user and password come from.
+     * The source of user and password.
      *
      * @deprecated use {@link Config#setCredentialsResolver}
      */

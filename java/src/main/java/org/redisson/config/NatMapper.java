@@ -2,9 +2,9 @@ package org.redisson.config;
 
 import org.redisson.misc.RedisURI;
 
-/** Where a server is reached that says it is elsewhere. */
+/** Replaces the address that a server announces by the one at which the client reaches it. */
 public interface NatMapper {
-    /** The address to use for the one that was told. */
+    /** The address to use for the one that a server announces. */
     RedisURI map(RedisURI uri);
 
     /** Leaves addresses as they are. */

@@ -9,8 +9,8 @@ import org.redisson.connection.ConnectionListener;
 import org.redisson.connection.SequentialDnsAddressResolverFactory;
 
 /**
- * The part of {@link Config} that is about what this library has not. It is accepted and given back, and {@code Redisson.create} names the
- * settings without meaning that were set.
+ * The part of {@link Config} about parts of Redisson that this library lacks. Its settings are accepted and given back, and {@code Redisson.create}
+ * names those without meaning that were set.
  *
  * @param <T> the configuration itself, for chaining
  */
@@ -216,9 +216,9 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
     }
 
     /**
-     * Whether what no replica has confirmed in time is given back, and its acquire fails with a
-     * {@link org.redisson.command.NoSyncedSlavesException}; default true. Without, replicas are waited for all the same. Where none is
-     * connected, where the server knows no {@code WAIT}, and of a single server, none is asked.
+     * Whether an acquire fails with a {@link org.redisson.command.NoSyncedSlavesException} when no replica has confirmed it in time, and gives the
+     * lock back; default true. With false, it waits for the replicas all the same. A single server, a server without connected replicas and one
+     * that knows no {@code WAIT} ask no replica.
      */
     public T setCheckLockSyncedSlaves(boolean checkLockSyncedSlaves) {
         kept.put("checkLockSyncedSlaves", checkLockSyncedSlaves);
@@ -253,7 +253,7 @@ abstract class RuntimeSettings<T extends Config> extends TlsSettings<T> {
     }
 
     /**
-     * How many ms a client of Redisson stands in the queue of a fair lock, so that this one reckons with the same; default 300000. A
+     * How many ms a waiter of Redisson stands in the queue of a fair lock, so that both libraries count alike; default 300000. A
      * waiter of this library that fell silent is passed over after 5 s, with any setting.
      */
     public T setFairLockWaitTimeout(long fairLockWaitTimeout) {

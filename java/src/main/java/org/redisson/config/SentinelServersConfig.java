@@ -135,7 +135,7 @@ public class SentinelServersConfig extends BaseMasterSlaveServersConfig<Sentinel
         return kept.get("sentinelsDiscovery", true);
     }
 
-    /** Where a server is that says it is elsewhere; as it says by default. */
+    /** Replaces the addresses that servers announce; by default they stay as they are. */
     public SentinelServersConfig setNatMapper(NatMapper natMapper) {
         kept.put("natMapper", natMapper);
         return this;

@@ -2,10 +2,10 @@ package org.redisson.config;
 
 /** Whether the messages of a cluster stay on the node of their slot. */
 public enum ShardedSubscriptionMode {
-    /** Where the servers can do it. */
+    /** They do where the servers support it. */
     AUTO,
-    /** Yes. */
+    /** They do. */
     ON,
-    /** No: every node hears every message. */
+    /** They do not: every node hears every message. */
     OFF
 }

@@ -50,7 +50,7 @@ final class Tagged {
         return DELAYS.containsKey(type) ? delay(type, value, path) : bean(type, value, path);
     }
 
-    /** Where no tag says which class: the setting's own, unless that is only an interface. */
+    /** The class of a value without a tag: that of the setting, unless it is only an interface. */
     Object untagged(Class<?> type, Document value, String path) {
         if (type.isInterface() || Modifier.isAbstract(type.getModifiers()) || type.isPrimitive() || type == String.class || type.isEnum()) {
             throw new IllegalArgumentException(path + " is a " + (value.items() == null ? "map" : "list") + ", it must be a value"
@@ -64,10 +64,10 @@ final class Tagged {
         for (ClassLoader each : Arrays.asList(loader, ofThread, Config.class.getClassLoader())) {
             try {
                 if (each != null) {
-                    return Class.forName(name, false, each); // nothing of it runs before it is known to be what is wanted
+                    return Class.forName(name, false, each); // no code of the class runs before its type is known to be right
                 }
             } catch (ClassNotFoundException e) {
-                // The next one may have it.
+                // The next class loader may have it.
             }
         }
         return null;

@@ -1,8 +1,8 @@
 package org.redisson.config;
 
-/** How sockets are waited for. */
+/** How the library waits for sockets. */
 public enum TransportMode {
-    /** As the JDK does. */
+    /** By the JDK. */
     NIO,
     /** By Linux's epoll. */
     EPOLL,

@@ -2,7 +2,7 @@ package org.redisson.config;
 
 import java.util.Arrays;
 
-/** Settings that change what is safe and that cannot be had: they are refused, not passed over. */
+/** Settings that this library lacks and that would change what is safe: it refuses them. */
 final class Unsupported {
     static final String TRUST = "the native library decides whom to trust; name a trust store with sslTruststore";
     static final String CERTIFICATE = "TLS is the native library's own; name a key store with sslKeystore";

@@ -19,7 +19,7 @@ import java.util.Set;
 
 /** Makes the values of settings out of what a file has for them. */
 final class Values {
-    /** Instead of a value of a class that Redisson has and this library has not. */
+    /** Stands for a value of a class of Redisson that this library lacks. */
     static final Object PASSED_OVER = new Object();
 
     private static final Set<String> PLAIN_TAGS = Set.of("str", "int", "float", "bool", "null", "seq", "map", "set");
@@ -57,7 +57,7 @@ final class Values {
             return value.text() == null ? tagged.untagged(raw, value, path) : scalar(value.text(), raw);
         } catch (IllegalArgumentException | DateTimeException | MalformedURLException e) {
             if (value.text() == null) {
-                throw (IllegalArgumentException) e; // it names something within
+                throw (IllegalArgumentException) e; // it names the part of the value
             }
             String shown = Shown.value(path, value.text());
             // The exceptions of the JDK have the whole text.

@@ -1,4 +1,4 @@
 package org.redisson.connection;
 
-/** How Netty would look names up; there is no Netty here, and nothing to implement. */
+/** Netty's way to look names up; this library has no Netty, and no method to implement. */
 public interface AddressResolverGroupFactory {}

@@ -111,7 +111,7 @@ public final class RedisURI {
         return host.contains(":") || host.matches("[0-9.]+");
     }
 
-    /** Whether it is there. */
+    /** Whether the object exists. */
     public boolean equals(InetSocketAddress address) {
         return port == address.getPort() && (host.equals(address.getHostString())
                 || address.getAddress() != null && host.equals(address.getAddress().getHostAddress()));

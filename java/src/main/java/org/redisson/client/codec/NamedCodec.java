@@ -1,10 +1,10 @@
 package org.redisson.client.codec;
 
-/** A codec of Redisson that this library has not: a configuration may name it, and only what would have to encode something refuses it. */
+/** A codec of Redisson that this library lacks. A configuration may name it; a lock that has to encode a value refuses it. */
 public final class NamedCodec extends BaseCodec {
     private final String name;
 
-    /** @param name that of its class in Redisson */
+    /** @param name the name of its class in Redisson */
     public NamedCodec(String name) {
         this.name = name;
     }
