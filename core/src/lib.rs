@@ -9,15 +9,16 @@
 //! # }
 //! ```
 //!
-//! The folders are rooms. A room imports from itself and from those below it in this list, and a test keeps it so:
+//! The folders are rooms. A room imports from itself and from the rooms below it in this list; a test keeps it so:
 //!
-//! - `api`: what a Rust program calls. Locks, guards, semaphores, latches, permits.
+//! - `api`: the part that a Rust program calls. Locks, guards, semaphores, latches, permits.
 //! - `client`: connects, hands each request to its engine, closes; groups of locks.
-//! - `redis`: everything that knows Redis. `wait` (acquire and pass on), `ops` (other operations), `kinds` and their scripts, `link` (the servers).
-//! - `engine`: what every engine shares. State machines without a socket, a clock or a runtime: `line`, `pace`, `holds`, `gate`.
+//! - `redis`: all knowledge of Redis. `wait` (acquire and pass on), `ops` (other operations), `kinds` and their scripts, `link` (the
+//!   servers).
+//! - `engine`: the parts that every engine shares. State machines without a socket, a clock or a runtime: `line`, `pace`, `holds`, `gate`.
 //! - `config`: one configuration, from a URL, from options or from a file.
-//! - `request`: what crosses a border of languages. Requests, answers, errors, names.
-//! - `base`: what knows nothing of locks. Clocks, tasks, one value for each process.
+//! - `request`: the values that cross a border of languages. Requests, answers, errors, names.
+//! - `base`: the parts that know nothing of locks. Clocks, tasks, one value for each process.
 #![forbid(unsafe_code)]
 
 mod api;

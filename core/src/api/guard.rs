@@ -8,7 +8,7 @@ use crate::request::error::{Error, Loss, Result};
 use crate::request::owner::OwnerField;
 use crate::request::{Answer, Look, Op, Request};
 
-/// A hold. Dropping it releases it too, later and without a word: the I/O thread does it.
+/// A hold of a lock. Dropping the guard releases it too: later, on the I/O thread, and without reporting an error.
 pub struct Guard {
     hold: Hold,
     token: Option<i64>,
@@ -19,18 +19,20 @@ impl Guard {
         Guard { hold: Hold::new(client, request, taken), token: taken.items.first().copied() }
     }
 
+    /// Checks that the hold has not been lost, without asking the server.
+    ///
     /// # Errors
-    /// `Lost`, with reason and time line, if this is not held any more.
+    /// `Lost`, with reason and time line, if the client does not hold the lock any more.
     pub fn ensure(&self) -> Result<()> {
         let Hold { client, release, .. } = &self.hold;
         let owner = || OwnerField(&client.id(), release.owner).to_string();
         self.hold.look().ensure(|| Error::NotHeld { lock: release.name.clone(), owner: owner() })
     }
 
-    /// Completes when this is not held any more: with the loss, or with `None` after a release.
+    /// Waits until the hold ends. Gives the loss, or `None` after a release.
     ///
     /// # Cancellation
-    /// Dropping the future ends the watch and nothing else.
+    /// Dropping the future ends the watch. The hold stays.
     pub async fn lost(&self) -> Option<Loss> {
         match self.hold.asked(Op::Watch, None).await {
             Err(Error::Lost(loss)) => Some(*loss),
@@ -38,8 +40,8 @@ impl Guard {
         }
     }
 
-    /// Until when this may be believed to be held, as known now; `None`: it is lost. The standard library's clock stands still while the
-    /// machine is suspended, so after that ask again.
+    /// The time until which the client may believe in the hold, as known now; `None`: the hold is lost. The standard library's clock stands
+    /// still while the machine is suspended, so ask again after that.
     pub fn deadline(&self) -> Option<Instant> {
         match self.hold.look() {
             Look::Held { remaining } => Some(Instant::now() + remaining),
@@ -47,20 +49,21 @@ impl Guard {
         }
     }
 
-    /// The fencing token: greater than that of every hold before. `None`: this kind of lock has none.
+    /// The fencing token: greater than the token of every earlier hold. `None`: this kind of lock has no tokens.
     pub fn token(&self) -> Option<i64> {
         self.token
     }
 
-    /// The owner's number.
+    /// The number of the owner that holds the lock.
     pub fn owner(&self) -> i64 {
         self.hold.release.owner
     }
 
-    /// Releases.
+    /// Releases the hold.
     ///
     /// # Errors
-    /// `Lost` if it was not held any more; `Unavailable` if the server cannot be reached: it is then released when it can.
+    /// `Lost` if the hold was lost before; `Unavailable` if the server cannot be reached: then the client releases the lock as soon as it
+    /// can.
     pub async fn release(self) -> Result<()> {
         self.hold.release().await
     }

@@ -1,4 +1,4 @@
-//! How a lock is acquired in Rust: a builder, asynchronous or blocking.
+//! The builder of a lock in Rust, asynchronous or blocking.
 
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::time::Duration;
@@ -11,18 +11,18 @@ use crate::request::{OWN_OWNERS, Op, Request};
 
 static OWNERS: AtomicI64 = AtomicI64::new(OWN_OWNERS);
 
-/// An owner that nobody else is.
+/// An owner number that no other caller has.
 pub(crate) fn fresh_owner() -> i64 {
     OWNERS.fetch_add(1, Relaxed)
 }
 
-/// How a lock is to be acquired.
+/// A lock, and how to acquire it.
 #[derive(Clone)]
 pub struct LockBuilder {
     client: Client,
     request: Request,
     owner: Option<i64>,
-    /// There is no such lock.
+    /// The error that every operation gives: there is no such lock.
     broken: Option<Error>,
 }
 
@@ -32,7 +32,7 @@ impl LockBuilder {
         LockBuilder { client: client.clone(), request: Request { wait: None, ..request }, owner: None, broken: None }
     }
 
-    /// The lock that several of `client`'s and others' make; what they say of waiting, leases and owners does not matter.
+    /// The lock that several locks make, of `client` and of others. The group ignores the waits, leases and owners that they set.
     pub(crate) fn group(client: &Client, rule: Rule, locks: impl IntoIterator<Item = LockBuilder>) -> Self {
         let member = |lock: LockBuilder| match lock.broken {
             Some(error) => Err(error),
@@ -49,69 +49,72 @@ impl LockBuilder {
         LockBuilder { broken: Some(error), ..LockBuilder::new(client, "plain", "") }
     }
 
-    /// Waits at most this long; without it, for ever.
+    /// Waits at most this long. Default: waits without end.
     pub fn wait(mut self, wait: Duration) -> Self {
         self.request.wait = Some(wait);
         self
     }
 
-    /// Holds for this long at most; without it, the hold is renewed until it is released.
+    /// Limits the hold to this time; the watchdog does not renew it. Default: the watchdog renews the hold until its release.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.request.lease = Some(lease);
         self
     }
 
-    /// Acquires for this owner, who may hold it several times. Below 2⁴⁰.
+    /// Acquires for this owner, which may hold a reentrant lock several times. The number is below 2⁴⁰. Default: each acquire is an owner
+    /// of its own.
     pub fn owner(mut self, owner: u64) -> Self {
         self.owner = Some(i64::try_from(owner).unwrap_or(i64::MAX));
         self
     }
 
-    /// Tries again after these times, the last of them again and again, each up to a quarter shorter. For a lock that is asked for
-    /// now and then; the others are told of a release, and take no notice.
+    /// Sets the pauses between tries. A waiter uses them in order and repeats the last one; each is up to a quarter shorter, at random.
+    /// Only waiters that poll use them, as those of [`Client::spin_lock`]; other kinds hear of a release and ignore them.
     pub fn backoff(mut self, delays: &[Duration]) -> Self {
         self.request.numbers = delays.iter().map(|delay| i64::try_from(delay.as_millis()).unwrap_or(i64::MAX).max(1)).collect();
         self
     }
 
-    /// Acquires.
+    /// Acquires the lock; waits for it as long as [`LockBuilder::wait`] says.
     ///
     /// # Errors
-    /// `NotAcquired` when the wait ran out and the lock is taken, by the word of its server or by a hold of this client; `Unavailable` when
-    /// the server gave no such word during the wait, or the lease that it told of was over at the end and it has not answered since.
-    /// `AlreadyHeld` if the owner has a lock that is not reentrant, `NotSynced` if it was not confirmed as the client's
-    /// [`crate::SyncPolicy`] wants it; `Refused`, `Config`, `Closed`.
+    /// - `NotAcquired`: the wait has ended and the lock is taken. Its server said so, or this client itself has a hold of it.
+    /// - `Unavailable`: the server said nothing of that kind during the wait. Or it named a lease that was over at the end of the wait, and
+    ///   has not answered since.
+    /// - `AlreadyHeld`: the owner has the lock, and the lock is not reentrant.
+    /// - `NotSynced`: the replicas did not confirm the lock as the client's [`crate::SyncPolicy`] demands.
+    /// - `Refused`, `Config`, `Closed`: see `Error`.
     ///
     /// # Cancellation
-    /// Dropping the future leaves nothing held.
+    /// Dropping the future leaves no lock held.
     pub async fn acquire(self) -> Result<Guard> {
         let asked = self.clone();
         self.try_acquire_for_wait().await?.ok_or_else(|| asked.not_acquired())
     }
 
-    /// Acquires if that is possible within [`LockBuilder::wait`], or at once without it; `None` where [`LockBuilder::acquire`] has
-    /// `NotAcquired`. Other errors are the same.
+    /// Acquires the lock within [`LockBuilder::wait`], or in a single try without it. Gives `None` where [`LockBuilder::acquire`] fails
+    /// with `NotAcquired`; other errors are the same.
     pub async fn try_acquire(mut self) -> Result<Option<Guard>> {
         self.request.wait.get_or_insert(Duration::ZERO);
         self.try_acquire_for_wait().await
     }
 
-    /// Takes the lock away from whoever holds it; true: somebody did.
+    /// Takes the lock away from its holder; true: there was one.
     pub async fn force_release(self) -> Result<bool> {
         Ok(self.client.run(self.ask(Op::ForceRelease)?).await?.number == 1)
     }
 
-    /// Whether anybody holds it.
+    /// Tells whether an owner holds the lock.
     pub async fn is_locked(self) -> Result<bool> {
         Ok(self.client.run(self.ask(Op::Inspect)?).await?.number != -2)
     }
 
-    /// How long it stays held if nobody renews or releases it; `None`: nobody holds it, or it has no end.
+    /// The time after which the lock is free, if its holder neither renews nor releases it; `None`: the lock is free, or has no end.
     pub async fn remaining(self) -> Result<Option<Duration>> {
         Ok(duration(self.client.run(self.ask(Op::Inspect)?).await?.number))
     }
 
-    /// How many holds [`LockBuilder::owner`] has.
+    /// The number of holds that [`LockBuilder::owner`] has.
     pub async fn hold_count(self) -> Result<u32> {
         Ok(self.client.run(self.ask(Op::Inspect)?).await?.items.first().copied().unwrap_or_default() as u32)
     }
@@ -189,7 +192,7 @@ impl Blocking {
     }
 }
 
-/// The error of an acquire whose wait has ended; `because`: why, unless its server is in quarantine.
+/// The error of an acquire whose wait has ended. `because` is the reason, unless the server is in quarantine.
 pub(crate) fn not_acquired(client: &Client, request: &Request, because: &'static str) -> Error {
     let because = match client.is_held_back(&request.name) {
         true => "its server may have lost locks, and grants none until their holders must have noticed (the option quarantine); try later",

@@ -1,4 +1,4 @@
-//! What a Rust program calls: locks and their guards, semaphores, latches and permits.
+//! The part that a Rust program calls: locks and their guards, semaphores, latches and permits.
 
 pub mod guard;
 pub mod lock;

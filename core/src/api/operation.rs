@@ -1,4 +1,4 @@
-//! An operation in Rust that is still to be run: awaited, or blocking.
+//! An operation of a semaphore or a latch that has not run yet: the caller awaits it or blocks.
 
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
@@ -9,14 +9,15 @@ use crate::client::Client;
 use crate::request::error::{Error, Result};
 use crate::request::{Answer, Op, Request};
 
-/// Makes what a caller gets of an answer.
+/// Turns an answer into the caller's result.
 pub(crate) type Read<T> = fn(&Client, &Request, Answer) -> Result<T>;
 
-/// What a semaphore or a latch can be asked. Nothing is sent before it is awaited, or [`Operation::blocking`] is called.
+/// One operation of a semaphore or a latch. The client sends nothing before the caller awaits the operation or calls
+/// [`Operation::blocking`].
 ///
 /// # Cancellation
-/// Dropping the future of an operation that waits takes nothing; others go on to their end.
-#[must_use = "nothing is asked before it is awaited"]
+/// Dropping the future of an operation that waits leaves no permit taken. Other operations go on to their end.
+#[must_use = "the client sends nothing before the operation is awaited"]
 pub struct Operation<T> {
     client: Client,
     request: Request,
@@ -34,19 +35,20 @@ impl<T> Operation<T> {
         self
     }
 
-    /// Waits at most this long, if it waits at all.
+    /// Limits the wait of an operation that waits; other operations ignore it.
     pub fn wait(mut self, wait: Duration) -> Self {
         self.request.wait = Some(wait);
         self
     }
 
-    /// Has the permits that it takes end after this; without it they do not end by themselves. Permits without ids never do.
+    /// Lets the permits that the operation takes end after this time. Default: they do not end by themselves. Permits without ids never end
+    /// by themselves.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.request.lease = Some(lease);
         self
     }
 
-    /// Runs it without a runtime.
+    /// Runs the operation on the caller's thread, without a runtime, and blocks until it is done.
     pub fn blocking(self) -> Result<T> {
         let answer = self.client.run_blocking(self.request.clone())?;
         (self.read)(&self.client, &self.request, answer)
@@ -65,7 +67,7 @@ impl<T: 'static> IntoFuture for Operation<T> {
     }
 }
 
-/// What operations are about.
+/// The semaphore or latch of an operation.
 #[derive(Clone)]
 pub(crate) struct Object {
     pub client: Client,
@@ -93,7 +95,7 @@ pub(crate) fn taken(client: &Client, request: &Request, answer: Answer) -> Resul
     answer.done.then_some(()).ok_or_else(|| late(client, request))
 }
 
-/// The error of an acquire of permits that waited in vain.
+/// The error of an acquire whose wait ended without its permits.
 pub(crate) fn late(client: &Client, request: &Request) -> Error {
     not_acquired(client, request, "its permits are out, or were never set: see try_set_permits")
 }

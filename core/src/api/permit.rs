@@ -8,7 +8,7 @@ use crate::request::error::{Error, Loss, Result};
 use crate::request::permit_id::PermitId;
 use crate::request::{Answer, Op, Request};
 
-/// A permit. Dropping it gives it back too, later and without a word: the I/O thread does it.
+/// A permit. Dropping it gives it back too: later, on the I/O thread, and without reporting an error.
 pub struct Permit {
     client: Client,
     release: Option<Request>,
@@ -21,21 +21,21 @@ impl Permit {
         Permit { client: client.clone(), release: Some(release), id }
     }
 
-    /// By which anybody can give it back, or give it another lease.
+    /// The permit's id. Any client can give the permit back by it, or give it another lease.
     pub fn id(&self) -> PermitId {
         self.id
     }
 
-    /// Leaves it out, for whoever gives it back by its id.
+    /// Keeps the permit out: a later call gives it back by this id.
     pub fn keep(mut self) -> PermitId {
         self.release = None;
         self.id
     }
 
-    /// Gives it back.
+    /// Gives the permit back.
     ///
     /// # Errors
-    /// `NoPermit` if it is not out any more; `Unavailable` if the server cannot be reached.
+    /// `NoPermit` if the permit is not out any more; `Unavailable` if the server cannot be reached.
     pub async fn release(mut self) -> Result<()> {
         let Some(request) = self.release.take() else { return Ok(()) };
         let answer = self.client.run(request.clone()).await?;
@@ -63,7 +63,7 @@ impl Drop for Permit {
     }
 }
 
-/// A permit that is renewed while this process has it, and that tells of its loss. Dropping it gives it back as with [`Permit`].
+/// A permit that the watchdog renews while this process has it, and that reports its loss. Dropping it gives it back, as with [`Permit`].
 pub struct RenewedPermit {
     guard: Guard,
     id: PermitId,
@@ -75,7 +75,7 @@ impl RenewedPermit {
         RenewedPermit { guard: Guard::new(client.clone(), request.clone(), taken), id }
     }
 
-    /// See [`Permit::id`]. Where somebody else gives it back by that, it is lost.
+    /// As [`Permit::id`]. The permit is lost if another caller gives it back by this id.
     pub fn id(&self) -> PermitId {
         self.id
     }
@@ -95,7 +95,7 @@ impl RenewedPermit {
         self.guard.deadline()
     }
 
-    /// Gives it back.
+    /// Gives the permit back.
     ///
     /// # Errors
     /// As [`Guard::release`].

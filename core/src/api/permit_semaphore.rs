@@ -8,123 +8,124 @@ use crate::request::permit_id::PermitId;
 use crate::request::{Answer, Op, Request};
 
 impl Client {
-    /// The semaphore of this name whose permits have ids, and leases if they are asked for: Redisson's `getPermitExpirableSemaphore`.
+    /// The semaphore of this name whose permits have ids and may have leases: Redisson's `getPermitExpirableSemaphore`.
     pub fn permit_semaphore(&self, name: &str) -> PermitSemaphore {
         PermitSemaphore(Object { client: self.clone(), kind: "permit_semaphore", name: name.to_owned() })
     }
 }
 
-/// Permits of which each has an id, and is given back by that, by anybody, once. One with an [`Operation::lease`] ends by itself; one without
-/// is out until it is given back, also when its process died; a renewed one ends when its process does.
+/// Permits with ids. Any client can give a permit back by its id, once. A permit with an [`Operation::lease`] ends by itself. A permit
+/// without one stays out until a call gives it back, even if its process died. A renewed permit ends when its process does.
 ///
-/// The waiters of one client are served in the order in which they came, and one that wants more permits than there are does not stand in
-/// the way of one that wants less, see [`crate::Semaphore`]. Until the permits were set there are none, and an acquire waits.
-/// Only permits that are out tell this semaphore from one of [`Client::semaphore`] of the same name: do not mix them.
+/// The client serves its waiters in the order in which they came. A waiter that wants more permits than are available does not block one
+/// that wants fewer, see [`crate::Semaphore`]. Before a call sets the permits there are none, and an acquire waits. Only permits that are
+/// out tell this semaphore from a [`Client::semaphore`] of the same name: do not mix them.
 ///
-/// A call that ends with `Unavailable` may have been carried out; permits that an acquire may have taken then go back.
+/// The server may have carried out a call that ends with `Unavailable`; permits that such an acquire may have taken go back.
 #[derive(Clone)]
 pub struct PermitSemaphore(Object);
 
 impl PermitSemaphore {
-    /// Sets the count of permits, unless there is one; true: it did.
+    /// Sets the number of permits, unless it is set; true: this call set it.
     pub fn try_set_permits(&self, permits: i64) -> Operation<bool> {
         self.ask(Op::TrySet, &[permits], changed)
     }
 
-    /// Sets how many permits there are, those that are out among them; with too many out, fewer than none are available.
+    /// Sets the number of permits, including those that are out. With too many out, the number of available permits is below zero.
     pub fn set_permits(&self, permits: i64) -> Operation<()> {
         self.ask(Op::Set, &[permits], nothing)
     }
 
-    /// Adds permits, or takes some away for good; gives what is available then.
+    /// Adds permits, or removes some for good if the number is negative; gives the number that is available then.
     pub fn add_permits(&self, permits: i64) -> Operation<i64> {
         self.ask(Op::Add, &[permits], count)
     }
 
-    /// How many permits are available; 0 if they were never set.
+    /// The number of available permits; 0 if no call has set them.
     pub fn available(&self) -> Operation<i64> {
         self.ask(Op::Inspect, &[], count)
     }
 
-    /// How many permits are out.
+    /// The number of permits that are out.
     pub fn acquired(&self) -> Operation<i64> {
         self.ask(Op::Inspect, &[], |_, _, answer| Ok(answer.items[1]))
     }
 
-    /// How many permits there are, available or out.
+    /// The number of all permits, available or out.
     pub fn permits(&self) -> Operation<i64> {
         self.ask(Op::Inspect, &[], |_, _, answer| Ok(if answer.items[0] == -2 { 0 } else { answer.number + answer.items[1] }))
     }
 
-    /// Takes a permit, and waits for ever unless it is told to [`Operation::wait`] for less: then `NotAcquired` is its error.
+    /// Takes a permit. Waits without end, or as long as [`Operation::wait`] says; then it fails with `NotAcquired`.
     pub fn acquire(&self) -> Operation<Permit> {
         self.ask(Op::Acquire, &[1], |client, request, answer| one(client, request, answer)?.ok_or_else(|| late(client, request))).for_ever()
     }
 
-    /// Takes a permit if one is available now, or within [`Operation::wait`].
+    /// Takes a permit if one is available now, or within [`Operation::wait`]; `None`: there was none.
     pub fn try_acquire(&self) -> Operation<Option<Permit>> {
         self.ask(Op::Acquire, &[1], one)
     }
 
-    /// Takes permits, all at once; otherwise as [`PermitSemaphore::acquire`].
+    /// Takes several permits, all or none; otherwise as [`PermitSemaphore::acquire`].
     pub fn acquire_many(&self, permits: i64) -> Operation<Vec<Permit>> {
         self.ask(Op::Acquire, &[permits], |client, request, answer| several(client, request, answer)?.ok_or_else(|| late(client, request)))
             .for_ever()
     }
 
-    /// Takes permits, all at once; otherwise as [`PermitSemaphore::try_acquire`].
+    /// Takes several permits, all or none; otherwise as [`PermitSemaphore::try_acquire`].
     pub fn try_acquire_many(&self, permits: i64) -> Operation<Option<Vec<Permit>>> {
         self.ask(Op::Acquire, &[permits], several)
     }
 
-    /// As [`PermitSemaphore::acquire`], and the permit is renewed until it is given back: it ends only when this process does. With an
-    /// [`Operation::lease`] it is not renewed, and its end is told all the same.
+    /// As [`PermitSemaphore::acquire`], and the watchdog renews the permit: it ends only with a release or with this process. With an
+    /// [`Operation::lease`] the watchdog does not renew it, and the caller still hears of its end.
     pub fn acquire_renewed(&self) -> Operation<RenewedPermit> {
         self.renewed(|client, request, answer| renewed(client, request, answer)?.ok_or_else(|| late(client, request))).for_ever()
     }
 
-    /// As [`PermitSemaphore::try_acquire`], and renewed.
+    /// As [`PermitSemaphore::try_acquire`], and the watchdog renews the permit.
     pub fn try_acquire_renewed(&self) -> Operation<Option<RenewedPermit>> {
         self.renewed(renewed)
     }
 
-    /// Gives a permit back, whoever took it.
+    /// Gives a permit back; any client may have taken it.
     ///
     /// # Errors
-    /// `NoPermit` if it is not out any more.
+    /// `NoPermit` if the permit is not out any more.
     pub fn release(&self, id: PermitId) -> Operation<()> {
         self.ask(Op::Release, &id.halves(), given_back)
     }
 
-    /// Gives a permit back, if it is still out; true: it was.
+    /// Gives a permit back if it is still out; true: it was.
     pub fn try_release(&self, id: PermitId) -> Operation<bool> {
         self.ask(Op::Release, &id.halves(), done)
     }
 
-    /// Gives permits back, all or none.
+    /// Gives several permits back, all or none.
     ///
     /// # Errors
-    /// `NoPermit` if one of them is not out any more; `Config` if there are none.
+    /// `NoPermit` if one of them is not out any more; `Config` if the list is empty.
     pub fn release_many(&self, ids: &[PermitId]) -> Operation<()> {
         self.ask(Op::Release, &halves(ids), given_back)
     }
 
-    /// Gives permits back, all or none, if they all are still out; true: they were.
+    /// Gives several permits back if all of them are still out, else none; true: they were.
     pub fn try_release_many(&self, ids: &[PermitId]) -> Operation<bool> {
         self.ask(Op::Release, &halves(ids), done)
     }
 
-    /// Has a permit last for [`Operation::lease`] from now on, or without end; true: it was still out. A renewed permit is renewed all the same.
+    /// Lets a permit last for [`Operation::lease`] from now on, or without end; true: the permit was still out. The watchdog still renews a
+    /// renewed permit.
     pub fn update_lease(&self, id: PermitId) -> Operation<bool> {
         self.ask(Op::Extend, &id.halves(), done)
     }
 
-    /// How many ms a permit still lasts, −1 without end; `None`: it is not out any more.
+    /// The ms that a permit still lasts, −1 without end; `None`: the permit is not out any more.
     pub fn lease_left(&self, id: PermitId) -> Operation<Option<i64>> {
         self.ask(Op::Lease, &id.halves(), |_, _, answer| Ok(answer.done.then_some(answer.number)))
     }
 
-    /// Deletes it, with the permits that are out; true: it was there.
+    /// Deletes the semaphore, with the permits that are out; true: it existed.
     pub fn delete(&self) -> Operation<bool> {
         self.ask(Op::Delete, &[], changed)
     }

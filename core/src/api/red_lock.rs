@@ -1,25 +1,25 @@
-//! Locks that a majority of independent servers gives.
+//! Locks on a majority of independent servers.
 
 use crate::api::lock::LockBuilder;
 use crate::client::Client;
 use crate::client::group::Rule;
 use crate::request::error::{Error, Result};
 
-/// Several servers without replication between them, of which a minority may fail: a lock is held while more than half of them say so. Each
-/// is asked at once and has a hundredth of the lease (50 to 500 ms) to answer; those that were missing are asked again at every renewal.
-/// Redisson's `getRedLock`.
+/// Several servers without replication between them; a minority of them may fail. An owner holds a lock while more than half of the servers
+/// say so. The client asks all of them at once, and each has a hundredth of the lease (50 to 500 ms) to answer. At every renewal the client
+/// asks the missing ones again. Redisson's `getRedLock`.
 ///
-/// A majority does not make a lease safe against a holder that stands still: what it guards should compare fencing tokens.
+/// A majority does not make a lease safe against a holder that stands still: the guarded resource should compare fencing tokens.
 #[derive(Clone)]
 pub struct RedLock {
     clients: Vec<Client>,
 }
 
 impl RedLock {
-    /// One client for each URL, see [`crate::Config::from_url`]. Starts nothing: the first call connects.
+    /// Makes one client for each URL, see [`crate::Config::from_url`]. Connects to no server: the first call does.
     ///
     /// # Errors
-    /// `Config` for a bad URL, or none.
+    /// `Config` for a bad URL, or for an empty list.
     pub fn connect<U: AsRef<str>>(urls: impl IntoIterator<Item = U>) -> Result<RedLock> {
         let clients: Vec<_> = urls.into_iter().map(|url| Client::connect(url.as_ref())).collect::<Result<_>>()?;
         if clients.is_empty() {

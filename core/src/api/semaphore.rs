@@ -7,110 +7,110 @@ use crate::client::Client;
 use crate::request::Op;
 
 impl Client {
-    /// The semaphore of this name, Redisson's `getSemaphore`: permits that anybody takes and gives back.
+    /// The semaphore of this name, Redisson's `getSemaphore`: any caller takes permits and gives them back.
     pub fn semaphore(&self, name: &str) -> Semaphore {
         Semaphore(Object { client: self.clone(), kind: "semaphore", name: name.to_owned() })
     }
 
-    /// The latch of this name, Redisson's `getCountDownLatch`: a count that others wait for to become zero.
+    /// The latch of this name, Redisson's `getCountDownLatch`: callers wait until its count is zero.
     pub fn latch(&self, name: &str) -> Latch {
         Latch(Object { client: self.clone(), kind: "latch", name: name.to_owned() })
     }
 }
 
-/// Permits that nobody holds: what a process took that died is gone until somebody releases it.
+/// Permits without an owner. If a process takes permits and dies, they stay taken until a call releases them.
 ///
-/// The waiters of one client are served in the order in which they came, and one that wants more permits than there are does not stand in
-/// the way of one that wants less. It is overtaken by some of those, then for at most a second by none, and so on: so it is served although
-/// they keep coming, if each gives back what it took within a second. That holds inside one client; between clients, the first to ask gets
-/// what is there.
+/// The client serves its waiters in the order in which they came. A waiter that wants more permits than are available lets waiters pass
+/// that want fewer: some pass, then for at most a second none does, and so on. So the waiter is served even if others keep coming, provided
+/// that each of them gives its permits back within a second. This holds inside one client. Between clients, the first request that the
+/// server sees gets the permits.
 ///
-/// A call that ends with `Unavailable` may have been carried out.
+/// The server may have carried out a call that ends with `Unavailable`.
 #[derive(Clone)]
 pub struct Semaphore(Object);
 
 impl Semaphore {
-    /// Sets the count of permits, unless there is one; true: it did.
+    /// Sets the number of permits, unless it is set; true: this call set it.
     pub fn try_set_permits(&self, permits: i64) -> Operation<bool> {
         Operation::new(&self.0, Op::TrySet, &[permits], changed)
     }
 
-    /// As [`Semaphore::try_set_permits`], and the semaphore ends after `ttl`.
+    /// As [`Semaphore::try_set_permits`], and the server deletes the semaphore after `ttl`.
     pub fn try_set_permits_for(&self, permits: i64, ttl: Duration) -> Operation<bool> {
         let ms = i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX).max(1);
         Operation::new(&self.0, Op::TrySet, &[permits, ms], changed)
     }
 
-    /// Adds permits, or takes some away for good; gives what is available then.
+    /// Adds permits, or removes some for good if the number is negative; gives the number that is available then.
     pub fn add_permits(&self, permits: i64) -> Operation<i64> {
         Operation::new(&self.0, Op::Add, &[permits], count)
     }
 
-    /// Takes all permits that are available; gives how many.
+    /// Takes all available permits; gives their number.
     pub fn drain(&self) -> Operation<i64> {
         Operation::new(&self.0, Op::Drain, &[], count)
     }
 
-    /// How many permits are available; 0 if they were never set.
+    /// The number of available permits; 0 if no call has set them.
     pub fn available(&self) -> Operation<i64> {
         Operation::new(&self.0, Op::Inspect, &[], count)
     }
 
-    /// Takes permits, all at once, and waits for ever unless it is told to [`Operation::wait`] for less: then `NotAcquired` is its error.
+    /// Takes permits, all or none. Waits without end, or as long as [`Operation::wait`] says; then it fails with `NotAcquired`.
     pub fn acquire(&self, permits: i64) -> Operation<()> {
         Operation::new(&self.0, Op::Acquire, &[permits], taken).for_ever()
     }
 
-    /// Takes permits if they are available now, or within [`Operation::wait`].
+    /// Takes permits, all or none, if they are available now, or within [`Operation::wait`]; true: it took them.
     pub fn try_acquire(&self, permits: i64) -> Operation<bool> {
         Operation::new(&self.0, Op::Acquire, &[permits], done)
     }
 
-    /// Gives permits back, whoever took them; a semaphore that is not there begins with them.
+    /// Gives permits back; any caller may have taken them. Without a semaphore of this name it makes one with these permits.
     pub fn release(&self, permits: i64) -> Operation<()> {
         Operation::new(&self.0, Op::Release, &[permits], nothing)
     }
 
-    /// As [`Semaphore::release`], only if there is such a semaphore; true: there is.
+    /// As [`Semaphore::release`], only if the semaphore exists; true: it does.
     pub fn release_if_exists(&self, permits: i64) -> Operation<bool> {
         Operation::new(&self.0, Op::ReleaseIfExists, &[permits], done)
     }
 
-    /// Deletes it; true: it was there. A semaphore that is made under its name later gets the permits that are out now, when they are given
-    /// back: by their callers, or by a client that was never told whether it took some. Delete it while none are out.
+    /// Deletes the semaphore; true: it existed. Delete it while no permits are out: they would go to a semaphore that gets this name later,
+    /// when their callers give them back, or when a client gives back permits that it may have taken without an answer.
     pub fn delete(&self) -> Operation<bool> {
         Operation::new(&self.0, Op::Delete, &[], changed)
     }
 }
 
-/// A count that is waited for. It can be set again once it is zero.
+/// A count; callers wait until it is zero. A call can set it again once it is zero.
 ///
-/// A call that ends with `Unavailable` may have been carried out.
+/// The server may have carried out a call that ends with `Unavailable`.
 #[derive(Clone)]
 pub struct Latch(Object);
 
 impl Latch {
-    /// Sets what is to be counted, unless something still is; true: it did.
+    /// Sets the count, unless it is above zero; true: this call set it.
     pub fn try_set_count(&self, count: i64) -> Operation<bool> {
         Operation::new(&self.0, Op::TrySet, &[count], changed)
     }
 
-    /// Counts one down; gives what is left. Nothing happens at zero.
+    /// Lowers the count by one; gives the new count. At zero it does nothing.
     pub fn count_down(&self) -> Operation<i64> {
         Operation::new(&self.0, Op::CountDown, &[], count)
     }
 
-    /// What is left to be counted.
+    /// The present count.
     pub fn count(&self) -> Operation<i64> {
         Operation::new(&self.0, Op::Inspect, &[], count)
     }
 
-    /// Waits until the count is zero, for ever unless it is told to [`Operation::wait`] for less; true: it is zero.
+    /// Waits until the count is zero: without end, or as long as [`Operation::wait`] says; true: the count is zero.
     pub fn wait(&self) -> Operation<bool> {
         Operation::new(&self.0, Op::Acquire, &[], done).for_ever()
     }
 
-    /// Deletes it, which opens it; true: it was there.
+    /// Deletes the latch, which opens it; true: it existed.
     pub fn delete(&self) -> Operation<bool> {
         Operation::new(&self.0, Op::Delete, &[], changed)
     }

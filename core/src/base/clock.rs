@@ -1,5 +1,5 @@
-//! The clock that leases are believed by. It counts the time that the machine is suspended, as the server's clock does; that of the
-//! standard library and of tokio's timers stands still meanwhile. Every file of the core that reads a clock reads this one.
+//! The clock for leases. It counts the time during which the machine is suspended, as the server's clock does; the clocks of the standard
+//! library and of tokio's timers stand still meanwhile. Every file of the core that reads a clock reads this one.
 
 use std::ops::{Add, AddAssign, Sub};
 use std::time::Duration;
@@ -11,19 +11,19 @@ mod alarm;
 
 pub use alarm::Alarm;
 
-/// macOS counts suspension in its monotonic clock. Elsewhere that is as good as it gets.
+/// The monotonic clock of macOS counts suspension. That of other systems may not, and they have no better one.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const CLOCK: ClockId = ClockId::Boottime;
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
 const CLOCK: ClockId = ClockId::Monotonic;
 
-/// The two clocks may differ by less without a suspension: they are not read at the same time.
+/// The difference that two clocks may show without a suspension: they are not read at the same time.
 const SLEPT: Duration = Duration::from_secs(1);
 
-/// A moment. Sums and differences end at the ends of what a moment can be: the last one stands for never.
+/// A moment. A sum or a difference beyond the first or the last moment is that moment; the last one stands for never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant {
-    /// Since the machine's start.
+    /// The ns since the start of the machine.
     ns: u64,
 }
 
@@ -35,7 +35,7 @@ impl Instant {
         Instant { ns: ns() }
     }
 
-    /// How much later this is than `earlier`; zero if it is not.
+    /// The time from `earlier` to this moment; zero if `earlier` is not earlier.
     pub fn duration_since(self, earlier: Instant) -> Duration {
         Duration::from_nanos(self.ns.saturating_sub(earlier.ns))
     }
@@ -79,7 +79,7 @@ impl Sub for Instant {
     }
 }
 
-/// Finds out that the machine was suspended.
+/// Detects that the machine was suspended.
 pub struct Suspension {
     looked: Instant,
     standing: std::time::Instant,
@@ -90,7 +90,7 @@ impl Suspension {
         Suspension { looked: Instant::now(), standing: std::time::Instant::now() }
     }
 
-    /// Whether the machine was suspended since the last look.
+    /// Tells whether the machine was suspended since the last look.
     pub fn was(&mut self) -> bool {
         let before = std::mem::replace(self, Suspension::new());
         let (counted, stood) = (self.looked - before.looked, self.standing - before.standing);
@@ -98,7 +98,7 @@ impl Suspension {
     }
 }
 
-/// For a timer that may fire later by the time of a suspension; [`Alarm`] does not.
+/// For a timer that may fire later by the time of a suspension; [`Alarm`] does not fire late.
 impl From<Instant> for tokio::time::Instant {
     fn from(at: Instant) -> Self {
         tokio::time::Instant::now() + at.duration_since(Instant::now())
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(never + Duration::MAX, never);
         assert_eq!(now - (now + Duration::from_secs(1)), Duration::ZERO);
         assert!(now - Duration::MAX < now);
-        // No timer overflows by it either.
+        // No timer overflows either.
         let _ = tokio::time::Instant::from(never);
     }
 
@@ -143,7 +143,7 @@ mod tests {
         assert!(wrong.is_empty(), "write crate::base::clock::Instant in {wrong:?}");
     }
 
-    /// Files of the API: a Rust program has the standard clock.
+    /// Files of the API, because Rust programs use the standard clock; and files of this module.
     const ALLOWED: [&str; 4] = ["clock.rs", "alarm.rs", "guard.rs", "permit.rs"];
 
     fn look(dir: &Path, wrong: &mut Vec<String>) {

@@ -1,4 +1,4 @@
-//! The thread on which a client does what none of its callers' threads does, and the count of those for whom it does that.
+//! The I/O thread of a client: it does the work that no caller's thread does, and counts the callers that it works for.
 
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -12,19 +12,19 @@ use crate::base::tasks::{Work, boxed};
 
 #[derive(Default)]
 pub struct IoThread {
-    /// Who is inside of the client, on a thread of its own or by work on this one.
+    /// The callers that are inside the client, on their own threads or by work on this one.
     pub presence: Arc<Presence>,
     runtime: OnceLock<Handle>,
-    /// Held by the caller that starts the thread, so that only one does.
+    /// Locked by the caller that starts the thread, so that only one does.
     starting: Mutex<()>,
     stop: Arc<Notify>,
 }
 
 impl IoThread {
-    /// Starts it, unless it runs. It ends with its `background`, or once it is to stop, and then does what `end` says.
+    /// Starts the thread, unless it runs. It ends with its `background` or after [`IoThread::stop`], and then calls `end`.
     ///
     /// # Errors
-    /// That the system gives no thread or no descriptors for it; a later call tries again.
+    /// The system's error if it gives no thread or no descriptors; a later call tries again.
     pub fn start(&self, background: impl FnOnce() -> Work, end: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
         let _only_me = self.starting.lock().expect("nothing panics while it is held");
         if !self.is_started() {
@@ -47,17 +47,19 @@ impl IoThread {
                     () = stop.notified() => {}
                 }
             };
-            // As a task: each waking of what is blocked on costs a system call more. A panic has been told of by then.
+            // The watchdog runs as a task: each wake of the future that the runtime blocks on costs one more system call. A panic has been
+            // reported by then.
             let _ = runtime.block_on(runtime.spawn(boxed(until_stopped)));
             drop(runtime);
             end();
         };
-        // A runtime may not be dropped where the caller may not block, as by a thread that does not come about inside a runtime of the caller.
+        // A runtime must not be dropped where blocking is forbidden. If the thread cannot start, the caller may be inside a runtime of its
+        // own.
         if let Err(error) = std::thread::Builder::new().name("redlatch-io".into()).spawn(run) {
             runtime.shutdown_background();
             return Err(error);
         }
-        // The thread waits for it.
+        // The thread waits for this.
         let _ = give.send(runtime);
         Ok(handle)
     }
@@ -66,12 +68,12 @@ impl IoThread {
         self.runtime.get().is_some()
     }
 
-    /// Has it end, now or as soon as it has started.
+    /// Ends the thread, now or as soon as it has started.
     pub fn stop(&self) {
         self.stop.notify_one();
     }
 
-    /// Has it do something beside everything else. The end of the client ends that.
+    /// Runs work on the thread beside its other work. The end of the client ends it.
     pub fn spawn<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
         self.runtime.get().expect("every call of a client begins with its start").spawn(boxed(work))
     }

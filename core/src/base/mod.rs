@@ -1,4 +1,4 @@
-//! What knows nothing of locks: clocks, tasks, batches, and one value for each process.
+//! The parts that know nothing of locks: clocks, tasks, batches, and one value for each process.
 
 pub mod clock;
 pub mod exhausted;

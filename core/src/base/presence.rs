@@ -1,5 +1,5 @@
-//! Who is inside a client: callers on their own threads, and what goes on for them on the I/O thread. A client that closes lets only those
-//! in who give back, and once no caller is inside, none at all: so nothing begins behind the back of its end.
+//! The callers that are inside a client, on their own threads, and the work that goes on for them on the I/O thread. A closing client lets
+//! in only calls that give back, and once no caller is inside, none at all. So no work begins unnoticed by the end of the client.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -7,38 +7,38 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use tokio::sync::Notify;
 
-/// Only those who give back come in.
+/// Only calls that give back come in.
 const CLOSING: usize = 1 << (usize::BITS - 1);
-/// Nobody comes in.
+/// No call comes in.
 const SHUT: usize = 1 << (usize::BITS - 2);
 const COUNT: usize = SHUT - 1;
 
 #[derive(Default)]
 pub struct Presence {
-    /// How many are inside, and the two marks.
+    /// The number of callers and work inside, and the two marks.
     state: AtomicUsize,
-    /// Told when the last one leaves a client that closes. For one who waits.
+    /// Signals that the last one has left a closing client. Only one task may wait for it.
     left: Notify,
 }
 
-/// One who is inside; dropping it leaves.
+/// A caller, or work for one, that is inside; dropping it leaves.
 pub struct Present<P: Deref<Target = Presence>>(P);
 
 impl Presence {
-    /// A caller comes; `None`: it is too late.
+    /// Lets a caller in; `None`: the client is closing.
     pub fn enter(&self, gives_back: bool) -> Option<Present<&Presence>> {
         let (before, present) = (self.state.fetch_add(1, SeqCst), Present(self));
         let refused = before & SHUT != 0 || (before & CLOSING != 0 && !gives_back);
         (!refused).then_some(present)
     }
 
-    /// Something goes on for one who is inside, and may outlast it.
+    /// Counts work for a caller that is inside; the work may outlast the caller.
     pub fn accompany(self: &Arc<Self>) -> Present<Arc<Presence>> {
         self.state.fetch_add(1, SeqCst);
         Present(self.clone())
     }
 
-    /// True: it was open until now.
+    /// Begins to close; true: the client was open until now.
     pub fn close(&self) -> bool {
         self.state.fetch_or(CLOSING, SeqCst) & CLOSING == 0
     }
@@ -47,18 +47,18 @@ impl Presence {
         self.state.load(SeqCst) & CLOSING != 0
     }
 
-    /// Lets no caller in any more, whether one is still inside or not.
+    /// Lets no caller in any more, even if one is still inside.
     pub fn shut(&self) {
         self.state.fetch_or(CLOSING | SHUT, SeqCst);
     }
 
-    /// Lets no caller in any more if none is inside of a client that closes; tells whether that is so.
+    /// Lets no caller in any more, if the client is closing and none is inside; tells whether that is so.
     pub fn shut_if_empty(&self) -> bool {
         let shut = self.state.compare_exchange(CLOSING, CLOSING | SHUT, SeqCst, SeqCst);
         shut.map_or_else(|state| state == CLOSING | SHUT, |_| true)
     }
 
-    /// Returns once no caller is inside of a client that closes.
+    /// Returns once no caller is inside a closing client.
     pub async fn empty(&self) {
         while self.state.load(SeqCst) & COUNT > 0 {
             self.left.notified().await;
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_client_that_closes_lets_only_those_in_who_give_back_and_then_nobody() {
+    fn a_closing_client_lets_in_only_calls_that_give_back_and_then_none() {
         let presence = Arc::new(Presence::default());
         let caller = presence.enter(false).expect("it is open");
         assert!(presence.close() && !presence.close());
@@ -88,14 +88,14 @@ mod tests {
         let giver = presence.enter(true).expect("it gives back");
         let work = presence.accompany();
         drop((caller, giver));
-        assert!(!presence.shut_if_empty(), "something goes on");
+        assert!(!presence.shut_if_empty(), "work for a caller goes on");
         drop(work);
         assert!(presence.shut_if_empty() && presence.enter(true).is_none());
-        assert!(presence.shut_if_empty(), "those who were refused have left");
+        assert!(presence.shut_if_empty(), "refused callers have left");
     }
 
     #[test]
-    fn nobody_is_shut_out_of_what_is_open() {
+    fn an_open_client_shuts_no_caller_out() {
         let presence = Presence::default();
         assert!(!presence.shut_if_empty() && presence.enter(false).is_some());
         presence.shut();

@@ -1,4 +1,4 @@
-//! What belongs to one process: a child after `fork` gets its own and never touches its parent's, whose locks may be held for ever.
+//! Values that belong to one process. A child after `fork` gets its own and never touches its parent's, whose locks may stay locked.
 
 use once_cell::race::OnceBox;
 
@@ -7,12 +7,12 @@ pub struct PerProcess<T>(OnceBox<Generation<T>>);
 
 struct Generation<T> {
     process: u32,
-    /// Never `None` but in its drop.
+    /// `None` only during the drop.
     own: Option<T>,
     next: PerProcess<T>,
 }
 
-/// In a child, what is its parent's is not even dropped.
+/// A child does not even drop its parent's value.
 impl<T> Drop for Generation<T> {
     fn drop(&mut self) {
         if self.process != std::process::id() {
@@ -28,12 +28,12 @@ impl<T> Default for PerProcess<T> {
 }
 
 impl<T> PerProcess<T> {
-    /// Makes nothing yet.
+    /// Makes no value yet.
     pub const fn new() -> Self {
         PerProcess(OnceBox::new())
     }
 
-    /// This process's; its first call makes it.
+    /// The value of this process; its first call makes it.
     pub fn get(&self, new: impl Fn() -> T) -> &T {
         let process = std::process::id();
         let mut link = self;

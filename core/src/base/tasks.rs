@@ -1,5 +1,4 @@
-//! What goes on beside other things on the I/O thread. The runtime's machinery for a task is some 5 kB of code for each type of it, so
-//! all of them are made one type.
+//! Tasks of the I/O thread. The runtime's code for a task takes some 5 kB for each type of it, so all tasks are boxed into one type.
 
 use std::pin::Pin;
 
@@ -7,7 +6,7 @@ use tokio::task::JoinHandle;
 
 pub type Work<T = ()> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// To be called on the I/O thread.
+/// Starts a task; only for callers on the I/O thread.
 pub fn spawn<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
     tokio::spawn(boxed(work))
 }

@@ -1,18 +1,18 @@
-//! What is done once for many small things: to wake a thread costs more than most of what it is woken for.
+//! Batches of deferred work: waking a thread costs more than most work that it is woken for, so a thread does it once for many small steps.
 
 use std::cell::RefCell;
 
 type End = Box<dyn FnOnce()>;
 
 thread_local! {
-    /// What is due at the end; `None`: nothing is done together just now.
+    /// The work for the end of the batch; `None`: no batch is open on this thread.
     static ENDS: RefCell<Option<Vec<End>>> = const { RefCell::new(None) };
 }
 
-/// Does what has to be done at the end, also after a panic.
+/// Runs the deferred work at the end, even after a panic.
 struct Ending;
 
-/// Does many small things, each of which may put something off until they are all done.
+/// Runs many small steps as one batch; each step may defer work to the end.
 pub fn together<T>(things: impl FnOnce() -> T) -> T {
     let is_first = ENDS.with_borrow_mut(|ends| match ends {
         Some(_) => false,
@@ -21,12 +21,12 @@ pub fn together<T>(things: impl FnOnce() -> T) -> T {
             true
         }
     });
-    // Only then is there one: an ending that is made is an end.
+    // Only the outermost batch makes an ending: its drop ends the batch.
     let _ending = is_first.then(|| Ending);
     things()
 }
 
-/// Does it once at the end of what this thread does together, or now.
+/// Runs `what` at the end of this thread's batch, or now if there is none.
 pub fn at_the_end(what: impl FnOnce() + 'static) {
     let now = ENDS.with_borrow_mut(|ends| match ends {
         Some(ends) => {
@@ -40,7 +40,7 @@ pub fn at_the_end(what: impl FnOnce() + 'static) {
     }
 }
 
-/// Whether this thread does things together just now.
+/// Tells whether a batch is open on this thread.
 pub(crate) fn is_together() -> bool {
     ENDS.with_borrow(Option::is_some)
 }
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_put_off_is_done_once_all_is_done() {
+    fn deferred_work_runs_once_the_batch_is_done() {
         let done = Rc::new(RefCell::new(Vec::new()));
         let note = |what| {
             let done = done.clone();

@@ -1,4 +1,4 @@
-//! One lock of several: all of them, or a majority. Its members may belong to different servers; it has no key of its own.
+//! One lock made of several: all of them, or a majority. Its members may belong to different servers; the group has no key of its own.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,17 +31,18 @@ use holding::Of;
 
 pub use holding::Holding;
 
-/// Between two rounds of attempts: up to so much, at random, so that those who are in each other's way do not go on in step.
+/// The longest pause between two rounds of attempts. Each pause is random, so that groups that are in each other's way do not go on in
+/// step.
 const PAUSE: Duration = Duration::from_millis(50);
-/// So long whoever did not get enough waits until what it got is given back; that goes on all the same.
+/// The time that a round waits until the members that it took are given back. The release goes on after it.
 const GIVING_BACK: Duration = Duration::from_millis(200);
 
-/// How many members make a group.
+/// The number of members that make a group held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// Held while every member is.
+    /// Every member is held.
     All,
-    /// Held while more than half of them are: members on servers that fail independently.
+    /// More than half of the members are held: members on servers that fail independently.
     Majority,
 }
 
@@ -49,7 +50,7 @@ pub enum Rule {
 #[derive(Clone)]
 pub struct Member {
     pub client: Client,
-    /// Its name in `kinds::ALL`.
+    /// The kind's name in `kinds::ALL`.
     pub kind: &'static str,
     pub name: String,
 }
@@ -57,12 +58,12 @@ pub struct Member {
 pub struct Group {
     rule: Rule,
     members: Vec<Member>,
-    /// What tells it from other groups.
+    /// Tells this group from other groups.
     identity: Arc<str>,
 }
 
 impl Group {
-    /// Members are taken in one order everywhere, so that two groups do not each wait for what the other has.
+    /// Sorts the members: an acquire takes them in one order everywhere, so that no two groups each wait for a member of the other.
     pub fn new(rule: Rule, mut members: Vec<Member>) -> Result<Group> {
         let key = |member: &Member| (member.client.server(), member.name.clone(), member.kind);
         members.sort_by_key(key);
@@ -84,7 +85,7 @@ impl Group {
         &self.members[0].client
     }
 
-    /// How many members may be missing.
+    /// The number of members that may be missing.
     fn spare(&self) -> usize {
         match self.rule {
             Rule::All => 0,
@@ -123,7 +124,7 @@ impl Group {
         }
     }
 
-    /// What the last round ended with is how the wait ends: "not now" where enough members answered, else their error.
+    /// The last round decides the end of the wait: "not now" if enough members answered, else their error.
     async fn acquire(&self, state: &ClientState, request: &Request) -> Result<Answer> {
         let begun = Instant::now();
         let end = request.wait.map(|wait| begun + wait);
@@ -143,7 +144,8 @@ impl Group {
                 Ok(None) => failing = None,
                 Err(error) if !error.is_transient() || request.wait == Some(Duration::ZERO) => return Err(error),
                 Err(error) if left.is_zero() => return Err(error.during(request.wait)),
-                // A majority may come back as long as it is waited for; of all, each has as long as a lock of its own would have.
+                // A majority may come back at any time of the wait. In a lock of all members, each one has as long as a lock of its own
+                // would have.
                 Err(error) if failing.is_some_and(|since| since + self.retry_for(state, request) <= Instant::now()) => return Err(error),
                 Err(_) => {}
             }
@@ -177,7 +179,7 @@ impl Group {
         released.map(|()| Answer::done(left as i64))
     }
 
-    /// Why there is nothing to release.
+    /// The reason why there is nothing to release.
     fn gone(&self, state: &ClientState, request: &Request) -> Error {
         match self.not_held(request.owner) {
             Error::NotHeld { lock, .. } if state.groups().gave(request.hold) => Error::Released { lock },
@@ -193,7 +195,7 @@ impl Group {
         state.groups().get(request.hold).ok_or_else(|| self.not_held(request.owner))
     }
 
-    /// Locked as long as enough members are; an owner has as many holds as it has of enough members.
+    /// The group is locked while enough members are. The number of an owner's holds is the largest that enough members reach.
     async fn inspect(&self, request: &Request) -> Result<Answer> {
         let mut seen = Vec::new();
         for answer in self.everywhere(request).await {
@@ -210,7 +212,7 @@ impl Group {
         Ok(Answer { done: true, number: if time == i64::MAX { -1 } else { time }, items: vec![count], ..Answer::default() })
     }
 
-    /// The same request to every member.
+    /// Sends the same request to every member.
     async fn everywhere(&self, request: &Request) -> Vec<Result<Answer>> {
         let mut asked = JoinSet::new();
         for (i, member) in self.members.iter().enumerate() {
@@ -222,7 +224,7 @@ impl Group {
         answers.into_iter().map(|(_, answer)| answer).collect()
     }
 
-    /// The names of its first members.
+    /// The names of the first members.
     pub fn name(&self) -> String {
         let names: Vec<_> = self.members.iter().take(3).map(|member| shown(&member.name)).collect();
         let more = self.members.len() - names.len();
@@ -234,9 +236,9 @@ impl Group {
     }
 }
 
-/// What a group holds is noted in the state of its first member's client.
+/// The holds of a group are in the state of its first member's client.
 impl Engine for Arc<Group> {
-    /// Nothing is done on the caller's thread.
+    /// A group does nothing on the caller's thread.
     fn start(&self, _: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
         self.submit(ticket, request, done);
         None
@@ -257,7 +259,7 @@ impl Engine for Arc<Group> {
             state.groups().end(ticket);
             promise.keep(result);
         };
-        // A hold may outlast this client by those of its parts that are other clients'.
+        // A hold may outlast this client: some of its parts may belong to other clients.
         drop(if lasts { io.spawn(run) } else { io.spawn_present(run) });
     }
 
@@ -284,7 +286,7 @@ impl Engine for Arc<Group> {
         self.hold(hold).is_some_and(|held| held.abandon_for(state, hold))
     }
 
-    /// Several locks have no token together.
+    /// A group of locks has no token.
     fn token(&self, _: u64) -> Option<i64> {
         None
     }
@@ -303,7 +305,7 @@ impl Engine for Arc<Group> {
     }
 }
 
-/// Calls `done` exactly once, also when the task dies with its runtime.
+/// Calls `done` exactly once, even if the task dies with its runtime.
 struct Promise {
     state: Arc<ClientState>,
     done: Option<Done>,
@@ -327,7 +329,7 @@ impl Drop for Promise {
 }
 
 impl Member {
-    /// A request to the group, made to this member.
+    /// The group's request, rewritten for this member.
     fn request(&self, request: &Request) -> Request {
         Request { kind: self.kind, name: self.name.clone(), numbers: Vec::new(), ..request.clone() }
     }
@@ -340,12 +342,12 @@ impl Member {
     }
 }
 
-/// Gives back what is not enough, which may take much longer than its owner is willing to wait.
+/// Gives members back, which may take much longer than the caller is willing to wait.
 async fn give_back(released: impl Future<Output = Result<()>> + Send + 'static) {
     let _ = timeout(GIVING_BACK, tasks::spawn(released)).await;
 }
 
-/// Releases side by side; the first error.
+/// Releases all parts side by side; gives the first error.
 async fn release(guards: Vec<Hold>) -> Result<()> {
     let mut released: JoinSet<_> = guards.into_iter().map(|guard| boxed(guard.release())).collect();
     let mut result = Ok(());

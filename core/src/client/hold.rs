@@ -1,4 +1,4 @@
-//! A hold of a client, which is released when it is dropped.
+//! A hold of a client; dropping it releases it.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::client::Client;
 use crate::request::error::Result;
 use crate::request::{Answer, Look, Op, Request};
 
-/// Dropping it releases it, later and without a word: the I/O thread does it.
+/// Dropping it releases the lock later: the I/O thread does it and reports no error.
 pub struct Hold {
     pub client: Client,
     pub release: Request,
@@ -14,7 +14,7 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// What `request`, an acquire, has `taken`.
+    /// The hold that the acquire `request` has `taken`.
     pub fn new(client: Client, request: Request, taken: &Answer) -> Self {
         let release = Request { op: Op::Release, hold: taken.number as u64, ..request };
         Hold { client, release, released: false }
@@ -32,7 +32,7 @@ impl Hold {
         self.client.abandon(self.release.hold)
     }
 
-    /// What comes of asking for this about it. The future does not need the hold.
+    /// Sends a request about this hold. The future does not need the hold.
     pub fn asked(&self, op: Op, lease: Option<Duration>) -> impl Future<Output = Result<Answer>> + Send + 'static {
         let client = self.client.clone();
         let request = Request { op, lease, ..self.release.clone() };

@@ -1,4 +1,5 @@
-//! The client: it connects, hands each request to its engine, and closes. It owns what belongs to a process, and notices a fork.
+//! The client: it connects, hands each request to its engine, and closes. It owns the values that belong to one process, and notices a
+//! fork.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -18,36 +19,36 @@ pub mod group;
 pub mod hold;
 pub mod state;
 
-/// A client of one server. Cheap to clone; all clones are one client with one identity. It ends, with its thread and its connections,
-/// when the last of them, of its guards and of its calls is gone; [`Client::close`] ends it before.
+/// A client of one server. A clone is cheap; all clones are one client with one identity. The client ends, with its thread and its
+/// connections, when the last clone, guard and call is gone; [`Client::close`] ends it before.
 #[derive(Clone)]
 pub struct Client {
     config: Arc<Config>,
     state: Arc<PerProcess<Result<Arc<ClientState>>>>,
     tickets: Arc<AtomicU64>,
-    /// It stands for several locks, of this client and of others.
+    /// The group of locks that this client stands for, of this client and of others.
     group: Option<Arc<Group>>,
 }
 
 impl Client {
-    /// A client for a URL, see [`Config::from_url`]. Starts nothing: the first call connects.
+    /// Makes a client for a URL, see [`Config::from_url`]. Connects to no server: the first call does.
     pub fn connect(url: &str) -> Result<Client> {
         let config = Config::from_url(url)?;
         config.check()?;
         Ok(Client::with_config(config))
     }
 
-    /// A client for a configuration. Starts nothing: the first call connects.
+    /// Makes a client for a configuration. Connects to no server: the first call does.
     pub fn with_config(config: Config) -> Client {
         let config = Config { login: Arc::default(), ..config };
         Client { config: Arc::new(config), state: Arc::default(), tickets: Arc::new(AtomicU64::new(1)), group: None }
     }
 
-    /// A client whose one lock is all of these locks, or a majority of them; its requests may name any kind. It lives as long as they do:
-    /// closing it does nothing.
+    /// Makes a client whose one lock is all of these locks, or a majority of them; its requests may name any kind. It lives as long as the
+    /// members' clients: closing it does nothing.
     ///
     /// # Errors
-    /// `Config` if there are none, or one of them twice.
+    /// `Config` if the list is empty or has a lock twice.
     pub fn group(rule: Rule, members: Vec<Member>) -> Result<Client> {
         let group = Arc::new(Group::new(rule, members)?);
         Ok(Client { group: Some(group.clone()), ..group.first().clone() })
@@ -58,12 +59,12 @@ impl Client {
         self.group.as_ref().map_or_else(String::new, |group| group.name())
     }
 
-    /// The client's identity in Redis, a UUID. A forked child has one of its own.
+    /// The client's identity in Redis, a UUID. A forked child has its own.
     pub fn id(&self) -> String {
         self.state().map_or_else(|_| String::new(), |state| state.redis.uuid.clone())
     }
 
-    /// What belongs to this process.
+    /// The client's state in this process.
     pub(crate) fn state(&self) -> Result<&Arc<ClientState>> {
         let state = self.state.get(|| ClientState::new(&self.config).map(Arc::new));
         state.as_ref().map_err(Error::clone)
@@ -76,8 +77,8 @@ impl Client {
         }
     }
 
-    /// Whether the server of that name grants nothing new just now, see `quarantine` at [`Config::set`]; of a group, whether one of its
-    /// servers does not. Nothing is asked.
+    /// Tells whether the server of that name is in quarantine and grants nothing new, see `quarantine` at [`Config::set`]. For a group:
+    /// whether a server of one of its locks is. Sends nothing.
     pub fn is_held_back(&self, name: &str) -> bool {
         self.engine().is_ok_and(|engine| engine.is_held_back(name))
     }
@@ -87,18 +88,18 @@ impl Client {
         self.config.server()
     }
 
-    /// Has this client log in with other credentials from now on; without a user as the server's default one. Connections that are open
-    /// stay as they are, and when a server ends them, those in their place use these; holds and waits go on meanwhile. Sentinels keep
-    /// theirs. Nothing is sent: [`Op::Ping`] shows whether the server takes them, once it is asked over a new connection.
+    /// Changes the credentials of this client; without a user it logs in as the server's default user. Open connections stay as they are.
+    /// If a server ends one, the client opens another with the new credentials; holds and waits go on meanwhile. Sentinels keep theirs.
+    /// Sends nothing: [`Op::Ping`] shows whether the server accepts the credentials, once it uses a new connection.
     ///
     /// # Errors
-    /// `Config` for what is longer than a password can be, and for a user without a password.
+    /// `Config` for a user or password that is too long, and for a user without a password.
     pub fn set_credentials(&self, username: Option<&str>, password: &str) -> Result<()> {
         self.config.login.set(Credentials::new(username, password)?);
         Ok(())
     }
 
-    /// The lease of holds that are renewed.
+    /// The lease of holds that the watchdog renews.
     pub fn watchdog(&self) -> Duration {
         self.config.watchdog
     }
@@ -108,14 +109,14 @@ impl Client {
         self.tickets.fetch_add(1, SeqCst)
     }
 
-    /// Carries out a request in one round trip on the caller's thread if that is possible. `None`: it waits, or the way was busy; then
-    /// `done` is called once, on the I/O thread: it may only hand over, never block or run a user's code.
+    /// Carries out a request in one round trip on the caller's thread if that is possible. `None`: the request waits, or the connection was
+    /// busy. Then the I/O thread calls `done` once: `done` may only hand the result over, never block or run a user's code.
     pub fn start(&self, ticket: u64, request: Request, done: impl FnOnce(Result<Answer>) + Send + 'static) -> Option<Result<Answer>> {
         self.start_within(Duration::MAX, ticket, request, done)
     }
 
-    /// As [`Client::start`], and an acquire keeps the caller's thread for no longer than about `inside`, for callers that are to react to an
-    /// interrupt. A first try that is not answered by then goes on on the I/O thread.
+    /// As [`Client::start`], but an acquire keeps the caller's thread for about `inside` at most: the caller can then react to an
+    /// interrupt. A first try without an answer by then continues on the I/O thread.
     pub fn start_within(
         &self,
         inside: Duration,
@@ -127,7 +128,7 @@ impl Client {
             Ok(ready) => ready,
             Err(error) => return Some(Err(error)),
         };
-        // Not by way of `dyn`: nothing may come between a caller and the first try of an uncontended lock.
+        // This avoids `dyn`: nothing may come between a caller and the first try of an uncontended lock.
         match &self.group {
             Some(group) => group.start(inside, ticket, request, Box::new(done)),
             None => state.redis.start(inside, ticket, request, Box::new(done)),
@@ -143,7 +144,7 @@ impl Client {
         }
     }
 
-    /// Asks a request to end. Its `done` still comes: `Cancelled` with nothing held, or an answer that was already on its way.
+    /// Asks a request to end. The client still calls its `done`: with `Cancelled` and no lock held, or with an answer that was on its way.
     pub fn cancel(&self, ticket: u64) {
         if let Ok(engine) = self.engine() {
             engine.cancel(ticket);
@@ -161,7 +162,7 @@ impl Client {
     /// Carries out a request.
     ///
     /// # Cancellation
-    /// Dropping the future cancels the request; a lock that was taken meanwhile is given back.
+    /// Dropping the future cancels the request. If the request took a lock meanwhile, the client gives it back.
     pub async fn run(&self, request: Request) -> Result<Answer> {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let mut running = Running { client: self.clone(), ticket: self.ticket(), request: request.clone(), receiver };
@@ -175,7 +176,7 @@ impl Client {
         result.unwrap_or_else(|_| Err(Error::Closed { server: self.server() }))
     }
 
-    /// Releases what an acquire has taken for a caller that is gone.
+    /// Releases the lock that an acquire took for a caller that is gone.
     fn give_back(&self, request: &Request, result: Result<Answer>) {
         if let (Op::Acquire, Ok(Answer { done: true, number, .. })) = (request.op, result) {
             let release = Request { op: Op::Release, hold: number as u64, ..request.clone() };
@@ -183,39 +184,38 @@ impl Client {
         }
     }
 
-    /// What is known of a hold, without asking the server.
+    /// Tells what the client knows of a hold. Sends nothing.
     pub fn look(&self, hold: u64) -> Look {
         self.engine().map_or(Look::Gone, |engine| engine.look(hold))
     }
 
-    /// How a hold was lost, also where its release was told of that: [`Client::look`] calls that one gone. Nothing is asked of the server.
+    /// The loss of a hold, even if the client reported it to the release: then [`Client::look`] calls the hold gone. Sends nothing.
     pub fn loss_of(&self, hold: u64) -> Option<Loss> {
         self.engine().ok()?.loss_of(hold)
     }
 
-    /// No caller can release the hold any more: from now on it is not renewed, and ends with its lease. Nothing is asked of the server.
-    /// False: it is not held, or is not renewed anyway.
+    /// Notes that no caller can release the hold any more: the watchdog renews it no longer, and it ends with its lease. Sends nothing.
+    /// False: it is not held, or the watchdog does not renew it anyway.
     pub fn abandon(&self, hold: u64) -> bool {
         self.engine().is_ok_and(|engine| engine.abandon(hold))
     }
 
-    /// The owners of this client that hold a lock of that name now; of a group those that hold one of its locks. Nothing is asked of the
-    /// server.
+    /// The owners of this client that hold a lock of that name now; for a group, those that hold one of its locks. Sends nothing.
     pub fn owners(&self, name: &str) -> Vec<i64> {
         self.engine().map_or_else(|_| Vec::new(), |engine| engine.owners(name))
     }
 
-    /// The fencing token of a hold, without asking the server; `None`: it has none, or was released.
+    /// The fencing token of a hold; `None`: it has none, or was released. Sends nothing.
     pub fn token(&self, hold: u64) -> Option<i64> {
         self.engine().ok()?.token(hold)
     }
 
-    /// The number of the latest hold of an owner, lost or not; `None` once it was released or its loss was told to its release.
+    /// The number of an owner's latest hold, lost or not; `None` once the owner released it, or heard of the loss at its release.
     pub fn latest(&self, kind: &'static str, name: &str, owner: i64) -> Option<u64> {
         self.engine().ok()?.latest(kind, name, owner)
     }
 
-    /// Whether no owner holds anything of it, in this process. Nothing is asked of the server.
+    /// Tells whether this client holds nothing in this process. Sends nothing.
     pub fn is_idle(&self) -> bool {
         self.state().map_or(true, |state| state.groups().is_empty() && state.redis.holds(|holds| holds.is_empty()))
     }
@@ -224,16 +224,15 @@ impl Client {
         self.state().is_ok_and(|state| state.redis.is_closed())
     }
 
-    /// Ends the client: waiting calls end with `Closed`, nothing is renewed any more, and whoever still holds a lock is told that it is
-    /// lost. With `release`, everything held is given back first, as far as the server answers in time; without, it stays until its
-    /// lease ends.
+    /// Ends the client. Waiting calls end with `Closed`, the watchdog stops, and each holder hears that its lock is lost. With `release`,
+    /// the client first gives back all its locks, as far as the servers answer in time; without it, they stay until their leases end.
     pub fn close(&self, release: bool) {
         if let (Ok(state), None) = (self.state(), &self.group) {
             state.close(release);
         }
     }
 
-    /// The client's end waits until what this gives is dropped.
+    /// The client does not end before the returned guard is dropped.
     fn ready(&self, request: &Request) -> Result<(&Arc<ClientState>, Present<&Presence>)> {
         let state = self.state()?;
         let present = state.io.presence.enter(request.op == Op::Release).ok_or_else(|| state.redis.closed_error())?;
@@ -243,7 +242,7 @@ impl Client {
     }
 }
 
-/// A request whose caller waits for it, or goes away.
+/// A request whose caller waits for its end, or goes away.
 struct Running {
     client: Client,
     ticket: u64,
@@ -256,7 +255,7 @@ impl Drop for Running {
         if self.receiver.is_terminated() {
             return;
         }
-        // What comes from now on is given back by the sender; what has come already, here.
+        // A result that comes from now on goes back to the sender, which releases it. A result that has come already is released here.
         self.receiver.close();
         match self.receiver.try_recv() {
             Ok(result) => self.client.give_back(&self.request, result),

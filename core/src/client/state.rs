@@ -1,4 +1,4 @@
-//! Everything of a client that belongs to one process: a child after `fork` gets a new one and never touches its parent's.
+//! The state of a client in one process: a child after `fork` gets a new one and never touches that of its parent.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -17,13 +17,13 @@ pub struct ClientState {
 }
 
 impl ClientState {
-    /// Starts nothing.
+    /// Makes the state; starts no thread.
     pub fn new(config: &Config) -> Result<Self> {
         let io = Arc::<IoThread>::default();
         Ok(ClientState { redis: Arc::new(Redis::new(config, uuid()?, io.clone())?), io, groups: Arc::default() })
     }
 
-    /// What is held of several locks as one, of which the first is this client's.
+    /// The holds of groups of locks whose first member is this client's.
     pub fn groups(&self) -> MutexGuard<'_, Holding> {
         self.groups.lock().expect("nothing panics while it is held")
     }
@@ -31,7 +31,7 @@ impl ClientState {
     /// Starts the I/O thread, with the first call of the client.
     ///
     /// # Errors
-    /// `Unavailable` if the system gives no thread or no descriptors for it; a later call tries again.
+    /// `Unavailable` if the system gives no thread or no descriptors; a later call tries again.
     pub fn start(&self) -> Result<()> {
         if self.io.is_started() {
             return Ok(());
@@ -54,11 +54,12 @@ impl ClientState {
         self.groups().close();
         let held = self.redis.tell_closed();
         let is_empty = self.io.presence.shut_if_empty();
-        // A caller that is inside may be about to start the I/O thread. If the system gives none, that caller has an error, and holds nothing.
+        // A caller that is inside may be about to start the I/O thread. If the system refuses the thread, that caller gets an error and
+        // holds nothing.
         if self.io.is_started() || (!is_empty && self.start().is_ok()) {
             let (done, closed) = std::sync::mpsc::sync_channel(1);
             self.io.spawn(self.redis.clone().wind_up(if release { held } else { Vec::new() }, done));
-            // An error is the end of the I/O thread, which is an end as well.
+            // An error means that the I/O thread has ended already, which is an end as well.
             let _ = closed.recv();
         }
         self.io.stop();
@@ -85,7 +86,7 @@ fn forget_all(groups: &Mutex<Holding>) {
     }
 }
 
-/// What is not done in a process that has no descriptor, or no thread, left.
+/// The error of a process that has no descriptor or no thread left.
 fn not_started(server: String, error: &std::io::Error) -> Error {
     let cause = exhausted::cause(error).unwrap_or_else(|| format!("cannot be asked: the system gives no thread for it ({error})"));
     Error::Unavailable { server, cause, timeout: false }

@@ -1,20 +1,21 @@
-//! Where servers are reached that say they are elsewhere: behind a translation of addresses (NAT), in containers, through tunnels.
+//! Maps the addresses that servers announce to the addresses where the client reaches them: behind a translation of addresses (NAT), in
+//! containers, through tunnels.
 
 use crate::request::error::{Error, Result};
 use crate::request::shown;
 
-/// What is told, and what is meant; either both with a port, or both without.
+/// Pairs of an announced and a real address; both have a port, or neither has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Nat(Vec<(Place, Place)>);
 
 type Place = (String, Option<u16>);
 
 impl Nat {
-    /// `10.0.0.1:7000=host:17000,10.0.0.2=other`.
+    /// Reads pairs such as `10.0.0.1:7000=host:17000,10.0.0.2=other`.
     pub fn read(value: &str) -> Result<Self> {
         let bad = |pair: &str| {
             Error::config(format!(
-                "the nat `{}` is no pair of places; write told=meant, as in 10.0.0.1:7000=host:17000 or 10.0.0.1=host",
+                "the nat `{}` is not a pair of addresses; write told=meant, as in 10.0.0.1:7000=host:17000 or 10.0.0.1=host",
                 shown::value("nat", pair)
             ))
         };
@@ -30,14 +31,14 @@ impl Nat {
         Ok(nat)
     }
 
-    /// Where a server is reached that is said to be there; what names its port goes first.
+    /// The address where the client reaches a server that announces this one; a pair with this port goes before a pair without a port.
     pub fn meant<'a>(&'a self, host: &'a str, port: u16) -> (&'a str, u16) {
         let by = |wanted: Option<u16>| self.0.iter().find(|((told, at), _)| told == host && *at == wanted).map(|(_, meant)| meant);
         by(Some(port)).or_else(|| by(None)).map_or((host, port), |(host, at)| (host, at.unwrap_or(port)))
     }
 }
 
-/// `host`, `host:port`, `[ip6]:port` or an address of the sixth version by itself.
+/// Reads `host`, `host:port`, `[ip6]:port` or a bare IPv6 address.
 fn place(text: &str) -> Option<Place> {
     let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((host, "")) => (host, None),
@@ -54,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_names_a_port_goes_before_what_names_a_host() {
+    fn a_pair_with_a_port_goes_before_a_pair_with_a_host_only() {
         let nat = Nat::read("a:1=b:2, a=c,[::1]:5=d:6,::2=::3").expect("pairs");
         for (told, meant) in
             [(("a", 1), ("b", 2)), (("a", 9), ("c", 9)), (("::1", 5), ("d", 6)), (("::2", 7), ("::3", 7)), (("b", 2), ("b", 2))]
@@ -64,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pair_is_refused() {
+    fn a_text_without_pairs_is_refused() {
         for value in ["a", "a:1=b", "a=b:1", "=b", "a:0=b:1", "a:x=b:1", "[::1=b", "a:1=redis://b:1"] {
             let said = Nat::read(value).expect_err("it is none").to_string();
             assert!(said.contains(value) && said.contains("told=meant"), "{said}");

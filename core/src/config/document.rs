@@ -1,4 +1,4 @@
-//! A configuration file as a tree that every binding applies in its own way: YAML, of which JSON is a part, with types as tags.
+//! A configuration file as a tree that every binding applies in its own way: YAML, or JSON as a part of it, with types as tags.
 
 mod placeholders;
 #[cfg(test)]
@@ -10,37 +10,38 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 
 use crate::request::error::{Error, Result};
 
-/// Deeper ones are a mistake, or an attack on the stack.
+/// The deepest nesting. A deeper file is a mistake, or an attack on the stack.
 const DEEPEST: usize = 64;
-/// More values, and more text, than this are made by aliases only.
+/// The most values and the longest text. Only aliases make more.
 const MOST: usize = 100_000;
 const LONGEST: usize = 1 << 20;
 
 /// One value of a [`document`](read), with the type that its tag names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// As in `!<org.redisson.config.ConstantDelay>` or `!ConstantDelay`, without the marks. Those of YAML itself are `str`, `int`, ….
+    /// The type name as in `!<org.redisson.config.ConstantDelay>` or `!ConstantDelay`, without the marks. YAML's own types are `str`,
+    /// `int`, ….
     pub tag: Option<String>,
     pub value: Value,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// Without quotes: it may stand for a number, a truth value or nothing, as its reader likes.
+    /// A value without quotes: it may stand for a number, a truth value or nothing; its reader decides.
     Plain(String),
-    /// In quotes, or in lines of its own: a text.
+    /// A text in quotes, or in lines of its own.
     Text(String),
     List(Vec<Node>),
     /// In the order of the file, each name once.
     Map(Vec<(String, Node)>),
 }
 
-/// Reads a document; an empty one is an empty map. First, anywhere in the text, `${NAME}` and `${NAME:-default}` become what `lookup` knows
-/// of the name, else the default, else stay.
+/// Reads a document; an empty one is an empty map. First replaces `${NAME}` and `${NAME:-default}` anywhere in the text by the value that
+/// `lookup` has for the name, else by the default; without both the placeholder stays.
 ///
 /// # Errors
-/// `Error::Config` for what is no YAML, with line and column; for more than one document, names that are no texts, and a nesting, a length or
-/// a number of values beyond reason, those that aliases make of it among them.
+/// `Error::Config` for a text that is not YAML, with line and column; for more than one document; for names that are not texts; and for a
+/// nesting, a length or a number of values beyond reason. Values that aliases make count too.
 pub fn read(text: &str, lookup: impl Fn(&str) -> Option<String>) -> Result<Node> {
     let text = placeholders::fill_in(text, lookup);
     if text.len() > LONGEST {
@@ -59,7 +60,7 @@ pub fn read(text: &str, lookup: impl Fn(&str) -> Option<String>) -> Result<Node>
     Ok(reading.root.filter(|root| root.value != Value::Plain(String::new())).unwrap_or(Node { tag: None, value: Value::Map(Vec::new()) }))
 }
 
-/// What has been read, and what is open.
+/// The part of the tree that is complete, and the lists and maps that are open.
 #[derive(Default)]
 struct Reading {
     root: Option<Node>,
@@ -68,7 +69,7 @@ struct Reading {
     size: Size,
 }
 
-/// How much has been made of it.
+/// The size of the values so far.
 #[derive(Clone, Copy, Default)]
 struct Size {
     values: usize,
@@ -79,9 +80,9 @@ struct Size {
 struct Open {
     anchor: usize,
     node: Node,
-    /// Of a map, the name whose value comes next.
+    /// In a map, the name whose value comes next.
     name: Option<String>,
-    /// Of a map, the place of each name's last value.
+    /// In a map, the place of each name's last value.
     last: HashMap<String, usize>,
 }
 
@@ -103,8 +104,8 @@ impl Reading {
                 self.close(open.anchor, open.node)
             }
             Event::Alias(anchor) => {
-                let node = self.anchors.get(&anchor).ok_or("an alias of what contains it")?;
-                // Before there is another copy of it.
+                let node = self.anchors.get(&anchor).ok_or("an alias of a value that contains it")?;
+                // The check comes before the copy.
                 self.size.grow(size(node))?;
                 let node = node.clone();
                 self.put(node)
@@ -118,7 +119,7 @@ impl Reading {
         if self.open.len() > DEEPEST { Err("more than 64 levels") } else { Ok(()) }
     }
 
-    /// A value is complete.
+    /// Notes a value that is complete.
     fn close(&mut self, anchor: usize, node: Node) -> std::result::Result<(), Why> {
         self.size.grow(Size { values: 1, bytes: bytes(&node) })?;
         if anchor > 0 {
@@ -128,7 +129,7 @@ impl Reading {
         self.put(node)
     }
 
-    /// A value goes where it belongs.
+    /// Puts a value into the list or map that is open.
     fn put(&mut self, node: Node) -> std::result::Result<(), Why> {
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
@@ -152,7 +153,7 @@ impl Reading {
 }
 
 impl Open {
-    /// Of several values of one name, the last one counts.
+    /// Keeps the last of several values of one name.
     fn leave_last(&mut self) {
         if let Value::Map(entries) = &mut self.node.value
             && entries.len() > self.last.len()
@@ -172,7 +173,7 @@ impl Size {
     }
 }
 
-/// `<<: *other` takes over what is not there; what comes later replaces it.
+/// `<<: *other` adds the names that are missing; a later value replaces an added one.
 fn merge(entries: &mut Vec<(String, Node)>, last: &mut HashMap<String, usize>, value: Value) -> std::result::Result<(), Why> {
     match value {
         Value::Map(others) => {
@@ -193,7 +194,7 @@ fn name_of(tag: Option<&Tag>) -> Option<String> {
     tag.map(|tag| tag.suffix.trim_start_matches('!').to_owned()).filter(|name| !name.is_empty())
 }
 
-/// Of a value by itself.
+/// The bytes of a value without its parts.
 fn bytes(node: &Node) -> usize {
     let text = match &node.value {
         Value::Plain(text) | Value::Text(text) => text.len(),
@@ -202,7 +203,7 @@ fn bytes(node: &Node) -> usize {
     text + node.tag.as_ref().map_or(0, String::len)
 }
 
-/// Of a value and all that is in it.
+/// The size of a value with all its parts.
 fn size(node: &Node) -> Size {
     let own = Size { values: 1, bytes: bytes(node) };
     let add = |sum: Size, more: Size| Size { values: sum.values + more.values, bytes: sum.bytes + more.bytes };

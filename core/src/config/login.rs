@@ -1,12 +1,12 @@
-//! Who a client is to its servers, where that changes while it runs. Nothing here is ever locked: a fork may happen at any moment, and its
-//! child goes on with what its parent knew.
+//! The credentials of a client, which a program may change while the client runs. No code here takes a lock: a fork may happen at any
+//! moment, and the child goes on with the credentials of its parent.
 
 use once_cell::race::OnceBox;
 
 use crate::request::error::{Error, Result};
 use crate::request::names::NAME_MAX;
 
-/// The latest of those that a program has set; none at first.
+/// The latest credentials that a program has set; none at first.
 #[derive(Default)]
 pub struct Login(OnceBox<Set>);
 
@@ -15,7 +15,7 @@ struct Set {
     later: Login,
 }
 
-/// A user, which may be the server's default one, and its password.
+/// A user, or none for the server's default one, and its password.
 #[derive(Clone)]
 #[cfg_attr(test, derive(PartialEq))]
 pub struct Credentials {
@@ -24,7 +24,7 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// What is empty is not there.
+    /// Reads an empty text as none.
     pub fn new(username: Option<&str>, password: &str) -> Result<Self> {
         let text = |what, text: &str| {
             if text.len() > NAME_MAX {
@@ -38,8 +38,8 @@ impl Credentials {
     }
 }
 
-/// Nothing is sent of a user without a password: the server would take the client for its default user. A text in its place may be the
-/// password, so that it is not shown.
+/// Refuses a user without a password: the client would send neither, and the server would take it for its default user. The text in the
+/// place of the user may be the password, so the error does not show it.
 ///
 /// # Errors
 /// `Config` for a user without a password.

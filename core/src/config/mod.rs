@@ -1,4 +1,4 @@
-//! One configuration for every language: a URL, options by name, and the environment.
+//! The configuration, the same for every language: a URL, options by name, and the environment.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,34 +22,34 @@ pub mod sharded;
 pub mod sync_policy;
 pub mod tls;
 
-/// Everything a client needs to know. Set fields by [`Config::set`]; connecting takes a copy.
+/// The configuration of a client. [`Config::set`] sets its fields; a client takes a copy when it connects.
 #[derive(Clone)]
 #[cfg_attr(test, derive(PartialEq))]
 pub struct Config {
     pub(crate) servers: Servers,
-    /// What sentinels want to be told, if it is not what the servers are.
+    /// The credentials for the sentinels, if they differ from those for the servers.
     pub(crate) sentinel_username: Option<String>,
     pub(crate) sentinel_password: Option<String>,
     pub(crate) username: Option<String>,
     pub(crate) password: Option<String>,
-    /// What a client was told instead while it runs.
+    /// The credentials that the program set while the client ran; they replace the others.
     pub(crate) login: Arc<Login>,
     pub(crate) database: i64,
     pub(crate) client_name: Option<String>,
     pub(crate) prefix: String,
-    /// How long one call may stay unanswered.
+    /// The time that one call may stay unanswered.
     pub(crate) response_timeout: Duration,
-    /// How long an operation is tried again while the server cannot be reached or does not answer.
+    /// The time for which an operation is tried again while the server cannot be reached or does not answer.
     pub(crate) retry_for: Duration,
-    /// A server that was never reached is tried again as well.
+    /// Whether the client also tries a server again that it never reached.
     pub(crate) retries_absent: bool,
     pub(crate) connect_timeout: Duration,
-    /// For how long Redisson's clients stand in the queue of a fair lock.
+    /// The time for which a client of Redisson stands in the queue of a fair lock.
     pub(crate) fair_wait: Duration,
-    /// The lease of holds without one of their own; they are renewed every third of it.
+    /// The lease of holds without a lease of their own; the watchdog renews them every third of it.
     pub(crate) watchdog: Duration,
     pub(crate) sync: SyncPolicy,
-    /// A server that may have lost locks grants none for one lease.
+    /// Whether a server that may have lost locks grants none for one lease.
     pub(crate) quarantine: bool,
     pub(crate) sharded: Sharded,
     pub(crate) nat: Nat,
@@ -60,12 +60,13 @@ const OPTIONS: &str = "username, password, database, client_name, prefix, respon
                        sentinel_username, sentinel_password, sharded, nat, tls_ca, tls_cert, tls_key, tls_verify";
 
 impl Config {
-    /// From a URL: `redis://[user:password@]host[:port][/database][?option=value…]`, `rediss://…` with TLS, `unix:///path[?db=n]`;
-    /// also Redisson's spellings `valkey://`, `valkeys://`, `redis+uds://`, `valkey+uds://`. Several servers, with commas between them:
-    /// `redis+cluster://…` (some of a cluster), `redis+sentinel://…/master[/database]` (sentinels), `redis+replicated://…[/database]` (a
-    /// master and replicas); `rediss+…` with TLS. Options are those of [`Config::set`]. What a user or a password has of `/`, `?` and `#` is
-    /// written as `%2F`, `%3F` and `%23`. A user alone (`redis://user@host`) is no login, see [`Config::check`]; a password alone
-    /// (`redis://:password@host`) is that of the server's default user. An error never shows a password.
+    /// Reads a URL: `redis://[user:password@]host[:port][/database][?option=value…]`, `rediss://…` with TLS, `unix:///path[?db=n]`; also
+    /// Redisson's spellings `valkey://`, `valkeys://`, `redis+uds://`, `valkey+uds://`. Several servers stand with commas between them:
+    /// `redis+cluster://…` (some servers of a cluster), `redis+sentinel://…/master[/database]` (sentinels),
+    /// `redis+replicated://…[/database]` (a master and replicas); `rediss+…` with TLS. The options are those of [`Config::set`]. In a user
+    /// or a password write `/`, `?` and `#` as `%2F`, `%3F` and `%23`. A user alone (`redis://user@host`) is not enough to log in, see
+    /// [`Config::check`]; a password alone (`redis://:password@host`) is that of the server's default user. An error never shows a
+    /// password.
     pub fn from_url(text: &str) -> Result<Self> {
         let bad = |why: &str| {
             let shown = shown::url(text);
@@ -76,7 +77,7 @@ impl Config {
         };
         let (first, hosts) = servers::split(text).map_err(|_| bad("has no `://`"))?;
         let url = url::Url::parse(&first).map_err(|e| bad(&format!("cannot be read: {e}")))?;
-        // Part of a password that is written as it is: it would be taken for hosts, and those are shown.
+        // This may be part of a password in plain characters. The URL parser would take it for hosts, and an error shows hosts.
         if url.fragment().is_some() {
             return Err(bad("has a `#`, which is %23 in a password, a path or an option"));
         }
@@ -108,18 +109,18 @@ impl Config {
             tls: Tls::default(),
         };
         let options = database.iter().map(|database| ("database".into(), database.as_str().into())).chain(url.query_pairs());
-        // Where a password has a `?` as it is, what seems to be an option is the rest of it.
+        // A password may have a plain `?`: then the seeming option is the rest of the password.
         let is_clear = !url.query().unwrap_or_default().contains('@');
         let unclear = || bad("has an option that cannot be used, or a password with a `?` in it, which is %3F there");
         for (option, value) in options {
             config.set(&option, &value).map_err(|error| if is_clear { error } else { unclear() })?;
         }
-        // The password of a user in the URL may be an option that is set later.
+        // The program may set the password of the URL's user later, as an option.
         config.check_together()?;
         Ok(config)
     }
 
-    /// From `REDLATCH_URL`, else `REDIS_URL`, else `redis://localhost:6379`.
+    /// Reads the URL in `REDLATCH_URL`, else in `REDIS_URL`, else `redis://localhost:6379`.
     pub fn from_env() -> Result<Self> {
         let set = |name| std::env::var(name).ok().filter(|url| !url.is_empty());
         match set("REDLATCH_URL").or_else(|| set("REDIS_URL")) {
@@ -128,32 +129,35 @@ impl Config {
         }
     }
 
-    /// Sets one option. Times are seconds (`30`, `0.5`).
+    /// Sets one option. Times are in seconds (`30`, `0.5`).
     ///
-    /// `fair_wait` is Redisson's `fairLockWaitTimeout`, which is to be the same for all that share a fair lock: by it our waiters reckon how
-    /// those clients count on. How long a dead waiter of ours is waited for does not depend on it.
+    /// `fair_wait` is Redisson's `fairLockWaitTimeout`; give all clients that share a fair lock the same value. From it our waiters work
+    /// out how long Redisson's clients stay in the queue. It has no effect on how long the lock waits for a dead waiter of ours.
     ///
-    /// `sync` is a [`SyncPolicy`] as text: `none` (the default), `wait(replicas=1,within=1.0)`, `wait_aof(replicas=1,within=1.0,local=1)` or
-    /// `connected(replicas=1,within=1.0)`, where what is left out is as here.
+    /// `sync` is a [`SyncPolicy`] as text: `none` (the default), `wait(replicas=1,within=1.0)`, `wait_aof(replicas=1,within=1.0,local=1)`
+    /// or `connected(replicas=1,within=1.0)`. The values shown here are the defaults of the settings in brackets.
     ///
-    /// `quarantine` (`true` or `false`, the default) has a server that may have lost locks grant no new ones until those who held them have
-    /// noticed: for the longest lease that this client has asked for, at least the watchdog's. That is so when it has started within that
-    /// time, when somebody else answers in its place, and when it takes over from another one that does not show that nothing was lost.
-    /// Waiters wait on; renewals, releases and further holds go on. It helps as far as all who share a lock have it set.
+    /// `quarantine` (`true` or `false`, the default): a server that may have lost locks grants no new ones until their holders must have
+    /// noticed. That takes the longest lease that this client has asked for, at least the watchdog's. A server may have lost locks if it
+    /// has started within that time, if another server answers at its address, or if it replaces a server and cannot show that no lock was
+    /// lost. Waiters wait on; renewals, releases and further holds go on. The option protects a lock only if all clients that share the
+    /// lock set it.
     ///
-    /// `sharded` is how a cluster is told to wake waiters, as Redisson's `shardedSubscriptionMode`: `auto` (the default: by the channels of
-    /// slots wherever the servers have them), `on`, `off`, or `both` ways at once, for fleets of which not all decide alike.
+    /// `sharded` selects the commands that wake waiters in a cluster, as Redisson's `shardedSubscriptionMode`: `auto` (the default) uses
+    /// the channels of the slots wherever the servers have them; `on`; `off`; or `both` at once, for fleets whose clients have different
+    /// settings.
     ///
-    /// `nat` is where servers are reached that a cluster or sentinels say are elsewhere: `10.0.0.1:7000=host:17000,10.0.0.2=other`, by host
-    /// and port or by host alone.
+    /// `nat` maps the addresses that a cluster or sentinels announce to those where the client reaches the servers:
+    /// `10.0.0.1:7000=host:17000,10.0.0.2=other`, by host and port or by host alone.
     ///
-    /// For `rediss://`: `tls_ca` is a PEM file with the authorities to trust (else those of the system), `tls_cert` and `tls_key` are PEM
-    /// files with the client's own certificate and key, where the server wants one, and `tls_verify` is what the server's certificate must
-    /// prove: `full` (the default: a trusted authority signed it, for this host), `ca` (for whatever host) or `none` (nothing; an attacker
-    /// on the way can read and change everything). The files are read at once; instead of the name of one, its text (`-----BEGIN …`) can be given.
+    /// For `rediss://`: `tls_ca` is a PEM file with the authorities to trust (default: those of the system). `tls_cert` and `tls_key` are
+    /// PEM files with the client's own certificate and key, if the server demands one. `tls_verify` says how to check the server's
+    /// certificate. `full`, the default: a trusted authority signed it for this host. `ca`: it did so for any host. `none`: no check; an
+    /// attacker on the way can read and change everything. The call reads the files at once. Instead of a file name it takes the content of
+    /// the file (`-----BEGIN …`).
     ///
     /// # Errors
-    /// `Error::Config` for an option that does not exist, and for a value that it cannot take.
+    /// `Error::Config` for an unknown option, and for a value that the option cannot take.
     pub fn set(&mut self, option: &str, value: &str) -> Result<&mut Self> {
         if value.len() > NAME_MAX {
             let (start, len) = (shown::value(option, value), value.len());
@@ -194,27 +198,27 @@ impl Config {
         Ok(self)
     }
 
-    /// Sets what has to have a lock before an acquire returns.
+    /// Sets the copies of a lock that must exist before an acquire returns.
     ///
     /// # Errors
-    /// `Error::Config` for a policy that confirms nothing, or leaves no time for it.
+    /// `Error::Config` for a policy that confirms nothing, or leaves no time to confirm.
     pub fn sync(&mut self, policy: SyncPolicy) -> Result<&mut Self> {
         self.sync = policy.checked()?;
         Ok(self)
     }
 
-    /// Has calls to an address where nothing has ever listened be tried again for `retry_for`, as those to a server that was reached before. A
-    /// program that is started before its server wants that; without it each call says at once that nothing listens there.
+    /// Lets calls try an address again for `retry_for` even if no server has ever listened there. A program that starts before its server
+    /// needs this. Without it each call fails at once with an error that says so.
     pub fn retry_absent(&mut self) -> &mut Self {
         self.retries_absent = true;
         self
     }
 
-    /// Whether the options go together.
+    /// Checks whether the options fit together.
     ///
     /// # Errors
-    /// `Error::Config` for TLS options on an address without TLS, for a certificate without its key, for a sync policy that may take
-    /// longer than the watchdog's leases last, and for a user without a password.
+    /// `Error::Config` for TLS options on an address without TLS; for a certificate without its key; for a sync policy that may take longer
+    /// than a lease of the watchdog; and for a user without a password.
     pub fn check(&self) -> Result<()> {
         login::check("the user", self.username.as_deref(), self.password.as_deref())?;
         login::check("the user of the sentinels", self.sentinel_username.as_deref(), self.sentinel_password.as_deref())?;
@@ -241,7 +245,7 @@ impl Config {
         self.tls.check(self.servers.is_tls(), &self.servers)
     }
 
-    /// The address or the addresses, without user and password.
+    /// The addresses of the servers, without user and password.
     pub fn server(&self) -> String {
         self.servers.to_string()
     }
@@ -319,7 +323,7 @@ mod fuzz {
         #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
 
         #[test]
-        fn whatever_a_url_is_made_of_it_is_read_or_refused(tokens in proptest::collection::vec(select(&TOKENS[..]), 0..16)) {
+        fn a_url_of_any_tokens_is_read_or_refused(tokens in proptest::collection::vec(select(&TOKENS[..]), 0..16)) {
             let text = tokens.concat();
             match Config::from_url(&text) {
                 Ok(config) => prop_assert!(!config.server().is_empty()),
@@ -328,7 +332,7 @@ mod fuzz {
         }
 
         #[test]
-        fn whatever_an_option_is_set_to_it_is_taken_or_refused(
+        fn an_option_takes_or_refuses_any_value(
             option in select(&["database", "client_name", "prefix", "response_timeout", "fair_wait", "sync", "quarantine", "sharded", "nat", "tls_verify"][..]),
             tokens in proptest::collection::vec(select(&TOKENS[..]), 0..8),
         ) {

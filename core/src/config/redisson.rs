@@ -1,4 +1,4 @@
-//! A configuration as Redisson's files have it, YAML or JSON: the settings that mean something here become a [`Config`].
+//! Reads the configuration files of Redisson, YAML or JSON: settings that mean something here become a [`Config`].
 
 mod delays;
 mod section;
@@ -18,17 +18,19 @@ use section::Section;
 use servers::Mode;
 
 impl Config {
-    /// From a configuration of Redisson, YAML or JSON: one of `singleServerConfig`, `clusterServersConfig`, `sentinelServersConfig`,
-    /// `replicatedServersConfig` and `masterSlaveServersConfig`, and what goes for all of them. First, anywhere in the text, `${NAME}` and
-    /// `${NAME:-default}` become the variable of the environment, else the default. Its defaults are Redisson's: retries go on for as long
-    /// as its delays add up to, and in every mode but that of a single server connected replicas are waited for.
+    /// Reads a configuration of Redisson, YAML or JSON: one of `singleServerConfig`, `clusterServersConfig`, `sentinelServersConfig`,
+    /// `replicatedServersConfig` and `masterSlaveServersConfig`, and the settings for all of them. First replaces `${NAME}` and
+    /// `${NAME:-default}` anywhere in the text by the variable of the environment, else by the default. The defaults of settings are
+    /// Redisson's: retries last for the sum of its delays, and an acquire waits for connected replicas in every mode but that of a single
+    /// server.
     ///
-    /// Settings about what is not here (threads, pools, codecs, reading from replicas) and names that are not known are passed over, and
-    /// named in one debug message. Key stores must be PEM files.
+    /// Some settings mean nothing here (threads, pools, codecs, reading from replicas), and some names are unknown: one debug message names
+    /// all of them. Key stores must be PEM files.
     ///
     /// # Errors
-    /// `Error::Config` for what cannot be read, a value that a setting cannot take, and a class where one decides about names, addresses,
-    /// credentials or trust: those are the JVM's. [`Config::check`] tells of key stores that cannot be used and were not replaced.
+    /// `Error::Config` for a text that cannot be read; for a value that a setting cannot take; and for a class that decides about names,
+    /// addresses, credentials or trust, since only the JVM has classes. [`Config::check`] reports key stores that cannot be used and that
+    /// no option replaces.
     pub fn from_redisson(text: &str) -> Result<Self> {
         let root = document::read(text, |name| std::env::var(name).ok())?;
         let Value::Map(entries) = &root.value else {
@@ -41,15 +43,15 @@ impl Config {
         let config = read(&top, &mode)?;
         let idle = [top.unused(), mode.section.unused()].concat();
         if !idle.is_empty() {
-            tracing::debug!(target: "redlatch::config", "passed over in the configuration, as they mean nothing here: {}", idle.join(", "));
+            tracing::debug!(target: "redlatch::config", "the configuration has settings that mean nothing here and are ignored: {}", idle.join(", "));
         }
         Ok(config)
     }
 
-    /// As [`Config::from_redisson`], of a file in UTF-8.
+    /// As [`Config::from_redisson`], from a file in UTF-8.
     ///
     /// # Errors
-    /// As there, and `Error::Config` for a file that cannot be read.
+    /// As there, and `Error::Config` if the file cannot be read.
     pub fn from_redisson_file(path: impl AsRef<Path>) -> Result<Self> {
         let (path, shown) = (path.as_ref(), shown::value("config", &path.as_ref().display().to_string()));
         let text =
@@ -64,9 +66,9 @@ impl Config {
 fn read(top: &Section, mode: &Mode) -> Result<Config> {
     let server = &mode.section;
     let mut config = mode.config()?;
-    // What had its place among the servers' settings before all of them shared it.
+    // Older versions of Redisson have these settings among those of the servers.
     for (name, remedy) in [
-        ("nameMapper", "leave it out, and name what is put before every name with the option prefix"),
+        ("nameMapper", "leave it out, and set the beginning of all names with the option prefix"),
         ("credentialsResolver", "leave it out, set username and password, and where they change call set_credentials of the client"),
         ("commandMapper", "scripts name their commands; leave it out"),
     ] {
@@ -101,7 +103,7 @@ fn read(top: &Section, mode: &Mode) -> Result<Config> {
     Ok(config)
 }
 
-/// That of all servers goes before that of these.
+/// A setting for all servers goes before the same setting in this section.
 fn either(top: &Section, server: &Section, name: &str) -> Result<Option<String>> {
     let (first, second) = (top.text(name)?, server.text(name)?);
     Ok(first.or(second))

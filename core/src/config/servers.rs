@@ -1,41 +1,41 @@
-//! Where the servers are, and who of them answers for what.
+//! The addresses of the servers, and the role of each.
 
 use std::fmt::{Display, Formatter};
 
 use crate::config::address_map::Nat;
 use crate::request::error::{Error, Result};
 
-/// Where one server is.
+/// The address of one server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Address {
     Tcp { host: String, port: u16, tls: bool },
     Unix(String),
 }
 
-/// Which servers there are.
+/// The servers that a configuration names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Servers {
     One(Address),
-    /// Some of a cluster, of whom the others are learnt.
+    /// Some servers of a cluster; they tell the client of the others.
     Cluster(Vec<Address>),
-    /// Those who know where a master is, and what it is called.
+    /// The sentinels that know the address of a master, and the master's name.
     Sentinel {
         sentinels: Vec<Address>,
         master: String,
     },
-    /// A master and its replicas, who say themselves which they are.
+    /// A master and its replicas; each server says its role.
     Replicated(Vec<Address>),
 }
 
 impl Address {
-    /// What this server calls by that host and port; without a host, itself.
+    /// The address of a server that this server announces by host and port; without a host it announces itself.
     pub(crate) fn near(&self, host: &str, port: u16, nat: &Nat) -> Option<Address> {
         let Address::Tcp { host: own, tls, .. } = self else { return None };
         let (host, port) = if host.is_empty() || host == "?" { (&**own, port) } else { nat.meant(host, port) };
         Some(Address::Tcp { host: host.to_owned(), port, tls: *tls })
     }
 
-    /// As its URL has it behind the scheme.
+    /// The address as its URL has it behind the scheme.
     pub(crate) fn place(&self) -> String {
         self.to_string().split("://").skip(1).collect()
     }
@@ -46,7 +46,7 @@ impl Address {
 }
 
 impl Servers {
-    /// Those that a program names.
+    /// The servers that a program names.
     pub fn named(&self) -> &[Address] {
         match self {
             Servers::One(address) => std::slice::from_ref(address),
@@ -59,15 +59,16 @@ impl Servers {
         self.named().iter().any(Address::is_tls)
     }
 
-    /// Whether a URL of that scheme names a socket by its path.
+    /// Tells whether a URL of that scheme names a socket by its path.
     pub fn is_socket(scheme: &str) -> bool {
         matches!(scheme.rsplit('+').next(), Some("unix" | "uds"))
     }
 
-    /// Out of the scheme of a URL, its hosts, and what is behind them; gives the database too, if one is named.
+    /// Reads the servers from the parts of a URL: its scheme, its hosts, and the path behind them. Gives the database too, if the path
+    /// names one.
     ///
     /// # Errors
-    /// `Err(why)`: what is wrong with them.
+    /// `Err(why)`: the mistake in these parts.
     pub fn from_url(scheme: &str, hosts: &[&str], path: &str) -> std::result::Result<(Self, Option<String>), String> {
         let (base, mode) = scheme.split_once('+').unwrap_or((scheme, ""));
         let tls = match base {
@@ -104,7 +105,7 @@ impl Servers {
     }
 }
 
-/// `host`, `host:port` or `[ip6]:port`, escaped as in a URL.
+/// Reads `host`, `host:port` or `[ip6]:port`, escaped as in a URL.
 fn address(text: &str, port: u16, tls: bool) -> std::result::Result<Address, String> {
     let url = url::Url::parse(&format!("redis://{text}")).map_err(|error| format!("cannot be read: {error}"))?;
     let host = match url.host() {
@@ -112,7 +113,7 @@ fn address(text: &str, port: u16, tls: bool) -> std::result::Result<Address, Str
         Some(host) if !host.to_string().is_empty() => decode(&host.to_string()),
         _ => return Err("names no host".into()),
     };
-    // Options, or part of a password, between the hosts.
+    // The URL has options, or part of a password, between its hosts.
     if host.contains(|c: char| "&=?#@/\\;".contains(c) || c.is_whitespace() || c.is_control()) {
         return Err("names a host with a character that no host has".into());
     }
@@ -126,7 +127,7 @@ pub(crate) fn decode(text: &str) -> String {
     percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-/// Out of a URL: it with its first host alone, and all its hosts.
+/// Splits a URL: gives the URL with its first host alone, and all its hosts.
 pub(crate) fn split(text: &str) -> Result<(String, Vec<&str>)> {
     let bad = || Error::config("the URL has no `://` in it; write redis://host:6379");
     let (scheme, rest) = text.split_once("://").ok_or_else(bad)?;

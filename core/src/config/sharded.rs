@@ -1,4 +1,4 @@
-//! Whether the messages of a cluster stay where their slot is, as a program chooses it.
+//! The option that decides whether the messages of a cluster stay with their slot.
 
 use crate::request::error::{Error, Result};
 use crate::request::shown;
@@ -6,12 +6,12 @@ use crate::request::shown;
 /// Redisson's `shardedSubscriptionMode`, and one more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sharded {
-    /// Wherever the servers can do it.
+    /// Sharded channels, wherever the servers have them.
     #[default]
     Auto,
     On,
     Off,
-    /// Messages are sent, and listened to, either way: for fleets of which not all decide alike.
+    /// The client sends messages, and listens for them, in both ways: for fleets whose clients have different settings.
     Both,
 }
 

@@ -1,4 +1,4 @@
-//! What has to have a lock, besides the memory of its server, before an acquire returns.
+//! The copies of a lock that must exist, besides the memory of its server, before an acquire returns.
 
 use std::fmt::{Display, Formatter};
 use std::time::Duration;
@@ -7,32 +7,33 @@ use crate::config::seconds;
 use crate::request::error::{Error, Result};
 use crate::request::shown;
 
-/// The most replicas that can be asked for.
+/// The most replicas that a policy can demand.
 const MOST: u32 = 1000;
 const FORMS: &str = "write none, wait(replicas=1,within=1.0), wait_aof(replicas=1,within=1.0,local=1) or connected(replicas=1,within=1.0)";
 
-/// What has to confirm what an acquire took before it counts, and within how long. What is not confirmed in time is given back, and the
-/// acquire fails with [`Error::NotSynced`]. Releases and renewals wait for nobody.
+/// The copies that must confirm a lock before its acquire counts, and the time that they have for it. If a confirmation is late, the client
+/// gives the lock back and the acquire fails with [`Error::NotSynced`]. Releases and renewals wait for no confirmation.
 ///
-/// It makes it less likely that a lock is lost with its server, and cannot rule it out: a replica that never heard of the lock may take
-/// over all the same.
+/// A policy makes it less likely that a lock is lost with its server, but cannot rule it out: a replica that never heard of the lock may
+/// still take over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SyncPolicy {
-    /// Nobody: what the server has not passed on when it fails is lost.
+    /// No confirmation: if the server fails, locks are lost that it has not sent to its replicas.
     #[default]
     None,
-    /// So many replicas have it (`WAIT`).
+    /// This many replicas have the lock (`WAIT`).
     Wait { replicas: u32, within: Duration },
-    /// So many replicas have it on disk, and with `local` the server itself (`WAITAOF`: Redis 7.2 and Valkey, with `appendonly yes`).
+    /// This many replicas have the lock on disk, and with `local` the server itself too (`WAITAOF`: Redis 7.2 and Valkey, with `appendonly
+    /// yes`).
     WaitAof { local: bool, replicas: u32, within: Duration },
-    /// Every replica that is connected and in step is waited for, and so many must have it, or all if there are fewer. Where there is
-    /// none, and where the server knows no `WAIT`, nobody. This is what Redisson does.
+    /// The client waits for every replica that is connected and in step. At least this many of them must have the lock, or all if there are
+    /// fewer. It waits for none if there is none, or if the server does not know `WAIT`. This is Redisson's behaviour.
     Connected { replicas: u32, within: Duration },
 }
 
 impl SyncPolicy {
-    /// From its text: a name, and in brackets what is to differ from one replica within 1 s.
+    /// Reads a policy: a name, and in brackets the settings that differ from one replica within 1 s.
     pub(crate) fn read(text: &str) -> Result<Self> {
         let bad = |why: &str| Error::config(format!("the sync `{}` {why}; {FORMS}", shown::value("sync", text)));
         let (name, settings) = match text.split_once('(') {
@@ -57,7 +58,7 @@ impl SyncPolicy {
         }
     }
 
-    /// Refuses numbers that confirm nothing, or never.
+    /// Refuses numbers that confirm nothing, and numbers that no fleet can reach.
     pub(crate) fn checked(self) -> Result<Self> {
         let least = match self {
             SyncPolicy::None => return Ok(self),
@@ -73,7 +74,7 @@ impl SyncPolicy {
         Ok(self)
     }
 
-    /// How long a confirmation may take.
+    /// The time that a confirmation may take.
     pub(crate) fn within(&self) -> Duration {
         match *self {
             SyncPolicy::None => Duration::ZERO,

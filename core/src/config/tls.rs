@@ -1,4 +1,4 @@
-//! How the ends of a TLS connection prove who they are: the options, and what is in the files that they name.
+//! The options for TLS and the content of the files that they name: how the two ends of a connection prove their identity.
 
 use std::fmt::Display;
 
@@ -8,7 +8,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use crate::request::error::{Error, Result};
 use crate::request::shown;
 
-/// Files are read when an option names them: a process that drops its rights later need not be able to.
+/// Options for TLS. The client reads a file when an option names it: a process that drops its rights later may not be able to.
 #[derive(Clone, Default)]
 #[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct Tls {
@@ -16,23 +16,23 @@ pub(crate) struct Tls {
     pub cert: Option<Vec<u8>>,
     pub key: Option<Vec<u8>>,
     pub verify: Verify,
-    /// Files that a configuration names and that are of no use, by the option that would replace them.
+    /// Unusable files that a configuration names, by the option that would replace them.
     unusable: Vec<(&'static str, String)>,
 }
 
-/// What a server's certificate must prove.
+/// The proof that a server's certificate must give.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Verify {
-    /// A trusted authority has signed it, for the host that was asked for.
+    /// A trusted authority has signed it, for the host of the address.
     #[default]
     Full,
-    /// A trusted authority has signed it, for whatever host.
+    /// A trusted authority has signed it, for any host.
     Ca,
     Nothing,
 }
 
 impl Tls {
-    /// Sets `tls_ca`, `tls_cert`, `tls_key` (PEM files, or what is in them) or `tls_verify`.
+    /// Sets `tls_ca`, `tls_cert`, `tls_key` (PEM files, or their content) or `tls_verify`.
     pub fn set(&mut self, option: &str, value: &str) -> Result<()> {
         self.unusable.retain(|(replaced, _)| *replaced != option);
         match option {
@@ -60,12 +60,12 @@ impl Tls {
         Ok(())
     }
 
-    /// Refuses, with that error, until the option is set.
+    /// Makes [`Tls::check`] fail with this error until a program sets the option.
     pub fn instead(&mut self, option: &'static str, error: Error) {
         self.unusable.push((option, error.to_string()));
     }
 
-    /// Whether every option has the others that it needs; `used`: the address asks for TLS.
+    /// Checks whether every option has the others that it needs; `used`: the address asks for TLS.
     pub fn check(&self, used: bool, address: impl Display) -> Result<()> {
         if let Some((_, why)) = self.unusable.first() {
             return Err(Error::config(why));
@@ -90,7 +90,7 @@ fn certificates(option: &str, path: &str) -> Result<Vec<u8>> {
     }
 }
 
-/// The text of a file, unless `path` is that text: a program that has a key in its memory need not write it to a disk.
+/// The text of a file, or `path` itself if it is such a text: a program with a key in its memory need not write it to a disk.
 fn read(option: &str, path: &str) -> Result<Vec<u8>> {
     if path.starts_with("-----BEGIN ") {
         return Ok(path.as_bytes().to_vec());

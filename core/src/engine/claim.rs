@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use foldhash::fast::RandomState;
 
-/// Of a lock of a kind, the owner of that number.
+/// An owner's claim to a lock of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     mark: u64,
@@ -22,7 +22,7 @@ impl Claim {
         Claim { mark, kind, name, owner }
     }
 
-    /// Hardly ever that of another slot.
+    /// A hash of the claim: that of another one is hardly ever the same.
     pub fn mark(&self) -> u64 {
         self.mark
     }

@@ -12,46 +12,46 @@ use crate::engine::claim::Claim;
 #[derive(Default)]
 pub struct Gates {
     inside: Mutex<Inside>,
-    /// Told whenever nobody may be inside any more.
+    /// Signals that a call or a round has left: none may be inside now.
     left: Notify,
-    /// Told whenever a slot that a round was not let into has become free.
+    /// Signals that an owner which a round had to leave out has become free.
     pub freed: Arc<Notify>,
 }
 
 #[derive(Default)]
 struct Inside {
-    /// A slot with somebody inside has an entry, and so has one that is queued for: those who queue for their turn.
+    /// The callers that queue for the right to send, in order. An owner has an entry while a call is inside or a caller queues for it.
     taken: HashMap<Claim, VecDeque<oneshot::Sender<Entry>>, RandomState>,
-    /// The marks of the slots that a round is inside of.
+    /// The marks of the owners that a round has let in.
     round: HashSet<u64, RandomState>,
-    /// Slots that are queued for until a round is over.
+    /// Owners whose callers wait until a round is over.
     awaited: Vec<Claim>,
-    /// By their marks, slots that a round was not let into because of a call of their owner.
+    /// Owners that a round had to leave out because of a call in flight, by their marks.
     missed: HashMap<u64, Claim, RandomState>,
-    /// Those of them that have become free since the last look.
+    /// The owners among them that have become free since the last look.
     freed: Vec<Claim>,
 }
 
-/// The right to send; dropping it passes it on.
+/// The right to send a changing call; dropping it passes it on.
 pub struct Entry {
     gates: Arc<Gates>,
     pub claim: Claim,
-    /// Somebody else has it now.
+    /// Another caller has it now.
     passed: bool,
 }
 
-/// The turns of very many slots at once; dropping it passes them all on. Slots that are answered for by different calls are in rounds of
-/// their own, so that none waits for the slowest of those.
+/// The rights to send for very many owners at once; dropping it passes them all on. Owners whose answers come by different calls are in
+/// different rounds, so that none waits for the slowest call.
 pub struct Round {
     gates: Arc<Gates>,
     marks: Vec<u64>,
 }
 
-/// Lets slots into rounds while no other call can come in.
+/// Lets owners into rounds; no other call can come in meanwhile.
 pub struct Entrance<'a>(&'a mut Inside);
 
 impl Entrance<'_> {
-    /// False: another call is inside, or another round. After a call [`Gates::take_freed`] tells of the slot.
+    /// False: another call or another round is inside. After a call [`Gates::take_freed`] gives the owner.
     pub fn lets_in(&mut self, round: &mut Round, claim: &Claim) -> bool {
         if self.0.taken.contains_key(claim) {
             self.0.missed.insert(claim.mark(), claim.clone());
@@ -72,29 +72,29 @@ impl Gates {
         is_free.then(|| self.enter_now(&mut inside, claim))
     }
 
-    /// A round that no slot is in yet.
+    /// Makes an empty round.
     pub fn round(self: &Arc<Self>) -> Round {
         Round { gates: self.clone(), marks: Vec::new() }
     }
 
-    /// Has `gather` let slots into rounds; it may drop none of them meanwhile.
+    /// Lets `gather` put owners into rounds; it must drop no round meanwhile.
     pub fn open<T>(&self, gather: impl FnOnce(&mut Entrance) -> T) -> T {
         gather(&mut Entrance(&mut self.inside()))
     }
 
-    /// The slots that a round was not let into, and that have become free since the last look.
+    /// The owners that a round had to leave out and that have become free since the last look.
     pub fn take_freed(&self) -> Vec<Claim> {
         std::mem::take(&mut self.inside().freed)
     }
 
-    /// Returns once nobody is inside anywhere. For one caller at a time.
+    /// Returns once no call and no round is inside. Only one task at a time may wait for that.
     pub async fn idle(&self) {
         while !self.is_idle() {
             self.left.notified().await;
         }
     }
 
-    /// Waits for the turn. Dropping the future leaves the queue.
+    /// Waits for the right to send. Dropping the future leaves the queue.
     pub async fn enter(self: &Arc<Self>, claim: &Claim) -> Entry {
         loop {
             let entry = {
@@ -156,7 +156,7 @@ impl Drop for Entry {
             };
             match next.send(Entry::new(&self.gates, &self.claim)) {
                 Ok(()) => self.passed = true,
-                // It went away meanwhile: this very turn is still ours to pass on.
+                // The next caller is gone: this call still has the right, and passes it on.
                 Err(mut entry) => entry.passed = true,
             }
         }
@@ -192,10 +192,10 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_inside_together_with_a_round() {
+    fn no_call_is_inside_together_with_a_round() {
         let gates = Arc::new(Gates::default());
         let [one, two, three] = [1, 2, 3].map(|owner| Claim::new("plain", "n".into(), owner));
-        let entry = gates.try_enter(&one).expect("nobody is inside");
+        let entry = gates.try_enter(&one).expect("no call is inside");
         let (mut round, mut other) = (gates.round(), gates.round());
         let let_in = gates.open(|entrance| [&one, &two, &two].map(|claim| entrance.lets_in(&mut round, claim)));
         assert_eq!(let_in, [false, true, false]);

@@ -1,4 +1,4 @@
-//! What this client holds: how often, until when, and what was lost. A state machine without I/O: the caller brings the time.
+//! The holds of this client: their number, their end, and their losses. A state machine without I/O: the caller brings the time.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -40,38 +40,39 @@ use timetable::Timetable;
 pub use due::Ask;
 pub use owned::{Lapsed, Leaving, believed};
 
-/// How long a lost hold is its owner's latest, which a release without its number ends.
+/// The time for which a lost hold still counts as its owner's latest: the one that a release without a number means.
 const REMEMBER: Duration = Duration::from_secs(600);
-/// A hold that has lasted so long is worth being told of by the server, which is asked for that in batches, a step apart.
+/// The age from which a hold makes the server report changes: shorter holds are not worth it. The requests for that go out in batches, one
+/// step apart.
 const LASTING: Duration = Duration::from_millis(100);
 const STEP: Duration = Duration::from_millis(25);
 
 pub struct Holds {
     uuid: String,
     watchdog: Duration,
-    /// Renewals are planned in steps of this from `origin` on, so that they come in batches.
+    /// Renewals are due at multiples of this time after `origin`, so that they come in batches.
     step: Duration,
     origin: Instant,
-    /// By keys that are used again; neighbours in time are neighbours in memory.
+    /// The owners by key. Keys are used again, and neighbours in time are neighbours in memory.
     owned: Slab<Owned>,
     claims: HashMap<Claim, usize, RandomState>,
-    /// By each name by which the server may tell of a change.
+    /// The owners by each name for which the server may report a change.
     names: HashMap<Arc<str>, SmallVec<[usize; 2]>, RandomState>,
     numbers: HashMap<u64, usize, RandomState>,
-    /// When each owner wants to be looked at.
+    /// The time of each owner's next check.
     due: Timetable,
     ended: Vec<Ended>,
     past: Past,
-    /// Each name on the server begins with it, and no name in a message does.
+    /// The prefix of the names on the server; messages leave it out.
     prefix: String,
     next: u64,
 }
 
-/// A hold that is over.
+/// A hold that has ended.
 pub struct Ended {
     pub number: u64,
     pub claim: Claim,
-    /// `None`: it was released, or its release was told of the loss.
+    /// `None`: its owner released it, or heard of the loss at its release.
     pub loss: Option<Loss>,
 }
 
@@ -86,27 +87,27 @@ impl Holds {
         Holds { uuid, watchdog, step, origin, owned, claims, names, numbers, due, ended, past, prefix, next: 1 }
     }
 
-    /// Its messages have names without this prefix.
+    /// Leaves this prefix out of the names in messages.
     pub fn without(self, prefix: &str) -> Self {
         Holds { prefix: prefix.to_owned(), ..self }
     }
 
-    /// How many holds the owner has now.
+    /// The number of holds that the owner has now.
     pub fn count(&mut self, claim: &Claim, now: Instant) -> u32 {
         let Some(key) = self.claims.get(claim).copied() else { return 0 };
         self.expire(key, now);
         self.owned[key].live()
     }
 
-    /// Whether another owner of this client has it.
+    /// Tells whether another owner of this client holds the lock.
     pub fn is_near(&self, claim: &Claim, now: Instant) -> bool {
         let is_other = |other: &Claim| (other.kind, &other.name) == (claim.kind, &claim.name) && other.owner != claim.owner;
         let has = |other: &Owned| is_other(&other.claim) && other.live() > 0 && other.deadline > now;
         self.names.get(&claim.name).is_some_and(|keys| keys.iter().any(|key| has(&self.owned[*key])))
     }
 
-    /// The server said yes to a call sent at `sent`, in its `incarnation`th life. `shared`: the key that says whether the hold lasts, where that is
-    /// another than its name. Gives the new hold's number.
+    /// Notes a hold that the server granted, by a call sent at `sent`, in this incarnation of the server. `shared`: the key that decides whether
+    /// the hold lasts, if that is not its name. Gives the new hold's number.
     pub fn taken(
         &mut self,
         claim: &Claim,
@@ -147,8 +148,8 @@ impl Holds {
         number
     }
 
-    /// What releasing a hold (0: the latest) takes. `Ok(None)`: there is none. `Err`: it was lost, and is forgotten by this. What is lost by
-    /// the end of the client alone is released all the same.
+    /// Gives the facts for the release of a hold (0: the latest). `Ok(None)`: there is no such hold. `Err`: the hold was lost, and this
+    /// call forgets it. A hold that was lost only because the client ended is released all the same.
     pub fn leaving(&mut self, claim: &Claim, number: u64, now: Instant) -> Result<Option<Leaving>, Lapsed> {
         if let Some(&Gone { lost, outlasts, .. }) = self.past.tell(number, claim) {
             return Err(Lapsed { loss: Box::new(self.loss(claim, &lost, now)), outlasts });
@@ -173,7 +174,7 @@ impl Holds {
         Ok(Some(Leaving { number, leave, lease, since: owned.acquired }))
     }
 
-    /// A hold was released, which the server has said; `is_last`: it has nothing of the owner any more.
+    /// Notes a hold that the server released; `is_last`: the server has nothing of the owner any more.
     pub fn released(&mut self, claim: &Claim, number: u64, is_last: bool, now: Instant) {
         if is_last {
             self.freed(claim);
@@ -181,7 +182,7 @@ impl Holds {
         self.forget(claim, number, now);
     }
 
-    /// Forgets a hold whose release is told of its loss, which [`Holds::loss_of`] knows all the same.
+    /// Forgets a hold whose release reports its loss; [`Holds::loss_of`] still knows the loss.
     pub fn tell_loss(&mut self, claim: &Claim, number: u64, now: Instant) {
         if let Some(owned) = self.of(claim) {
             let lost = owned.holds.iter().find(|hold| hold.number == number).and_then(|hold| hold.lost.as_deref().copied());
@@ -191,7 +192,7 @@ impl Holds {
         self.forget(claim, number, now);
     }
 
-    /// Forgets a hold: its release is on its way, or its loss was told.
+    /// Forgets a hold: its release is on its way, or a release has reported its loss.
     pub fn forget(&mut self, claim: &Claim, number: u64, now: Instant) {
         self.numbers.remove(&number);
         self.ended.push(Ended { number, claim: claim.clone(), loss: None });
@@ -199,14 +200,14 @@ impl Holds {
         self.tell("ended", &self.owned[key], number, None, 0);
         let owned = &mut self.owned[key];
         if let Some(tokens) = &mut owned.tokens {
-            // The last call for it may be on its way still, and the server's clock is another one.
+            // The last call for it may still be on its way, and the server's clock differs from ours.
             tokens.until = Some(now + tokens.longest + tokens.longest / 100 + WINDOW);
         }
         owned.holds.retain(|hold| hold.number != number);
         self.plan(key, now);
     }
 
-    /// Everything the owner held of this lock is gone.
+    /// Notes that the owner has lost all its holds of this lock.
     pub fn lost(&mut self, claim: &Claim, reason: LostReason, now: Instant) {
         if let Some(key) = self.claims.get(claim) {
             self.lose(*key, reason, now);
@@ -226,7 +227,7 @@ impl Holds {
             return;
         }
         let claim = owned.claim.clone();
-        // A program knows what it has done itself.
+        // The program knows of losses that it caused itself.
         let is_own_doing = reason == LostReason::Closed || owned.forced;
         numbers.iter().for_each(|number| self.tell("lost", &self.owned[key], *number, None, 0));
         let loss = self.loss(&self.owned[key].claim, &lost, now);
@@ -241,8 +242,8 @@ impl Holds {
         self.plan(key, now);
     }
 
-    /// A hold is to last for `lease` from now on. Tells whether it may end sooner by that than before: its owner has no other one, and the
-    /// watchdog does not renew it.
+    /// Prepares to let a hold last for `lease` from now on. Gives true if the hold may then end sooner than before: its owner has no other
+    /// hold, and the watchdog does not renew it.
     pub fn extending(&mut self, claim: &Claim, lease: Duration) -> bool {
         let Some(key) = self.claims.get(claim).copied() else { return false };
         let owned = &mut self.owned[key];
@@ -250,7 +251,7 @@ impl Holds {
         owned.live() == 1 && !owned.is_renewed()
     }
 
-    /// The key may end sooner: after `lease` from now on.
+    /// Notes that the key may end sooner: after `lease` from now on.
     pub fn shorten(&mut self, claim: &Claim, lease: Duration, now: Instant) -> Option<Instant> {
         let before = self.of(claim)?.deadline;
         let until = now + believed(lease);
@@ -258,18 +259,18 @@ impl Holds {
         Some(before)
     }
 
-    /// The server may keep it for longer than is believed, by a call that was answered too late or not at all.
+    /// Notes that the server may keep the key for longer than the client believes: the answer to a call came too late or not at all.
     pub fn outlasts(&mut self, claim: &Claim) {
         let Some(key) = self.claims.get(claim).copied() else { return };
         self.owned[key].outlasts = true;
     }
 
-    /// It ends when it was to end `before` all the same.
+    /// Undoes [`Holds::shorten`]: the key ends at `before` after all.
     pub fn restore(&mut self, claim: &Claim, before: Instant, now: Instant) {
         self.change_end(claim, None, now, |deadline| deadline.max(before));
     }
 
-    /// The key lives for `lease` since a call sent at `sent`.
+    /// Notes that the key lives for `lease` after a call sent at `sent`.
     pub fn lengthen(&mut self, claim: &Claim, lease: Duration, sent: Instant, now: Instant) {
         let until = sent + believed(lease);
         self.change_end(claim, Some(sent), now, |deadline| deadline.max(until));
@@ -283,14 +284,15 @@ impl Holds {
         }
     }
 
-    /// This client takes the lock of that name away from its holders, or `false`: it did not. Its own holds of it are lost by its own doing.
+    /// Notes whether this client takes the lock of that name away from its holders. Its own holds of the lock are then lost by its own
+    /// doing.
     pub fn force(&mut self, name: &str, is_forced: bool) {
         for key in self.names.get(name).into_iter().flatten() {
             self.owned[*key].forced = is_forced;
         }
     }
 
-    /// The server found no field of this owner; `taken`: somebody else has one.
+    /// Notes that the server has no field of this owner; `taken`: another owner has one.
     pub fn missing(&mut self, claim: &Claim, taken: bool, incarnation: u64, now: Instant) {
         let reason = match self.of(claim) {
             _ if taken => LostReason::TakenOver,
@@ -313,7 +315,8 @@ impl Holds {
         }
     }
 
-    /// How a hold was lost, also where its release was told of that; `None`: it was not, or is one of very many long ago.
+    /// The loss of a hold, even if its release reported it; `None`: the hold was not lost, or it was lost long ago and very many others
+    /// since.
     pub fn loss_of(&mut self, number: u64, now: Instant) -> Option<Loss> {
         match self.look(number, now) {
             Look::Lost(loss) => Some(loss),
@@ -322,37 +325,37 @@ impl Holds {
         }
     }
 
-    /// Whether a hold has or had that number.
+    /// Tells whether a hold has or had that number.
     pub fn gave(&self, number: u64) -> bool {
         (1..self.next).contains(&number)
     }
 
-    /// The number of the owner's latest hold, lost or not, unless it was released or its loss was told.
+    /// The number of the owner's latest hold, lost or not, unless it was released or a release reported its loss.
     pub fn latest(&self, claim: &Claim) -> Option<u64> {
         self.of(claim)?.holds.last().map(|hold| hold.number)
     }
 
-    /// Every slot that is held, for closing.
+    /// All claims with a hold, for the end of the client.
     pub fn held(&self) -> Vec<Claim> {
         self.owned.iter().filter(|(_, owned)| owned.live() > 0).map(|(_, owned)| owned.claim.clone()).collect()
     }
 
-    /// Whether nothing is held.
+    /// Tells whether the client holds nothing.
     pub fn is_empty(&self) -> bool {
         self.owned.iter().all(|(_, owned)| owned.live() == 0)
     }
 
-    /// The watchdog sleeps from now on, see [`Timetable::sleep`].
+    /// Notes that the watchdog goes to sleep, see [`Timetable::sleep`].
     pub fn sleep(&mut self) -> Option<Instant> {
         self.due.sleep()
     }
 
-    /// The watchdog is awake.
+    /// Notes that the watchdog is awake.
     pub fn wake(&mut self) {
         self.due.wake();
     }
 
-    /// Whether the watchdog is to be woken: something is due before it wakes by itself.
+    /// Tells whether the caller must wake the watchdog: a check is due before it wakes by itself.
     pub fn take_call(&mut self) -> bool {
         self.due.take_call()
     }

@@ -1,6 +1,6 @@
-//! The waiters of one client for one lock: the head contends for it, and a release passes the hold on to it. Where there may be several, as
-//! permits, one behind the head that wants less may go first, see [`Overtaken`].
-//! A state machine without I/O; `W` is what the caller needs to answer a waiter.
+//! The waiters of one client for one lock. The head contends for the lock, and a release passes the hold on to the head. Of a lock with
+//! several permits a waiter behind the head may go first if it wants fewer, see [`Overtaken`]. A state machine without I/O; `W` is the
+//! value that the caller needs to answer a waiter.
 
 use std::collections::hash_map::{Entry, HashMap};
 use std::collections::{BTreeSet, VecDeque};
@@ -11,25 +11,25 @@ use foldhash::fast::RandomState;
 use crate::base::clock::Instant;
 use crate::engine::pace::{Busy, Next, Obstacle, Pace};
 
-/// A chain of passes ends after so many, or after this long: then others have their turn.
+/// The bounds of a chain of passes, in number and in time: then waiters of other processes get the lock.
 const PASSES: u32 = 64;
 const CHAIN: Duration = Duration::from_millis(10);
-/// How long an empty line stays: whoever comes back at once finds it listening.
+/// The time for which an empty line stays subscribed. A caller that returns at once finds it listening.
 const LINGER: Duration = Duration::from_millis(5);
-/// At least so many permits go to waiters that overtake the head before some are kept for it, and for at most so long.
+/// The permits that go to waiters which overtake the head before the line keeps some for it, and the longest time for which it keeps them.
 const ENOUGH: u64 = 16;
 const KEPT: Duration = Duration::from_secs(1);
 
-/// What the line wants done now.
+/// The next thing that the line's task must do.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step {
     End,
     Listen,
-    /// For the head.
+    /// A try for the head.
     Try,
-    /// For the first waiter that wants no more than there is, while the head sleeps.
+    /// A try for the first waiter that wants no more than is available, while the head sleeps.
     TryFitting,
-    /// Give up the place in the server's queue: nobody wants it any more.
+    /// Gives up the place in the server's queue: no waiter wants it any more.
     Leave,
     Sleep(Instant),
 }
@@ -37,18 +37,18 @@ pub enum Step {
 #[derive(Debug)]
 pub struct Line<W> {
     waiting: VecDeque<Place<W>>,
-    /// How often each owner is among them.
+    /// The number of waiters of each owner.
     owners: HashMap<i64, u32, RandomState>,
     deadlines: BTreeSet<(Instant, u64)>,
     out: Option<Out<W>>,
     chain: Option<(u32, Instant)>,
     empty_since: Option<Instant>,
-    /// How many have come so far.
+    /// The number of waiters that have come so far.
     came: u64,
-    /// What the last try found there, less what was taken since.
+    /// The permits that the last try found, less those taken since.
     available: u64,
     overtaken: Option<Overtaken>,
-    /// The server's queue has a place for this line.
+    /// Whether the server's queue has a place for this line.
     pub placed: bool,
     pub pace: Pace,
 }
@@ -58,26 +58,26 @@ pub struct Place<W> {
     pub id: u64,
     pub deadline: Option<Instant>,
     pub joined: Instant,
-    /// How much at once.
+    /// The number of permits that it wants at once.
     pub wants: u64,
-    /// Which one it was to come; 0: it comes now.
+    /// Its number in the order of arrival; 0: it arrives now.
     pub number: u64,
     pub owner: i64,
     pub waiter: W,
 }
 
-/// What has gone past a head that wants more than there is. Once that is as much as the head wants, no waiter overtakes it for twice as long
-/// as that took, so that what comes back meanwhile is the head's. If that was too short for it, the next time is longer; and before that
-/// others overtake it for as long. No waiter that wants less waits for that longer than [`KEPT`].
+/// The permits that went past a head that wants more than is available. Once they are as many as the head wants, no waiter overtakes it for
+/// twice as long as that took; permits that come back meanwhile are the head's. If that time was too short for the head, the next one is
+/// longer, and before it others overtake the head for as long. No waiter that wants fewer waits longer than [`KEPT`] because of this.
 #[derive(Debug)]
 struct Overtaken {
     /// The head's [`Place::number`].
     head: u64,
     permits: u64,
     since: Instant,
-    /// For so long none overtook it last time.
+    /// The time for which no waiter overtook it the last time.
     kept: Duration,
-    /// Until then no waiter overtakes it.
+    /// The time until which no waiter may overtake it.
     kept_until: Option<Instant>,
 }
 
@@ -87,32 +87,32 @@ impl Overtaken {
     }
 }
 
-/// The one waiter for whom a call is in flight: a try of the line, or a pass by a release.
+/// The one waiter that has a call in flight: a try of the line, or a pass by a release.
 #[derive(Debug)]
 struct Out<W> {
     id: u64,
-    /// None: its time has run out meanwhile, and it was told so.
+    /// `None`: its wait has ended meanwhile, and the line has answered it.
     place: Option<Place<W>>,
     cancelled: bool,
     wants: u64,
-    /// A waiter that came before it waits on.
+    /// An earlier waiter is still in the line.
     overtakes: bool,
     /// See [`Line::outlasts`].
     lasts: bool,
 }
 
-/// Whom a finished call was for.
+/// The waiter of a finished call.
 #[derive(Debug)]
 pub enum Returned<W> {
     Wants(Place<W>),
-    /// Asked to end meanwhile; still to be answered.
+    /// The waiter asked to end meanwhile, and has no answer yet.
     Cancelled(Place<W>),
-    /// Answered already.
+    /// The waiter has its answer already.
     Late,
 }
 
 impl<W> Line<W> {
-    /// `near`: a hold of this client is in the way.
+    /// `near`: another owner of this client holds the lock.
     pub fn new(near: bool, now: Instant) -> Self {
         let pace = Pace::new(near, now);
         Line {
@@ -130,7 +130,7 @@ impl<W> Line<W> {
         }
     }
 
-    /// A waiter comes to a line in which no other waited.
+    /// A waiter comes to a line in which no other waited. `met` is the result of its own try.
     pub fn meet(&mut self, met: Obstacle, now: Instant) {
         if let Obstacle::Busy(busy) | Obstacle::WasBusy(busy) = met {
             self.available = busy.available;
@@ -148,7 +148,7 @@ impl<W> Line<W> {
         self.stand(place);
     }
 
-    /// Before those who came later.
+    /// Puts a waiter into the line, before those that came later.
     fn stand(&mut self, place: Place<W>) {
         *self.owners.entry(place.owner).or_default() += 1;
         match self.waiting.back() {
@@ -166,7 +166,7 @@ impl<W> Line<W> {
         Some(place)
     }
 
-    /// One of this owner's waiters less.
+    /// Counts one waiter of this owner less.
     fn miss(&mut self, owner: i64) {
         if let Entry::Occupied(mut count) = self.owners.entry(owner) {
             *count.get_mut() -= 1;
@@ -176,7 +176,7 @@ impl<W> Line<W> {
         }
     }
 
-    /// Leaves from wherever it stands; `None`: a call is in flight for it, whose end will answer it.
+    /// Takes a waiter out of the line. `None`: a call is in flight for it, and the end of the call will answer it.
     pub fn leave(&mut self, id: u64) -> Option<Place<W>> {
         if let Some(out) = self.out.as_mut().filter(|out| out.id == id) {
             out.cancelled = true;
@@ -188,7 +188,7 @@ impl<W> Line<W> {
         Some(place)
     }
 
-    /// Those whose time has run out.
+    /// Takes out the waiters whose time has run out.
     pub fn expired(&mut self, now: Instant) -> Vec<Place<W>> {
         let mut late = Vec::new();
         while let Some(&(_, id)) = self.deadlines.first().filter(|(deadline, _)| *deadline <= now) {
@@ -226,7 +226,7 @@ impl<W> Line<W> {
         if self.out.is_some() { Next::Sleep(now + Duration::from_secs(60)) } else { self.pace.next(now) }
     }
 
-    /// Where the first waiter stands that wants no more than there is, and from when on it may try.
+    /// The place of the first waiter that wants no more than is available, and the time from which it may try.
     fn fitting(&self, now: Instant) -> Option<(usize, Instant)> {
         if self.out.is_some() || self.available == 0 {
             return None;
@@ -236,7 +236,7 @@ impl<W> Line<W> {
         Some((at, kept.and_then(|overtaken| overtaken.kept_until).unwrap_or(now)))
     }
 
-    /// Takes the first waiter out for a try that wants no more than there is.
+    /// Takes out the first waiter that wants no more than is available, for a try.
     pub fn take_fitting(&mut self, now: Instant) -> Option<&Place<W>> {
         let (at, _) = self.fitting(now).filter(|(_, from)| *from <= now)?;
         self.take(at, at > 0)
@@ -248,19 +248,20 @@ impl<W> Line<W> {
         self.out.as_ref().and_then(|out| out.place.as_ref())
     }
 
-    /// The call in flight may be carried out and not yet confirmed: its end answers its waiter, though the time of that one runs out before.
+    /// Notes that the server may have carried out the call in flight, and that the replicas have not confirmed it. The end of the call
+    /// answers its waiter, even if the waiter's time runs out before.
     pub fn outlasts(&mut self) {
         self.out.iter_mut().for_each(|out| out.lasts = true);
     }
 
-    /// The try in flight has taken what its waiter wants.
+    /// Notes that the try in flight has taken the permits or the lock for its waiter.
     pub fn took(&mut self, now: Instant) {
         let Some(out) = self.out.as_ref().filter(|out| out.overtakes) else {
-            // There may be more for the next one.
+            // There may be more for the next waiter.
             self.pace.served(now);
             return self.pace.hurry(now);
         };
-        // The word that the head was given stands: what is taken before it makes no room for it.
+        // The answer to the head's try still holds: a waiter that overtakes it makes no room for it.
         self.available = self.available.saturating_sub(out.wants);
         let Some(head) = self.waiting.front().filter(|head| out.place.as_ref().is_none_or(|place| head.number < place.number)) else {
             return self.pace.hurry(now);
@@ -280,7 +281,7 @@ impl<W> Line<W> {
         self.overtaken = Some(overtaken);
     }
 
-    /// The try in flight has met this. `proven`: the server has confirmed the subscription.
+    /// Notes that the try in flight found the lock busy. `proven`: the server has confirmed the subscription.
     pub fn busy(&mut self, busy: Busy, proven: bool, now: Instant) {
         self.available = busy.available;
         match &self.out {
@@ -289,7 +290,7 @@ impl<W> Line<W> {
         }
     }
 
-    /// Takes the head out for a try.
+    /// Takes out the head for a try.
     pub fn take_head(&mut self, now: Instant) -> Option<&Place<W>> {
         if self.out.is_some() {
             return None;
@@ -298,7 +299,7 @@ impl<W> Line<W> {
         self.take(at, false)
     }
 
-    /// Takes the head out, to pass a hold on to it that began at `since`; `None`: let go of the lock.
+    /// Takes out the head, to pass it a hold that began at `since`. `None`: the caller must release the lock.
     pub fn pass(&mut self, since: Instant, now: Instant) -> Option<&Place<W>> {
         let (passes, since) = self.chain.take().unwrap_or((0, since));
         if passes >= PASSES || now.saturating_duration_since(since) >= CHAIN {
@@ -309,7 +310,7 @@ impl<W> Line<W> {
         self.out.as_ref().and_then(|out| out.place.as_ref())
     }
 
-    /// The call in flight has ended, and its waiter is to be answered.
+    /// Ends the call in flight; the caller answers its waiter.
     pub fn returned(&mut self) -> Returned<W> {
         let Some(out) = self.out.take() else { return Returned::Late };
         match out.place {
@@ -321,11 +322,11 @@ impl<W> Line<W> {
         }
     }
 
-    /// The call in flight has ended without the lock: its waiter is where it was, unless it asked to end.
+    /// Ends the call in flight without the lock: its waiter is back in its place, unless it asked to end.
     pub fn put_back(&mut self) -> Option<Place<W>> {
         match self.out.take()? {
             Out { place: Some(place), cancelled: false, .. } => {
-                // It may be over: then that is told next.
+                // Its time may be over: then the next step takes it out.
                 self.deadlines.extend(place.deadline.map(|deadline| (deadline, place.id)));
                 self.stand(place);
             }
@@ -338,17 +339,17 @@ impl<W> Line<W> {
         None
     }
 
-    /// The place in the server's queue is given up; whoever has come meanwhile may have another.
+    /// Notes that the place in the server's queue is given up; a waiter that came meanwhile may get another.
     pub fn left(&mut self) {
         self.placed &= !self.waiting.is_empty();
     }
 
-    /// Whether the place in the server's queue is to be given up by the caller of this, since no waiter is left that wants it.
+    /// Tells whether the caller must give up the place in the server's queue, because no waiter wants it any more.
     pub fn leaves(&mut self) -> bool {
         self.waiting.is_empty() && self.out.is_none() && std::mem::take(&mut self.placed)
     }
 
-    /// Everybody who has waited since before `then`.
+    /// Takes out the waiters that have waited since before `then`.
     pub fn take_all_since(&mut self, then: Instant) -> Vec<Place<W>> {
         self.take_those(|place| place.joined <= then)
     }
@@ -356,7 +357,8 @@ impl<W> Line<W> {
     /// Takes out every waiter of an owner.
     pub fn take_twins(&mut self, owner: i64) -> Vec<Place<W>> {
         match self.owners.contains_key(&owner) {
-            // Each of very many has a turn: hardly ever is there another one of its owner to be looked for.
+            // With very many waiters, each has its turn as the head. An owner hardly ever has another waiter, so the search is rarely
+            // needed.
             false => Vec::new(),
             true => self.take_those(|place| place.owner == owner),
         }
@@ -372,22 +374,22 @@ impl<W> Line<W> {
         taken
     }
 
-    /// Whoever comes now is to stand behind the others.
+    /// Tells whether a newcomer must stand behind others.
     pub fn is_waited_in(&self, now: Instant) -> bool {
         !self.waiting.is_empty() || self.out.is_some() || self.pace.gives_way(now)
     }
 
-    /// Whether there is one that waits on.
+    /// Tells whether a waiter is left.
     pub fn has_waiters(&self) -> bool {
         !self.waiting.is_empty() || self.out.as_ref().is_some_and(|out| out.place.is_some() && !out.cancelled)
     }
 
-    /// When the first of them runs out of time.
+    /// The time at which the first wait ends.
     pub fn deadline(&self) -> Option<Instant> {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
-    /// Everybody, for the end of the client.
+    /// All waiters, for the end of the client.
     pub fn into_waiters(self) -> impl Iterator<Item = W> {
         self.waiting.into_iter().chain(self.out.and_then(|out| out.place)).map(|place| place.waiter)
     }

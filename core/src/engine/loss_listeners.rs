@@ -1,4 +1,4 @@
-//! Who is to be told when a hold ends.
+//! The callers that wait for the end of a hold.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -15,7 +15,7 @@ pub struct LossListeners {
 #[derive(Default)]
 struct State {
     by_hold: HashMap<u64, Vec<(u64, Done)>>,
-    /// The client has ended: no listener is told of anything any more.
+    /// The client has ended: no listener hears of anything any more.
     ended: bool,
 }
 
@@ -30,16 +30,16 @@ impl LossListeners {
         Ok(())
     }
 
-    /// A hold was lost, or released: `None`.
+    /// Reports the end of a hold: its loss, or with `None` its release.
     pub fn tell(&self, hold: u64, loss: Option<Loss>) {
-        // Taken out first: what is told may ask for anything, a watch as well.
+        // The listeners come out first: one of them may ask for anything, even for a watch.
         let told = self.state().by_hold.remove(&hold);
         for (_, done) in told.into_iter().flatten() {
             done(loss.clone().map_or(Ok(Answer::not_now()), |loss| Err(Error::Lost(Box::new(loss)))));
         }
     }
 
-    /// Somebody does not want to know any more.
+    /// Ends one caller's watch.
     pub fn cancel(&self, ticket: u64) {
         let mut cancelled = None;
         self.state().by_hold.retain(|_, loss_listeners| {
@@ -53,7 +53,7 @@ impl LossListeners {
         }
     }
 
-    /// The client has ended: each watcher that is left is told so.
+    /// Ends all watches that are left, because the client has ended.
     pub fn end(&self, error: impl Fn() -> Error) {
         let all = {
             let mut state = self.state();

@@ -1,4 +1,4 @@
-//! What every engine shares: the state of lines, waits and holds. Nothing here has a socket, a clock or a runtime of its own.
+//! The parts that every engine shares: the state of lines, waits and holds. Nothing here has a socket, a clock or a runtime of its own.
 
 use std::time::Duration;
 
@@ -13,30 +13,30 @@ pub mod loss_listeners;
 pub mod pace;
 pub mod word;
 
-/// How long after its sending a changing call may still be carried out.
+/// The time after its sending during which the server may still carry out a changing call.
 pub const WINDOW: Duration = Duration::from_secs(1);
 
-/// Carries out what a client asks. The client knows no more of any server.
+/// Carries out the requests of a client. The client itself knows no server.
 pub trait Engine {
-    /// Carries a request out on the caller's thread if that is possible, and an acquire for no longer than about `inside`. `None`: `done` will
-    /// be called.
+    /// Carries a request out on the caller's thread if that is possible, an acquire for about `inside` at most. `None`: the I/O thread will
+    /// call `done`.
     fn start(&self, inside: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>>;
     /// Carries a request out on the I/O thread.
     fn submit(&self, ticket: u64, request: Request, done: Done);
-    /// Asks a request to end. Its `done` still comes.
+    /// Asks a request to end. The engine still calls its `done`.
     fn cancel(&self, ticket: u64);
-    /// What is known of a hold. Neither this nor what follows asks a server.
+    /// Tells what the client knows of a hold. Neither this nor the following methods ask a server.
     fn look(&self, hold: u64) -> Look;
-    /// How a hold was lost, also where its release was told of that.
+    /// The loss of a hold, even if the engine reported it to the release.
     fn loss_of(&self, hold: u64) -> Option<Loss>;
-    /// No caller can release the hold any more. False: it is not held, or is not renewed anyway.
+    /// Notes that no caller can release the hold any more. False: it is not held, or the engine does not renew it anyway.
     fn abandon(&self, hold: u64) -> bool;
     /// The fencing token of a hold; `None`: it has none, or was released.
     fn token(&self, hold: u64) -> Option<i64>;
-    /// The number of the latest hold of an owner, unless it was released or its loss was told.
+    /// The number of an owner's latest hold, unless the owner released it or heard of its loss at the release.
     fn latest(&self, kind: &'static str, name: &str, owner: i64) -> Option<u64>;
     /// The owners of this client that hold a lock of that name now.
     fn owners(&self, name: &str) -> Vec<i64>;
-    /// Whether the server of that name grants nothing new just now.
+    /// Tells whether the server of that name is in quarantine and grants nothing new.
     fn is_held_back(&self, name: &str) -> bool;
 }

@@ -6,16 +6,16 @@ use crate::base::clock::Instant;
 use crate::base::jitter::dice;
 use crate::engine::word::{AN_ANSWER, Word};
 
-/// Longest sleep behind a key without an end.
+/// The longest sleep behind a key without an end.
 const LONGEST: Duration = Duration::from_secs(30);
-/// Longest sleep while nothing proves that messages arrive.
+/// The longest sleep before the server has proved that messages arrive.
 const UNPROVEN: Duration = Duration::from_secs(1);
-/// How long a waiter relies on a hold of this client being passed on, before it listens.
+/// The time that a waiter behind a hold of its own client waits for a pass before it listens.
 const NEAR: Duration = Duration::from_millis(5);
-/// So long after the last message, those whose turn it was have had it.
+/// The time after the last message within which all waiters before this one have had their turn.
 const QUIET: Duration = Duration::from_millis(1);
 
-/// What to do now.
+/// The next thing to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     Listen,
@@ -23,22 +23,22 @@ pub enum Next {
     Sleep(Instant),
 }
 
-/// Why a try has not taken it.
+/// The reason why a try did not get the lock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Busy {
-    /// For so long the key lives; `None`: without end.
+    /// The time that the key still lives; `None`: without end.
     pub left: Option<Duration>,
-    /// So much is there, of what there may be several of: too little for who tried.
+    /// The number of available permits, too few for the waiter that tried.
     pub available: u64,
 }
 
-/// What keeps who comes from having it at once.
+/// The obstacle that a newcomer has met.
 pub enum Obstacle {
-    /// A hold of this client, which will be passed on.
+    /// A hold of this client, which a release will pass on.
     Near,
-    /// Another hold, by a try that no message has come since.
+    /// Another owner's hold. The newcomer's own try found it, and no message has come since.
     Busy(Busy),
-    /// Another hold, by a try since which a message may have come.
+    /// Another owner's hold. The newcomer's own try found it, and a message may have come since.
     WasBusy(Busy),
     Unknown,
 }
@@ -47,24 +47,24 @@ pub enum Obstacle {
 pub struct Pace {
     listening: bool,
     delays: Delays,
-    /// Nothing is done before.
+    /// Nothing happens before this time.
     until: Instant,
-    /// This client has just let go: it gives way until so many messages were heard, or until it is quiet.
+    /// This client has just released the lock. It gives way until the count of messages reaches this number, or until no more come.
     giving_way: Option<u64>,
     /// The last proof that the lock is taken.
     word: Option<Word>,
-    /// A waiter without a word needs an answer for one: then it is asked at the latest.
+    /// A waiter without such a proof needs one: the time by which the line must ask the server for it.
     ask_by: Option<Instant>,
 }
 
 impl Pace {
-    /// `near`: a hold of this client is in the way.
+    /// `near`: another owner of this client holds the lock.
     pub fn new(near: bool, now: Instant) -> Self {
         let until = if near { now + NEAR } else { now };
         Pace { listening: false, delays: Delays::default(), until, giving_way: None, word: None, ask_by: None }
     }
 
-    /// It also tries after these delays, if there are any, and `hears` whether there is a channel to listen on.
+    /// Sets the delays after which the waiter tries by itself, if there are any. `hears`: there is a channel to listen on.
     pub fn set_delays(&mut self, delays: Vec<Duration>, hears: bool) {
         self.delays = Delays { delays, deaf: !hears, ..Delays::default() };
     }
@@ -78,12 +78,12 @@ impl Pace {
         }
     }
 
-    /// The subscription is in place.
+    /// Notes that the subscription is in place.
     pub fn listening(&mut self) {
         self.listening = true;
     }
 
-    /// A waiter comes to a line in which no other waited.
+    /// A waiter comes to a line in which no other waited. `met` is the result of its own try.
     pub fn meet(&mut self, met: Obstacle, now: Instant) {
         match met {
             Obstacle::Near => self.near(None, now),
@@ -92,8 +92,8 @@ impl Pace {
         }
     }
 
-    /// A waiter joins at `now`, and waits until `deadline`. Where neither what it met nor an earlier word tells it that the lock is taken, the
-    /// server is asked when half of its wait is over, or as early as leaves time for an answer.
+    /// A waiter joins at `now`, and waits until `deadline`. It may have no proof that the lock is taken: neither its own try nor an earlier
+    /// answer gives one. Then the line asks the server when half of the wait is over, or earlier if an answer needs more time.
     pub fn join(&mut self, met: &Obstacle, deadline: Option<Instant>, now: Instant) {
         match met {
             Obstacle::Near => self.told(Duration::ZERO, now),
@@ -107,38 +107,38 @@ impl Pace {
         }
     }
 
-    /// Whether a waiter that came at `came` was told that the lock is taken, as far as is known now.
+    /// Tells whether the server has told a waiter that came at `came` that the lock is taken, as far as the line knows now.
     pub fn is_taken(&self, came: Instant, now: Instant) -> bool {
         self.word.is_some_and(|word| word.stands(came, now))
     }
 
-    /// The server has answered, or a hold of this client is in the way: it is taken for so long.
+    /// Notes proof that the lock is taken for so long: an answer of the server, or a hold of this client.
     fn told(&mut self, lasts: Duration, now: Instant) {
         self.word = Some(Word::taken_for(lasts.min(LONGEST), now));
         self.ask_by = None;
     }
 
-    /// The server has given it to one of this line's waiters.
+    /// Notes that the server has given the lock to one of this line's waiters.
     pub fn served(&mut self, now: Instant) {
         self.told(Duration::ZERO, now);
     }
 
-    /// Somebody else holds it for this long; `None`: without end. `proven`: the server has confirmed the subscription.
+    /// Notes that another owner holds the lock for this long; `None`: without end. `proven`: the server has confirmed the subscription.
     pub fn busy(&mut self, ttl: Option<Duration>, proven: bool, now: Instant) {
         self.told(ttl.unwrap_or(LONGEST), now);
         let most = if proven { LONGEST } else { UNPROVEN };
-        // The server's ms are rounded down: one more, or the try comes just before the end.
+        // The server rounds its ms down: without one more the try would come just before the end.
         let until = ttl.map_or(most, |ttl| (ttl + Duration::from_millis(1)).min(most));
         self.until = now + self.delays.next().map_or(until, |delay| delay.min(until));
     }
 
-    /// Another one than the head was told that the lock is taken for so long: the line looks no later than that is over.
+    /// Notes that a waiter behind the head has heard that the lock is taken for so long. The line tries by the end of that time.
     pub fn busy_too(&mut self, ttl: Option<Duration>, now: Instant) {
         self.told(ttl.unwrap_or(LONGEST), now);
         self.until = ttl.map_or(self.until, |ttl| self.until.min(now + ttl + Duration::from_millis(1)));
     }
 
-    /// A message came, the `count`th of its channel, or none can come any more.
+    /// Notes the `count`th message of the channel, or that no more can come.
     pub fn heard(&mut self, count: u64, now: Instant) {
         self.doubt(now);
         match self.giving_way {
@@ -147,18 +147,19 @@ impl Pace {
         }
     }
 
-    /// Something has changed: the lock may be free.
+    /// Notes a change: the lock may be free.
     pub fn doubt(&mut self, now: Instant) {
         self.word.iter_mut().for_each(|word| word.end(now));
     }
 
-    /// A hold of this client has become free: `listeners` heard of it, which makes the messages to come `enough`.
+    /// Notes that a hold of this client has become free. `listeners` subscribers heard of it and may have their turn first: the line gives
+    /// way until the channel's count of messages reaches `enough`.
     pub fn freed(&mut self, listeners: u64, enough: u64, now: Instant) {
         self.served(now);
         self.hurry(now);
         self.delays.tries = 0;
         if self.delays.deaf {
-            // Others try now and then: they are to find it free.
+            // Waiters of other clients poll: one of them is to find the lock free.
             self.until = now + self.delays.next().unwrap_or_default();
         }
         if listeners > 0 {
@@ -167,7 +168,7 @@ impl Pace {
         }
     }
 
-    /// Another owner of this client has it now; `lease`: for at most how long, if the server has just said so.
+    /// Notes that another owner of this client holds the lock now. `lease`: the longest time of the hold, if the server has just told it.
     pub fn near(&mut self, lease: Option<Duration>, now: Instant) {
         self.told(lease.unwrap_or_default(), now);
         self.giving_way = None;
@@ -175,30 +176,31 @@ impl Pace {
         self.until = now + lease.filter(|_| self.listening).map_or(NEAR, |lease| lease.min(LONGEST));
     }
 
-    /// The server has given it to one of this line's waiters for that lease, which is to be confirmed yet.
+    /// Notes that the server has given the lock to one of this line's waiters for that lease, and that the replicas have not confirmed it
+    /// yet.
     pub fn passed(&mut self, lease: Duration, now: Instant) {
         self.told(lease, now);
     }
 
-    /// Something has changed: look at once.
+    /// Notes a change after which the line tries at once.
     pub fn hurry(&mut self, now: Instant) {
         self.giving_way = None;
         self.until = now;
     }
 
-    /// The connection cannot be relied on: listen anew.
+    /// Notes that the connection is not reliable: the line subscribes anew.
     pub fn deaf(&mut self, now: Instant) {
         self.listening = false;
         self.hurry(now);
     }
 
-    /// Whoever comes now is to stand in line too.
+    /// Tells whether a newcomer must stand in line too.
     pub fn gives_way(&self, now: Instant) -> bool {
         self.giving_way.is_some() && self.until > now
     }
 }
 
-/// When a waiter tries without being told to.
+/// The times at which a waiter tries without a message.
 #[derive(Debug, Default)]
 struct Delays {
     delays: Vec<Duration>,
@@ -208,7 +210,7 @@ struct Delays {
 }
 
 impl Delays {
-    /// Each delay up to a quarter shorter than it says, so that several waiters do not go on in step.
+    /// The next delay, up to a quarter shorter at random, so that several waiters do not go on in step.
     fn next(&mut self) -> Option<Duration> {
         let delay = self.delays.get(self.tries).or(self.delays.last())?;
         self.tries += 1;
@@ -229,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn it_listens_and_tries_again_before_it_sleeps() {
+    fn a_waiter_listens_and_tries_again_before_it_sleeps() {
         let now = Instant::now();
         let mut pace = Pace::new(false, now);
         assert_eq!(pace.next(now), Next::Listen);
@@ -250,7 +252,7 @@ mod tests {
             pace.busy(Some(20 * SECOND), true, now);
             pace.join(&met, None, now);
             assert_eq!(pace.next(now), Next::Sleep(now + SECOND + Duration::from_millis(1)));
-            // Nor does a later end put the try off.
+            // Nor does a later end delay the try.
             pace.join(&Obstacle::Busy(Busy { left: Some(9 * SECOND), available: 0 }), None, now);
             assert_eq!(pace.next(now + 2 * SECOND), Next::Try);
         }
@@ -290,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_hold_of_its_own_client_it_listens_only_when_that_lasts() {
+    fn a_waiter_behind_a_hold_of_its_own_client_listens_only_if_the_hold_lasts() {
         let now = Instant::now();
         let mut pace = Pace::new(true, now);
         assert_eq!(pace.next(now), Next::Sleep(now + NEAR));
@@ -300,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn having_let_go_it_gives_way_to_as_many_as_heard_of_it() {
+    fn after_a_release_a_line_gives_way_to_as_many_waiters_as_heard_of_it() {
         let now = Instant::now();
         let mut pace = listener(now);
         pace.freed(3, 10, now);
@@ -314,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_to_a_line_that_listens_has_tried_and_sleeps() {
+    fn a_newcomer_to_a_listening_line_sleeps_after_its_own_try() {
         let now = Instant::now();
         let mut pace = listener(now);
         pace.meet(Obstacle::Busy(Busy { left: Some(SECOND), available: 0 }), now);
@@ -327,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_channel_it_tries_after_ever_longer_delays_and_never_listens() {
+    fn a_waiter_without_a_channel_tries_after_ever_longer_delays_and_never_listens() {
         let now = Instant::now();
         let mut pace = Pace::new(false, now);
         pace.set_delays([1, 2, 4].map(Duration::from_millis).into(), false);
@@ -345,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn it_gives_way_no_longer_than_it_is_quiet_and_not_at_all_to_nobody() {
+    fn a_line_gives_way_only_until_it_is_quiet_and_only_to_listeners() {
         let now = Instant::now();
         let mut pace = listener(now);
         pace.freed(0, 10, now);

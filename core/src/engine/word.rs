@@ -1,33 +1,33 @@
-//! What a line was last told of its lock: that it is taken. A wait that ends in vain is "not now" by such a word alone; without one the
-//! caller is told that the server gave none.
+//! The last proof that a line has of its lock being taken. A wait that ends in vain is "not now" only with such a proof; without one the
+//! caller gets an error that says so.
 
 use std::time::Duration;
 
 use crate::base::clock::Instant;
 
-/// A server that is slow is not one that is down: it has so long for an answer, however short its caller waits. So a word that is hardly
-/// older than a wait was said during it, and one that has only just ended still counts: a newer one may be under way.
+/// The time that a slow server has for an answer, however short the wait of the caller. So a proof that is hardly older than a wait counts
+/// as part of it. A proof that has only just ended still counts too: a newer one may be on its way.
 pub const AN_ANSWER: Duration = Duration::from_millis(250);
 
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
     said: Instant,
-    /// The lock is taken until then, if it is not let go of before.
+    /// The lock is taken until then, unless its holder releases it before.
     until: Instant,
 }
 
 impl Word {
-    /// Said at `now`: the lock stays taken for so long.
+    /// A proof from `now`: the lock stays taken for so long.
     pub fn taken_for(lasts: Duration, now: Instant) -> Self {
         Word { said: now, until: now + lasts }
     }
 
-    /// Something has changed since.
+    /// Notes a change: the lock may be free now.
     pub fn end(&mut self, now: Instant) {
         self.until = self.until.min(now);
     }
 
-    /// Whether a waiter that came at `came` has been told that the lock is taken, and nothing since says that it may be free.
+    /// Tells whether a waiter that came at `came` has heard that the lock is taken, and nothing since says that it may be free.
     pub fn stands(&self, came: Instant, now: Instant) -> bool {
         self.said + AN_ANSWER >= came && self.until + AN_ANSWER >= now
     }

@@ -1,4 +1,4 @@
-//! How a request is carried out: in one round trip on the caller's thread where that is possible, else on the I/O thread.
+//! Carries out a request: in one round trip on the caller's thread if that is possible, else on the I/O thread.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,12 +72,12 @@ impl Engine for Arc<Redis> {
     }
 }
 
-/// Has `done` told of errors in which locks have the names that the program gave them.
+/// Wraps `done`: errors name the locks as the program named them.
 fn plainly(redis: &Arc<Redis>, done: Done) -> Done {
     if redis.config.prefix.is_empty() {
         return done;
     }
-    // Of the engine itself it has nothing: a listener would keep that alive.
+    // The closure must not own the engine: a listener would keep it alive.
     let prefix = redis.config.prefix.clone();
     Box::new(move |result| done(result.map_err(|error| error.without(&prefix))))
 }
@@ -151,7 +151,7 @@ fn submit_release(target: Target, ticket: u64, number: u64, done: Done) {
     }
 }
 
-/// Has a release tried together with the first tries of others.
+/// Sends the first try of a release together with the first tries of other requests.
 fn let_go(target: Target, number: u64, releasing: Releasing, end: End) {
     let (redis, response, since) = (target.redis.clone(), target.response, Instant::now());
     redis.first(Box::new(Letting { target, number, releasing, end, since }), response);
@@ -163,7 +163,7 @@ struct Letting {
     number: u64,
     releasing: Releasing,
     end: End,
-    /// When it was made ready.
+    /// The time at which the call was ready.
     since: Instant,
 }
 
@@ -210,15 +210,15 @@ fn ask(target: Target, ticket: u64, op: Op, done: Done) -> Option<Result<Answer>
     }
 }
 
-/// Carries an operation out on the I/O thread, to its end: it cannot be cancelled.
+/// Runs an operation on the I/O thread to its end: no caller can cancel it.
 fn spawn(redis: &Arc<Redis>, ticket: u64, done: Done, operation: impl Future<Output = Result<Answer>> + Send + 'static) {
     let mut end = End::new(redis, ticket, done);
-    // It is big, and would be twice in the task.
+    // It is big, and the task would have it twice.
     let operation = Box::pin(operation);
     redis.spawn(async move { end.tell(operation.await) });
 }
 
-/// Calls `done` exactly once, also when the task dies with its runtime.
+/// Calls `done` exactly once, even if the task dies with its runtime.
 struct End {
     redis: Arc<Redis>,
     ticket: u64,

@@ -1,4 +1,4 @@
-//! Work for the I/O thread, handed over in batches: waking it costs a system call, and what it does for one costs little more for many.
+//! Work for the I/O thread, in batches: each wake costs a system call, and many pieces of work cost little more than one.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -10,9 +10,10 @@ use crate::base::tasks::{Work, boxed};
 use crate::base::together::{at_the_end, is_together};
 use crate::redis::link::{First, TOGETHER};
 
-/// While there is much to do, the I/O thread looks so often by itself. So long may somebody put off waking it, who has more to come.
+/// While there is much to do, the I/O thread looks for work by itself this often. A thread with more work to come may delay the wake by
+/// this time.
 const GLANCE: Duration = Duration::from_millis(1);
-/// After so many glances at nothing it sleeps until it is woken.
+/// After this many looks without work, the I/O thread sleeps until a thread wakes it.
 const GLANCES: u32 = 20;
 
 #[derive(Default)]
@@ -30,12 +31,13 @@ struct State {
 }
 
 impl Inbox {
-    /// Has the I/O thread do this beside everything else; once that has ended, it is dropped.
+    /// Hands a task to the I/O thread, which runs it beside the others. After the end of the I/O thread the task is dropped.
     pub fn put(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
         self.add(boxed(work), |state| &mut state.work);
     }
 
-    /// Has the I/O thread make a first try, together with others that come at the same time; likewise.
+    /// Hands a first try to the I/O thread, which sends it together with others that come at the same time. After the end of the I/O thread
+    /// the try is dropped.
     pub fn put_first(self: &Arc<Self>, first: Box<dyn First>) {
         self.add(first, |state| &mut state.firsts);
     }
@@ -67,8 +69,8 @@ impl Inbox {
         }
     }
 
-    /// Whether the I/O thread looks by itself soon for what this thread has left to it, and does together with more; it begins to, if
-    /// there is more.
+    /// Tells whether the I/O thread will soon look by itself for the work that this thread has left, and do it together with more. If there
+    /// is more work, it begins to look.
     pub fn is_looked_at(&self) -> bool {
         let (glances, more) = (self.state().glances, is_together());
         if more && !glances {
@@ -77,7 +79,7 @@ impl Inbox {
         glances && more
     }
 
-    /// Runs on the I/O thread; `send` has first tries made, and tells whether there is much to do.
+    /// Runs on the I/O thread. `send` sends the first tries, and tells whether there is much to do.
     pub async fn deal_out(&self, send: impl Fn(Vec<Box<dyn First>>) -> bool) {
         let mut idle = GLANCES;
         loop {
@@ -96,7 +98,7 @@ impl Inbox {
         }
     }
 
-    /// Drops what nobody does any more, after the end of the I/O thread.
+    /// Drops the work that is left after the end of the I/O thread.
     pub fn close(&self) {
         let mut state = self.state();
         state.closed = true;

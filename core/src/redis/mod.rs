@@ -1,4 +1,4 @@
-//! Everything that knows Redis. [`Redis`] is the engine: it carries out the requests of a client in one process.
+//! All knowledge of Redis. [`Redis`] is the engine: it carries out the requests of a client in one process.
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
@@ -36,7 +36,7 @@ pub mod target;
 pub mod wait;
 pub mod wind_up;
 
-/// The engine for Redis: what a client has of it in one process.
+/// The engine for Redis: the part of a client that belongs to one process.
 pub struct Redis {
     pub config: Config,
     /// The client's identity in Redis.
@@ -49,19 +49,19 @@ pub struct Redis {
     holds: Mutex<Holds>,
     lines: Mutex<Lines>,
     inbox: Arc<Inbox>,
-    /// Tells the watchdog that something is due earlier than it sleeps.
+    /// Wakes the watchdog for a check that is due earlier than it sleeps.
     pub earlier: Arc<Notify>,
-    /// The watchdog looks now and then whether the machine was suspended.
+    /// Whether the watchdog checks now and then that the machine was not suspended.
     pub looks: AtomicBool,
     requests: Requests,
-    /// The semaphores without permits of which a warning was given.
+    /// The semaphores without permits about which the client has warned.
     pub unset: Mutex<HashSet<Arc<str>>>,
-    /// One for each pipeline of first tries that may be under way.
+    /// One for each pipeline of first tries that may be in flight.
     pipelines: Semaphore,
 }
 
 impl Redis {
-    /// Starts nothing.
+    /// Makes the state; starts no thread.
     pub fn new(config: &Config, uuid: String, io: Arc<IoThread>) -> Result<Self> {
         let wakes = Arc::new(Wakes::default());
         // See `engine/holds/belief.rs`.
@@ -86,8 +86,8 @@ impl Redis {
         })
     }
 
-    /// Works on what is held, then tells of the holds that ended by that, and wakes the watchdog if something is due before it wakes by
-    /// itself. Never to be called inside itself; inside `lines` it may be.
+    /// Runs `work` on the holds. Then it reports the holds that ended in it, and wakes the watchdog if a check is due before it wakes by
+    /// itself. Never call it inside itself; inside `lines` it is allowed.
     pub fn holds<T>(self: &Arc<Self>, work: impl FnOnce(&mut Holds) -> T) -> T {
         let mut holds = self.holds.lock().expect("nothing panics while it is held");
         let result = work(&mut holds);
@@ -98,7 +98,7 @@ impl Redis {
         }
         for ended in ended {
             if ended.loss.is_some() {
-                // Whoever waits behind a lost hold is not to wait for it to be passed on.
+                // A waiter behind a lost hold must not wait for a pass.
                 let (redis, key) = (self.clone(), lines::key(&ended.claim));
                 self.io.spawn(async move { redis.lines().change(&key, Instant::now(), |line| line.pace.hurry(Instant::now())) });
             }
@@ -123,7 +123,7 @@ impl Redis {
         self.lines.lock().expect("nothing panics while it is held")
     }
 
-    /// What goes on by itself on the I/O thread. It does not keep the engine alive: clients, guards and calls under way do.
+    /// The engine's own work on the I/O thread. It does not keep the engine alive; clients, guards and calls in flight do.
     pub fn run(self: &Arc<Self>) -> Work {
         let redis = Arc::downgrade(self);
         let inbox = self.inbox.clone();
@@ -136,7 +136,7 @@ impl Redis {
         })
     }
 
-    /// Has something done on the I/O thread, for a caller; the end of the client waits for it.
+    /// Runs work on the I/O thread for a caller; the end of the client waits for it.
     pub fn spawn(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
         let present = self.io.presence.accompany();
         self.inbox.put(async move {
@@ -145,14 +145,14 @@ impl Redis {
         });
     }
 
-    /// The I/O thread is no more, at the end of the client or by a panic: what is left is answered, and nothing begins any more.
+    /// Answers all that is left and refuses all that comes, because the I/O thread has ended, by the end of the client or by a panic.
     pub fn end(self: &Arc<Self>) {
         self.refuse();
         self.tell_closed();
         self.dismiss();
     }
 
-    /// From now on no request begins. Requests without a call under way are answered.
+    /// Refuses new requests, and answers those without a call in flight.
     fn refuse(&self) {
         self.io.presence.shut();
         self.inbox.close();
@@ -163,13 +163,13 @@ impl Redis {
         drop(waiting);
     }
 
-    /// Tells all that still listen for something that the client is closed.
+    /// Tells all listeners that the client is closed.
     fn dismiss(&self) {
         self.loss_listeners.end(|| self.closed_error());
         self.wakes.events.close(|| self.closed_error());
     }
 
-    /// Has a first try made on the I/O thread, together with others, where it may take its usual time.
+    /// Sends a first try on the I/O thread, together with others, if it has the usual time limit.
     pub fn first(&self, first: Box<dyn First>, response: Duration) {
         if response != self.config.response_timeout {
             return first.told(None);
@@ -182,7 +182,7 @@ impl Redis {
         Limits { response: self.config.response_timeout, window: WINDOW }
     }
 
-    /// Tells whether there is much to do.
+    /// Sends first tries. Tells whether there is much to do.
     fn send(self: &Arc<Self>, firsts: Vec<Box<dyn First>>) -> bool {
         let (limits, busy) = (self.limits(), self.link.flush() || !firsts.is_empty());
         let mut firsts = firsts.into_iter().peekable();
@@ -210,23 +210,23 @@ impl Redis {
         self.io.presence.is_closing()
     }
 
-    /// A key for a call about `name` that nothing else names.
+    /// A fresh key to remember a call about `name` that leaves no other trace.
     pub fn request(&self, name: &str) -> String {
         self.requests.next(name, &self.uuid)
     }
 
-    /// As many numbers for what nobody holds; gives the first.
+    /// Reserves this many numbers for permits without a holder; gives the first.
     pub fn numbers(&self, count: i64) -> i64 {
         self.requests.numbers(count)
     }
 
-    /// Deletes such a key, soon: its call is answered.
+    /// Deletes such a key soon, because its call has its answer.
     pub fn forget(self: &Arc<Self>, request: String) {
         if self.requests.forget(request) {
             let redis = self.clone();
             self.io.spawn_present(async move {
                 let give_up = Instant::now() + redis.config.retry_for;
-                // Each may belong to another server, and is not to wait for one that says nothing. The end of the client waits for them all.
+                // Each key may belong to another server, and must not wait for a silent one. The end of the client waits for all of them.
                 let forgetting: Vec<_> = redis
                     .requests
                     .forgetting(|request| redis.link.place(request))
@@ -234,7 +234,7 @@ impl Redis {
                     .map(|call| {
                         let redis = redis.clone();
                         tasks::spawn(async move {
-                            // Without an answer they end by themselves.
+                            // Without an answer the keys end by themselves.
                             let retry = RetryLimits { response: redis.config.response_timeout, give_up, end: None };
                             let _ = settle(&redis, &call, retry, None).await;
                         })
@@ -251,13 +251,13 @@ impl Redis {
         Error::Closed { server: self.config.server() }
     }
 
-    /// What a caller is told that was asked to end, or whose client was.
+    /// The error for a caller that was asked to end, or whose client was.
     pub fn cancelled_error(&self) -> Error {
         if self.is_closed() { self.closed_error() } else { Error::Cancelled }
     }
 }
 
-/// The last client, guard and call of it are gone.
+/// Runs when the last client, guard and call are gone.
 impl Drop for Redis {
     fn drop(&mut self) {
         self.io.stop();

@@ -1,4 +1,5 @@
-//! Names for calls that nothing else names, so that a repeat is known for one; each is a key on the server until the call is answered.
+//! Names for calls that leave no other trace, by which a script recognises a repeat. Each is a key on the server until the call has its
+//! answer.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -23,19 +24,19 @@ impl Requests {
         format!("{}:{client}:{}", prefixed("redlatch_request", name), self.count.fetch_add(1, Relaxed))
     }
 
-    /// The first of so many numbers that no other request has; holders' numbers are smaller.
+    /// The first of `count` fresh numbers; the numbers of owners are smaller.
     pub fn numbers(&self, count: i64) -> i64 {
         FIRST + self.numbers.fetch_add(count, Relaxed)
     }
 
-    /// Notes that one is answered; true: it is the first since [`Requests::forgetting`].
+    /// Notes an answered request; true: it is the first since [`Requests::forgetting`].
     pub fn forget(&self, request: String) -> bool {
         let mut answered = self.answered.lock().expect("nothing panics while it is held");
         answered.push(request);
         answered.len() == 1
     }
 
-    /// The calls that delete what has been answered; those keys go into one call that have the same `place`.
+    /// The calls that delete the keys of answered requests. Keys with the same `place` go into one call.
     pub fn forgetting(&self, place: impl Fn(&str) -> u16) -> Vec<Call> {
         let answered = std::mem::take(&mut *self.answered.lock().expect("nothing panics while it is held"));
         let mut places = BTreeMap::<u16, Vec<String>>::new();

@@ -12,23 +12,23 @@ use crate::redis::kinds::script::Call;
 use crate::redis::link::{Limits, Outcome, Reply, Sent};
 use crate::request::error::Error;
 
-/// Before the first repeat of a call; then twice as long each time, up to [`LONGEST_PAUSE`].
+/// The pause before the first repeat of a call; it doubles each time, up to [`LONGEST_PAUSE`].
 const PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
-/// How long a call is tried.
+/// The time limits of a call with its repeats.
 #[derive(Clone, Copy)]
 pub struct RetryLimits {
-    /// How long one copy may stay unanswered.
+    /// The time that one copy may stay unanswered.
     pub response: Duration,
-    /// No further copy is sent after this; one that is under way has its whole time.
+    /// The time after which no further copy goes out. A copy in flight keeps its whole time.
     pub give_up: Instant,
-    /// Nobody waits for the answer after this.
+    /// The time after which no caller waits for the answer.
     pub end: Option<Instant>,
 }
 
 impl RetryLimits {
-    /// How long a copy that is sent at `now` may stay unanswered.
+    /// The time that a copy which goes out at `now` may stay unanswered.
     pub fn response(&self, now: Instant) -> Duration {
         let left = self.end.map_or(self.response, |end| end.saturating_duration_since(now));
         self.response.min(left.max(AN_ANSWER))
@@ -38,28 +38,28 @@ impl RetryLimits {
 /// An answered call.
 pub struct Settled {
     pub reply: Reply,
-    /// When the answered copy was sent.
+    /// The time at which the answered copy was sent.
     pub sent: Instant,
     /// An earlier copy may have run.
     pub repeated: bool,
 }
 
-/// A call whose outcome could not be settled in time; `copies`: those that may have been carried out, or may yet be.
+/// A call without a known outcome in time. `copies`: those that the server may have carried out, or may yet carry out.
 pub struct Unsettled {
     pub error: Error,
     pub copies: Vec<Sent>,
-    /// The server grants nothing new for so long, and one of the copies may have been carried out before.
+    /// The server grants nothing new for this time, and may have carried out one of the copies before.
     pub held_back: Option<Duration>,
-    /// The error is the answer to the call: where the user lacks a right, the script may have ended half way.
+    /// The error is the answer to the call: if the user lacks a right, the script may have ended half way.
     pub answered: bool,
 }
 
-/// `first`: what came of a copy that was sent already, and when that was.
+/// Sends a call until its outcome is known. `first`: the outcome of a copy that was sent already, and its time.
 pub async fn settle(redis: &Redis, call: &Call, retry: RetryLimits, first: Option<(Outcome, Instant)>) -> Result<Settled, Unsettled> {
     after(redis, call, retry, first, Vec::new()).await
 }
 
-/// As [`settle`], and nothing is sent that one of `copies` might follow.
+/// As [`settle`], but sends no copy that one of `copies` might still follow.
 pub async fn after(
     redis: &Redis,
     call: &Call,
@@ -78,7 +78,7 @@ pub async fn after(
         };
         let newest = redis.link.incarnation();
         if newest != incarnation {
-            // Who has just begun may not answer for anything yet, but will soon.
+            // The new server may not answer for its slots yet, but will soon.
             (incarnation, pause) = (newest, PAUSE);
         }
         let mut until = Instant::now() + pause;
@@ -112,7 +112,7 @@ pub async fn after(
                 until = now;
                 Some(Error::Unavailable { server, cause, timeout: true })
             }
-            // An address that is wrong, or a server that was never started: only a caller that waits has reason to hope.
+            // The address may be wrong, or the server was never started: only a caller that waits has reason to hope.
             Outcome::Unsent(error)
                 if retry.end.is_none() && copies.is_empty() && !redis.config.retries_absent && redis.link.is_absent() =>
             {
@@ -130,7 +130,7 @@ pub async fn after(
         };
         pause = (pause * 2).min(LONGEST_PAUSE);
         match failure.is_some() {
-            // Apart: the future of a call that is answered stays small.
+            // The box keeps the future of an answered call small.
             true => Box::pin(until_restarted(redis, incarnation, until.min(give_up))).await,
             false => sleep_until(until.min(give_up).into()).await,
         }
@@ -142,7 +142,7 @@ pub async fn after(
     }
 }
 
-/// A server that comes back, or takes another's place, is asked at once.
+/// Sleeps; returns at once if a server comes back or takes another's place.
 async fn until_restarted(redis: &Redis, incarnation: u64, until: Instant) {
     tokio::select! {
         () = sleep_until(until.into()) => {}

@@ -1,4 +1,5 @@
-//! One lock of one client: an operation becomes a script call, sent until its outcome is known, and its reply an answer.
+//! One lock of one client. It turns an operation into a script call, sends that until its outcome is known, and turns the reply into an
+//! answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,9 +26,9 @@ use crate::request::{Answer, Op, Request};
 pub use crate::redis::wait::release::Releasing;
 pub use crate::redis::wait::take::InFlight;
 
-/// Leases up to this may be over when the answer comes: who asks for one gets one.
+/// The longest lease that may be over when the answer comes: a caller that asks for such a lease gets it.
 const SHORT: Duration = Duration::from_millis(10);
-/// Of so many semaphores without permits a client warns at most.
+/// The most semaphores without permits about which a client warns.
 const MOST_UNSET: usize = 1000;
 static PING: Script = script!("ping");
 
@@ -37,29 +38,29 @@ pub struct Target {
     pub row: Row,
     pub claim: Claim,
     pub owner: Arc<str>,
-    /// The one in `owner`.
+    /// The number in `owner`.
     pub number: i64,
     pub lease: Duration,
     pub response: Duration,
     pub retry_for: Duration,
-    /// For how long its acquire waits if it must, see [`Request::wait`].
+    /// The wait of its acquire, see [`Request::wait`].
     pub wait: Option<Duration>,
     /// The numbers and texts of the request, see [`Op`].
     pub numbers: Arc<[i64]>,
     pub texts: Arc<[Vec<u8>]>,
 }
 
-/// What an acquire's call came to.
+/// The result of an acquire's call.
 pub enum Attempt {
     Taken(Answer),
     Busy(Busy),
 }
 
-/// A call that the caller's thread has sent, what came of it, and when it was sent.
+/// The outcome of a call that the caller's thread has sent, and the time of the sending.
 pub type Sending = (Outcome, Instant);
 
 impl Attempt {
-    /// `left`: how long the key lives; nothing is there meanwhile.
+    /// `left`: the time that the key still lives; no permit is available meanwhile.
     pub fn busy(left: Option<Duration>) -> Self {
         Attempt::Busy(Busy { left, available: 0 })
     }
@@ -75,7 +76,7 @@ impl Target {
         let target = if row.0.held { target } else { target.of_request(request) };
         let response = request.response_timeout.map_or(target.response, |time| time.min(LONGEST));
         let retry_for = request.retry_for.map_or(target.retry_for, |time| time.min(LONGEST));
-        // Of none there is one for all.
+        // All targets without numbers or texts share one empty list.
         let numbers = if request.numbers.is_empty() { Arc::default() } else { request.numbers.as_slice().into() };
         let texts = if request.texts.is_empty() { Arc::default() } else { request.texts.as_slice().into() };
         Ok(Target { response, retry_for, numbers, texts, wait: request.wait, ..target })
@@ -88,7 +89,7 @@ impl Target {
         Target { redis: redis.clone(), row, owner, number, claim, lease, response, retry_for, wait: Some(Duration::ZERO), numbers, texts }
     }
 
-    /// What nobody holds has its name from the call that takes it, and is given back by that name.
+    /// Permits without a holder get their name from the call that takes them, and go back by that name.
     fn of_request(self, request: &Request) -> Self {
         let number = match request.op {
             Op::Acquire => self.redis.numbers(request.numbers.first().map_or(1, |count| (*count).clamp(1, PERMITS_AT_ONCE))),
@@ -97,20 +98,20 @@ impl Target {
         Target { owner: owner_field(&self.redis.uuid, number), number, ..self }
     }
 
-    /// How long a call is tried from now on; `deadline`: when its caller stops waiting.
+    /// The time limits of a call from now on; `deadline`: the time at which its caller stops waiting.
     pub fn retry_limits(&self, deadline: Option<Instant>) -> RetryLimits {
         self.retry_limits_since(Instant::now(), deadline)
     }
 
-    /// The same of a call that was begun at `since`: what was made of it until now counts.
+    /// As [`Target::tries`], for a call that began at `since`: the time until now counts.
     pub fn retry_limits_since(&self, since: Instant, deadline: Option<Instant>) -> RetryLimits {
         let retry = since + self.retry_for;
-        // A connection that has just been closed is made anew within the time of an answer, however short the wait is.
+        // There is time to replace a connection that has just closed, even if the wait is very short.
         let give_up = deadline.map_or(retry, |deadline| deadline.max(since + AN_ANSWER).min(retry));
         RetryLimits { response: self.response, give_up, end: deadline }
     }
 
-    /// Whether its calls are tried as long as those of the client are.
+    /// Tells whether its calls have the time limits of the client.
     pub fn is_as_patient_as_client(&self) -> bool {
         self.response == self.redis.config.response_timeout && self.retry_for == self.redis.config.retry_for
     }
@@ -141,7 +142,7 @@ impl Target {
         self.row.1.call(op, inputs).ok_or_else(none)
     }
 
-    /// How many holds its owner has, as far as this side knows.
+    /// The number of holds of its owner, as far as this client knows.
     pub fn count(&self) -> u32 {
         if self.row.0.held { self.redis.holds(|holds| holds.count(&self.claim, Instant::now())) } else { 0 }
     }
@@ -158,10 +159,10 @@ impl Target {
         Ok(call)
     }
 
-    /// What the reply to an acquire sent at `sent` means; `None`: the outer holds are lost, try for a first one.
+    /// Interprets the reply to an acquire sent at `sent`. `None`: the outer holds are lost, so the caller tries for a first one.
     pub fn acquired(&self, call: &Call, reply: Reply, renewed: bool, sent: Instant) -> Result<Option<Attempt>> {
         Ok(match reply.code {
-            // An answer that comes after its lease is of no use to anybody: the server forgets the hold as well.
+            // An answer after the end of its lease is useless: the server forgets the hold as well.
             1 if !self.row.0.held => {
                 let told = self.told(call, reply)?;
                 let named = self.row.1.named(&self.owner);
@@ -184,7 +185,7 @@ impl Target {
         })
     }
 
-    /// Notes a hold that a call sent at `sent` has given by `reply`; `None`: its lease is over already.
+    /// Notes a hold from the `reply` to a call sent at `sent`. `None`: its lease is over already.
     pub fn taken(&self, reply: Reply, renewed: bool, sent: Instant) -> Option<Answer> {
         let (lease, incarnation, now) = ((!renewed).then_some(self.lease), self.redis.link.incarnation(), Instant::now());
         if self.lease > SHORT && believed(self.lease) <= now - sent {
@@ -201,13 +202,13 @@ impl Target {
         Some(Answer { done: true, number: number as i64, items, ..Answer::default() })
     }
 
-    /// Says what came of an acquire.
+    /// Logs the result of an acquire.
     pub fn say(&self, came: &impl std::fmt::Debug) {
         let owner = &*self.owner;
         tracing::debug!(target: "redlatch::acquire", lock = self.plain_name(), owner, "`{}` for {owner}: {came:?}", self.plain_name());
     }
 
-    /// Warns of a semaphore whose permits were never set, once for each client.
+    /// Warns about a semaphore whose permits were never set, once for each client.
     fn warn_unset(&self) {
         let lock = self.plain_name();
         let is_new = {
@@ -237,7 +238,7 @@ impl Target {
         let mut holder = String::new();
         loop {
             let call = self.call(Op::ForceRelease, &Inputs { holder: &holder, ..self.inputs() })?;
-            // Before it is sent: the watchdog may find the holds gone before this hears the answer.
+            // This comes before the sending: the watchdog may find the holds gone before the answer is here.
             self.redis.holds(|holds| holds.force(&self.claim.name, true));
             let settled = settle(&self.redis, &call, retry, None).await;
             let is_forced = settled.as_ref().is_ok_and(|settled| settled.reply.code == 1);
@@ -246,7 +247,7 @@ impl Target {
             let Settled { reply, repeated, .. } = settled.map_err(|unsettled| unsettled.error)?;
             match (reply.code, reply.text()) {
                 (1, _) => return Ok(Answer::done(1)),
-                // A copy before this one may have evicted the holder that it names: the next one is not to go as well.
+                // An earlier copy may have evicted the holder that it names: this call must not evict the next one as well.
                 (0, Some(_)) if repeated && !holder.is_empty() => return Ok(Answer::done(1)),
                 (0, Some(other)) => holder = other,
                 (-4, _) => return Err(self.wrong_kind(&reply)),
@@ -255,7 +256,7 @@ impl Target {
         }
     }
 
-    /// Has the holds looked at that a call may have ended: the server tells a client nothing of what it has changed itself.
+    /// Makes the watchdog look at the holds that a call may have ended: the server does not report a client's own changes to it.
     pub fn suspect(&self, call: &Call) {
         if call.keys.iter().next().is_none() {
             self.redis.wakes.suspect(None);

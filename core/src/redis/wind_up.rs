@@ -1,4 +1,4 @@
-//! The end of the engine for Redis: what is held is freed, and what is under way ends.
+//! The end of the engine for Redis: it frees the holds and ends the calls in flight.
 
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
@@ -14,17 +14,17 @@ use crate::redis::target::Target;
 use crate::redis::{Redis, kinds};
 use crate::request::error::LostReason;
 
-/// What the end of a client has for the calls in flight, at least, however long its releases have taken.
+/// The least time that the end of a client gives the calls in flight, even if its releases have taken long.
 const LAST: Duration = Duration::from_millis(100);
 
 impl Redis {
-    /// No acquire begins any more, and those that wait end.
+    /// Ends the waiting acquires, and lets no other begin.
     pub fn end_waits(&self) {
         let waiting = self.lines().close(Instant::now());
         drop(waiting);
     }
 
-    /// Tells everybody who holds something that the client is closed. Gives what was held.
+    /// Tells every holder that the client is closed. Gives the claims that were held.
     pub fn tell_closed(self: &Arc<Self>) -> Vec<Claim> {
         let now = Instant::now();
         self.holds(|holds| {
@@ -34,20 +34,20 @@ impl Redis {
         })
     }
 
-    /// Frees `held`, and lets everything end that is under way: what it takes is given back by it, since its caller is told of the end. All of
-    /// that takes no longer than one call may.
+    /// Frees `held`, and lets all calls in flight end. Such a call gives back what it takes, since its caller hears of the end. All of that
+    /// takes no longer than one call may.
     pub async fn wind_up(self: Arc<Self>, held: Vec<Claim>, done: SyncSender<()>) {
         let (began, response, retry_for) = (Instant::now(), self.config.response_timeout, self.config.retry_for);
         let longest = retry_for.max(response) + response + self.config.sync.within();
         let places = self.leave_places();
-        // Each has the time of one call from its beginning on: of very many some begin late.
+        // Each release has the time of one call, counted from its own beginning: of very many some begin late.
         self.free(held).await;
         for left in places {
             let _ = left.await;
         }
         let rest = || longest.saturating_sub(began.elapsed()).max(LAST);
         let _ = timeout(rest(), self.emptied()).await;
-        // An acquire that was on its way may have taken a place meanwhile.
+        // An acquire in flight may have taken a place meanwhile.
         let left = async {
             for left in self.leave_places() {
                 let _ = left.await;
@@ -58,13 +58,13 @@ impl Redis {
         let _ = done.send(());
     }
 
-    /// Gives up the places in queues of the server.
+    /// Gives up the places in the server's queues.
     fn leave_places(&self) -> Vec<JoinHandle<()>> {
         let places = self.lines().take_places();
         places.into_iter().map(|target| tasks::spawn(async move { target.leave().await })).collect()
     }
 
-    /// Returns once no caller is inside, and none can come in any more.
+    /// Returns once no caller is inside and none can come in any more.
     async fn emptied(&self) {
         loop {
             self.gates.idle().await;

@@ -1,4 +1,4 @@
-//! Finished requests, for a binding that drains them in batches.
+//! A queue of finished requests, for a binding that drains them in batches.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex};
@@ -28,7 +28,7 @@ impl Completions {
         self.some.notify_one();
     }
 
-    /// Blocks until there is at least one; empty: it was stopped and nothing is left.
+    /// Blocks until there is a finished request. An empty result means that the queue was stopped and nothing is left.
     pub fn drain(&self, at_most: usize) -> Vec<(u64, Result<Answer>)> {
         let state = self.state.lock().expect("nothing panics while it is held");
         let mut state =

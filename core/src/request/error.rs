@@ -1,4 +1,4 @@
-//! The one error type, with a stable number and name for each case. Not getting a lock in time is an [`crate::Answer`], not an error.
+//! The one error type, with a stable number and name for each case. A lock that is not free in time is an [`crate::Answer`], not an error.
 
 use std::time::Duration;
 
@@ -6,23 +6,23 @@ use crate::request::names::{shown, without};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a hold ended without being released.
+/// The reason why a hold ended without a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LostReason {
-    /// The lease ran out on this side's clock before it was renewed or released.
+    /// The lease ran out on this client's clock before a renewal or a release.
     Expired = 1,
-    /// The key is there, but not with this owner.
+    /// The key exists, but this owner does not hold it.
     TakenOver = 2,
-    /// The key is gone before its time.
+    /// The key vanished before its time.
     Deleted = 3,
-    /// The client was closed while it was held.
+    /// The program closed the client during the hold.
     Closed = 4,
-    /// The key is gone because the server came back without it.
+    /// The server came back without its data, and so without the key.
     ServerLostData = 5,
-    /// No renewal was answered in time.
+    /// The server answered no renewal in time.
     Partitioned = 6,
-    /// No renewal was sent in time: this process, or the whole machine, stood still.
+    /// The client sent no renewal in time: this process, or the whole machine, stood still.
     Paused = 7,
 }
 
@@ -40,7 +40,7 @@ impl LostReason {
     }
 }
 
-/// How a hold was lost. The times are ages at the moment of asking.
+/// The story of a lost hold. The times are ages at the moment when the caller asks.
 #[derive(Clone, Debug)]
 pub struct Loss {
     pub lock: String,
@@ -62,64 +62,64 @@ impl std::fmt::Display for Loss {
     }
 }
 
-/// Everything that can go wrong. A message names the lock in backticks, what is so now, and what to do.
+/// All errors. A message names the lock in backticks, the present state, and the remedy.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Release without holding.
+    /// The owner releases a lock that it does not hold.
     #[error("`{}` is not held by {owner}, which released it already or never acquired it; release each acquire once", shown(lock))]
     NotHeld { lock: String, owner: String },
-    /// The same hold is released once more.
+    /// The caller releases the same hold a second time.
     #[error(
         "`{}` was released already by this hold, or that release went unanswered and it ends with its lease; release each hold once",
         shown(lock)
     )]
     Released { lock: String },
-    /// A forked child's copy of a hold is asked for something.
+    /// A forked child uses its copy of its parent's hold.
     #[error("`{}` is held by the process that forked this one; acquire it here as well", shown(lock))]
     Inherited { lock: String },
-    /// The hold ended before it was released.
-    #[error("{0}; what it guarded may have been done twice")]
+    /// The hold ended before the release.
+    #[error("{0}; the work that it guarded may have been done twice")]
     Lost(Box<Loss>),
-    /// The owner asks for more than a lock of this kind gives to one who has it: once more, or to write while it reads.
+    /// The owner has the lock and asks for more than its kind allows: for a second hold, or to write while it reads.
     #[error("`{}` is already held by {owner}, and cannot be taken once more that way; release it first", shown(lock))]
     AlreadyHeld { lock: String, owner: String },
-    /// The wait ran out. Only from calls that promise a hold.
+    /// The wait ran out. Only calls that promise a hold give this error.
     #[error("`{}` was not acquired within {waited:?}; {because}", shown(lock))]
     NotAcquired { lock: String, waited: Duration, because: &'static str },
-    /// Release of a permit by an id that is not out.
+    /// The caller releases a permit by an id that is not out.
     #[error("`{lock}` has no permit {permits} out: it was given back, has ended, or never was; take a new one")]
     NoPermit { lock: String, permits: String },
-    /// The server cannot be reached, or does not answer, in time.
+    /// The client cannot reach the server in time, or the server does not answer in time.
     #[error("{server} {cause}{}", check(cause))]
     Unavailable { server: String, cause: String, timeout: bool },
-    /// What was taken was not confirmed in time, see [`crate::SyncPolicy`], and is given back.
+    /// The replicas did not confirm the lock in time, see [`crate::SyncPolicy`]; the client gives it back.
     #[error("`{}` was confirmed by {confirmed} of {expected} {because}", shown(lock))]
     NotSynced { lock: String, confirmed: u32, expected: u32, because: String },
-    /// The server said no.
+    /// The server refused a command.
     #[error("the server refused {what}: {code} {}", remedied(code, message))]
     Refused { what: String, code: String, message: String },
-    /// A bad URL, option, name or number.
+    /// A URL, option, name or number is not valid.
     #[error("{0}")]
     Config(String),
-    /// This kind, server or build cannot do that.
+    /// This kind, server or build does not have the operation.
     #[error("{0}")]
     Unsupported(String),
-    /// The client was closed.
+    /// The program has closed the client.
     #[error("the client of {server} is closed; connect a new one")]
     Closed { server: String },
-    /// The caller gave up; nothing is held.
+    /// The caller cancelled the request; it holds nothing.
     #[error("cancelled")]
     Cancelled,
 }
 
-/// What is to be done where the cause itself does not say it.
+/// The remedy, if the cause itself does not name one.
 fn check(cause: &str) -> &'static str {
     let why = cause.split(NO_ANSWER).next().unwrap_or_default();
     if why.contains("; ") { "" } else { "; check that it runs and that the address is right" }
 }
 
-/// The words of the server, and the remedy where the server names none.
+/// The words of the server, with the remedy if the server names none.
 fn remedied(code: &str, message: &str) -> String {
     let remedy = match code {
         "NOAUTH" => "give the password: redis://:password@host, or redis://user:password@host",
@@ -131,10 +131,10 @@ fn remedied(code: &str, message: &str) -> String {
     format!("{}; {remedy}", message.trim_end_matches('.'))
 }
 
-/// Codes by which a server says that it runs nothing just then.
+/// Codes with which a server refuses all work for the moment.
 const TRANSIENT: [&str; 7] = ["LOADING", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "NOREPLICAS"];
 
-/// Behind the cause of an [`Error::Unavailable`] that a wait has ended with.
+/// The words behind the cause of an [`Error::Unavailable`] that ended a wait.
 const NO_ANSWER: &str = "; no answer came during the wait of ";
 
 impl Error {
@@ -142,7 +142,7 @@ impl Error {
         Error::Config(message.into())
     }
 
-    /// Whether the same call may be answered a little later. What is refused so has not been carried out, not even half of it.
+    /// Tells whether the same call may succeed a little later. The server has carried out no part of a call that it refused in this way.
     pub(crate) fn is_transient(&self) -> bool {
         match self {
             Error::Unavailable { .. } => true,
@@ -151,11 +151,11 @@ impl Error {
         }
     }
 
-    /// The same, as the end of a wait in which no server answered.
+    /// The same error, as the end of a wait in which no server answered.
     pub(crate) fn during(self, wait: Option<Duration>) -> Self {
         match (self, wait) {
             (Error::Unavailable { server, cause, timeout }, Some(wait)) => {
-                // Of a wait that was a part of another one, the whole counts.
+                // If the wait was part of another wait, only the outer one counts.
                 let cause = cause.split(NO_ANSWER).next().unwrap_or_default();
                 Error::Unavailable { server, cause: format!("{cause}{NO_ANSWER}{wait:?}"), timeout }
             }
@@ -163,7 +163,7 @@ impl Error {
         }
     }
 
-    /// The same, in which a lock has the name that the program gave it: without the client's prefix.
+    /// The same error with the lock's name as the program gave it: without the client's prefix.
     pub(crate) fn without(self, prefix: &str) -> Self {
         if prefix.is_empty() {
             return self;
@@ -180,7 +180,7 @@ impl Error {
         }
     }
 
-    /// The stable name, for logs and bindings.
+    /// The stable name of the case, for logs and bindings.
     pub fn code(&self) -> &'static str {
         match self {
             Error::NotHeld { .. } | Error::Released { .. } | Error::Inherited { .. } | Error::NoPermit { .. } => "not_held",
@@ -197,7 +197,7 @@ impl Error {
         }
     }
 
-    /// The stable number that crosses a language border. 0 is done, 1 not now, 2 pending.
+    /// The stable number that crosses a language border. 0 is done, 1 is not now, 2 is pending.
     pub fn number(&self) -> i32 {
         match self {
             Error::NotHeld { .. } | Error::Released { .. } | Error::Inherited { .. } | Error::NoPermit { .. } => 10,

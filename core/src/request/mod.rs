@@ -1,6 +1,6 @@
-//! What a binding can ask of a client, and what it can be told: [`Request`] and [`Answer`].
+//! The requests of a binding and the answers of a client: [`Request`] and [`Answer`].
 //!
-//! The border of every language is `Client::{start, submit, cancel, close}` over these two types; nothing else crosses it.
+//! `Client::{start, submit, cancel, close}` over these two types are the border of every language; nothing else crosses it.
 
 use std::time::Duration;
 
@@ -16,70 +16,72 @@ pub mod shown;
 
 /// The longest lease: a hundred years. Longer ones overflow the server's clock.
 pub const LEASE_MAX: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
-/// Numbers from here on are given out by the bindings' own counters; smaller ones are free for callers.
+/// The bindings' own counters give out numbers from here on; callers are free to use smaller ones.
 pub const OWN_OWNERS: i64 = 1 << 40;
 
 /// One operation on one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Op {
-    /// Take the lock. `Answer::number` is the hold's number, for [`Op::Release`] and `Client::look`; with a fenced lock `items` is
-    /// `[token]`. A lock that is asked for now and then takes the ms between two tries as `Request::numbers`, the last of them again and
-    /// again. Of a semaphore it takes as many permits as `Request::numbers[0]` says; of a latch nothing, once it is open.
-    /// Of permits with ids, `items` is the first one's id in two halves ([`crate::PermitId`]), the others follow it; without a lease they have no
-    /// end, but a `permit` is renewed.
+    /// Takes the lock. `Answer::number` is the hold's number, for [`Op::Release`] and `Client::look`; with a fenced lock `items` is
+    /// `[token]`. A lock whose waiters poll takes the ms between two tries from `Request::numbers`, and repeats the last one. Of a
+    /// semaphore it takes `Request::numbers[0]` permits. Of a latch it takes nothing, and is done once the latch is open. Of permits with
+    /// ids, `items` is the first id in two halves ([`crate::PermitId`]), and the other ids follow it in a row; without a lease they have no
+    /// end, but the watchdog renews a `permit`.
     Acquire = 1,
-    /// Give one hold back. `Answer::number` is the count of holds that this owner keeps. Of a semaphore: give back as many permits as
-    /// `Request::numbers[0]` says; `Answer::number` is what is available then. Of permits with ids: those that the acquire `Request::hold` took, with
-    /// its numbers; or with `hold` 0 those whose ids `numbers` has, each in two halves. It is not `done` if one of them is not out any more,
-    /// and `Answer::number` is how many were given back.
+    /// Gives one hold back. `Answer::number` is the number of holds that this owner keeps. Of a semaphore it gives back
+    /// `Request::numbers[0]` permits; `Answer::number` is the number that is available then. Of permits with ids it gives back those that
+    /// the acquire `Request::hold` took, with its numbers; if `hold` is 0, those whose ids are in `numbers`, each in two halves. It is not
+    /// `done` if one of them is not out any more, and `Answer::number` is the number that it gave back.
     Release = 2,
-    /// Take the lock away from whoever holds it. `Answer::number` is 1 if somebody did.
+    /// Takes the lock away from its holder. `Answer::number` is 1 if there was one.
     ForceRelease = 3,
-    /// Look at the lock. `Answer::number` is its remaining time in ms (−1: no end, −2: free), `items` is `[count of the owner's holds]`,
-    /// with a fenced lock `[count, token]`: the token that was given out last. Of a semaphore or a latch `Answer::number` is its count and
-    /// `items` is `[remaining ms]` (−1: no end, −2: it is not there), of permits with ids `[remaining ms, permits that are out]`.
+    /// Looks at the lock. `Answer::number` is its remaining time in ms (−1: no end, −2: free). `items` is `[count of the owner's holds]`,
+    /// with a fenced lock `[count, token]`: the latest token. Of a semaphore or a latch `Answer::number` is its count and `items` is
+    /// `[remaining ms]` (−1: no end, −2: it does not exist); of permits with ids `[remaining ms, permits that are out]`.
     Inspect = 4,
-    /// Wait for nothing, ask the server for a sign of life.
+    /// Asks the server for a sign of life, and waits for nothing else.
     Ping = 5,
-    /// Wait until the hold `Request::hold` has ended: `Error::Lost` if it was lost, an answer that is not `done` if it was released.
+    /// Waits until the hold `Request::hold` has ended: `Error::Lost` if it was lost, an answer that is not `done` if its owner released it.
     Watch = 6,
-    /// Listen for the end of the key's time. The first request, with `Request::hold` 0, is answered once the server has confirmed it, with
-    /// the subscription's number in `Answer::number`, for `Request::hold` of the next ones. Those wait for events and are answered with
-    /// their count since the last answer, so that none is missed in between; with a `wait` of zero, or cancelled, they end the subscription.
-    /// It is `Unsupported` if the server is not set up to tell of such events. Events while the connection is lost are not told.
+    /// Listens for the end of the key's time. The first request has `Request::hold` 0. It is answered once the server has confirmed the
+    /// subscription, with its number in `Answer::number`, for `Request::hold` of the next requests. These wait for events, and their answer
+    /// is the number of events since the last answer, so that no event in between is missed. A request with a `wait` of zero, or a
+    /// cancelled one, ends the subscription. It is `Unsupported` if the server is not set up to publish such events. Events that happen
+    /// while the connection is lost do not count.
     Expiry = 7,
-    /// Listen for deletions of the key, as [`Op::Expiry`].
+    /// Listens for deletions of the key, as [`Op::Expiry`].
     Deletion = 8,
-    /// Have the hold `Request::hold` last for `Request::lease` from now on, longer or shorter. Where its owner has other holds of the lock, or
-    /// the watchdog renews it, it lasts at least as long as before. Of permits with ids: the one whose id is `Request::numbers`, in two halves;
-    /// without a lease it has no end. It is not `done` if that is not out any more.
+    /// Lets the hold `Request::hold` last for `Request::lease` from now on, longer or shorter. If its owner has other holds of the lock, or
+    /// the watchdog renews it, it lasts at least as long as before. Of permits with ids: the one whose id is `Request::numbers`, in two
+    /// halves; without a lease it has no end. It is not `done` if that permit is not out any more.
     Extend = 9,
-    /// Set the permits of a semaphore, or the count of a latch, to `Request::numbers[0]` unless there are any. A second number is the ms that
-    /// a semaphore lives, 0 without end. `Answer::number` is 1 if it was set.
+    /// Sets the permits of a semaphore, or the count of a latch, to `Request::numbers[0]`, unless it has some. A second number is the ms
+    /// that a semaphore lives, 0 without end. `Answer::number` is 1 if this call set it.
     TrySet = 10,
-    /// Add `Request::numbers[0]` permits, or take them away. `Answer::number` is what is available then.
+    /// Adds `Request::numbers[0]` permits, or takes them away. `Answer::number` is the number that is available then.
     Add = 11,
-    /// Take all permits that are available. `Answer::number` is how many.
+    /// Takes all available permits. `Answer::number` is their number.
     Drain = 12,
-    /// Count a latch one down. `Answer::number` is what is left.
+    /// Lowers the count of a latch by one. `Answer::number` is the new count.
     CountDown = 13,
-    /// As [`Op::Release`] of a semaphore, and not `done` if there is none.
+    /// As [`Op::Release`] of a semaphore, and not `done` if the semaphore does not exist.
     ReleaseIfExists = 14,
-    /// Delete the key of what nobody holds. `Answer::number` is 1 if it was there.
+    /// Deletes the keys of a semaphore or a latch. `Answer::number` is 1 if it existed.
     Delete = 15,
-    /// Have the key of what nobody holds live for `Request::numbers[0]` ms, 0 without end. `Answer::number` is 1 if that was changed. A second
-    /// number says when: 0 always, 1 if it has no end, 2 if it has one, 3 if it has an earlier one, 4 if it has a later one or none. A third
-    /// one of 1: the ms are since 1970.
+    /// Lets the keys of a semaphore or a latch live for `Request::numbers[0]` ms, 0 without end. `Answer::number` is 1 if that changed
+    /// their end. A second number is the condition: 0 none, 1 the keys have no end, 2 they have one, 3 they have an earlier one, 4 they
+    /// have a later one or none. With a third number of 1 the ms count from 1970.
     LiveFor = 16,
-    /// Set how many permits there are, those that are out among them, to `Request::numbers[0]`. `Answer::number` is what is available then.
+    /// Sets the number of permits to `Request::numbers[0]`, including those that are out. `Answer::number` is the number that is available
+    /// then.
     Set = 17,
-    /// How long the permit lasts whose id is `Request::numbers`, in two halves. `Answer::number` is that in ms, −1 without end; not `done`: it is
-    /// not out any more.
+    /// Tells how long the permit lasts whose id is `Request::numbers`, in two halves. `Answer::number` is its remaining ms, −1 without end;
+    /// not `done`: it is not out any more.
     Lease = 18,
-    /// What can be done with keys of whatever kind: `Request::numbers[0]` is an action of the table in `redis/ops/keys.rs`, `Request::texts` are what
-    /// its command takes besides the keys of the object `Request::name`. `Answer::number` is what the command counts, `Answer::texts` is what else
-    /// it says.
+    /// Carries out an operation on keys of any kind: `Request::texts[0]` names an action of the table in `redis/ops/keys.rs`, and the other
+    /// texts are the arguments of its command besides the keys of the object `Request::name`. `Answer::number` is the number in the reply,
+    /// `Answer::texts` are the texts in it.
     Keys = 19,
 }
 
@@ -115,37 +117,37 @@ impl Op {
     }
 }
 
-/// Told once of how a request ended. It may only hand over: never block, never run a user's code.
+/// Receives the result of a request, once. It may only hand it over: it must never block, and never run a user's code.
 pub type Done = Box<dyn FnOnce(Result<Answer>) + Send>;
 
-/// What a caller asks for.
+/// A request of a caller.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub op: Op,
-    /// Which kind of lock, by its name in `kinds::ALL`: `plain`, …
+    /// The kind of lock, by its name in `kinds::ALL`: `plain`, …
     pub kind: &'static str,
     /// The object's name, without prefix.
     pub name: String,
-    /// Who asks: unique in this client for each logical holder, never reused.
+    /// The owner: unique in this client for each logical holder, and never used again.
     pub owner: i64,
-    /// `None` waits for ever, zero tries once.
+    /// The longest wait. `None` waits without end, zero tries once.
     pub wait: Option<Duration>,
-    /// `None` is renewed by the watchdog until it is released.
+    /// The lease of the hold. `None`: the watchdog renews the hold until its release.
     pub lease: Option<Duration>,
-    /// Which hold to release; 0: the owner's latest.
+    /// The hold to release; 0: the owner's latest.
     pub hold: u64,
-    /// What else the operation takes, see [`Op`].
+    /// The numbers that the operation takes, see [`Op`].
     pub numbers: Vec<i64>,
-    /// The same where it is no number.
+    /// The texts that the operation takes.
     pub texts: Vec<Vec<u8>>,
-    /// How long one call may stay unanswered, at most a year; `None`: as the client's configuration has it.
+    /// The time that one call may stay unanswered, at most a year; `None`: the time of the client's configuration.
     pub response_timeout: Option<Duration>,
-    /// How long new attempts are begun, at most a year; `None`: as the client's configuration has it.
+    /// The time during which the client begins new attempts, at most a year; `None`: the time of the client's configuration.
     pub retry_for: Option<Duration>,
 }
 
 impl Request {
-    /// A request without waiting, with a renewed lease; the other fields are set by the caller.
+    /// A request without a wait, with a renewed lease; the caller sets the other fields.
     pub fn new(op: Op, kind: &'static str, name: impl Into<String>, owner: i64) -> Self {
         Request {
             op,
@@ -178,15 +180,15 @@ impl Request {
     }
 }
 
-/// What came of a request.
+/// The result of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// False: not now (the lock was not acquired in time). An answer, not an error.
+    /// False: not now, because the lock was not free in time. This is an answer, not an error.
     pub done: bool,
-    /// What the operation counts, see [`Op`].
+    /// The count that the operation gives, see [`Op`].
     pub number: i64,
     pub items: Vec<i64>,
-    /// What is no number.
+    /// The texts of the answer.
     pub texts: Vec<Vec<u8>>,
 }
 
@@ -200,14 +202,14 @@ impl Answer {
     }
 }
 
-/// What this process knows of a hold, without asking Redis.
+/// A client's own knowledge of a hold, without a question to Redis.
 #[derive(Clone, Debug)]
 pub enum Look {
-    /// Held for at least this long from now, if nobody interferes.
+    /// The owner holds it for at least this long from now, if no program interferes with the key.
     Held { remaining: Duration },
-    /// Not held any more, and not because it was released.
+    /// The owner lost it without a release.
     Lost(Loss),
-    /// Released, or never one of this client's.
+    /// The owner released it, or this client never had it.
     Gone,
 }
 
@@ -216,7 +218,7 @@ impl Look {
         matches!(self, Look::Held { .. })
     }
 
-    /// Held, or why not; `gone`: what is so when there is no such hold.
+    /// `Ok` if it is held, else the error that says why not; `gone` makes the error for a hold that does not exist.
     pub(crate) fn ensure(self, gone: impl FnOnce() -> Error) -> Result<()> {
         match self {
             Look::Held { .. } => Ok(()),

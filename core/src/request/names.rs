@@ -1,4 +1,4 @@
-//! Names of locks: which can be, and how a message shows them.
+//! Names of locks: the valid ones, and how a message shows them.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use crate::request::error::{Error, Result};
 
 /// The longest name of a lock, in bytes of UTF-8.
 pub const NAME_MAX: usize = 64 * 1024;
-/// In front of a value that Redisson's `Kryo5Codec` has to do with.
+/// Stands in front of a value that Redisson's `Kryo5Codec` encodes.
 pub const KRYO: char = '\u{1}';
 
-/// Refuses a name that is none, or too long.
+/// Refuses an empty name, and one that is too long.
 pub fn check_name(name: &str) -> Result<()> {
     if name.is_empty() {
         return Err(Error::config("the name of a lock is empty; give it at least one character"));
@@ -21,12 +21,12 @@ pub fn check_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// The name that the program gave to the object of that name on the server.
+/// Removes the prefix: gives the name as the program knows it.
 pub fn without<'a>(prefix: &str, name: &'a str) -> &'a str {
     name.strip_prefix(prefix).unwrap_or(name)
 }
 
-/// A name in a message: that of a multi lock as `group: value, value`.
+/// A name as messages show it: that of a multi lock as `group: value, value`.
 pub fn shown(name: &str) -> Cow<'_, str> {
     match name.split_once('\0') {
         Some((group, values)) => format!("{group}: {}", values.replace('\0', ", ").replace(KRYO, "")).into(),

@@ -1,4 +1,4 @@
-//! How an owner is written in a lock's hash.
+//! The text of an owner in a lock's hash.
 
 use std::fmt::{Display, Formatter, Result, Write};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ impl Display for OwnerField<'_> {
     }
 }
 
-/// The same as text, for calls.
+/// The same as a shared text, for calls.
 pub fn owner_field(uuid: &str, number: i64) -> Arc<str> {
     let mut text = String::with_capacity(uuid.len() + 21);
     text.push_str(uuid);

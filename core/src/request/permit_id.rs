@@ -1,33 +1,33 @@
-//! What a permit is called: 16 bytes, on the wire as they are, in the APIs as 32 hexadecimal digits.
+//! The ids of permits: 16 bytes as they are on the wire, 32 hexadecimal digits in the APIs.
 
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
 use crate::request::error::{Error, Result};
 
-/// The id of a permit, by which anybody can give it back. It is shown, and read, as 32 hexadecimal digits.
+/// The id of a permit, by which any client can give it back. Its text is 32 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PermitId(u128);
 
 impl PermitId {
-    /// The one that stands for a number of a client: nobody else's, because the client's uuid is random, and the same for a repeat.
+    /// The id for a number of a client. It is unique, because the client's uuid is random; and a repeat has the same one.
     pub(crate) fn new(client: &str, number: i64) -> Self {
         let digits = client.bytes().filter_map(|byte| char::from(byte).to_digit(16));
         PermitId(digits.fold(0u128, |id, digit| id << 4 | u128::from(digit)).wrapping_add(number as u128))
     }
 
-    /// The same, of an owner as text, `<client uuid>:<number>`.
+    /// The id for an owner as text, `<client uuid>:<number>`.
     pub(crate) fn of(owner: &str) -> Self {
         let (client, number) = owner.split_once(':').unwrap_or((owner, ""));
         PermitId::new(client, number.parse().unwrap_or_default())
     }
 
-    /// The id so many after this one: an acquire of several permits has ids in a row.
+    /// The id that is `count` after this one: an acquire of several permits has ids in a row.
     pub fn after(self, count: i64) -> Self {
         PermitId(self.0.wrapping_add(count as u128))
     }
 
-    /// As it crosses a language border: the upper half, the lower half.
+    /// The id as it crosses a language border: the upper half, the lower half.
     pub fn halves(self) -> [i64; 2] {
         [(self.0 >> 64) as i64, self.0 as i64]
     }
@@ -60,12 +60,12 @@ impl FromStr for PermitId {
     type Err = Error;
 
     /// # Errors
-    /// `Config` unless it is 32 hexadecimal digits.
+    /// `Config` unless the text is 32 hexadecimal digits.
     fn from_str(text: &str) -> Result<Self> {
         let digits = (text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| u128::from_str_radix(text, 16));
         match digits {
             Some(Ok(id)) => Ok(PermitId(id)),
-            _ => Err(Error::config(format!("the permit id `{text}` is none; give the 32 hexadecimal digits that the acquire gave"))),
+            _ => Err(Error::config(format!("the permit id `{text}` is not valid; give the 32 hexadecimal digits that the acquire gave"))),
         }
     }
 }

@@ -1,10 +1,10 @@
-//! What a message may show of a text that a program or a file gave: a password may stand where it does not belong, so that only what is
-//! certainly none is shown.
+//! The part that a message may show of a text from a program or a file. A password may stand in the wrong place, so a message shows only
+//! text that is certainly not one.
 
-/// As much of a text as a message has room for.
+/// The most characters of a text that a message shows.
 const MOST: usize = 100;
 
-/// A URL, or what should be one: its scheme and its hosts, if they can be told from a password for certain; else how long it is.
+/// A URL, or a text in its place: its scheme and its hosts, if they are certainly no part of a password; else its length.
 pub fn url(text: &str) -> String {
     let (scheme, rest) = match text.split_once("://") {
         Some((scheme, rest)) => (format!("{scheme}://"), rest),
@@ -17,29 +17,29 @@ pub fn url(text: &str) -> String {
     };
     let more = if matches!(behind, "" | "/") { behind } else { "/…" };
     let is_named = scheme.trim_end_matches("://").bytes().all(|letter| letter.is_ascii_lowercase() || letter == b'+');
-    // Without a scheme, or with an `@` behind it, what looks like a host may be the half of a password.
+    // Without a scheme, or with an `@` behind the hosts, a seeming host may be half of a password.
     let is_plain = if scheme.is_empty() { login.is_empty() && behind.is_empty() } else { is_named && !behind.contains('@') };
     if is_plain && hosts.split(',').all(is_place) { short(&format!("{scheme}{login}{hosts}{more}")) } else { hidden(text) }
 }
 
 /// The value of an option, or of a setting of a file.
 pub fn value(option: &str, text: &str) -> String {
-    // An address with a login, a URL with options, or the content of a file where its name belongs.
+    // The value may be an address with a login, a URL with options, or the content of a file instead of its name.
     let may_have_one = text.contains('@') || text.contains('\n') || is_secret(text);
     if is_secret(option) || may_have_one { hidden(text) } else { short(text) }
 }
 
-/// Whether an option, or a setting of a file, is a password whatever it is set to.
+/// Tells whether an option, or a setting of a file, is always a password.
 pub fn is_secret(option: &str) -> bool {
     option.to_ascii_lowercase().contains("password")
 }
 
-/// How long it is.
+/// The length of a text.
 pub fn hidden(text: &str) -> String {
     format!("… ({} characters)", text.chars().count())
 }
 
-/// The beginning of what has no room; for what holds no secret.
+/// The beginning of a long text; only for texts without a secret.
 pub fn short(text: &str) -> String {
     match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -47,7 +47,7 @@ pub fn short(text: &str) -> String {
     }
 }
 
-/// `host`, `host:port`, `[ip6]:port`; or nothing.
+/// Tells whether a text is `host`, `host:port`, `[ip6]:port` or empty.
 fn is_place(text: &str) -> bool {
     let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') => (host, port),

@@ -1,4 +1,4 @@
-//! A timer that rings in time although the machine was suspended meanwhile.
+//! A timer that rings in time even if the machine was suspended meanwhile.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use tokio::time::sleep_until;
 
 use super::Instant;
 
-/// Without a timer of the system, a task looks at the clock in between: a timer of tokio's that began before a suspension lasts as much
-/// longer.
+/// The interval at which a task looks at the clock if the system has no timer: a timer of tokio that began before a suspension fires later
+/// by that time.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// For one task, on the I/O thread.
+/// A timer for one task, on the I/O thread.
 pub struct Alarm {
     timer: Option<system::Timer>,
 }
@@ -20,7 +20,7 @@ impl Alarm {
         Alarm { timer: system::Timer::new() }
     }
 
-    /// Returns once that time has come, which is never for `None`. Dropping the future turns it off.
+    /// Returns at that time; with `None` never. Dropping the future turns the timer off.
     pub async fn ring(&self, at: Option<Instant>) {
         let Some(at) = at else { return std::future::pending().await };
         if let Some(timer) = &self.timer
@@ -48,20 +48,20 @@ mod system {
 
     use super::Instant;
 
-    /// Rings at a moment of [`Instant`]'s own clock.
+    /// A timer of the system that rings at a moment of [`Instant`]'s own clock.
     pub struct Timer(AsyncFd<OwnedFd>);
 
     impl Timer {
-        /// `None`: the system has none to give.
+        /// `None`: the system gives no timer.
         pub fn new() -> Option<Timer> {
             let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
             let timer = timerfd_create(TimerfdClockId::Boottime, flags).ok()?;
-            // Deprecated for types whose descriptor may be closed elsewhere, which this one's is not; what took its place is unsafe.
+            // This is deprecated for types whose descriptor may be closed elsewhere, which is not so here; its replacement is unsafe.
             #[allow(deprecated)]
             AsyncFd::with_interest(timer, Interest::READABLE).ok().map(Timer)
         }
 
-        /// Tells whether it rang; else it cannot.
+        /// Waits, and tells whether it rang; if not, it cannot ring.
         pub async fn ring(&self, at: Instant) -> bool {
             let never = Timespec { tv_sec: 0, tv_nsec: 0 };
             let time = Timespec { tv_sec: (at.ns / 1_000_000_000) as i64, tv_nsec: (at.ns % 1_000_000_000) as _ };
@@ -70,7 +70,7 @@ mod system {
                 if timerfd_settime(&self.0, TimerfdTimerFlags::ABSTIME, &once).is_err() {
                     return false;
                 }
-                // It may show still that it rang for what was asked before.
+                // The timer may still show its ring for an earlier request.
                 match self.0.readable().await {
                     Ok(mut rang) => rang.clear_ready(),
                     Err(_) => return false,
@@ -85,7 +85,7 @@ mod system {
 mod system {
     use super::Instant;
 
-    /// There is none.
+    /// These systems have no such timer.
     pub enum Timer {}
 
     impl Timer {
@@ -103,7 +103,7 @@ mod system {
 mod tests {
     use super::*;
 
-    /// Rings of an alarm, early and late ones, and one that is turned off in between.
+    /// Checks rings of an alarm, early and late ones, with one that is turned off in between.
     async fn rings_in_order(alarm: Alarm) {
         for ms in [0, 1, 20, 2] {
             let at = Instant::now() + Duration::from_millis(ms);

@@ -1,4 +1,4 @@
-//! All of several locks, one after the other, or none.
+//! Takes all of several locks one after the other, or none.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use crate::engine::word::AN_ANSWER;
 use crate::request::Request;
 use crate::request::error::Result;
 
-/// How long one round of attempts may hold some members while it waits for another one, for each member: whoever takes them in another
-/// order is not to be waited for, for ever.
+/// The time for each member that one round may hold some members while it waits for another. Another group may take the members in another
+/// order, and would wait for this one without end.
 const ROUND: Duration = Duration::from_millis(1500);
 
 impl Group {
-    /// One round: every member, or nothing. `begun`: when the wait began. `failing`: since when a member has not answered.
+    /// Takes every member in one round, or none. `begun`: the start of the wait. `failing`: the time since which a member has not answered.
     pub(super) async fn take_all(
         &self,
         request: &Request,
@@ -26,7 +26,7 @@ impl Group {
         let (now, once) = (Instant::now(), request.wait == Some(Duration::ZERO));
         let round = now + ROUND * self.members.len() as u32;
         let give_up = if once { now } else { end.map_or(round, |end| end.min(round)) };
-        // The first one's lease runs while the others are waited for.
+        // The lease of the first member runs while the round waits for the others.
         let lease = request.lease.map(|lease| lease + (give_up - now));
         let mut taken = Vec::new();
         for member in &self.members {
@@ -38,7 +38,7 @@ impl Group {
                 }
                 Ok(None) => Ok(None),
                 Err(error) => {
-                    // The others took the time: a member that is asked at the very end says nothing by its silence.
+                    // The other members took the time. Silence of a member that the round asked at the very end means nothing.
                     let is_too_soon = failing.is_none() && begun + AN_ANSWER < asked && asked.elapsed() < AN_ANSWER;
                     match error.is_transient() && is_too_soon {
                         true => Ok(None),
@@ -54,7 +54,7 @@ impl Group {
         }
         let held = Arc::new(GroupHold::new(taken, 0));
         let lasts = match request.lease {
-            // The first ones may have been lost while the last one was waited for.
+            // The round may have lost the first members while it waited for the last one.
             None => held.look().is_held(),
             Some(lease) => {
                 let asked = Instant::now();

@@ -1,4 +1,4 @@
-//! A hold of a group: the holds of its members, as far as it has them.
+//! A hold of a group: the holds of its members, as many as it has.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -14,17 +14,17 @@ use crate::request::{Answer, Look, Op};
 
 pub struct GroupHold {
     parts: Mutex<Vec<Option<Hold>>>,
-    /// How many parts may be missing.
+    /// The number of parts that may be missing.
     spare: usize,
-    /// Told of every new part as well. It is changed with `parts` locked, so that no part comes after its end.
+    /// Tells its listeners of every new part as well. Changes happen while `parts` is locked, so that no part comes after the end.
     phase: watch::Sender<Phase>,
 }
 
 #[derive(Clone)]
 enum Phase {
-    /// Parts that are missing are asked for.
+    /// The group asks for missing parts.
     Kept,
-    /// No caller can release it: it ends with its leases.
+    /// No caller can release the hold: it ends with its leases.
     Abandoned,
     /// Its parts are on their way back; the servers' answers say whether it was held until then.
     Releasing,
@@ -54,7 +54,7 @@ impl GroupHold {
             }
         }
         times.sort_unstable();
-        // Held as long as enough parts are: until the first of the longest ends.
+        // The group is held as long as enough parts are: until the first of the longest parts ends.
         times.len().checked_sub(self.need(&parts)).map_or(other, |at| Look::Held { remaining: times[at] })
     }
 
@@ -80,7 +80,7 @@ impl GroupHold {
                 Phase::Released(None) => return Ok(Answer::not_now()),
                 Phase::Released(Some(loss)) => return Err(Error::Lost(loss)),
             }
-            // Watched before it is looked at: what ends in between is seen by one of the two.
+            // The watch begins before the look: one of the two sees an end that comes in between.
             let mut ends: JoinSet<_> =
                 self.parts().iter().flatten().filter(|part| part.is_held()).map(|part| boxed(part.asked(Op::Watch, None))).collect();
             match self.look() {
@@ -101,7 +101,7 @@ impl GroupHold {
         }
     }
 
-    /// Has every part last for `lease` from now on.
+    /// Lets every part last for `lease` from now on.
     pub async fn extend(&self, lease: Option<Duration>) -> Result<Answer> {
         let (need, mut extended): (_, JoinSet<_>) = {
             let parts = self.parts();
@@ -117,7 +117,8 @@ impl GroupHold {
         failure.filter(|_| done < need).map_or(Ok(Answer::done(1)), Err)
     }
 
-    /// No caller can release it any more: its parts are not renewed from now on, and none is added. False: no part was renewed.
+    /// Notes that no caller can release the hold: the watchdog renews its parts no longer, and the group adds none. False: the watchdog
+    /// renewed no part.
     pub fn abandon(&self) -> bool {
         let parts = self.parts();
         self.phase.send_if_modified(|phase| {
@@ -179,13 +180,13 @@ impl GroupHold {
         }
     }
 
-    /// The members that have no hold now; what is known of lost ones goes when there is another.
+    /// The members that have no hold now. A lost part keeps its loss until another part replaces it.
     pub fn missing(&self) -> Vec<usize> {
         let missing = |part: &Option<Hold>| !part.as_ref().is_some_and(Hold::is_held);
         self.parts().iter().enumerate().filter(|(_, part)| missing(part)).map(|(i, _)| i).collect()
     }
 
-    /// A member that was missing is held; too late, and it is dropped.
+    /// Adds the hold of a member that was missing; drops it if the group has ended meanwhile.
     pub fn add(&self, member: usize, part: Hold) {
         let mut parts = self.parts();
         if !self.phase.borrow().is_kept() {
@@ -198,13 +199,13 @@ impl GroupHold {
         drop(before);
     }
 
-    /// Returns once no part is asked for any more: it is released, or no caller can do that.
+    /// Returns once the group asks for no part any more: it is released, or no caller can release it.
     pub async fn left(&self) {
         let mut changes = self.phase.subscribe();
         let _ = changes.wait_for(|phase| !phase.is_kept()).await;
     }
 
-    /// How many parts there are to be.
+    /// The number of parts that make the group held.
     fn need(&self, parts: &[Option<Hold>]) -> usize {
         parts.len() - self.spare
     }
@@ -216,7 +217,7 @@ impl GroupHold {
 
 /// A release under way: its end is told, also when its task is dropped.
 struct Release<'a> {
-    held: &'a Held,
+    held: &'a GroupHold,
     loss: Option<Box<Loss>>,
 }
 

@@ -1,4 +1,4 @@
-//! The groups that a client's process holds: any number of objects stand for the same group.
+//! The groups that a client holds in this process. Any number of objects may stand for the same group.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -17,21 +17,21 @@ pub struct Holding {
     held: HashMap<u64, (Of, Arc<GroupHold>)>,
     /// The holds of each owner, the latest last.
     numbers: HashMap<Of, Vec<u64>>,
-    /// Losses that a release was told of: its caller may ask for them later. Of the youngest holds, up to [`MOST_LOSSES`].
+    /// Losses that the client has reported to a release: the caller may ask for them later. Of the youngest holds, up to [`MOST_LOSSES`].
     losses: BTreeMap<u64, Loss>,
-    /// What ends an acquire or a watch early, and whether it is an acquire.
+    /// The sender that ends an acquire or a watch early, and whether the request is an acquire.
     running: HashMap<u64, (oneshot::Sender<()>, bool)>,
-    /// The client is: nothing is acquired any more.
+    /// The client is closed: it acquires nothing any more.
     closed: bool,
-    /// Whether the client's server answers, as one of several.
+    /// Tells whether the client's server answers, as one of several.
     pub responsiveness: Arc<Responsiveness>,
 }
 
-/// A group's identity, and an owner of it.
+/// A group's identity, and one of its owners.
 pub type Of = (Arc<str>, i64);
 
 impl Holding {
-    /// Gives the hold's number.
+    /// Adds a hold; gives its number.
     pub fn add(&mut self, of: Of, held: Arc<GroupHold>) -> u64 {
         self.last += 1;
         self.numbers.entry(of.clone()).or_default().push(self.last);
@@ -43,7 +43,7 @@ impl Holding {
         self.held.get(&number).map(|(_, held)| held.clone())
     }
 
-    pub fn all(&self) -> Vec<(u64, Arc<Held>)> {
+    pub fn all(&self) -> Vec<(u64, Arc<GroupHold>)> {
         self.held.iter().map(|(number, (_, held))| (*number, held.clone())).collect()
     }
 
@@ -51,12 +51,12 @@ impl Holding {
         self.held.is_empty()
     }
 
-    /// The owner's latest.
+    /// The owner's latest hold.
     pub fn latest(&self, of: &Of) -> Option<u64> {
         self.numbers.get(of)?.last().copied()
     }
 
-    /// Forgets a hold; gives it with the count of those that its owner keeps.
+    /// Forgets a hold. Gives it, and the number of holds that its owner keeps.
     pub fn remove(&mut self, number: u64) -> Option<(Arc<GroupHold>, usize)> {
         let (of, held) = self.held.remove(&number)?;
         let numbers = self.numbers.get_mut(&of)?;
@@ -68,7 +68,7 @@ impl Holding {
         Some((held, left))
     }
 
-    /// A release was told how its hold was lost.
+    /// Notes a loss that the client reported to a release.
     pub fn tell_loss(&mut self, number: u64, loss: &Loss) {
         self.losses.insert(number, loss.clone());
         if self.losses.len() > MOST_LOSSES {
@@ -76,17 +76,18 @@ impl Holding {
         }
     }
 
-    /// How a hold was lost, whose release was told of that.
+    /// The loss of a hold that the client reported to its release.
     pub fn loss_of(&self, number: u64) -> Option<Loss> {
         self.losses.get(&number).cloned()
     }
 
-    /// Whether a hold has or had that number.
+    /// Tells whether a hold has or had that number.
     pub fn gave(&self, number: u64) -> bool {
         (1..=self.last).contains(&number)
     }
 
-    /// What is told, by its sender's end, that the request is to end.
+    /// Notes a running request. Gives a receiver that completes when the request has to end: at once, if it acquires and the client is
+    /// closed.
     pub fn begin(&mut self, ticket: u64, acquires: bool) -> oneshot::Receiver<()> {
         let (cancel, cancelled) = oneshot::channel();
         if !(acquires && self.closed) {
@@ -95,13 +96,13 @@ impl Holding {
         cancelled
     }
 
-    /// Ends all acquires, and those that come.
+    /// Ends all acquires, and every acquire that comes later.
     pub fn close(&mut self) {
         self.closed = true;
         self.running.retain(|_, (_, acquires)| !*acquires);
     }
 
-    /// The request has ended, or is asked to.
+    /// Forgets a request that has ended, or tells a running one to end.
     pub fn end(&mut self, ticket: u64) {
         self.running.remove(&ticket);
     }

@@ -1,5 +1,5 @@
-//! More than half of several locks, on servers that fail independently: asked all at once, each for a short time only, and what is
-//! missing asked for again while the group is held.
+//! More than half of several locks, on servers that fail independently. A round asks all members at once, each for a short time only; while
+//! the group is held, a task asks again for the missing ones.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,14 +13,14 @@ use crate::client::hold::Hold;
 use crate::request::Request;
 use crate::request::error::Result;
 
-/// How long one member may take to answer: a hundredth of the lease, within these.
+/// The bounds of the time that one member may take to answer; between them it is a hundredth of the lease.
 const SHORTEST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_millis(500);
 
 type Asked = JoinSet<(usize, Result<Option<Hold>>)>;
 
 impl Group {
-    /// One round: enough members, or nothing. Errors only when so many members fail that there cannot be enough.
+    /// Takes enough members in one round, or none. It fails only if so many members fail that the others cannot be enough.
     pub(super) async fn take_majority(&self, request: &Request) -> Result<Option<Arc<GroupHold>>> {
         let (need, mut asked) = (self.members.len() - self.spare(), Asked::new());
         let (mut first, mut later): (Vec<_>, Vec<_>) = (0..self.members.len()).partition(|i| !self.members[*i].is_silent());
@@ -59,10 +59,10 @@ impl Group {
             if later.is_empty() || open + busy >= need {
                 break;
             }
-            // Too few answer: the silent ones are needed.
+            // Too few members answer: the round asks the silent ones too.
             later.drain(..).for_each(|i| ask(&self.members, &mut asked, i, request));
         }
-        // Those still asked give back what they take.
+        // Members that the round still asks give back the locks that they take.
         drop(asked);
         give_back(release(parts.into_iter().flatten().collect())).await;
         failure.filter(|_| failed > self.spare()).map_or(Ok(None), Err)
@@ -80,13 +80,14 @@ fn ask(members: &[Member], asked: &mut Asked, i: usize, request: &Request) {
     }));
 }
 
-/// How long a member may take to answer.
+/// The time that a member may take to answer.
 fn limit(member: &Member, request: &Request) -> Duration {
     let lease = request.lease.unwrap_or(member.client.watchdog());
     request.response_timeout.unwrap_or((lease / 100).clamp(SHORTEST, LONGEST))
 }
 
-/// Until the group is released: takes in what comes late, and asks again for what is missing, unless the hold has an end anyway.
+/// Keeps a majority until the group is released: adds parts that come late, and asks again for missing ones, unless the hold has a lease
+/// that ends anyway.
 async fn keep(members: Vec<Member>, request: Request, held: Arc<GroupHold>, mut asked: Asked) {
     let between = request.lease.unwrap_or(members[0].client.watchdog()) / 3;
     loop {

@@ -1,4 +1,4 @@
-//! Members that did not answer when they were asked last: nobody waits for them while there are enough others.
+//! Members that did not answer the last request: a round does not wait for them while there are enough others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -11,10 +11,10 @@ use crate::base::tasks;
 use crate::request::error::{Error, Result};
 use crate::request::{Op, Request};
 
-/// Between two signs of life that are asked for.
+/// The pause after a sign of life that did not come, before the next request for one.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// Of one client.
+/// The silence of one client's server.
 #[derive(Default)]
 pub struct Responsiveness {
     silent: AtomicBool,
@@ -26,13 +26,13 @@ impl Responsiveness {
         self.silent.load(Relaxed)
     }
 
-    /// What its server said, or did not.
+    /// Notes whether the server answered.
     pub fn heard<T>(&self, said: &Result<T>) {
         self.silent.store(said.as_ref().is_err_and(Error::is_transient), Relaxed);
     }
 }
 
-/// Somebody asks for a sign of life; whatever becomes of that, another one may ask after it.
+/// The right to ask for a sign of life. Dropping it lets another task ask.
 struct Asking(Arc<Responsiveness>);
 
 impl Drop for Asking {
@@ -42,7 +42,7 @@ impl Drop for Asking {
 }
 
 impl Member {
-    /// Of its client in this process.
+    /// The silence of its client's server, in this process.
     pub(super) fn responsiveness(&self) -> Option<Arc<Responsiveness>> {
         Some(self.client.state().ok()?.groups().responsiveness.clone())
     }
@@ -51,7 +51,7 @@ impl Member {
         self.responsiveness().is_some_and(|responsiveness| responsiveness.is_silent())
     }
 
-    /// Asks a silent one for a sign of life of at most `limit`, unless that is done already.
+    /// Asks a silent member for a sign of life, for at most `limit`, unless a task does so already.
     pub(super) fn look_after(&self, limit: Duration) {
         let Some(responsiveness) = self.responsiveness().filter(|responsiveness| !responsiveness.asked.swap(true, Relaxed)) else { return };
         let (client, asking) = (self.client.clone(), Asking(responsiveness));

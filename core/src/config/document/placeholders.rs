@@ -1,6 +1,6 @@
 //! `${NAME}` and `${NAME:-default}` in a text.
 
-/// Each becomes what `lookup` knows of the name, else the default, else stays as it is.
+/// Replaces each placeholder by the value that `lookup` has for the name, else by the default; without both it stays.
 pub fn fill_in(text: &str, lookup: impl Fn(&str) -> Option<String>) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;

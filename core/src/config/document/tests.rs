@@ -52,7 +52,7 @@ fn a_tag_is_the_name_of_a_type_however_it_is_written() {
 }
 
 #[test]
-fn an_alias_stands_for_its_anchor_and_a_merge_for_what_is_missing() {
+fn an_alias_stands_for_its_anchor_and_a_merge_adds_missing_names() {
     let yaml = "base: &base {a: 1, b: 2}\nlist: [*base]\nboth:\n  <<: *base\n  b: 3\nlater: {b: 3, <<: [*base, {c: 4}]}";
     let base = || map([("a", plain("1")), ("b", plain("2"))]);
     let both = map([("a", plain("1")), ("b", plain("3"))]);
@@ -79,20 +79,20 @@ fn a_placeholder_is_filled_in_before_anything_is_read() {
 }
 
 #[test]
-fn nothing_is_an_empty_map() {
+fn an_empty_document_is_an_empty_map() {
     for nothing in ["", "# only a comment\n", "---\n", "{}"] {
         assert_eq!(of(nothing), map([]), "{nothing}");
     }
 }
 
 #[test]
-fn what_cannot_be_read_is_named_with_its_line() {
+fn a_refused_document_names_the_line_of_its_mistake() {
     for (yaml, words) in [
         ("a: 1\nb: [1, 2", "line 3"),
         ("a: 1\n\tb: 2", "a tab"),
         ("a: 1\n---\nb: 2", "more than one document"),
         ("a: 1\n[1, 2]: 3", "a name that is no text in line 2"),
-        ("a: &a [*a]", "an alias of what contains it"),
+        ("a: &a [*a]", "an alias of a value that contains it"),
         ("<<: 1", "a `<<` without a map"),
         ("*unknown", "unknown anchor"),
     ] {
@@ -102,7 +102,7 @@ fn what_cannot_be_read_is_named_with_its_line() {
 }
 
 #[test]
-fn what_grows_beyond_reason_is_refused() {
+fn a_document_that_grows_beyond_reason_is_refused() {
     let deep = |levels| "[".repeat(levels) + &"]".repeat(levels);
     assert_eq!(of(&deep(64)).tag, None);
     assert!(error(&deep(65)).contains("more than 64 levels in line 1"));
@@ -111,9 +111,9 @@ fn what_grows_beyond_reason_is_refused() {
     assert!(error(&format!("a0: &a0 x\n{doublings}")).contains("too many values"));
 }
 
-/// Of a file that names a long text once, and 2,000 times more by aliases, 2 GB were made.
+/// A file names a long text once, and 2,000 times more by aliases: reading it made 2 GB.
 #[test]
-fn what_aliases_make_of_a_file_has_an_end() {
+fn aliases_cannot_make_a_file_too_large() {
     let long = "x".repeat(500_000);
     let bombs = [
         format!("a: &a {long}\nlist: [{}]", "*a,".repeat(2000)),
@@ -131,7 +131,7 @@ fn what_aliases_make_of_a_file_has_an_end() {
     }
 }
 
-/// Each name was compared with all before it: 40,000 took 5 s, and these would have taken a minute.
+/// Reading compared each name with all before it: 40,000 names took 5 s, and these would have taken a minute.
 #[test]
 fn a_file_of_many_names_is_read_in_one_pass() {
     let many: String = (0..45_000).map(|i| format!("k{i}: {i}\n")).collect();
@@ -148,7 +148,7 @@ mod fuzz {
     use super::super::{LONGEST, Node, Value, bytes, read};
     use crate::config::Config;
 
-    /// What has a meaning in YAML, in JSON and in Redisson's files, in whatever order.
+    /// The tokens that have a meaning in YAML, in JSON and in Redisson's files.
     const TOKENS: [&str; 48] = [
         "a",
         "b: ",
@@ -213,7 +213,7 @@ mod fuzz {
         if let Ok(node) = read(text, |name| Some(name.to_owned())) {
             prop_assert!(made_of(&node) <= 2 * LONGEST);
         }
-        // Neither panics.
+        // Reading this as a file of Redisson must not panic either.
         let _ = Config::from_redisson(text);
         Ok(())
     }
@@ -222,12 +222,12 @@ mod fuzz {
         #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
 
         #[test]
-        fn whatever_a_file_has_in_it_is_read_or_refused(tokens in proptest::collection::vec(select(&TOKENS[..]), 0..40)) {
+        fn a_file_of_any_tokens_is_read_or_refused(tokens in proptest::collection::vec(select(&TOKENS[..]), 0..40)) {
             is_read(&tokens.concat())?;
         }
 
         #[test]
-        fn whatever_text_it_is_too(text in "\\PC{0,60}") {
+        fn any_text_is_read_or_refused(text in "\\PC{0,60}") {
             is_read(&text)?;
         }
     }

@@ -1,4 +1,4 @@
-//! For how long retries go on: as long as the delays between the attempts add up to. Of random ones the mean counts.
+//! The time for which retries go on: the sum of the delays between the attempts. For random delays it takes their mean.
 
 use std::time::Duration;
 
@@ -6,18 +6,18 @@ use super::section::Section;
 use crate::request::error::Result;
 
 const YEAR: f64 = 365.0 * 24.0 * 3600.0;
-/// From there on the delays are the same; a number of attempts may be as good as endless.
+/// The delays no longer grow after so many attempts; a number of attempts may be as good as endless.
 const SETTLED: i64 = 1000;
 
 enum Delay {
     Constant(f64),
-    /// From a part of a limit, which doubles each time, to all of it.
+    /// Each delay is random, from a part of a limit to the limit; the limit doubles each time.
     Doubling {
         base: f64,
         most: f64,
         mean: f64,
     },
-    /// From a minimum to three times the one before.
+    /// Each delay is random, from a minimum to three times the delay before it.
     Tripling {
         least: f64,
         most: f64,
@@ -40,7 +40,7 @@ pub fn retry_for(server: &Section) -> Result<Duration> {
 }
 
 impl Delay {
-    /// In seconds; `last`: the one before.
+    /// The delay in seconds; `last`: the delay before it.
     fn of(&self, attempt: i64, last: f64) -> f64 {
         match *self {
             Delay::Constant(delay) => delay,
@@ -88,7 +88,7 @@ fn duration(given: &Section, name: &str) -> Result<f64> {
     Ok((((days * 24.0 + hours) * 60.0 + minutes) * 60.0 + seconds).min(YEAR))
 }
 
-/// The number in front of a unit, 0 where it is missing, and what follows.
+/// The number in front of a unit, 0 if it is missing, and the text behind the unit.
 fn part(text: &str, unit: char) -> Option<(f64, &str)> {
     let Some((number, rest)) = text.split_once(unit) else { return Some((0.0, text)) };
     let plain = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');

@@ -1,4 +1,4 @@
-//! The settings of one part of a configuration, by name, and which of them somebody has asked for.
+//! The settings of one section of a configuration, by name, and the names that a reader has asked for.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -8,12 +8,12 @@ use crate::config::document::{Node, Value};
 use crate::request::error::{Error, Result};
 use crate::request::shown;
 
-/// What YAML itself may call a value.
+/// The tags that YAML itself gives to values.
 const PLAIN: [&str; 7] = ["str", "int", "float", "bool", "null", "seq", "map"];
 const YEAR_MS: i64 = 365 * 24 * 3600 * 1000;
 
 pub struct Section<'a> {
-    /// Where it is, with a dot at its end; empty: the whole.
+    /// The path of the section, with a dot at its end; empty: the whole file.
     pub path: String,
     entries: &'a [(String, Node)],
     asked: RefCell<HashSet<&'a str>>,
@@ -24,7 +24,7 @@ impl<'a> Section<'a> {
         Section { path: path.to_owned(), entries, asked: RefCell::default() }
     }
 
-    /// What is set, unless it is set to nothing.
+    /// The value of a setting; `None` if it is missing or null.
     pub fn get(&self, name: &str) -> Option<&'a Node> {
         let (name, node) = self.entries.iter().find(|(known, _)| known == name)?;
         self.asked.borrow_mut().insert(name);
@@ -35,13 +35,13 @@ impl<'a> Section<'a> {
         self.entries.iter().map(|(name, _)| name.as_str())
     }
 
-    /// What nobody has asked for.
+    /// The settings that no reader has asked for.
     pub fn unused(&self) -> Vec<String> {
         let asked = self.asked.borrow();
         self.entries.iter().filter(|(name, _)| !asked.contains(&**name)).map(|(name, _)| format!("{}{name}", self.path)).collect()
     }
 
-    /// The settings of a map.
+    /// The settings of a nested map.
     pub fn within(&self, name: &str) -> Result<Option<Section<'a>>> {
         match self.get(name).map(|node| &node.value) {
             None => Ok(None),
@@ -54,7 +54,7 @@ impl<'a> Section<'a> {
         self.get(name).map(|node| text(node).ok_or_else(|| self.bad(name, "it must be a value"))).transpose()
     }
 
-    /// Texts, of which one need be no list.
+    /// A list of texts. A single text need not be in a list.
     pub fn texts(&self, name: &str) -> Result<Vec<String>> {
         let nodes = match self.get(name) {
             None => return Ok(Vec::new()),
@@ -64,7 +64,7 @@ impl<'a> Section<'a> {
         nodes.iter().map(|node| text(node).ok_or_else(|| self.bad(name, "it must be a list of texts"))).collect()
     }
 
-    /// As YAML has whole numbers: `1_000`, `0x1F`, `017`.
+    /// A whole number as YAML writes it: `1_000`, `0x1F`, `017`.
     pub fn number(&self, name: &str, otherwise: i64) -> Result<i64> {
         let Some(text) = self.text(name)? else { return Ok(otherwise) };
         let bare = text.replace('_', "");
@@ -102,7 +102,7 @@ impl<'a> Section<'a> {
         known.map(Some).ok_or_else(|| self.bad(name, &format!("it must be one of {}", words.join(", "))))
     }
 
-    /// The class of a value, by its tag, or in JSON by its `class`.
+    /// The class of a value: its tag, or in JSON its `class`.
     pub fn class(&self, name: &str) -> Option<&'a str> {
         class(self.get(name)?)
     }
@@ -119,7 +119,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Refuses whatever is set.
+    /// Refuses any value of a setting.
     pub fn not_here(&self, name: &str, why: &str) -> Result<()> {
         self.get(name).map_or(Ok(()), |_| Err(self.bad(name, &format!("it cannot be set: {why}"))))
     }

@@ -1,17 +1,17 @@
-//! Where the servers are, in each of Redisson's modes.
+//! The addresses of the servers, in each of Redisson's modes.
 
 use super::section::Section;
 use crate::config::Config;
 use crate::request::error::{Error, Result};
 use crate::request::shown;
 
-/// Each mode, what follows the scheme in a URL of it, and the setting with its addresses.
+/// For each mode: its setting, the part behind the scheme in a URL, and the setting with the addresses.
 const MODES: [(&str, &str, &str); 5] = [
     ("singleServerConfig", "", "address"),
     ("clusterServersConfig", "+cluster", "nodeAddresses"),
     ("sentinelServersConfig", "+sentinel", "sentinelAddresses"),
     ("replicatedServersConfig", "+replicated", "nodeAddresses"),
-    // Locks are the master's; its replicas are read by nobody here.
+    // Locks are on the master; nothing here reads from its replicas.
     ("masterSlaveServersConfig", "", "masterAddress"),
 ];
 
@@ -19,12 +19,12 @@ pub struct Mode<'a> {
     pub section: Section<'a>,
     name: &'static str,
     plus: &'static str,
-    /// Never none.
+    /// At least one address.
     addresses: Vec<String>,
 }
 
 impl<'a> Mode<'a> {
-    /// The one that is there.
+    /// The mode that the file has.
     pub fn of(top: &Section<'a>) -> Result<Self> {
         let mut found: Option<Mode> = None;
         for (name, plus, setting) in MODES {
@@ -51,11 +51,11 @@ impl<'a> Mode<'a> {
         ["rediss://", "valkeys://"].iter().any(|scheme| self.addresses[0].starts_with(scheme))
     }
 
-    /// Who is there, and who one is to them where the addresses say it.
+    /// A configuration with the addresses, and with the credentials that they contain.
     pub fn config(&self) -> Result<Config> {
         let mut path = String::new();
         if self.plus == "+sentinel" {
-            let missing = || Error::config(format!("{}masterName is missing; write what the sentinels call it", self.section.path));
+            let missing = || Error::config(format!("{}masterName is missing; write the name that sentinels use", self.section.path));
             path = format!("/{}", self.section.text("masterName")?.ok_or_else(missing)?);
         }
         let mut config = Config::from_url(&format!("{}{path}", self.joined()?))?;
@@ -75,7 +75,7 @@ impl<'a> Mode<'a> {
         Ok(config)
     }
 
-    /// The mappers that Redisson has are lists, and so is what went before them.
+    /// Redisson's own mappers are lists, and so is the older setting before them.
     fn nat(&self) -> Result<String> {
         let mapper = match self.section.class("natMapper").map(|class| class.rsplit('.').next().unwrap_or(class)) {
             Some("HostPortNatMapper") => self.section.within("natMapper")?.map(|mapper| (mapper, "hostsPortMap")),
@@ -95,7 +95,7 @@ impl<'a> Mode<'a> {
         Ok(pairs.collect::<Result<Vec<_>>>()?.join(","))
     }
 
-    /// `redis://a:1` and `redis://b:2` are `redis+mode://a:1,b:2`; a login is that of the first.
+    /// Joins `redis://a:1` and `redis://b:2` into `redis+mode://a:1,b:2`, with the login of the first.
     fn joined(&self) -> Result<String> {
         if self.plus.is_empty() {
             return Ok(self.addresses[0].clone());

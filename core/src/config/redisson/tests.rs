@@ -10,7 +10,7 @@ fn error(yaml: &str) -> String {
     Config::from_redisson(yaml).and_then(|config| config.check()).expect_err("it cannot be used").to_string()
 }
 
-/// A URL, and an option in each line after it.
+/// Reads a file with a URL, and an option in each line after it.
 fn written(name: &str) -> Config {
     let text = std::fs::read_to_string(file(name)).expect("it is there");
     let mut lines = text.lines();
@@ -21,7 +21,7 @@ fn written(name: &str) -> Config {
     config
 }
 
-/// The Java binding reads the same files, and is held against the same texts.
+/// A test of the Java binding reads the same files, and compares them with the same texts.
 #[test]
 fn a_file_means_what_is_written_beside_it() {
     for name in ["single.yaml", "cluster.yaml", "sentinel.yaml", "replicated.json", "master-slave.yaml"] {
@@ -46,7 +46,7 @@ fn retries_go_on_for_as_long_as_the_delays_add_up_to() {
 }
 
 #[test]
-fn what_a_setting_cannot_take_is_named_with_the_remedy() {
+fn the_error_of_a_bad_setting_names_it_and_the_remedy() {
     let server = |settings: &str| format!("singleServerConfig: {{address: 'redis://h', {settings}}}");
     let top = |settings: &str| format!("singleServerConfig: {{address: 'redis://h'}}\n{settings}");
     for (yaml, words) in [
@@ -96,7 +96,7 @@ fn what_a_setting_cannot_take_is_named_with_the_remedy() {
 }
 
 #[test]
-fn key_stores_are_pem_files_and_those_of_java_are_refused_unless_others_take_their_place() {
+fn a_java_key_store_is_refused_unless_an_option_names_a_pem_file() {
     let yaml = |settings: &str| format!("singleServerConfig: {{address: 'rediss://h'}}\n{settings}");
     let folder = std::env::temp_dir().join(format!("redlatch-stores-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("the disk has room");
@@ -124,7 +124,7 @@ fn key_stores_are_pem_files_and_those_of_java_are_refused_unless_others_take_the
     let trusting = Config::from_redisson(&yaml(&format!("sslTruststore: file:{ca}"))).expect("it can be read");
     trusting.check().expect("it is PEM");
     assert_eq!(trusting.tls.ca.as_deref(), Some(PEM.as_bytes()));
-    // Nobody needs it.
+    // Without TLS the client does not need the missing file.
     Config::from_redisson("singleServerConfig: {address: 'redis://h'}\nsslTruststore: file:/gone").expect("read").check().expect("usable");
     std::fs::remove_dir_all(&folder).expect("it is ours");
 }

@@ -1,4 +1,4 @@
-//! What Redisson's files say about TLS. There, key stores are Java's; here they are PEM.
+//! The settings for TLS in Redisson's files. Redisson's key stores are Java's; here they are PEM.
 
 use super::either;
 use super::section::Section;
@@ -10,7 +10,7 @@ pub fn read(config: &mut Config, top: &Section, server: &Section) -> Result<()> 
     const WORDS: [&str; 3] = ["STRICT", "CA_ONLY", "NONE"];
     let strict = if server.truth("sslEnableEndpointIdentification", true)? { "STRICT" } else { "CA_ONLY" };
     let of_servers = server.word("sslVerificationMode", &WORDS)?.unwrap_or(strict);
-    // The default says nothing, also where it is written.
+    // The default counts as not set, even if the file writes it.
     let word = top.word("sslVerificationMode", &WORDS)?.filter(|word| *word != "STRICT").unwrap_or(of_servers);
     config.set(
         "tls_verify",
@@ -22,7 +22,7 @@ pub fn read(config: &mut Config, top: &Section, server: &Section) -> Result<()> 
             "full"
         },
     )?;
-    // The type shows in the file, and PEM has no password.
+    // The file itself shows its type, and PEM has no password.
     for idle in ["sslKeystoreType", "sslTruststorePassword", "sslKeystorePassword", "sslProvider"] {
         let _ = (top.get(idle), server.get(idle));
     }
@@ -30,7 +30,7 @@ pub fn read(config: &mut Config, top: &Section, server: &Section) -> Result<()> 
         let Some(url) = either(top, server, setting)? else { continue };
         for option in options {
             let set = path(setting, &url).and_then(|path| pem(setting, &path)).and_then(|path| config.set(option, &path).map(drop));
-            // Whoever names another file does not need this one.
+            // An option may name another file, which makes this one unnecessary.
             if let Err(error) = set {
                 config.tls.instead(option, error);
             }
@@ -39,7 +39,7 @@ pub fn read(config: &mut Config, top: &Section, server: &Section) -> Result<()> 
     Ok(())
 }
 
-/// `file:/etc/ca.pem`, or a path.
+/// Reads `file:/etc/ca.pem`, or a path.
 fn path(setting: &str, url: &str) -> Result<String> {
     match url.split_once(':') {
         Some(("file", path)) => Ok(crate::config::servers::decode(path.strip_prefix("//").unwrap_or(path))),

@@ -1,4 +1,4 @@
-//! When each hold wants to be looked at, and what the server says of it then.
+//! The time at which each hold is due for a check, and the answers of the server.
 
 use std::time::Duration;
 
@@ -6,23 +6,23 @@ use super::{Gone, Holds, REMEMBER, STEP, believed};
 use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 
-/// How many neighbours are renewed together: fewer and fuller batches, of what lies together in memory.
+/// The number of neighbours that renew together: that makes fewer and fuller batches of owners that are close in memory.
 const TOGETHER: usize = 32;
 
-/// A key that many share changes all the time: it is looked at once in so long.
+/// Many owners share such a key, and it changes all the time: one look in this time is enough.
 const SHARED: Duration = Duration::from_secs(1);
 
-/// An owner to ask the server about.
+/// A question to the server about one owner.
 #[derive(Clone, Copy)]
 pub struct Ask {
     key: usize,
     first: u64,
-    /// What the key is to live from now on; 0: it is only looked at.
+    /// The lease for the key from now on; 0: the call only looks at the key.
     pub lease: Duration,
 }
 
 impl Holds {
-    /// The server says that these keys have changed, or `None`: that it cannot tell any more of any.
+    /// Notes that these keys have changed, as the server says; `None`: the server cannot report changes of any key any more.
     pub fn suspect(&mut self, names: Option<&[String]>, now: Instant) {
         let Some(names) = names else {
             let all: Vec<usize> = self.owned.iter().map(|(key, _)| key).collect();
@@ -44,7 +44,7 @@ impl Holds {
         self.plan(key, now);
     }
 
-    /// No call of that owner is on its way any more: what the server was not asked for because of it is asked now.
+    /// Notes that the call of that owner has ended: the question that had to wait for it goes to the server now.
     pub fn look_again(&mut self, claim: &Claim, now: Instant) {
         let Some(key) = self.claims.get(claim).copied() else { return };
         if self.owned[key].suspected {
@@ -53,11 +53,11 @@ impl Holds {
         }
     }
 
-    /// Tells `ask` whom to ask the server about now, which says whether it does; expired and long lost holds are dealt with on the way.
-    /// Gives how many are asked about, up to `most`.
+    /// Offers each owner that is due to `ask`, which says whether it sends the question. Ends expired holds and forgets old losses on the
+    /// way. Gives the number of questions, at most `most`.
     pub fn due(&mut self, now: Instant, most: usize, mut ask: impl FnMut(&Claim, Ask) -> bool) -> usize {
         let mut asked = 0;
-        // Asked again soon unless the answer says otherwise: an error is not a loss.
+        // The next question comes soon, unless an answer changes that: an error is not a loss.
         let again = self.stepped(now + self.watchdog / 10, self.step);
         while asked < most {
             let Some((at, key)) = self.due.take(now) else { break };
@@ -98,8 +98,8 @@ impl Holds {
         asked
     }
 
-    /// The server has answered a call about many, sent at `sent`: 1 held, 0 another owner holds it, - no owner does. `tells`: from now on it
-    /// tells of changes; one that does not is asked again as often as holds are renewed.
+    /// Notes the server's answer about many owners, to a call sent at `sent`. Each character is a state: 1 the owner holds it, 0 another
+    /// owner does, - no owner does. `tells`: the server reports changes from now on. If it does not, the client asks as often as it renews.
     pub fn answered(&mut self, asks: &[Ask], states: &str, incarnation: u64, tells: bool, sent: Instant, now: Instant) {
         let (until, renew_at) = (sent + believed(self.watchdog), self.next_renewal(now));
         for (ask, state) in asks.iter().zip(states.bytes()) {
@@ -116,7 +116,7 @@ impl Holds {
             let owned = &self.owned[ask.key];
             let check_at = match owned.suspected {
                 false => (!tells).then_some(renew_at),
-                // A change since the question may not be in the answer.
+                // The answer may be older than a change since the question.
                 true if owned.shared.is_some() => Some(self.stepped(now + SHARED, STEP)),
                 true => Some(now),
             };
@@ -125,8 +125,8 @@ impl Holds {
         }
     }
 
-    /// A release sent at `sent` has left holds behind, and the server keeps them for `left`: that is what is believed, be it more or less than
-    /// before. It was to give them `lease` at least, which renews them if it was more than nothing.
+    /// Notes that a release sent at `sent` has left holds behind, which the server keeps for `left`. The client believes that, even if it
+    /// is less than before. The release asked for `lease` at least; if that was more than zero, it renewed the holds.
     pub fn left(&mut self, claim: &Claim, left: Duration, lease: Duration, sent: Instant, now: Instant) {
         let renew_at = self.next_renewal(now);
         let Some(key) = self.claims.get(claim).copied() else { return };
@@ -139,7 +139,7 @@ impl Holds {
         self.plan(key, now);
     }
 
-    /// Very many holds are spread over most of the time until then, each some of them together.
+    /// The time of a new owner's first renewal. Spreads very many owners over most of the interval, in groups.
     pub(super) fn first_renewal(&self, key: usize, now: Instant) -> Instant {
         let (third, later) = (self.watchdog / 3, self.watchdog / 3 - self.step);
         self.stepped(now + third - later.mul_f64((key / TOGETHER * 61 % 128) as f64 / 128.0), self.step)
@@ -155,11 +155,11 @@ impl Holds {
         at - Duration::from_nanos(since % step.as_nanos() as u64)
     }
 
-    /// Notes when it wants to be looked at next, or drops it if it has no holds any more.
+    /// Notes the time of the owner's next check, or drops the owner if it has no holds any more.
     pub(super) fn plan(&mut self, key: usize, now: Instant) {
         let owned = &mut self.owned[key];
         let due = match owned.live() {
-            // Nothing but the newest token is left to be remembered.
+            // Only the newest token is left to remember.
             _ if owned.holds.is_empty() => owned.tokens.as_ref().and_then(|tokens| tokens.until).filter(|until| *until > now),
             0 => Some(now + REMEMBER),
             _ => {

@@ -1,4 +1,4 @@
-//! A holder can ask for its loss, once it is told and however late.
+//! A holder can ask for its loss at any time after it, however late.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn claim() -> Claim {
     Claim::new("plain", "n".into(), 1)
 }
 
-/// A hold whose lease has ended, in a client whose watchdog has looked at it a day later.
+/// A hold whose lease has ended; its client's watchdog looks at it a day later.
 fn lost_for_a_day() -> (Holds, u64, Instant) {
     let start = Instant::now();
     let mut holds = Holds::new("u".into(), SECOND);

@@ -1,5 +1,5 @@
-//! Random histories of three owners against a server that keeps one time for each, as the scripts do: an acquire and a renewal raise it, a
-//! release that leaves holds says how long it is, and somebody else may change it. Calls take time there and back.
+//! Random histories of three owners against a server that keeps one time for each, as the scripts do. An acquire and a renewal raise the
+//! time, a release that leaves holds reports it, and another program may lower it. Calls take time in both directions.
 
 use std::time::Duration;
 
@@ -26,16 +26,16 @@ fn claim(owner: usize) -> Claim {
     Claim::new("plain", "n".into(), owner as i64)
 }
 
-/// What the server keeps of an owner, and what the owner may believe after the answers so far.
+/// The time that the server keeps for an owner, and the time that the owner may believe after the answers so far.
 #[derive(Clone, Copy)]
 struct Kept {
     until: Instant,
     believed: Instant,
-    /// Somebody else has shortened it, and no answer has told of that.
+    /// Another program has shortened the time, and no answer has reported that.
     cut: bool,
 }
 
-/// The ways of a call to the server and back.
+/// The times of a call on its way to the server and back.
 #[derive(Clone, Copy)]
 struct Trip {
     sent: Instant,
@@ -68,7 +68,7 @@ fn play(history: &[(u8, u8)]) {
                 now = trip.answered;
                 let own = &mut kept[owner];
                 own.until = if own.until > trip.done { own.until.max(trip.done + time) } else { trip.done + time };
-                // A hold whose time was over before the answer came is none to build on.
+                // A hold that ended before the answer came is no outer hold.
                 let is_more = noted.iter().any(|hold| hold.owner == owner) && own.believed > now;
                 if is_more {
                     own.believed = own.believed.max(until);
@@ -82,7 +82,7 @@ fn play(history: &[(u8, u8)]) {
                 begun += 1;
             }
             2 | 3 => {
-                // The latest, or the first.
+                // The release of the latest hold, or of the first.
                 let latest = action % 9 == 2;
                 let its = |hold: &Noted| hold.owner == owner;
                 let at = if latest { noted.iter().rposition(its) } else { noted.iter().position(its) };
@@ -128,22 +128,22 @@ fn play(history: &[(u8, u8)]) {
         });
         let trip = Trip::new(now, pick / 3);
         for (owner, ask) in asked {
-            assert!(noted.iter().any(|hold| hold.owner == owner), "asked about what is not held");
-            // No answer comes.
+            assert!(noted.iter().any(|hold| hold.owner == owner), "asked about an owner without a hold");
+            // The answer is lost.
             if pick % 5 == 0 {
                 continue;
             }
             now = trip.answered;
             let own = &mut kept[owner];
             if own.until <= trip.done {
-                // The key has gone.
+                // The key has ended.
                 holds.answered(&[ask], "-", 0, true, trip.sent, now);
                 noted.retain(|hold| hold.owner != owner);
                 continue;
             }
             if ask.lease > Duration::ZERO {
-                assert!(noted.iter().any(|hold| hold.owner == owner && hold.is_renewed), "renewed what nobody watches");
-                // The server gives what it was asked for, which may be more than the watchdog's time.
+                assert!(noted.iter().any(|hold| hold.owner == owner && hold.is_renewed), "renewed a hold that the watchdog does not renew");
+                // The server gives the lease that the client asked for, which may be longer than the watchdog's.
                 own.until = own.until.max(trip.done + ask.lease);
                 own.believed = own.believed.max(trip.sent + believed(WATCHDOG));
             }
@@ -174,7 +174,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 5000, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_held_is_known_and_renewed_and_nothing_else_and_for_no_longer_than_the_server_keeps_it(history in prop::collection::vec(any::<(u8, u8)>(), 1..120)) {
+    fn a_client_renews_only_its_holds_and_believes_in_none_too_long(history in prop::collection::vec(any::<(u8, u8)>(), 1..120)) {
         play(&history);
     }
 }

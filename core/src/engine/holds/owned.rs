@@ -1,4 +1,4 @@
-//! What one owner holds of one lock, and until when.
+//! The holds that one owner has of one lock, and their end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,59 +12,59 @@ use crate::request::error::{Loss, LostReason};
 
 pub struct Owned {
     pub claim: Claim,
-    /// The key that says whether its holds last, where that is another than its name. Holds of other names may share it.
+    /// The key that decides whether the holds last, if that is not the lock's name. Holds of other names may share it.
     pub shared: Option<Arc<str>>,
     /// The number of its first hold: never used again.
     pub first: u64,
-    /// Nearly always one: kept here, not behind a pointer, because very many are gone through again and again.
+    /// Nearly always one hold. It is stored here, not behind a pointer, because the watchdog goes through very many.
     pub holds: SmallVec<[Hold; 1]>,
     pub deadline: Instant,
     pub acquired: Instant,
-    /// When the last renewal was sent that the server has confirmed.
+    /// The sending time of the last renewal that the server confirmed.
     pub renewed: Option<Instant>,
-    /// When the next renewal is to be sent, if any hold is watched.
+    /// The time of the next renewal, if the watchdog renews a hold.
     pub renew_at: Instant,
-    /// When the server is to be asked, which makes it tell of changes; `None`: it will tell.
+    /// The time of the next question, which makes the server report changes; `None`: the server will report them.
     pub check_at: Option<Instant>,
     /// Renewals sent since the last answer.
     pub unanswered: u32,
-    /// Which life of the server it was taken from.
+    /// The incarnation of the server that granted the holds.
     pub incarnation: u64,
     /// Its place in the timetable.
     pub due: Option<Instant>,
-    /// The key has changed, and the server was not asked since.
+    /// The key has changed, and the client has not asked the server since.
     pub suspected: bool,
-    /// The server may keep it for longer than is believed.
+    /// The server may keep the key for longer than the client believes.
     pub outlasts: bool,
     /// This client itself takes the lock away by force.
     pub forced: bool,
-    /// `None`: it has had none.
+    /// `None`: the owner has had no token.
     pub tokens: Option<Box<Tokens>>,
 }
 
-/// The fencing tokens of an owner. A repeated acquire that finds the owner's field needs the newest: one that is no newer belongs to a hold
-/// that this client has forgotten, and the server has not.
+/// The fencing tokens of an owner. A repeated acquire that finds the owner's field compares its token with the newest. A token that is no
+/// newer belongs to a hold that this client has forgotten and the server has not.
 pub struct Tokens {
     pub newest: i64,
-    /// The longest time that the server was asked to keep a hold.
+    /// The longest lease that the client has asked for.
     pub longest: Duration,
-    /// Until then the server may keep a field of the owner for which there is no hold here.
+    /// The end of the time during which the server may keep a field of the owner although the client has no hold for it.
     pub until: Option<Instant>,
 }
 
 pub struct Hold {
     pub number: u64,
     pub is_renewed: bool,
-    /// 0: it has none.
+    /// 0: the hold has no token.
     pub token: i64,
     pub lost: Option<Box<Lost>>,
-    /// It was lost by the end of the client: the server keeps it until its lease ends.
+    /// The hold was lost because the client ended: the server keeps it until its lease ends.
     pub abandoned: bool,
-    /// No caller can release it, nor ask what became of it.
+    /// No caller can release the hold, nor ask for its fate.
     pub unasked: bool,
 }
 
-/// How it was lost, as it was then: later answers change nothing of it.
+/// The story of a loss at its time. Later answers do not change it.
 #[derive(Clone, Copy)]
 pub struct Lost {
     pub reason: LostReason,
@@ -73,27 +73,27 @@ pub struct Lost {
     pub noticed: Instant,
 }
 
-/// Why a release has no hold to send one for.
+/// The reason why a release finds no hold to send a call for.
 #[derive(Debug)]
 pub struct Lapsed {
     pub loss: Box<Loss>,
-    /// The server may still have it.
+    /// The server may still have the hold.
     pub outlasts: bool,
 }
 
-/// What a release is to send.
+/// The facts for the call of a release.
 #[derive(Debug)]
 pub struct Leaving {
     pub number: u64,
     pub leave: u32,
     /// 0: the key lives as long as before.
     pub lease: Duration,
-    /// When the owner's first hold was acquired.
+    /// The time of the owner's first acquire.
     pub since: Instant,
 }
 
 impl Holds {
-    /// A hold is not to be renewed any more.
+    /// Ends the renewal of a hold.
     pub fn stop_renewing(&mut self, claim: &Claim, number: u64, now: Instant) {
         let Some(key) = self.claims.get(claim).copied() else { return };
         self.owned[key].holds.iter_mut().filter(|hold| hold.number == number).for_each(|hold| hold.is_renewed = false);
@@ -101,8 +101,8 @@ impl Holds {
         self.plan(key, now);
     }
 
-    /// No caller can release the hold any more: it is not renewed from now on, and ends with its lease. False: it is not held, or is not
-    /// renewed anyway.
+    /// Notes that no caller can release the hold any more: the watchdog renews it no longer, and it ends with its lease. False: it is not
+    /// held, or the watchdog does not renew it anyway.
     pub fn abandon(&mut self, number: u64, now: Instant) -> bool {
         let Some(key) = self.numbers.get(&number).copied() else {
             self.past.remove(number);
@@ -129,7 +129,7 @@ impl Holds {
         owned.filter(has).map(|owned| owned.claim.owner).collect()
     }
 
-    /// The server has nothing of this owner any more.
+    /// Notes that the server has nothing of this owner any more.
     pub fn freed(&mut self, claim: &Claim) {
         let Some(key) = self.claims.get(claim) else { return };
         let owned = &mut self.owned[*key];
@@ -137,7 +137,7 @@ impl Holds {
         owned.tokens = None;
     }
 
-    /// The server gave a hold that token, by a call for `lease`.
+    /// Notes the token that the server gave a hold, by a call for `lease`.
     pub fn fence(&mut self, number: u64, token: i64, lease: Duration) {
         let Some(key) = self.numbers.get(&number) else { return };
         let owned = &mut self.owned[*key];
@@ -148,12 +148,13 @@ impl Holds {
         self.tell("token", &self.owned[*key], number, None, token);
     }
 
-    /// The newest token that the owner has had of this lock, while the server may have a field of the owner; 0: none is remembered.
+    /// The newest token that the owner has had of this lock, as long as the server may have a field of the owner; 0: the client remembers
+    /// none.
     pub fn known(&self, claim: &Claim) -> i64 {
         self.of(claim).and_then(|owned| owned.tokens.as_ref()).map_or(0, |tokens| tokens.newest)
     }
 
-    /// A hold's token; `None`: it has none, or was released.
+    /// The token of a hold; `None`: it has none, or was released.
     pub fn token(&self, number: u64) -> Option<i64> {
         let owned = &self.owned[*self.numbers.get(&number)?];
         owned.holds.iter().find(|hold| hold.number == number).map(|hold| hold.token).filter(|token| *token != 0)
@@ -182,7 +183,7 @@ impl Owned {
         }
     }
 
-    /// What the server calls that whose change may be the loss of a hold.
+    /// The names of the keys on the server whose change may be the loss of a hold.
     pub fn names(&self) -> impl Iterator<Item = &Arc<str>> {
         std::iter::once(&self.claim.name).chain(&self.shared)
     }
@@ -191,13 +192,13 @@ impl Owned {
         self.holds.iter().filter(|hold| hold.lost.is_none()).count() as u32
     }
 
-    /// The key was given a new time, by a call sent at `sent`.
+    /// Notes a new time of the key, by a call sent at `sent`.
     pub fn renewed(&mut self, until: Instant, renew_at: Instant, sent: Instant) {
         self.deadline = self.deadline.max(until);
         (self.renewed, self.unanswered, self.renew_at) = (Some(sent), 0, renew_at);
     }
 
-    /// The server is asked to keep it for so long from now on.
+    /// Notes that the client asks the server to keep the key for `lease` from now on.
     pub fn asks_for(&mut self, lease: Duration) {
         if let Some(tokens) = &mut self.tokens {
             tokens.longest = tokens.longest.max(lease);
@@ -209,7 +210,7 @@ impl Owned {
     }
 }
 
-/// How long a lease may be believed in: less than the server's, for the clocks' difference.
+/// The time for which the client believes in a lease: less than the server's, because the clocks differ.
 pub fn believed(lease: Duration) -> Duration {
     lease.saturating_sub(lease / 100 + Duration::from_millis(2))
 }

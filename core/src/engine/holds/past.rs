@@ -1,14 +1,14 @@
-//! Losses of holds that are forgotten otherwise: a caller that still has such a hold may ask what became of it, however late.
+//! The losses of holds that the client has otherwise forgotten: a caller that still has such a hold may ask for its loss, however late.
 
 use std::collections::BTreeMap;
 
 use super::owned::Lost;
 use crate::engine::claim::Claim;
 
-/// How many are known at most: those of the youngest holds. Programs that let leases end and never release lose a hold each time.
+/// The most losses to remember, those of the youngest holds. A program that lets leases end and never releases loses a hold each time.
 const MOST: usize = 100_000;
 
-/// By the hold's number.
+/// The losses by the number of the hold.
 #[derive(Default)]
 pub struct Past(BTreeMap<u64, Gone>);
 
@@ -16,9 +16,9 @@ pub struct Past(BTreeMap<u64, Gone>);
 pub struct Gone {
     pub claim: Claim,
     pub lost: Lost,
-    /// The server may keep it for longer than was believed.
+    /// The server may keep the key for longer than the client believed.
     pub outlasts: bool,
-    /// A release was told of the loss.
+    /// A release has reported the loss.
     pub told: bool,
 }
 
@@ -34,19 +34,19 @@ impl Past {
         self.0.get(&number)
     }
 
-    /// A loss that no release was told of.
+    /// A loss that no release has reported.
     pub fn untold(&self, number: u64) -> Option<&Gone> {
         self.get(number).filter(|gone| !gone.told)
     }
 
-    /// A release of that owner is told of it now, for the first time.
+    /// Gives a loss to a release of that owner, if it is the first.
     pub fn tell(&mut self, number: u64, claim: &Claim) -> Option<&Gone> {
         let gone = self.0.get_mut(&number).filter(|gone| !gone.told && gone.claim == *claim)?;
         gone.told = true;
         Some(gone)
     }
 
-    /// No caller can ask for it any more.
+    /// Forgets a loss for which no caller can ask any more.
     pub fn remove(&mut self, number: u64) {
         self.0.remove(&number);
     }

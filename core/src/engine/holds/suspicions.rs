@@ -1,4 +1,4 @@
-//! A key that has changed is looked at after the change, whatever was asked before.
+//! The client looks at a changed key after the change, even if a question was on its way.
 
 use std::time::Duration;
 
@@ -14,14 +14,14 @@ fn claim() -> Claim {
     Claim::new("plain", "n".into(), 1)
 }
 
-/// A hold with a lease of its own, which is looked at and not renewed.
+/// A hold with a lease of its own: the client looks at it and does not renew it.
 fn held(now: Instant) -> Holds {
     let mut holds = Holds::new("u".into(), WATCHDOG);
     holds.taken(&claim(), || None, Some(1000 * SECOND), 0, now, now);
     holds
 }
 
-/// Asks about what is due, where no other call of its owner is on its way.
+/// Sends the questions that are due, unless another call of the owner is on its way.
 fn asked(holds: &mut Holds, now: Instant, is_free: bool) -> Vec<Ask> {
     let mut asks = Vec::new();
     holds.due(now, 10, |_, ask| {

@@ -1,4 +1,4 @@
-//! A holder that asks about its loss again and again is told the same each time.
+//! A holder that asks for its loss again gets the same answer each time.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ fn told(holds: &mut Holds, number: u64, now: Instant) -> Loss {
     loss
 }
 
-/// Sends what is due.
+/// Sends the questions that are due.
 fn asked(holds: &mut Holds, now: Instant) -> Vec<Ask> {
     let mut asks = Vec::new();
     holds.due(now, 10, |_, ask| {
@@ -32,7 +32,7 @@ fn asked(holds: &mut Holds, now: Instant) -> Vec<Ask> {
 }
 
 #[test]
-fn a_loss_keeps_its_time_line_whatever_comes_later() {
+fn a_loss_keeps_its_time_line_after_later_answers() {
     let start = Instant::now();
     let mut holds = Holds::new("u".into(), WATCHDOG);
     let number = holds.taken(&claim(), || None, None, 0, start, start);
@@ -41,7 +41,7 @@ fn a_loss_keeps_its_time_line_whatever_comes_later() {
     let lost = start + 4 * SECOND;
     let first = told(&mut holds, number, lost);
     assert_eq!((first.reason, first.renewed), (LostReason::Partitioned, None));
-    // The answer comes at last, and the owner takes it once more.
+    // The answer comes at last, and the owner acquires the lock again.
     holds.answered(&renewal, "1", 0, true, start + SECOND, lost + SECOND);
     let again = told(&mut holds, number, lost + SECOND);
     assert_eq!((again.reason, again.renewed, again.noticed, again.acquired), (first.reason, None, SECOND, first.acquired + SECOND));
@@ -57,7 +57,7 @@ fn a_renewal_counts_from_its_sending() {
     let mut holds = Holds::new("u".into(), WATCHDOG);
     let number = holds.taken(&claim(), || None, None, 0, start, start);
     let renewal = asked(&mut holds, start + SECOND);
-    // The answer was there, but the machine was suspended before it could be read.
+    // The answer was there, but the machine was suspended before the client could read it.
     let awake = start + 100 * SECOND;
     holds.answered(&renewal, "1", 0, true, start + SECOND, awake);
     let loss = told(&mut holds, number, awake);

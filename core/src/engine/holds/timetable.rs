@@ -1,4 +1,5 @@
-//! Who wants to be looked at when. Made for many at the same time: a place that is given up there is only passed over later.
+//! The time at which each owner is due for a check. Many owners may have the same time. An owner that leaves such a time stays listed, and
+//! the watchdog passes over it later.
 
 use std::collections::btree_map::{BTreeMap, Entry};
 
@@ -6,11 +7,11 @@ use crate::base::clock::Instant;
 
 pub struct Timetable {
     places: BTreeMap<Instant, Vec<usize>>,
-    /// One of them at hand: many in a row are added to the same.
+    /// The time in use: many calls in a row add to the same time.
     hand: Option<(Instant, Vec<usize>)>,
-    /// Until when the watchdog sleeps. While it is awake no time is earlier than this: it looks before it sleeps again.
+    /// The time until which the watchdog sleeps. While it is awake no time is earlier than this: it looks before it sleeps again.
     asleep_until: Instant,
-    /// The watchdog is to be woken.
+    /// A caller must wake the watchdog.
     calls: bool,
 }
 
@@ -19,21 +20,21 @@ impl Timetable {
         Timetable { places: BTreeMap::new(), hand: None, asleep_until: Instant::NEVER, calls: false }
     }
 
-    /// The watchdog sleeps until the first time from now on, which this gives; an earlier one that is added meanwhile wakes it. To look and
-    /// to note it is one step: no time can be added in between.
+    /// The watchdog goes to sleep until the first time in the table, which this gives; an earlier time that comes later wakes it. One step
+    /// does both: no time can come in between.
     pub fn sleep(&mut self) -> Option<Instant> {
         let first = self.first();
         self.asleep_until = first.unwrap_or(Instant::NEVER);
         first
     }
 
-    /// The watchdog is awake.
+    /// Notes that the watchdog is awake.
     pub fn wake(&mut self) {
         self.asleep_until = Instant::FIRST;
         self.calls = false;
     }
 
-    /// Whether the watchdog sleeps too long; once.
+    /// Tells whether the watchdog sleeps too long; true once.
     pub fn take_call(&mut self) -> bool {
         std::mem::take(&mut self.calls)
     }
@@ -51,7 +52,7 @@ impl Timetable {
         self.hand.as_mut().expect("it was put there").1.push(key);
     }
 
-    /// Somebody does not want to be looked at then; the place is freed if nobody else has it.
+    /// Takes an owner's time back, and frees the place if no other owner has that time.
     pub fn leave(&mut self, at: Instant, key: usize) {
         if self.hand.as_ref().is_some_and(|(time, keys)| *time == at && keys.as_slice() == [key]) {
             self.hand = None;
@@ -62,13 +63,14 @@ impl Timetable {
         }
     }
 
-    /// The next time for anybody, or for somebody who has left.
+    /// The first time in the table. It may be that of an owner that has left.
     pub fn first(&self) -> Option<Instant> {
         let (first, hand) = (self.places.first_key_value().map(|(at, _)| *at), self.hand.as_ref().map(|(at, _)| *at));
         first.into_iter().chain(hand).min()
     }
 
-    /// The next of those whose time has come, and that time. What is at hand stays there: who is taken is mostly added to it next.
+    /// Takes the first owner whose time has come, with that time. The time in use stays in use: the next call mostly adds the owner to it
+    /// again.
     pub fn take(&mut self, now: Instant) -> Option<(Instant, usize)> {
         loop {
             let at = self.first().filter(|at| *at <= now)?;
@@ -79,7 +81,7 @@ impl Timetable {
             if let Some(key) = taken {
                 return Some((at, key));
             }
-            // Nobody wants to be looked at then any more.
+            // No owner has this time any more.
             if self.places.remove(&at).is_none() {
                 self.hand = None;
             }
@@ -95,11 +97,11 @@ mod tests {
 
     use super::*;
 
-    /// The steps of the watchdog and of callers in any order, each as a whole under the lock of the holds.
+    /// The steps of the watchdog and of callers in any order. Each step is whole: it runs under the lock of the holds.
     fn play(steps: &[(u8, u8)]) {
         let start = Instant::now();
         let mut table = Timetable::new();
-        // The time that each key has; until when the watchdog sleeps, unless it is awake; whether a call is on its way to it.
+        // The time of each key; the time until which the watchdog sleeps, unless it is awake; whether a call is on its way to it.
         let (mut noted, mut asleep, mut called) = ([None; 8], Some(Instant::NEVER), false);
         for &(step, pick) in steps {
             let key = usize::from(pick) % noted.len();
@@ -126,7 +128,7 @@ mod tests {
                     }
                 }
             }
-            // The thread that worked on the holds passes the call on, after the lock is free.
+            // The thread that worked on the holds wakes the watchdog after it frees their lock.
             called |= table.take_call();
             let first = noted.iter().flatten().min();
             if let (Some(until), Some(first)) = (asleep, first) {

@@ -1,4 +1,4 @@
-//! The newest token that an owner has had is known as long as the server may keep a field of that owner.
+//! The client knows the newest token of an owner as long as the server may keep a field of that owner.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use crate::engine::claim::Claim;
 use crate::request::LEASE_MAX;
 
 const WATCHDOG: Duration = Duration::from_secs(1);
-/// As long as a call may still be carried out after its sending.
+/// The time after its sending during which the server may still carry out a call.
 const WINDOW: Duration = Duration::from_secs(1);
 const SECOND: Duration = Duration::from_secs(1);
-/// A hundredth of it is longer than the watchdog's time.
+/// A hundredth of this is longer than the watchdog's lease.
 const LONG: Duration = Duration::from_secs(1000);
 
 fn claim() -> Claim {
@@ -24,7 +24,7 @@ fn take(holds: &mut Holds, lease: Duration, token: i64, now: Instant) -> u64 {
     number
 }
 
-/// The watchdog looks at what is due.
+/// The watchdog checks the owners that are due.
 fn pass_to(holds: &mut Holds, now: Instant) {
     holds.due(now, 10, |_, _| true);
 }
@@ -65,7 +65,7 @@ fn a_token_of_a_hold_whose_release_was_never_settled_is_known_until_its_lease_is
 }
 
 #[test]
-fn nothing_is_remembered_of_an_owner_whose_last_hold_was_released() {
+fn the_client_remembers_nothing_of_an_owner_whose_last_hold_was_released() {
     let now = Instant::now();
     let mut holds = Holds::new("u".into(), WATCHDOG);
     let hold = take(&mut holds, LONG, 3, now);
@@ -74,7 +74,7 @@ fn nothing_is_remembered_of_an_owner_whose_last_hold_was_released() {
     assert_eq!((holds.known(&claim()), holds.sleep()), (0, None));
 }
 
-/// Leases as long as callers may ask for, and longer, at moments near the end of time.
+/// Leases as long as callers may ask for, and longer, at moments near the end of the clock.
 #[test]
 fn a_token_of_a_hold_with_an_extreme_lease_is_known_until_that_is_over_and_no_longer() {
     let year = 365 * 24 * 3600 * SECOND;
@@ -95,7 +95,7 @@ fn a_token_of_a_hold_with_an_extreme_lease_is_known_until_that_is_over_and_no_lo
                 let what = format!("a lease of {lease:?} from {start:?} on");
                 let longest = lease.max(WATCHDOG * u32::from(is_renewed));
                 let over = start + longest + longest / 100 + WINDOW;
-                // A hold that has no lease at all has ended, and its token with it.
+                // A hold without any lease has ended, and its token with it.
                 pass_to(&mut holds, start + lease);
                 let is_over = over <= start + lease;
                 assert_eq!(holds.known(&claim()), if is_over { 0 } else { 5 }, "{what}");

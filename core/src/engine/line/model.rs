@@ -1,5 +1,5 @@
-//! The lines of two clients before one lock, driven through random schedules: calls that run late or twice, replies and messages that
-//! are lost, waiters that give up at any moment. The world is the server's one field and what is on its way.
+//! The lines of two clients before one lock, driven through random schedules: calls that run late or twice, lost replies and messages,
+//! waiters that give up at any moment. The world is the server's one field and the calls and messages in flight.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ fn play(world: &mut World, schedule: &[(u8, u8)]) {
             2 => world.join(client, Some(Duration::from_millis(u64::from(pick)))),
             3 => world.cancel(client, u64::from(pick) % (world.joined + 1)),
             4 | 5 => world.release(),
-            // A reply that gets lost is nothing but a call that runs again before it is answered.
+            // A lost reply is the same as a call that runs again before its answer.
             6..=8 => at(&world.flying).into_iter().for_each(|at| world.run(at)),
             9..=11 => {
                 let answered = at(&world.flying).filter(|at| world.flying[*at].reply.is_some());
@@ -40,7 +40,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn everybody_is_answered_once_in_order_and_nothing_stays(schedule in prop::collection::vec(any::<(u8, u8)>(), 1..250)) {
+    fn every_waiter_is_answered_once_in_order_and_nothing_stays(schedule in prop::collection::vec(any::<(u8, u8)>(), 1..250)) {
         let mut world = World::new();
         play(&mut world, &schedule);
         world.settle();

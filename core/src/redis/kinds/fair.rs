@@ -1,4 +1,4 @@
-//! The lock that whoever has waited longest gets next: a queue in Redis, and a channel for each waiter. Redisson's `getFairLock` and
+//! The lock that goes to the waiter that has waited longest: a queue in Redis, and a channel for each waiter. Redisson's `getFairLock` and
 //! `getNonReentrantFairLock`.
 
 use super::plain::{self, Plain};

@@ -1,4 +1,4 @@
-//! The lock whose every hold has a number greater than all before: the reentrant one that counts. Redisson's `getFencedLock`.
+//! The reentrant lock that gives each hold a number greater than all before it. Redisson's `getFencedLock`.
 
 use super::plain::{self, Plain};
 use super::{Inputs, Kind, Wake, prefixed};

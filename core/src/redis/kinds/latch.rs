@@ -1,4 +1,4 @@
-//! Waiting until something has happened so many times. Redisson's `getCountDownLatch`.
+//! The latch: callers wait until something has happened a given number of times. Redisson's `getCountDownLatch`.
 
 use super::semaphore::{INSPECT, delete, live_for};
 use super::{Inputs, Kind, Wake, at_least};
@@ -10,7 +10,7 @@ static AWAIT: Script = script!("latch/await", "_look", "_kind", "_number");
 static TRY_SET: Script = script!("latch/try_set", "_look", "_undo", "_kind", "_number", "_once");
 static COUNT_DOWN: Script = script!("latch/count_down", "_look", "_undo", "_kind", "_number", "_once");
 
-/// Braces always, also around those that a name brings: so does Redisson.
+/// The braces are there even if the name has braces of its own: Redisson's channels look so.
 fn channel(name: &str) -> String {
     format!("redisson_countdownlatch__channel__{{{name}}}")
 }

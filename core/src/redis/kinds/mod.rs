@@ -1,5 +1,5 @@
-//! What a kind of lock is: which script carries out each operation, and how a waiter hears of a release.
-//! A kind is a table: it holds no connection, no clock and no state.
+//! A kind of lock: the script for each operation, and the way in which a waiter hears of a release. A kind is a table: it holds no
+//! connection, no clock and no state.
 
 use std::fmt::Display;
 
@@ -28,81 +28,80 @@ pub trait Kind: Send + Sync {
     fn check(&self, _: &Request) -> Result<()> {
         Ok(())
     }
-    /// The call that carries out `op`; `None`: this kind has no such operation.
+    /// The call for `op`; `None`: this kind does not have the operation.
     fn call(&self, op: Op, inputs: &Inputs) -> Option<Call>;
-    /// The call by which a waiter gives up its place in the server's queue; `None`: this kind has none.
+    /// The call that gives up a waiter's place in the server's queue; `None`: this kind has no queue there.
     fn leave(&self, _: &Inputs) -> Option<Call> {
         None
     }
-    /// The call that takes back what an acquire without a hold may have taken unknown to anybody; `None`: it takes nothing.
+    /// The call that takes back the permits of an acquire without a known outcome; `None`: there is nothing to take back.
     fn undo(&self, _: &Inputs) -> Option<Call> {
         None
     }
-    /// How much a waiter wants at once of what there may be several of. `numbers` as in [`Inputs::numbers`].
+    /// The number of permits that a waiter wants at once. `numbers` as in [`Inputs::numbers`].
     fn wants(&self, _numbers: &[i64]) -> u64 {
         1
     }
-    /// What an acquire is told of what it took, where that has a name: the first permit's id in two halves. `owner` as in
-    /// [`Inputs::owner`].
+    /// The name of what an acquire has taken, if it has one: the first permit's id in two halves. `owner` as in [`Inputs::owner`].
     fn named(&self, _owner: &str) -> Vec<i64> {
         Vec::new()
     }
-    /// A call that has those last for so long that [`Kind::renew_also`] adds to it, or looks at them (a lease of 0); `None`: this kind is
-    /// not renewed. Without `exact` nothing is shortened, so that one that comes late does no harm.
+    /// A call that gives this lease to the holds which [`Kind::renew_also`] adds to it, or with a lease of 0 looks at them; `None`: the
+    /// watchdog does not renew this kind. Without `exact` the call shortens nothing, so that a late copy does no harm.
     fn renew(&self, _client: &str, _lease_ms: u64, _exact: bool) -> Option<Call> {
         None
     }
     fn renew_also(&self, call: &mut Call, _client: &str, name: &str, owner: i64) {
         call.also("locks…", name, "owners…", itoa::Buffer::new().format(owner).as_bytes());
     }
-    /// Everything that is kept under a name, the key of that name first.
+    /// All keys of a name; the key with that name comes first.
     fn keys(&self, name: &str) -> Vec<String> {
         vec![name.to_owned()]
     }
-    /// The key that says whether a hold lasts, where that is another than its name; holds of other names may share it.
+    /// The key that decides whether a hold lasts, if that is not its name; holds of other names may share it.
     fn shared_key(&self, _name: &str) -> Option<String> {
         None
     }
-    /// How a waiter hears of a release. `owner` as in [`Inputs::owner`].
+    /// The way in which a waiter hears of a release. `owner` as in [`Inputs::owner`].
     fn wake(&self, name: &str, owner: &str) -> Wake;
 }
 
-/// What every kind can be asked about, for the documentation and the contract tests.
+/// The features of a kind, for the documentation and the contract tests.
 #[derive(Clone, Copy, Debug)]
 pub struct Traits {
     pub name: &'static str,
-    /// Owners hold it; else whatever was taken is nobody's.
+    /// Owners hold the lock. If false, permits that are out have no owner.
     pub held: bool,
-    /// The owner may take it again while holding it.
+    /// The owner may take the lock again during its hold.
     pub reentrant: bool,
-    /// Holds without a lease of their own are renewed.
+    /// The watchdog renews holds without a lease of their own.
     pub renewed: bool,
-    /// Whoever has waited longest gets it next, in whichever process.
+    /// The waiter that has waited longest gets the lock next, in any process.
     pub fair: bool,
     /// Each hold has a number greater than all before it.
     pub fenced: bool,
-    /// One owner at a time.
+    /// Only one owner at a time holds the lock.
     pub exclusive: bool,
-    /// Redisson has it too.
+    /// Redisson has this kind too.
     pub redisson: bool,
-    /// How the waiters of one client wait.
+    /// The way in which the waiters of one client wait.
     pub queue: Queue,
-    /// What it keeps at its key, for messages.
+    /// The form of the value at its key, for messages.
     pub(crate) form: &'static str,
 }
 
-/// How the waiters of one client for one lock wait.
+/// The way in which the waiters of one client wait for one lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
-    /// In one line: its head alone asks the server, and a release passes the hold on to it.
+    /// In one line: its head alone asks the server, and a release passes the hold on to the head.
     Passing,
     /// In one line: its head alone asks the server.
     Line,
-    /// Each owner for itself: the server decides who is next, or several may be.
+    /// Each owner by itself: the server decides which is next, or several may have the lock.
     Alone,
 }
 
-/// Every kind there is.
+/// All kinds.
 pub static ALL: &[(Traits, &dyn Kind)] = &[
     (PLAIN, &plain::Plain),
     (Traits { name: "spin", ..PLAIN }, &spin::Spin),
@@ -146,13 +145,13 @@ const PERMITS: Traits = Traits {
     ..PLAIN
 };
 
-/// The most permits with ids that one call takes: it carries them all.
+/// The most permits with ids that one call takes: the call contains all their ids.
 pub(crate) const PERMITS_AT_ONCE: i64 = 10_000;
 
 /// A row of the table.
 pub(crate) type Row = &'static (Traits, &'static dyn Kind);
 
-/// A kind's name as the table has it, for `Request::kind`.
+/// The table's own text of a kind's name, for `Request::kind`.
 ///
 /// # Errors
 /// `Error::Unsupported` for a kind that this build does not have.
@@ -165,55 +164,55 @@ pub(crate) fn find(name: &str) -> Option<Row> {
     ALL.iter().find(|(traits, _)| traits.name == name)
 }
 
-/// What a call may need to know.
+/// The inputs that a call may need.
 #[doc(hidden)]
 pub struct Inputs<'a> {
-    /// The raw name: prefix and all.
+    /// The name on the server, with the prefix.
     pub name: &'a str,
     /// The owner's field, `<client uuid>:<number>`.
     pub owner: &'a str,
     pub lease_ms: u64,
-    /// How long a Redisson client stands in the queue of a fair lock.
+    /// The time for which a client of Redisson stands in the queue of a fair lock.
     pub share_ms: u64,
-    /// Whether whoever acquires waits if it must.
+    /// Whether the acquire waits if the lock is taken.
     pub waits: bool,
-    /// Whether it waits until it gets it.
+    /// Whether the acquire waits without end.
     pub forever: bool,
     /// The count that an acquire gives the owner.
     pub want: u32,
-    /// The newest token that the owner has had, as far as is remembered, see `fenced`.
+    /// The newest token that the owner has had, as far as the client remembers, see `fenced`.
     pub known: i64,
     /// The count that a release leaves the owner.
     pub leave: u32,
-    /// Whom a release passes the lock on to, for how many ms; an empty owner: nobody.
+    /// The owner that a release passes the lock on to, and its lease in ms; an empty owner: there is none.
     pub next: (&'a str, u64),
-    /// Whom a forced release evicts.
+    /// The owner that a forced release evicts.
     pub holder: &'a str,
     /// The numbers of the request, see [`Op`].
     pub numbers: &'a [i64],
-    /// The key in which a call that nothing else names is remembered, and for how many ms.
+    /// The key that remembers a call without another trace, and its time in ms.
     pub request: String,
     pub keep_ms: u64,
 }
 
 impl Inputs<'_> {
-    /// 0 where the request has none.
+    /// The number at this place, 0 if the request has none.
     pub(crate) fn number(&self, at: usize) -> i64 {
         self.numbers.get(at).copied().unwrap_or_default()
     }
 
-    /// A call about the key `what`, whose outcome is remembered until it is known.
+    /// A call about the key `what`; the server remembers its outcome until the client knows it.
     pub(crate) fn once(&self, script: &'static Script, what: &str) -> Call {
         Call::new(script).key(what, self.name).key("request", &self.request).remembered(&self.request)
     }
 
-    /// The same call, which tells those who listen on `channel`; empty: nobody listens.
+    /// The same call, with a message to the waiters on `channel`; empty: none listens.
     pub(crate) fn to_waiters(&self, call: Call, channel: impl Display) -> Call {
         call.publish().arg("channel", channel)
     }
 }
 
-/// The call of a script that renews many holds; `role` is what is behind an owner's number in its field.
+/// The call of a script that renews many holds; `role` is the text behind an owner's number in its field.
 pub(crate) fn renewal(script: &'static Script, client: &str, lease_ms: u64, role: &str, exact: bool) -> Call {
     Call::new(script).arg("client", client).arg("role", role).arg("lease", lease_ms).arg("exact", u8::from(exact)).not_after()
 }
@@ -229,7 +228,7 @@ pub(crate) fn at_least(least: i64, what: &str, request: &Request) -> Result<()> 
     }
 }
 
-/// The error of a lock whose key has `found`, where its kind keeps something else.
+/// The error of a lock whose key has `found`, another form of value than its kind keeps there.
 pub(crate) fn wrong_kind(traits: &Traits, lock: &str, found: Option<&str>) -> Error {
     let found = found.unwrap_or("something else");
     let (name, form) = (traits.name, traits.form);
@@ -238,13 +237,13 @@ pub(crate) fn wrong_kind(traits: &Traits, lock: &str, found: Option<&str>) -> Er
     Error::Refused { what: format!("`{}`", shown(lock)), code: "WRONGTYPE".into(), message }
 }
 
-/// How a waiter hears that it is worth trying again.
+/// The ways in which a waiter hears that another try is worthwhile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[doc(hidden)]
 pub struct Wake {
     /// A message on this channel; `None`: there is none.
     pub channel: Option<String>,
-    /// It also tries by itself, after delays of so many ms, the last of them again and again; none: it does not. A request may bring others.
+    /// Delays in ms after which the waiter also tries by itself; it repeats the last one. Empty: it does not. A request may bring others.
     pub delays: &'static [u64],
 }
 
@@ -254,7 +253,7 @@ impl Wake {
     }
 }
 
-/// `p:{name}`, or `p:name` when the name brings braces of its own: in a cluster both stay in the slot of `name`.
+/// `p:{name}`, or `p:name` if the name has braces of its own: in a cluster both stay in the slot of `name`.
 pub(crate) fn prefixed(prefix: &str, name: &str) -> String {
     if name.contains('{') { format!("{prefix}:{name}") } else { format!("{prefix}:{{{name}}}") }
 }

@@ -17,14 +17,14 @@ static FORCE_RELEASE: Script = script!("multi/force_release", "_look", "_kind", 
 static INSPECT: Script = script!("multi/inspect", "_look", "_kind", "multi/_values");
 static RENEW: Script = script!("multi/renew", "_look", "_live", "multi/_values");
 
-/// A call about the group; its values are behind its other arguments.
+/// A call about the group; the values follow the other arguments.
 fn call(script: &'static Script, inputs: &Inputs, arguments: impl FnOnce(Call, &str, &str) -> Call) -> Call {
     let (group, fields) = fields(inputs.name);
     let call = arguments(Call::new(script).key("group", group), group, &owner(inputs.owner, &fields));
     fields.iter().fold(call, |call, field| call.arg("values…", field))
 }
 
-/// Whoever holds other values at the same time is another owner: so each hold can be told from the others.
+/// The text of the owner for these values. A set of other values makes another owner, so that the server can tell the holds apart.
 fn owner(owner: &str, fields: &[String]) -> String {
     format!("{owner}:{}", field(fields.concat().as_bytes()))
 }

@@ -1,4 +1,4 @@
-//! The lock that its owner may not take twice: the reentrant one with another acquire. Redisson's `getNonReentrantLock`.
+//! The lock that its owner must not take twice: the reentrant one with another acquire. Redisson's `getNonReentrantLock`.
 
 use super::plain::Plain;
 use super::{Inputs, Kind, Wake};

@@ -1,6 +1,7 @@
-//! Permits with ids, each of which ends by itself. Redisson's `getPermitExpirableSemaphore`.
+//! Permits with ids; each ends by itself. Redisson's `getPermitExpirableSemaphore`.
 //!
-//! [`Permits`] are anybody's who knows the id; a [`Permit`] is held by one owner, and renewed. To the server they are the same.
+//! Any client that knows the id may use one of [`Permits`]; one owner holds a [`Permit`], and the watchdog renews it. To the server they
+//! are the same.
 
 use super::semaphore::{RELEASE as ADD, TRY_SET, channel, live_for, permits, to_waiters};
 use super::{Inputs, Kind, PERMITS_AT_ONCE, Wake, at_least};
@@ -31,7 +32,7 @@ fn with(call: Call, ids: impl IntoIterator<Item = PermitId>) -> Call {
     ids.into_iter().fold(call, |call, id| call.bytes("ids…", &id.to_bytes()))
 }
 
-/// Those of an acquire: as many as it asks for, from the owner's own on.
+/// The ids for an acquire: as many as it asks for, beginning with the owner's own.
 fn own(inputs: &Inputs) -> impl Iterator<Item = PermitId> {
     let (first, count) = (PermitId::of(inputs.owner), inputs.numbers.first().copied().unwrap_or(1));
     (0..count).map(move |at| first.after(at))
@@ -45,7 +46,7 @@ fn release(inputs: &Inputs, ids: impl IntoIterator<Item = PermitId>) -> Call {
     with(to_waiters(of(&RELEASE, inputs), inputs).resent().not_after(), ids)
 }
 
-/// What is asked of the semaphore, whoever has permits of it.
+/// The operations on the semaphore itself, not on one owner's permits.
 fn ask(op: Op, inputs: &Inputs) -> Option<Call> {
     Some(match op {
         Op::TrySet | Op::Add => {
@@ -62,7 +63,7 @@ fn ask(op: Op, inputs: &Inputs) -> Option<Call> {
     })
 }
 
-/// Permits that whoever knows their ids gives back.
+/// Permits that any client with their ids gives back.
 pub struct Permits;
 
 impl Kind for Permits {
@@ -122,7 +123,7 @@ impl Kind for Permit {
             Op::Acquire => acquire(inputs, [PermitId::of(inputs.owner)]),
             Op::Release => release(inputs, [PermitId::of(inputs.owner)]),
             Op::Inspect => of(&INSPECT, inputs),
-            // The rest is about the semaphore, see Permits.
+            // The other operations are about the semaphore, see Permits.
             _ => return None,
         })
     }

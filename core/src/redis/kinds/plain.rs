@@ -12,12 +12,12 @@ static INSPECT: Script = script!("plain/inspect", "_look", "_kind");
 
 pub struct Plain;
 
-/// Where waiters of a lock listen.
+/// The channel on which the waiters of a lock listen.
 pub fn channel(name: &str) -> String {
     prefixed("redisson_lock__channel", name)
 }
 
-/// The release of a lock whose fencing tokens are counted in `tokens`, if it has any, and whose waiters listen on `channel`, if they do.
+/// The release of a lock. `tokens`: the key with its fencing tokens, if it has any. `channel`: the channel of its waiters, if they listen.
 pub fn release(inputs: &Inputs, tokens: &str, channel: &str) -> Call {
     let call =
         Call::new(&RELEASE).key("lock", inputs.name).arg("owner", inputs.owner).arg("leave", inputs.leave).arg("lease", inputs.lease_ms);
@@ -25,7 +25,7 @@ pub fn release(inputs: &Inputs, tokens: &str, channel: &str) -> Call {
     inputs.to_waiters(call, channel).not_after()
 }
 
-/// The forced release of a lock whose waiters listen on `channel`, if they do.
+/// The forced release of a lock. `channel`: the channel of its waiters, if they listen.
 pub fn force_release(inputs: &Inputs, channel: &str) -> Call {
     inputs.to_waiters(Call::new(&FORCE_RELEASE).key("lock", inputs.name).arg("holder", inputs.holder), channel).not_after()
 }

@@ -1,4 +1,4 @@
-//! The lock that many may hold for reading, or one for writing, who may read as well. Redisson's `getReadWriteLock`.
+//! The lock that many owners hold for reading, or one for writing; the writer may read as well. Redisson's `getReadWriteLock`.
 
 use super::{Inputs, Kind, Wake, prefixed, renewal};
 use crate::redis::kinds::script::{Call, Script, script};
@@ -17,7 +17,7 @@ fn channel(name: &str) -> String {
     prefixed("redisson_rwlock", name)
 }
 
-/// Those of the readers' holds.
+/// The pattern of the keys of the readers' holds.
 fn hold_keys(lock: &str) -> String {
     if lock.contains('{') { format!("{lock}:*:rwlock_timeout:*") } else { format!("{{{lock}}}:*:rwlock_timeout:*") }
 }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use crate::redis::kinds::texts::Texts;
 
-/// One script of `core/scripts/`. The text sent is its fragments and the file, as they are.
+/// One script of `core/scripts/`. The client sends its fragments and the file, without changes.
 pub struct Script {
     pub(crate) name: &'static str,
     pub(crate) text: &'static str,
@@ -13,17 +13,17 @@ pub struct Script {
     both: OnceLock<(String, String)>,
 }
 
-/// What is sent of a script.
+/// The form in which the client sends a script.
 pub(crate) struct Form<'a> {
     pub text: &'a str,
     pub sha: &'a str,
 }
 
-/// Publishes by either command. A client that listens both ways hears it twice, and counts as one.
+/// Publishes by both commands. A client that listens in both ways hears the message twice, and counts as one.
 const BOTH: &str = "local function both(_, channel, message)\n  return math.max(redis.call('SPUBLISH', channel, message), \
                     redis.call('PUBLISH', channel, message))\nend\n";
 
-/// `script!("plain/acquire")`: the script of that file, behind other fragments than `_late.lua` if they are named.
+/// `script!("plain/acquire")`: the script of that file. Before it come `_late.lua` and the other fragments that the call names.
 macro_rules! script {
     ($name:literal $(, $fragment:literal)*) => {
         $crate::redis::kinds::script::Script::new(
@@ -47,7 +47,7 @@ impl Script {
         self.sha.get_or_init(|| redis::Script::new(self.text).get_hash().to_owned())
     }
 
-    /// `both`: whoever it wakes is told both ways, by the channel of the slot and by an ordinary one.
+    /// The form to send. `both`: it wakes waiters in both ways, by the channel of the slot and by an ordinary one.
     pub(crate) fn form(&self, both: bool) -> Form<'_> {
         if !both {
             return Form { text: self.text, sha: self.sha() };
@@ -60,7 +60,7 @@ impl Script {
         Form { text, sha }
     }
 
-    /// The names that the file gives to `KEYS` or `ARGV`, in order; a list of any length has its name with `…` behind it.
+    /// The names that the file gives to `KEYS` or `ARGV`, in order. The name of a list has `…` behind it.
     #[cfg(test)]
     fn names(&self, table: &str) -> Vec<String> {
         let mut names = Vec::new();
@@ -80,26 +80,26 @@ impl Script {
     }
 }
 
-/// A script with its inputs, ready to be sent any number of times.
+/// A script with its inputs; the client may send it any number of times.
 pub struct Call {
     pub(crate) script: &'static Script,
     pub(crate) keys: Texts,
     pub(crate) args: Texts,
-    /// Whose server it goes to where it has no keys.
+    /// The slot whose server gets the call, if it has no keys.
     pub(crate) slot: u16,
-    /// Where `not_after` goes: the link fills it in when it sends.
+    /// The place of the argument `not_after`: the link fills it in when it sends.
     pub(crate) not_after: Option<usize>,
-    /// Where it says whether a copy of it may have run before.
+    /// The place of the argument that says whether a copy of the call may have run before.
     pub(crate) resent: Option<usize>,
-    /// Where it says which command wakes the waiters.
+    /// The place of the argument with the command that wakes the waiters.
     pub(crate) publish: Option<usize>,
-    /// The key that is to be forgotten once the call is answered.
+    /// The key to forget once the call is answered.
     pub(crate) remembered: Option<String>,
-    /// What it takes counts only once it is confirmed, see [`crate::SyncPolicy`].
+    /// The result counts only after the replicas have confirmed it, see [`crate::SyncPolicy`].
     pub(crate) confirmed: bool,
-    /// It may give something to somebody who has nothing of it yet; noted only where a server may be kept from that.
+    /// The call may give a lock to an owner that has nothing of it yet. Set only if a server may have to refuse that.
     pub(crate) grants: bool,
-    /// What else its script uses, made of the first key: as the rights to keys have it, with stars.
+    /// Makes from the first key the pattern of the other keys that the script uses, in the form of the rights to keys, with stars.
     pub(crate) beside: Option<fn(&str) -> String>,
     #[cfg(test)]
     names: (Vec<String>, Vec<String>),
@@ -138,12 +138,12 @@ impl Call {
         self
     }
 
-    /// To the server of that slot; its keys say otherwise, if it has some.
+    /// Sends the call to the server of that slot, unless it has keys.
     pub(crate) fn to(self, slot: u16) -> Self {
         Call { slot, ..self }
     }
 
-    /// An argument that is no text.
+    /// Adds an argument that is not a text.
     pub(crate) fn bytes(mut self, _name: &str, value: &[u8]) -> Self {
         self.args.push(value);
         #[cfg(test)]
@@ -151,7 +151,7 @@ impl Call {
         self
     }
 
-    /// Makes room for so many of [`Call::also`].
+    /// Makes room for this many calls of [`Call::also`].
     pub(crate) fn reserve(&mut self, more: usize) {
         self.keys.reserve(more, 64 * more);
         self.args.reserve(more, 8 * more);
@@ -191,12 +191,12 @@ impl Call {
         Call { beside: Some(keys), ..self }
     }
 
-    /// Where it wakes the waiters, if it does; empty: nobody.
+    /// The channel on which the call wakes waiters, if it does; empty: none listens.
     pub(crate) fn channel(&self) -> Option<&[u8]> {
         self.args.iter().nth(self.publish? + 1)
     }
 
-    /// For messages: what was tried, on which lock.
+    /// The operation and the lock, for messages.
     pub(crate) fn what(&self) -> String {
         match self.keys.iter().next() {
             Some(key) => format!("{} of `{}`", self.script.name, String::from_utf8_lossy(key)),
@@ -204,7 +204,7 @@ impl Call {
         }
     }
 
-    /// Whether a second copy could do harm: such a call is never in flight twice.
+    /// Tells whether a second copy could do harm: such a call is never in flight twice.
     pub(crate) fn changes(&self) -> bool {
         self.not_after.is_some()
     }

@@ -1,4 +1,4 @@
-//! Permits that anybody takes and anybody gives back. Redisson's `getSemaphore`.
+//! Permits that any caller takes and any caller gives back. Redisson's `getSemaphore`.
 
 use super::{Inputs, Kind, Wake, at_least, prefixed};
 use crate::redis::kinds::script::{Call, Script, script};
@@ -18,7 +18,7 @@ pub fn channel(name: &str) -> String {
     prefixed("redisson_sc", name)
 }
 
-/// How many permits an acquire with these numbers wants.
+/// The number of permits that an acquire with these numbers wants.
 pub fn permits(numbers: &[i64]) -> u64 {
     numbers.first().map_or(1, |count| count.unsigned_abs())
 }
@@ -27,7 +27,7 @@ pub fn to_waiters(call: Call, inputs: &Inputs) -> Call {
     inputs.to_waiters(call, channel(inputs.name))
 }
 
-/// The call that gives what nobody holds an end, see [`Op::LiveFor`].
+/// The call that gives an end to a semaphore or a latch, see [`Op::LiveFor`].
 pub fn live_for(kind: &dyn Kind, inputs: &Inputs) -> Call {
     let call = kind.keys(inputs.name).iter().fold(Call::new(&LIVE_FOR), |call, key| call.key("keys…", key));
     let call = call.key("keys…", &inputs.request).remembered(&inputs.request);
@@ -35,12 +35,12 @@ pub fn live_for(kind: &dyn Kind, inputs: &Inputs) -> Call {
     call.arg("keep", inputs.keep_ms).not_after()
 }
 
-/// The call that deletes a semaphore, or a latch whose waiters are told `message`; without its waiters' channel and its end.
+/// The call that deletes a semaphore, or a latch with `message` for its waiters; the caller adds the channel and the last arguments.
 pub fn delete(inputs: &Inputs, message: &str) -> Call {
     inputs.once(&DELETE, "count").arg("message", message)
 }
 
-/// `existing`: only if there is such a semaphore.
+/// `existing`: only if the semaphore exists.
 fn release(inputs: &Inputs, existing: bool) -> Call {
     let call = inputs.once(&RELEASE, "permits").arg("count", inputs.number(0)).arg("existing", u8::from(existing));
     to_waiters(call, inputs).arg("keep", inputs.keep_ms).not_after()

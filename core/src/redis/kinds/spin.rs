@@ -1,11 +1,11 @@
-//! The spin lock: the reentrant one, whose waiters ask now and then instead of listening. Redisson's `getSpinLock`.
+//! The spin lock: the reentrant one; its waiters poll instead of listening. Redisson's `getSpinLock`.
 
 use super::plain::{self, Plain};
 use super::{Inputs, Kind, Wake};
 use crate::redis::kinds::script::Call;
 use crate::request::Op;
 
-/// Redisson's exponential back-off: from 1 ms on twice as long each time, 128 ms at most.
+/// Redisson's exponential back-off: 1 ms, then twice as long each time, 128 ms at most.
 static DELAYS: [u64; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 
 pub struct Spin;

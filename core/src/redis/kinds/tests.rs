@@ -1,4 +1,4 @@
-//! Of every row of the table.
+//! Tests of every row of the table.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Many short texts in one allocation; or bytes that are no text.
+//! Many short texts, or other bytes, in one allocation.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -32,7 +32,7 @@ impl Texts {
         self.ends.len()
     }
 
-    /// Of all of them together.
+    /// The size of all of them together.
     pub fn size(&self) -> usize {
         self.text.len()
     }

@@ -1,5 +1,5 @@
-//! The lock that most libraries write: `SET key token NX PX lease`, and a script that compares and deletes. Others release without a word,
-//! so its waiters also ask now and then.
+//! The lock that most libraries write: `SET key token NX PX lease`, and a script that compares and deletes. Programs with other libraries
+//! publish no message when they release, so its waiters also poll.
 
 use super::{Inputs, Kind, Wake, prefixed, renewal};
 use crate::redis::kinds::script::{Call, Script, script};

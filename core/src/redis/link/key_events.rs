@@ -1,4 +1,5 @@
-//! The subscriptions to the ends and deletions of keys: each has the count of the server's keyspace events that its listener was not told of.
+//! The subscriptions to the ends and deletions of keys. Each counts the keyspace events of the server that its listener has not heard of
+//! yet.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
@@ -16,20 +17,20 @@ struct State {
     last: u64,
     by_number: HashMap<u64, Subscription>,
     by_channel: HashMap<String, Vec<u64>>,
-    /// The client has ended: no listener is told of anything any more.
+    /// The client has ended: no listener hears of anything any more.
     ended: bool,
 }
 
 pub struct Subscription {
     source: Source,
-    /// Dropping it ends the task that listens again.
+    /// Dropping it ends the task that renews the subscription.
     _kept: oneshot::Sender<()>,
-    /// Events that nobody has been told of.
+    /// Events that its listener has not heard of.
     pub heard: i64,
     pub waiting: Option<(u64, Done)>,
 }
 
-/// Where an event is announced: every message on this channel with this text.
+/// The place where the server announces an event: every message on this channel with this text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     pub channel: String,
@@ -37,7 +38,7 @@ pub struct Source {
 }
 
 pub fn unknown(number: u64) -> Error {
-    Error::config(format!("nobody listens under the number {number} any more; listen anew"))
+    Error::config(format!("no listener has the number {number} any more; listen anew"))
 }
 
 impl Events {
@@ -62,7 +63,7 @@ impl Events {
         Some(subscription)
     }
 
-    /// A message came on a channel.
+    /// Notes a message on a channel.
     pub fn message(&self, channel: &str, text: &[u8]) {
         let mut told = Vec::new();
         {
@@ -79,7 +80,7 @@ impl Events {
         told.into_iter().for_each(|(done, heard)| done(Ok(Answer::done(heard))));
     }
 
-    /// Gives `done` back with its answer, if there is one already.
+    /// Waits for the next event. Gives `done` back with its answer if there is one already.
     pub fn next(&self, number: u64, ticket: u64, done: Done, closed: impl Fn() -> Error) -> Option<(Done, Result<Answer>)> {
         let mut state = self.state();
         if state.ended {
@@ -100,7 +101,7 @@ impl Events {
         self.state().by_number.iter().find(|(_, subscription)| waits(subscription)).map(|(number, _)| *number)
     }
 
-    /// The client has ended: each listener is told so, and so is each that comes later.
+    /// Tells all listeners that the client has ended, and those that come later.
     pub fn close(&self, error: impl Fn() -> Error) {
         let all = std::mem::replace(&mut *self.state(), State { ended: true, ..State::default() });
         all.by_number.into_values().filter_map(|subscription| subscription.waiting).for_each(|(_, done)| done(Err(error())));
@@ -112,8 +113,8 @@ impl Events {
 }
 
 impl Source {
-    /// `flags`: the server's `notify-keyspace-events`, if it says. The channel of the key alone where there is one; else, as Redisson does,
-    /// the one on which the events of all keys come.
+    /// Chooses the channel for an event. `flags`: the server's `notify-keyspace-events`, if it tells. This is the key's own channel if
+    /// there is one; else, as with Redisson, the channel with the events of all keys.
     pub fn choose(op: Op, flags: Option<&str>, database: i64, name: &str) -> Result<Source> {
         let (event, class) = if op == Op::Expiry { ("expired", 'x') } else { ("del", 'g') };
         let has = |flag| flags.is_none_or(|flags| flags.contains(flag));
@@ -122,7 +123,7 @@ impl Source {
             Some(_) if told && has('K') => Ok(Source { channel: format!("__keyspace@{database}__:{name}"), text: event.into() }),
             _ if told && has('E') => Ok(Source { channel: format!("__keyevent@{database}__:{event}"), text: name.into() }),
             flags => Err(Error::Unsupported(format!(
-                "the server does not tell when `{name}` is {}: its notify-keyspace-events is `{}`; CONFIG SET notify-keyspace-events Kgx",
+                "the server does not report that `{name}` is {}: its notify-keyspace-events is `{}`; run CONFIG SET notify-keyspace-events Kgx",
                 if op == Op::Expiry { "expired" } else { "deleted" },
                 flags.unwrap_or_default()
             ))),

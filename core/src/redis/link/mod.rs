@@ -1,4 +1,4 @@
-//! The way to the server: one call in, one [`Outcome`] out, and channels to listen to. Nothing above knows connections.
+//! The way to the server: one call in, one [`Outcome`] out, and channels to listen to. The rooms above know no connections.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ use topology::Topology;
 pub use topology::hash_slots::slot;
 use topology::sharding::Sharding;
 
-/// What a script answered: its code, then integers, and texts where an id or what is in a key must travel.
+/// The answer of a script: its code, then integers, and texts for ids and the content of keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
     pub code: i64,
@@ -35,51 +35,51 @@ pub struct Reply {
     pub texts: Vec<Vec<u8>>,
 }
 
-/// What became of one sending of a call.
+/// The outcome of one sending of a call.
 #[derive(Debug)]
 pub enum Outcome {
     Reply(Reply),
-    /// The server did not see it, or could not run scripts just then: send it again.
+    /// The server did not see the call, or could not run scripts at that moment: send it again.
     Unsent(Error),
-    /// It may have run.
+    /// The call may have run.
     Unknown {
         error: Error,
         copy: Sent,
     },
-    /// An earlier copy of it might still run before it or after it: it was not sent.
+    /// The call was not sent: an earlier copy might still run before it or after it.
     Crossing,
-    /// It was not sent: the server grants nothing new for so long, see [`quarantine`].
+    /// The call was not sent: the server grants nothing new for this time, see [`quarantine`].
     HeldBack(Duration),
-    /// It came too late to the server, which therefore ignored it.
+    /// The call came too late, and the server ignored it.
     TooLate,
-    /// It was carried out, but not confirmed as it had to be.
+    /// The call ran, but the replicas did not confirm it.
     Unconfirmed {
         error: Error,
         copy: Sent,
     },
-    /// The server said no, and will say so again.
+    /// The server refused the call, and would refuse it again.
     Refused(Error),
 }
 
-/// A sent call whose outcome is not known.
+/// A sent call with an unknown outcome.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// The connection that it went over: which life of the server it led to, and the server's number for it.
+    /// The connection that carried it: the incarnation of the server, and the server's number for the connection.
     pub connection: Option<(u64, i64)>,
-    /// From then on the server ignores it.
+    /// The time from which the server ignores it.
     pub over: Instant,
 }
 
-/// How long one sending may take.
+/// The time limits of one sending.
 #[derive(Clone, Copy)]
 pub struct Limits {
-    /// Until the reply is there.
+    /// The time until the reply must be here.
     pub response: Duration,
-    /// Until the server ignores it.
+    /// The time until the server ignores the call.
     pub window: Duration,
 }
 
-/// Where a server says that a call belongs; `ask`: this once.
+/// The server to which another server sends a call; `ask`: for this one call.
 #[derive(Debug)]
 pub struct Elsewhere {
     to: Address,
@@ -97,7 +97,7 @@ enum Way {
 }
 
 impl Link {
-    /// Opens nothing yet.
+    /// Opens no connection yet.
     pub fn new(config: &Config, wakes: Arc<Wakes>) -> Result<Self, Error> {
         config.check()?;
         let longest = config.quarantine.then(|| Longest::new(config.watchdog));
@@ -109,7 +109,7 @@ impl Link {
         Ok(Link { way, incarnations })
     }
 
-    /// On the caller's thread; `None`: no connection is free, use [`Link::run`].
+    /// Runs a call on the caller's thread; `None`: no connection is free, use [`Link::run`].
     pub fn run_direct(&self, call: &Call, limits: Limits) -> Option<Outcome> {
         match &self.way {
             Way::One(node) => node.run_direct(call, limits).map(stays),
@@ -117,7 +117,7 @@ impl Link {
         }
     }
 
-    /// Whether [`Link::run_direct`] is likely to bring an answer within `inside`, on a connection that is open.
+    /// Tells whether [`Link::run_direct`] is likely to have an answer within `inside`, on an open connection.
     pub fn is_likely_within(&self, call: &Call, inside: Duration) -> bool {
         match &self.way {
             Way::One(node) => node.is_likely_within(inside),
@@ -125,17 +125,17 @@ impl Link {
         }
     }
 
-    /// On the I/O thread. `earlier`: copies of it that may be on their way; none of them runs after this one is sent.
+    /// Runs a call on the I/O thread. `earlier`: copies of it that may be on their way; none of them runs after this one.
     pub async fn run(&self, call: &Call, limits: Limits, earlier: &[Sent]) -> Outcome {
         match &self.way {
             Way::One(node) => stays(node.run(call, limits, earlier, How::Plain).await),
-            // Apart: the future of a call to one server stays small.
+            // The box keeps the future of a call to one server small.
             Way::Many(topology) => Box::pin(topology.run(call, limits, earlier, false)).await,
         }
     }
 
-    /// On the caller's thread, which goes on: a first try that many others are made beside. `later`: as in [`Link::flush`]. Gives it back if
-    /// it has to be made by [`Link::run_all`].
+    /// Sends a first try on the caller's thread, which goes on; many others may be on their way. `later`: as in [`Link::flush`]. Gives the
+    /// try back if [`Link::run_all`] has to send it.
     pub fn send(&self, first: Box<dyn First>, limits: Limits, later: bool) -> Result<(), Box<dyn First>> {
         match &self.way {
             Way::One(node) => node.swift.send(first, limits, later),
@@ -143,7 +143,7 @@ impl Link {
         }
     }
 
-    /// Has what was left for later go out; tells whether anything was sent since the last time.
+    /// Sends the calls that were left for later. Tells whether a caller has sent something since the last time.
     pub fn flush(&self) -> bool {
         match &self.way {
             Way::One(node) => node.swift.flush(),
@@ -151,19 +151,19 @@ impl Link {
         }
     }
 
-    /// On the I/O thread: many first tries at once.
+    /// Sends many first tries at once, on the I/O thread.
     pub async fn run_all(&self, firsts: Firsts) {
         match &self.way {
             Way::One(node) => {
                 node.swift.missed(firsts.all.len());
                 node.mux.run_all(firsts).await;
             }
-            // Each may belong to another server.
+            // Each of them may belong to another server.
             Way::Many(_) => firsts.not_sent(),
         }
     }
 
-    /// As [`Link::run`], and from then on the server tells of changes of the keys that the call reads last, where it can.
+    /// As [`Link::run`]; from then on the server reports changes of the keys that the call reads last, if it can.
     pub async fn run_told(&self, call: &Call, limits: Limits) -> Outcome {
         match &self.way {
             Way::One(node) => stays(node.mux.run(call, limits, &[], How::Told).await),
@@ -171,7 +171,7 @@ impl Link {
         }
     }
 
-    /// Whether nothing listens at the one address that there is, and never did as far as this client knows. Of several servers another one
+    /// Tells whether no server listens at the only address, and none ever did as far as this client knows. With several servers another one
     /// may be about to take over.
     pub fn is_absent(&self) -> bool {
         match &self.way {
@@ -180,7 +180,7 @@ impl Link {
         }
     }
 
-    /// Whether the server of that [`Link::place`] tells of changed keys, over the connection that now is.
+    /// Tells whether the server of that [`Link::place`] reports changed keys over its present connection.
     pub fn tells(&self, place: u16) -> bool {
         match &self.way {
             Way::One(node) => node.mux.tells(),
@@ -188,7 +188,7 @@ impl Link {
         }
     }
 
-    /// Whether what is taken of this name has to be confirmed, as far as is known now.
+    /// Tells whether replicas must confirm a lock of this name, as far as the client knows now.
     pub fn confirms(&self, key: &str) -> bool {
         match &self.way {
             Way::One(node) => node.confirms(),
@@ -196,12 +196,12 @@ impl Link {
         }
     }
 
-    /// Somebody asks for a lease of this length.
+    /// Notes that a caller asks for a lease of this length.
     pub fn leased(&self, lease: Duration) {
         self.incarnations.longest.iter().for_each(|longest| longest.note(lease));
     }
 
-    /// For how long the server of this name grants nothing new, as far as is known now.
+    /// The time for which the server of this name still grants nothing new, as far as the client knows now.
     pub fn held_back(&self, key: &str) -> Option<Duration> {
         match &self.way {
             Way::One(node) => node.held_back(),
@@ -209,7 +209,7 @@ impl Link {
         }
     }
 
-    /// Keys with the same number may be in one call.
+    /// The place of a key: keys with the same number may be in one call.
     pub fn place(&self, key: &str) -> u16 {
         match &self.way {
             Way::One(_) => 0,
@@ -217,7 +217,7 @@ impl Link {
         }
     }
 
-    /// Slots of which each server that has keys has one, in order.
+    /// One slot of each server with keys, in order.
     pub async fn parts(&self, limit: Duration) -> Result<Vec<u16>, Error> {
         match &self.way {
             Way::Many(topology) if topology.is_cluster() => {
@@ -228,7 +228,7 @@ impl Link {
         }
     }
 
-    /// Counts the lives of the servers: another number means that one may have come back without its data.
+    /// The number of incarnations of the servers. If it changes, one may have come back without its data.
     pub fn incarnation(&self) -> u64 {
         self.incarnations.count()
     }
@@ -241,7 +241,7 @@ impl Link {
         }
     }
 
-    /// Subscribes to a channel that [`Wakes`] already counts; returns once the server has confirmed it.
+    /// Subscribes to a channel that [`Wakes`] already counts. Returns once the server has confirmed it.
     pub async fn listen(&self, channel: &str, limit: Duration) -> Result<(), Error> {
         match &self.way {
             Way::One(node) => node.mux.listen(channel, limit).await,
@@ -249,7 +249,7 @@ impl Link {
         }
     }
 
-    /// The server's `notify-keyspace-events`; `None`: it does not say.
+    /// The server's `notify-keyspace-events`; `None`: it does not tell.
     pub async fn notifications(&self, limit: Duration) -> Result<Option<String>, Error> {
         match &self.way {
             Way::One(node) => node.mux.notifications(limit).await,
@@ -257,7 +257,7 @@ impl Link {
         }
     }
 
-    /// Ends the subscription if nobody has asked for it again meanwhile.
+    /// Ends the subscription, unless another listener has asked for it meanwhile.
     pub async fn unlisten(&self, channel: &str) {
         match &self.way {
             Way::One(node) => node.mux.unlisten(channel).await,
@@ -273,7 +273,7 @@ impl Link {
     }
 }
 
-/// What a program that names one server alone is told by it.
+/// The outcome for a program that names one server alone, if that server belongs to a cluster.
 fn stays(outcome: Result<Outcome, Elsewhere>) -> Outcome {
     outcome.unwrap_or_else(|Elsewhere { to, .. }| {
         Outcome::Refused(Error::Unsupported(format!("the server is one of a cluster, and sends a call to {to}; write redis+cluster://")))

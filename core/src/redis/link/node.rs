@@ -1,4 +1,4 @@
-//! One server of those that a client uses: the ways to it, its clock, and which run of it this is.
+//! One server of a client: the connections to it, its clock, and its incarnation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,14 +28,14 @@ pub struct Node {
     pub direct: Direct,
     pub swift: Arc<Swift>,
     pub mux: Arc<Mux>,
-    /// For the channels that belong to slots, as keys do.
+    /// The connection for channels that belong to slots, as keys do.
     pub ear: Arc<Mux>,
     confirming: Option<Box<Confirming>>,
     incarnation: Arc<Incarnation>,
 }
 
 impl Node {
-    /// Opens nothing yet.
+    /// Opens no connection yet.
     pub fn new(
         config: &Config,
         address: &Address,
@@ -61,57 +61,57 @@ impl Node {
         })
     }
 
-    /// Whether it has to confirm what is taken of it, as far as is known now.
+    /// Tells whether its replicas must confirm locks, as far as the client knows now.
     pub fn confirms(&self) -> bool {
         self.confirming.as_ref().is_some_and(|confirming| confirming.is_wanted())
     }
 
-    /// Whether nothing listens there, and never did as far as this client knows.
+    /// Tells whether no server listens there, and none ever did as far as this client knows.
     pub fn is_absent(&self) -> bool {
         self.direct.is_absent()
     }
 
-    /// For how long it grants nothing new.
+    /// The time for which the server still grants nothing new.
     pub fn held_back(&self) -> Option<Duration> {
         self.quarantine()?.rest()
     }
 
-    /// `None`: nothing ever keeps it from granting.
+    /// The quarantine of the server; `None`: it is never in quarantine.
     pub fn quarantine(&self) -> Option<&Quarantine> {
         self.incarnation.quarantine.as_ref()
     }
 
-    /// On the caller's thread; `None`: no connection is free, or there is more to do.
+    /// Runs a call on the caller's thread; `None`: no connection is free, or replicas must confirm the call.
     pub fn run_direct(&self, call: &Call, limits: Limits) -> Option<Result<Outcome, Elsewhere>> {
         if call.confirmed && self.confirms() { None } else { self.direct.run(call, limits) }
     }
 
-    /// Whether [`Node::run_direct`] is likely to bring an answer within `inside`.
+    /// Tells whether [`Node::run_direct`] is likely to have an answer within `inside`.
     pub fn is_likely_within(&self, inside: Duration) -> bool {
         self.direct.is_likely_within(inside)
     }
 
-    /// On the I/O thread; `earlier`: copies that must not run after this one.
+    /// Runs a call on the I/O thread; `earlier`: copies that must not run after this one.
     pub async fn run(&self, call: &Call, limits: Limits, earlier: &[Sent], how: How) -> Result<Outcome, Elsewhere> {
         match &self.confirming {
-            // Apart: the future of any other call stays small.
+            // The box keeps the future of any other call small.
             Some(confirming) if call.confirmed && confirming.is_wanted() => Box::pin(confirming.run(call, limits, earlier, how)).await,
             _ => self.mux.run(call, limits, earlier, how).await,
         }
     }
 
-    /// Where one listens to a channel.
+    /// The connection that listens to a channel.
     pub fn ear(&self, sharded: bool) -> &Arc<Mux> {
         if sharded { &self.ear } else { &self.mux }
     }
 
-    /// Asks it something about itself.
+    /// Asks the server a question about itself.
     pub async fn ask<T: FromRedisValue>(&self, words: &[&str], limit: Duration) -> Result<T, Error> {
         let value: Value = self.mux.ask(words, limit).await?;
         T::from_redis_value(value).map_err(|_| self.mux.nonsense(words))
     }
 
-    /// Whoever waits for an answer of it is told that there will be none.
+    /// Ends the connections: calls that wait for an answer hear that none will come.
     pub fn retire(&self) {
         self.direct.close();
         self.swift.close();

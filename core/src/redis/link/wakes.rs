@@ -1,4 +1,4 @@
-//! What the server tells unasked: a message, which means only: try again; and a changed key, which means only: look again.
+//! The server's own reports: a message, which means only "try again"; and a changed key, which means only "look again".
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -11,17 +11,17 @@ use super::key_events::Events;
 #[derive(Default)]
 pub struct Wakes {
     channels: Mutex<HashMap<String, Arc<Channel>>>,
-    /// Where the next channel's count of messages starts: one that is listened to anew has none that it had before.
+    /// The first count for the messages of the next channel: a channel that is listened to anew shares no count with its earlier self.
     start: AtomicU64,
     suspects: Mutex<Option<Suspects>>,
-    /// Told of every new suspect.
+    /// Signals each new suspect.
     pub suspicion: Notify,
-    /// Told whenever something that was listened to cannot be heard any more.
+    /// Signals that a channel cannot be heard any more.
     pub deafness: Notify,
     pub events: Events,
 }
 
-/// Keys that may have been changed by others.
+/// Keys that other connections may have changed.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Suspects {
     All,
@@ -29,20 +29,20 @@ pub enum Suspects {
 }
 
 struct Channel {
-    /// Counts messages, and remembers them until the listener looks: none is lost between a try and a sleep.
+    /// The count of messages. It stays until the listener looks, so no message is lost between a try and a sleep.
     messages: watch::Sender<u64>,
-    /// The server has confirmed the subscription, on the connection that now is.
+    /// The server has confirmed the subscription, on the present connection.
     proven: AtomicBool,
 }
 
-/// One who listens; the last to be dropped ends the subscription.
+/// A listener of a channel; the drop of the last one ends the subscription.
 pub struct Listener {
     channel: Arc<Channel>,
     messages: watch::Receiver<u64>,
 }
 
 impl Wakes {
-    /// Counts a listener in. The subscription itself is the link's work.
+    /// Adds a listener. The link subscribes.
     pub fn join(&self, channel: &str) -> Listener {
         let mut channels = self.channels();
         let start = || self.start.fetch_add(1 << 32, SeqCst);
@@ -51,7 +51,7 @@ impl Wakes {
         Listener { messages: channel.messages.subscribe(), channel }
     }
 
-    /// Counts a listener out; true: it was the channel's last.
+    /// Removes a listener; true: it was the last of the channel.
     pub fn leave(&self, channel: &str, listener: Listener) -> bool {
         let mut channels = self.channels();
         drop(listener);
@@ -80,17 +80,17 @@ impl Wakes {
         }
     }
 
-    /// Counts the messages that have come on a channel, from an arbitrary number on.
+    /// The number of messages of a channel, from an arbitrary start.
     pub fn count(&self, channel: &str) -> u64 {
         self.channels().get(channel).map_or(0, |channel| *channel.messages.borrow())
     }
 
-    /// The same, if the server has confirmed that it listens there.
+    /// As [`Wakes::count`], if the server has confirmed the subscription.
     pub fn proven_count(&self, channel: &str) -> Option<u64> {
         self.channels().get(channel).filter(|channel| channel.proven.load(SeqCst)).map(|channel| *channel.messages.borrow())
     }
 
-    /// A key has been changed by another connection; `None`: all may have been.
+    /// Notes that another connection has changed a key; `None`: that may be so for all keys.
     pub fn suspect(&self, name: Option<String>) {
         let mut suspects = self.suspects.lock().expect("nothing panics while it is held");
         match (&mut *suspects, name) {
@@ -112,7 +112,8 @@ impl Wakes {
         }
     }
 
-    /// Nothing can be heard any more: everybody tries again, and every holder looks, and by that opens the connection anew.
+    /// Notes that the connection is lost and no message can come. So every waiter tries again and every holder looks, which opens the
+    /// connection anew.
     pub fn disconnected(&self) {
         for channel in self.channels().values() {
             channel.proven.store(false, SeqCst);
@@ -137,9 +138,9 @@ impl Listener {
         self.messages.mark_unchanged();
     }
 
-    /// Returns at the next message, or at once if one came since the last look, with the count of messages so far.
+    /// Waits for the next message. Returns at once if one came since the last look. Gives the number of messages so far.
     pub async fn heard(&mut self) -> u64 {
-        // The sender lives as long as `channel`, so there is no error to see.
+        // The sender lives as long as `channel`, so there is no error.
         let _ = self.messages.changed().await;
         *self.messages.borrow_and_update()
     }

@@ -1,4 +1,4 @@
-//! Operations that one call carries out, and of which no hold comes.
+//! Operations that take one call and make no hold.
 
 use tokio::task::JoinHandle;
 
@@ -17,7 +17,7 @@ impl Target {
         self.call(op, &self.inputs())
     }
 
-    /// What the reply to such a call means.
+    /// Interprets the reply to such a call.
     pub fn told(&self, call: &Call, reply: Reply) -> Result<Answer> {
         self.forget(call);
         let mut numbers = reply.numbers.iter().copied();
@@ -29,7 +29,7 @@ impl Target {
         }
     }
 
-    /// `first`: what has been made of it already.
+    /// Carries out an operation. `first`: the try that a caller's thread has made already.
     pub async fn ask(&self, op: Op, first: Option<(Option<Entry>, Call, Sending)>) -> Result<Answer> {
         let since = first.as_ref().map_or_else(Instant::now, |(_, _, (_, sent))| *sent);
         let retry = self.retry_limits_since(since, None);
@@ -46,14 +46,14 @@ impl Target {
 
     pub async fn delete(&self) -> Result<Answer> {
         let answer = self.taking_away(self.ask(Op::Delete, None)).await;
-        // The server tells a client nothing of what it has changed itself.
+        // The server does not report a client's own changes to it.
         self.redis.wakes.suspect(Some((*self.claim.name).to_owned()));
         answer
     }
 
-    /// Has something done that may take away what this client holds of the name: that is its own doing.
+    /// Runs an operation that may take away this client's holds of the name: losses by it are the client's own doing.
     pub async fn taking_away(&self, doing: impl Future<Output = Result<Answer>>) -> Result<Answer> {
-        // Before it is sent: the watchdog may find the holds gone before this hears the answer.
+        // This comes before the sending: the watchdog may find the holds gone before the answer is here.
         self.redis.holds(|holds| holds.force(&self.claim.name, true));
         let answer = doing.await;
         let is_gone = answer.as_ref().is_ok_and(|answer| answer.number > 0);
@@ -61,7 +61,7 @@ impl Target {
         answer
     }
 
-    /// What was taken is nobody's: it goes back.
+    /// Gives back what an acquire has taken for a caller that is gone.
     pub async fn take_back(&self, taken: &Answer) {
         let _ = match self.row.0.held {
             true => self.release(taken.number as u64, None, Instant::now()).await,
@@ -69,7 +69,7 @@ impl Target {
         };
     }
 
-    /// Takes back, in the background, what an acquire may have taken by one of `copies`.
+    /// Takes back, in the background, the permits that an acquire may have taken by one of `copies`.
     pub fn undo(&self, entry: Entry, call: &Call, copies: Vec<Sent>) -> JoinHandle<()> {
         let (target, request) = (self.clone(), call.remembered.clone().unwrap_or_default());
         self.redis.io.spawn_present(async move {
@@ -80,7 +80,7 @@ impl Target {
         })
     }
 
-    /// The call is answered: no repeat of it comes any more.
+    /// Forgets the key of an answered call: no repeat of it comes any more.
     pub fn forget(&self, call: &Call) {
         if let Some(request) = &call.remembered {
             self.redis.forget(request.clone());

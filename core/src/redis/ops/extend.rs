@@ -1,4 +1,4 @@
-//! Another end for a hold.
+//! Changes the end of a hold.
 
 use tokio::time::sleep_until;
 
@@ -9,7 +9,7 @@ use crate::request::Answer;
 use crate::request::error::{Error, Result};
 
 impl Target {
-    /// Has a hold last for the target's lease from now on: longer, or shorter where no other hold of its owner is cut by that, and the
+    /// Lets a hold last for the target's lease from now on: longer; or shorter, if the owner has no other hold that this would cut, and the
     /// watchdog does not renew it.
     pub async fn extend(&self, number: u64) -> Result<Answer> {
         let retry = self.retry_limits(None);
@@ -19,18 +19,18 @@ impl Target {
         let exact = self.redis.holds(|holds| holds.extending(&self.claim, self.lease));
         let mut call = self.row.1.renew(&self.redis.uuid, self.lease.as_millis() as u64, exact).ok_or_else(none)?;
         self.row.1.renew_also(&mut call, &self.redis.uuid, &self.claim.name, self.claim.owner);
-        // No holder may believe longer than the server, whatever becomes of the call.
+        // No holder may believe in its hold for longer than the server keeps it, even if the call fails.
         let before = self.redis.holds(|holds| if exact { holds.shorten(&self.claim, self.lease, Instant::now()) } else { None });
         let Settled { reply, sent, .. } = match settle(&self.redis, &call, retry, None).await {
             Ok(settled) => settled,
             Err(Unsettled { error, copies, .. }) => {
                 let Some(over) = copies.iter().map(|copy| copy.over).max() else {
-                    // Nothing was done.
+                    // The server has not seen the call.
                     self.redis.holds(|holds| before.into_iter().for_each(|before| holds.restore(&self.claim, before, Instant::now())));
                     return Err(error);
                 };
                 self.redis.holds(|holds| holds.outlasts(&self.claim));
-                // A copy may still come, and change the end of the key: no newer hold is there before that is over.
+                // A copy may still come, and change the end of the key: no newer hold may begin before that is over.
                 self.redis.io.spawn_present(async move {
                     sleep_until(over.into()).await;
                     drop(entry);

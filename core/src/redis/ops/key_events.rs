@@ -1,4 +1,4 @@
-//! Listening for the end or the deletion of an object's key, by the server's keyspace events.
+//! Listens for the end or the deletion of an object's key, by the server's keyspace events.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -15,10 +15,10 @@ use crate::redis::target::Target;
 use crate::request::error::Result;
 use crate::request::{Answer, Done, Op};
 
-/// Between two attempts to listen again, and how long one may take.
+/// The pause between two attempts to listen again, and the time limit of one.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// Begins to listen; answers, with the subscription's number, once the server has confirmed it.
+/// Begins to listen. Answers with the subscription's number, once the server has confirmed it.
 pub async fn subscribe(target: Target, op: Op) -> Result<Answer> {
     let (redis, limit) = (&target.redis, target.retry_for.max(target.response));
     let flags = redis.link.notifications(limit).await?;
@@ -37,7 +37,7 @@ pub async fn subscribe(target: Target, op: Op) -> Result<Answer> {
     }
 }
 
-/// Listens again whenever the connection was lost; at the end, ends the subscription if it was the channel's last.
+/// Listens again whenever the connection was lost. At the end it unsubscribes, if this was the last listener of the channel.
 async fn keep(redis: Weak<Redis>, channel: String, mut listener: Listener, mut end: oneshot::Receiver<()>) {
     let listen_again = async {
         loop {
@@ -68,7 +68,7 @@ pub fn next(redis: &Arc<Redis>, number: u64, ticket: u64, done: Done) {
     }
 }
 
-/// Ends a subscription; answers with the count of the events that nobody was told of.
+/// Ends a subscription. Answers with the number of events that its listener has not heard of.
 pub fn end(redis: &Arc<Redis>, number: u64, done: Done) {
     done(leave(redis, number).map_or_else(|| Err(unknown(number)), |heard| Ok(Answer::done(heard))));
 }

@@ -1,4 +1,4 @@
-//! Keys of whatever kind: for programs that list them, move them and tidy up.
+//! Operations on keys of any kind: for programs that list them, move them and tidy up.
 
 use crate::redis::kinds::script::{Call, Script, script};
 use crate::redis::link::{Reply, slot};
@@ -13,36 +13,36 @@ static ASK: Script = script!("keys/ask", "keys/_commands");
 static ENDS: Script = script!("keys/ends", "_ends");
 static CHANGE: Script = script!("keys/change", "keys/_commands", "_once");
 
-/// Which keys a command is about.
+/// The keys that a command is about.
 #[derive(Clone, Copy)]
 enum About {
-    /// The whole database, or none.
+    /// The whole database, or no key.
     All,
-    /// The first one of the object.
+    /// The first key of the object.
     First,
-    /// Each one of the object, by a command of its own.
+    /// Each key of the object, by a command of its own.
     Each,
-    /// All of the object, in one command.
+    /// All keys of the object, in one command.
     Together,
-    /// Each one of the object, and what belongs to the object that the request's text names.
+    /// Each key of the object, and the matching key of the object that the request's text names.
     Moved,
 }
 use About::*;
 
-/// What a command does.
+/// The effect of a command.
 #[derive(Clone, Copy, PartialEq)]
 enum Does {
-    /// It looks.
+    /// It reads.
     Ask,
-    /// It looks at the key's end.
+    /// It reads the key's end.
     End,
-    /// It says where the key is in a cluster. No server is asked.
+    /// It gives the slot of the key in a cluster, without a server.
     Slot,
-    /// It changes something. A repeat counts what is there then.
+    /// It changes something. A repeat counts what is there at its own time.
     Again,
-    /// It changes something. A repeat is answered as the first time.
+    /// It changes something. A repeat gets the answer of the first time.
     Once,
-    /// It deletes what matches the name.
+    /// It deletes the keys that match the name.
     Matching,
 }
 use Does::*;
@@ -81,7 +81,7 @@ const ACTIONS: [(&str, Does, About); 31] = [
     ("UNLINK MATCHING", Matching, All),
 ];
 
-/// The actions after which nothing is left of the key.
+/// The actions that leave nothing of the key.
 const DELETES: [&str; 2] = ["DEL", "UNLINK"];
 
 type Words = Vec<Vec<u8>>;
@@ -116,7 +116,7 @@ impl Target {
         }
     }
 
-    /// What an object of that name is kept under.
+    /// The keys of an object of that name.
     fn destination(&self, name: &str) -> Result<Vec<String>> {
         check_name(name)?;
         Ok(self.row.1.keys(&format!("{}{name}", self.redis.config.prefix)))
@@ -127,7 +127,7 @@ impl Target {
         self.told(&call, reply)
     }
 
-    /// Asks every server that has keys, and counts together.
+    /// Asks every server with keys, and adds the counts.
     async fn of_all(&self, call: impl Fn() -> Call) -> Result<Answer> {
         let mut all = Answer::done(0);
         for part in self.parts().await? {
@@ -138,7 +138,7 @@ impl Target {
         Ok(all)
     }
 
-    /// One page of names, behind the text that the next page is asked for by; `0`: that was the last one.
+    /// Gives one page of names. Its first text asks for the next page; `0`: this was the last one.
     async fn scan(&self) -> Result<Answer> {
         let from = self.texts.get(1).map_or(Ok(""), |from| utf8(from))?;
         let parts = self.parts().await?;
@@ -174,7 +174,7 @@ impl Target {
         Ok(Answer::done(deleted))
     }
 
-    /// A slot of each server that has keys.
+    /// One slot of each server with keys.
     async fn parts(&self) -> Result<Vec<u16>> {
         self.redis.link.parts(self.response).await
     }
@@ -194,7 +194,7 @@ fn utf8(text: &[u8]) -> Result<&str> {
     std::str::from_utf8(text).map_err(|_| Error::config("the name of a key is not UTF-8; use another"))
 }
 
-/// What is sent of an action, in words. `to`: where each of the keys goes to.
+/// The commands of an action, in words. `to`: the target of each key.
 fn commands(name: &str, about: About, keys: &[String], to: &[String], rest: &[Vec<u8>]) -> Vec<Words> {
     let bytes = |text: &str| text.as_bytes().to_vec();
     let with = |keys: &[&String]| {
@@ -207,7 +207,7 @@ fn commands(name: &str, about: About, keys: &[String], to: &[String], rest: &[Ve
         Each => keys.iter().map(|key| with(&[key])).collect(),
         Together => vec![[with(&[]), vec![bytes("KEYS")], keys.iter().map(|key| bytes(key)).collect()].concat()],
         Moved => {
-            // What is there of an older object would be in the way of what belongs to this one.
+            // A key of an older object there would be in the way of this object's keys.
             let others = keys.iter().zip(to).skip(1).flat_map(|(key, to)| [vec![bytes("DEL"), bytes(to)], with(&[key, to])]);
             std::iter::once(with(&[&keys[0], &to[0]])).chain(others).collect()
         }
@@ -222,7 +222,7 @@ fn ask(keys: &[String], commands: &[Words]) -> Call {
     with(keys.iter().fold(Call::new(&ASK), |call, key| call.key("keys…", key)), commands)
 }
 
-/// `once`: what it is remembered by, and for how many ms.
+/// `once`: the key that remembers the call, and its time in ms.
 fn change(keys: &[String], once: Option<(String, u64)>, commands: &[Words]) -> Call {
     let call = keys.iter().fold(Call::new(&CHANGE), |call, key| call.key("keys…", key));
     let (call, keep) = match once {

@@ -1,4 +1,4 @@
-//! Operations other than acquire and release, each until its outcome is known.
+//! Operations other than acquire and release; each runs until its outcome is known.
 
 pub mod ask;
 pub mod extend;

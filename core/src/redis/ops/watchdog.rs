@@ -1,5 +1,5 @@
-//! One timer for a client: renews holds in batches, each well before its lease ends, has the server tell of their changes, and
-//! finds those that ended.
+//! The watchdog, one timer for a client. It renews holds in batches, each well before its lease ends; it makes the server report their
+//! changes; and it finds holds that have ended.
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Weak};
@@ -20,16 +20,16 @@ use crate::redis::kinds::{self, Kind, multi};
 use crate::redis::link::wakes::{Suspects, Wakes};
 use crate::redis::link::{Limits, Outcome};
 
-/// Names in one go.
+/// The most names in one round.
 const MOST: usize = 400;
-/// Names in one call: Redis up to 7.0 notes for tracking all keys of a script at each of its reads, which makes a call of many names
-/// cost their square. A hundred thousand holds in calls of 400 kept it busy with nothing else, and were lost.
+/// The most names in one call. For tracking, Redis up to 7.0 notes all keys of a script at each of its reads, so the cost of a call is the
+/// square of its names. With calls of 400, a hundred thousand holds kept such a server busy, and their leases ended.
 const CALL: usize = 32;
-/// How long the next go waits for the answer to the last one.
+/// The time that the next round waits for the answers to the last one.
 const PAUSE: Duration = Duration::from_millis(5);
-/// While something is held or waited for, so often it looks whether the machine was suspended.
+/// The interval at which the watchdog checks that the machine was not suspended, while there are holds or waiters.
 const LOOK: Duration = Duration::from_secs(5);
-/// A renewal has at least so long for its answer: no caller waits for it.
+/// The least time that a renewal has for its answer: no caller waits for it.
 const LEAST: Duration = Duration::from_millis(10);
 
 /// Runs on the I/O thread until the client is gone.
@@ -38,12 +38,12 @@ pub async fn run(redis: Weak<Redis>, wakes: Arc<Wakes>, earlier: Arc<Notify>, fr
     loop {
         let Some(awake) = redis.upgrade() else { return };
         let next = awake.holds(|holds| holds.sleep());
-        // In this order: a line that begins after the look at them finds that the watchdog does not look, and wakes it.
+        // The order matters: a line that begins after the look finds `looks` false, and wakes the watchdog.
         awake.looks.store(false, SeqCst);
         let looks = next.is_some() || !awake.lines().are_none();
         awake.looks.store(looks, SeqCst);
         let next = looks.then(|| next.unwrap_or(Instant::NEVER).min(Instant::now() + LOOK));
-        // Nobody but the program keeps the client alive meanwhile.
+        // The program alone keeps the client alive meanwhile.
         drop(awake);
         tokio::select! {
             _ = alarm.ring(next) => {}
@@ -54,7 +54,7 @@ pub async fn run(redis: Weak<Redis>, wakes: Arc<Wakes>, earlier: Arc<Notify>, fr
         let Some(redis) = redis.upgrade() else { return };
         redis.holds(|holds| holds.wake());
         let now = Instant::now();
-        // The connection may have ended meanwhile, and what the server has told with it.
+        // The connection may have ended meanwhile, and reports of the server with it.
         if suspension.was() {
             redis.wakes.suspect(None);
             redis.lines().hurry(now);
@@ -72,7 +72,7 @@ pub async fn run(redis: Weak<Redis>, wakes: Arc<Wakes>, earlier: Arc<Notify>, fr
     }
 }
 
-/// One call about holds of one kind that are to last equally long.
+/// One call about holds of one kind with the same lease.
 struct Batch {
     kind: &'static dyn Kind,
     name: &'static str,
@@ -81,15 +81,16 @@ struct Batch {
     lease_ms: u64,
     call: Call,
     asks: Vec<Ask>,
-    /// No other call is sent about them meanwhile.
+    /// Keeps other calls about these holds out meanwhile.
     round: Round,
 }
 
-/// Asks about those who are due; gives the end of that if there may be more.
+/// Asks about the holds that are due. Gives the end of the last question if there may be more.
 fn ask_about_due(redis: &Arc<Redis>) -> Option<JoinHandle<()>> {
     let now = Instant::now();
     let mut batches = Vec::<Batch>::new();
-    // An owner with a call in flight is left out: that call sets the time, or the next round will. What may be lost is looked at once it ends.
+    // An owner with a call in flight is left out: that call sets its time, or the next round does. If its hold may be lost, the watchdog
+    // looks once the call ends.
     let asked =
         redis.holds(|holds| redis.gates.open(|entrance| holds.due(now, MOST, |claim, ask| add(redis, &mut batches, entrance, claim, ask))));
     let asking = batches.into_iter().filter(|batch| !batch.asks.is_empty()).map(|batch| {
@@ -120,19 +121,19 @@ fn add(redis: &Redis, batches: &mut Vec<Batch>, entrance: &mut Entrance, claim: 
     true
 }
 
-/// Its holds may be released again as soon as it ends, however long other batches take.
+/// Asks about one batch. Owners may release its holds as soon as it ends, even if other batches take longer.
 async fn ask_about(redis: &Arc<Redis>, batch: Batch) {
-    // Time enough for the answer to count, and for two more rounds if none comes.
+    // The answer still counts within this time, and if none comes there is time for two more rounds.
     let response = (redis.config.watchdog / 3).min(redis.config.response_timeout).max(LEAST);
     let limits = Limits { response, window: response };
     let mut sent = Instant::now();
     let mut outcome = redis.link.run_told(&batch.call, limits).await;
     if matches!(outcome, Outcome::TooLate) {
-        // The server has ignored it, and has told its time by that: a second one is in time.
+        // The server ignored the call, and told its time: a second call comes in time.
         sent = Instant::now();
         outcome = redis.link.run_told(&batch.call, limits).await;
     }
-    // Anything but an answer leaves it unknown: it is tried again a tenth of the lease later.
+    // Without an answer the state is unknown: the watchdog tries again a tenth of the lease later.
     match outcome {
         Outcome::Reply(reply) => {
             tracing::debug!(target: "redlatch::renew", "{} holds are asked about", batch.asks.len());

@@ -1,4 +1,5 @@
-//! How an acquire begins: in line behind others, or by a try of its own, on the caller's thread where that is possible.
+//! The beginning of an acquire: it joins a line behind other waiters, or makes a try of its own, on the caller's thread if that is
+//! possible.
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
@@ -18,7 +19,7 @@ use crate::request::Done;
 use crate::request::error::{Error, Result};
 use crate::request::{Answer, Request};
 
-/// On the caller's thread, for no longer than `inside`; `None`: the waiter will be answered.
+/// Runs on the caller's thread, for no longer than `inside`. `None`: the waiter will get its answer later.
 pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
     let waiter = stand_in_line(waiter)?;
     let (target, now) = (waiter.target.clone(), Instant::now());
@@ -33,8 +34,8 @@ pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
     };
     let retry = target.retry_limits(waiter.patience.deadline());
     let response = retry.response(now);
-    // A try that ends early costs its connection and a second one, which a caller may not allow: it is for a server that hangs, not for one
-    // that is far away.
+    // A try that is cut short costs its connection, and a second try that the caller may have no time for. So `inside` is for a server that
+    // hangs; a try to one that is far away goes over the I/O thread.
     if inside < response && (retry.give_up <= now + inside || !redis.link.is_likely_within(&call, inside)) {
         beside_others(waiter, entry, call, now);
         return None;
@@ -50,7 +51,7 @@ pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
             }
             Ok(Some(Attempt::Busy(_))) if waiter.patience == Patience::Once => return waiter.answer_here(Answer::not_now()),
             Ok(Some(Attempt::Busy(busy))) => {
-                // In this order: the end of the owner's former wait would give the place in the queue up.
+                // The order matters: the end of the owner's former wait would give the place in the queue up.
                 join(waiter, busy);
                 drop(entry);
             }
@@ -65,7 +66,7 @@ pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
     None
 }
 
-/// On the I/O thread.
+/// Runs on the I/O thread.
 pub fn submit(waiter: Waiter) {
     let Some(waiter) = stand_in_line(waiter) else { return };
     let (target, now) = (&waiter.target, Instant::now());
@@ -77,7 +78,7 @@ pub fn submit(waiter: Waiter) {
     beside_others(waiter, entry, call, now);
 }
 
-/// Has a first try made together with those of others, where that may be.
+/// Sends the first try together with those of others, if it may.
 fn beside_others(waiter: Waiter, entry: Entry, call: Call, since: Instant) {
     let target = &waiter.target;
     if call.confirmed && target.redis.link.confirms(&target.claim.name) {
@@ -93,7 +94,7 @@ struct FirstTry {
     entry: Entry,
     call: Call,
     waiter: Waiter,
-    /// When its caller asked.
+    /// The time at which the caller asked.
     since: Instant,
 }
 
@@ -118,7 +119,7 @@ impl First for FirstTry {
     }
 }
 
-/// Stands in line where others wait already or a hold of this client is in the way; `Some`: the way is free.
+/// Joins a line if others wait already, or if a hold of this client is in the way. `Some`: the way is free.
 fn stand_in_line(mut waiter: Waiter) -> Option<Waiter> {
     let (target, now) = (waiter.target.clone(), Instant::now());
     if waiter.patience == Patience::Once {
@@ -138,7 +139,7 @@ fn stand_in_line(mut waiter: Waiter) -> Option<Waiter> {
             started(&target, joined);
             None
         }
-        // Whoever has it already takes it once more at once.
+        // An owner that has the lock takes it once more at once.
         _ => {
             waiter.heard = lines.has(&key).then(|| target.heard()).flatten();
             Some(waiter)
@@ -146,19 +147,20 @@ fn stand_in_line(mut waiter: Waiter) -> Option<Waiter> {
     }
 }
 
-/// Whether it waits for less than an answer may take: where its line has no word for it, it asks for itself.
+/// Tells whether the wait is shorter than an answer may take. Then the waiter asks for itself if its line has no proof that the lock is
+/// taken.
 fn is_short(waiter: &Waiter, now: Instant) -> bool {
     waiter.patience.deadline().is_some_and(|deadline| deadline < now + AN_ANSWER)
 }
 
-/// Stands in line after a try, which met this.
+/// Joins the line after a try that found the lock busy.
 fn join(waiter: Waiter, busy: Busy) {
     let (target, now) = (waiter.target.clone(), Instant::now());
     let joined = {
         let mut lines = target.redis.lines();
         let met = match target.is_near(now) {
             true => Obstacle::Near,
-            // It listened all the while: no second try has more to say.
+            // The line listened all the while: a second try would find the same.
             false if waiter.heard.is_some() && waiter.heard == target.heard() => Obstacle::Busy(busy),
             false => Obstacle::WasBusy(busy),
         };
@@ -183,8 +185,8 @@ fn started(target: &Target, joined: Joined) {
     }
 }
 
-/// The owner of these waiters has the lock now: like any call of a holder, each asks for one hold more. The first one has the owner's turn
-/// before the lock can be let go: it is not to wait behind those who came later.
+/// Starts the waiters of an owner that has the lock now: like any call of a holder, each asks for one hold more. The first one gets the
+/// owner's right to send before a release can: it must not wait behind later calls.
 pub fn once_more(twins: Vec<Waiter>) {
     let now = Instant::now();
     for waiter in twins {
@@ -197,20 +199,20 @@ pub fn once_more(twins: Vec<Waiter>) {
     }
 }
 
-/// Goes on with an acquire on the I/O thread; `first` is a try that was made before, `since` when all of it began.
+/// Continues an acquire on the I/O thread. `first` is a try that was made before, `since` the beginning of all of it.
 fn go_on(waiter: Waiter, first: Option<InFlight>, since: Instant) {
     let target = waiter.target.clone();
     target.redis.lines().begin(waiter.ticket);
     let redis = target.redis.clone();
     redis.spawn(async move {
-        // A caller that waits has another end, or none.
+        // The time limit of a single try counts from its beginning. A caller that waits has its own deadline, or none.
         let since = if waiter.patience == Patience::Once { since } else { Instant::now() };
         let tried = target.acquire(waiter.renewed, target.retry_limits_since(since, waiter.patience.deadline()), first).await;
         end(waiter, tried);
     });
 }
 
-/// What becomes of an acquire that was tried where its caller cannot see it.
+/// Ends an acquire whose try ran out of its caller's sight.
 fn end(waiter: Waiter, tried: Result<Attempt>) {
     let (target, late) = (waiter.target.clone(), waiter.patience.is_over(Instant::now()));
     match tried {
@@ -241,7 +243,7 @@ impl Waiter {
         Waiter { ticket, target, renewed: request.lease.is_none(), patience, heard: None, number: 0, done: Some(done) }
     }
 
-    /// The caller's thread takes the answer with it: nobody else is told.
+    /// Gives the answer to the caller's thread itself; `done` is not called.
     fn answer_here(mut self, answer: Answer) -> Option<Result<Answer>> {
         self.done = None;
         self.target.say(&answer);

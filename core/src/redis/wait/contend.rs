@@ -1,4 +1,4 @@
-//! The task of one line: it listens, tries for the head, sleeps, and ends when nobody has come for a while.
+//! The task of one line: it listens, tries for the head, sleeps, and ends when no waiter has come for a while.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::redis::wait::lines::{Key, Patience, Waiter};
 use crate::redis::wait::passing::{answer_cancelled, hand_out, refuse};
 use crate::request::error::{Error, Result};
 
-/// What a step came to.
+/// The result of a step.
 enum StepResult {
     Listened(Result<()>),
     Tried(Target, Patience, Result<Attempt>),
@@ -31,7 +31,7 @@ pub async fn run(target: Target) {
     let nudge = redis.lines().nudge(&key);
     let mut ear = Ear { redis: redis.clone(), channel: target.wake().channel, listener: None };
     let (mut work, mut since): (Option<Work>, _) = (None, Instant::now());
-    // The latest message that came while a step was on its way.
+    // The latest message that came during a step.
     let mut missed = None;
     loop {
         let now = Instant::now();
@@ -51,14 +51,14 @@ pub async fn run(target: Target) {
             }
             Step::TryFitting if work.is_none() => {
                 since = now;
-                // What came after the head's try is still to be heard by it.
+                // The head must still hear messages that came after its own try.
                 work = take(&redis, &key, now, Line::take_fitting);
             }
             Step::Leave if work.is_none() => work = Some(leave(target.clone())),
             _ => {}
         }
         tokio::select! {
-            // A try that ends with the wait of its waiter says why that was in vain.
+            // If a try and the wait of its waiter end together, the try gives the reason.
             biased;
             did = async { work.as_mut().expect("there is work").await }, if work.is_some() => {
                 work = None;
@@ -93,7 +93,7 @@ fn leave(target: Target) -> Work {
     })
 }
 
-/// Tries for the one that `choose` takes out of the line.
+/// Makes a try for the waiter that `choose` takes out of the line.
 fn take(
     redis: &Arc<Redis>,
     key: &Key,
@@ -116,7 +116,7 @@ fn take(
     }))
 }
 
-/// `since`: when the step began. `proven`: the server has confirmed the subscription.
+/// Ends a step. `since`: its beginning. `proven`: the server has confirmed the subscription.
 fn finish(redis: &Arc<Redis>, key: &Key, did: StepResult, since: Instant, proven: bool) {
     let now = Instant::now();
     let trouble = match &did {
@@ -153,7 +153,7 @@ fn finish(redis: &Arc<Redis>, key: &Key, did: StepResult, since: Instant, proven
             answer_cancelled(cancelled.flatten().map(|place| place.waiter));
         }
         StepResult::Tried(target, _, Err(error)) if !target.is_as_patient_as_client() || is_of_one(&error) => {
-            // The others have another time for it, or do not hold it, or are to have a try of their own.
+            // The other waiters have other time limits, or do not hold the lock, or get a try of their own.
             let ended = redis.lines().fail_head(key, &error, now);
             if let Some(ended) = ended {
                 let leaves = redis.lines().change(key, now, Line::leaves).unwrap_or_default();
@@ -163,7 +163,7 @@ fn finish(redis: &Arc<Redis>, key: &Key, did: StepResult, since: Instant, proven
         StepResult::Tried(_, patience, Err(error)) => {
             let cancelled = redis.lines().change(key, now, |line| line.put_back()).flatten();
             answer_cancelled(cancelled.map(|place| place.waiter));
-            // The head alone may have run out of time: then the next one tries.
+            // Perhaps only the time of the head has run out: then the next waiter tries.
             if !(error.is_transient() && patience.is_over(now)) {
                 fail(redis, key, error, since);
             }
@@ -175,7 +175,7 @@ fn is_of_one(error: &Error) -> bool {
     matches!(error, Error::AlreadyHeld { .. } | Error::NotSynced { .. })
 }
 
-/// Tells an error to everybody who has waited through it.
+/// Reports an error to every waiter that has waited through the failed step.
 fn fail(redis: &Arc<Redis>, key: &Key, error: Error, since: Instant) {
     let now = Instant::now();
     let failed = redis.lines().fail(key, &error, since, now);
@@ -185,10 +185,10 @@ fn fail(redis: &Arc<Redis>, key: &Key, error: Error, since: Instant) {
     }
 }
 
-/// The line's subscription; dropping it lets the I/O thread end it if it was the channel's last.
+/// The line's subscription. After its drop the I/O thread unsubscribes, if it was the last of the channel.
 struct Ear {
     redis: Arc<Redis>,
-    /// None: nothing tells it.
+    /// `None`: no message reports a release.
     channel: Option<String>,
     listener: Option<Listener>,
 }

@@ -1,4 +1,4 @@
-//! Every line of a client, and what has become of each request that was not answered at once.
+//! All lines of a client, and the state of each request that was not answered at once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::redis::target::Target;
 use crate::request::error::{Error, Result};
 use crate::request::{Answer, Done};
 
-/// The lock that a line stands before, and the owner whose line it is; 0: the line of all.
+/// The lock of a line, and the owner whose line it is; 0: the line of all owners.
 pub type Key = (&'static str, Arc<str>, i64);
 
 #[derive(Default)]
@@ -32,13 +32,13 @@ struct OpenLine {
     /// Wakes the line's task.
     nudge: Arc<Notify>,
     target: Target,
-    /// When that task looks again by itself.
+    /// The time at which that task looks again by itself.
     armed: Instant,
-    /// How its last try failed; `None`: it was answered.
+    /// The error of its last try; `None`: the server answered.
     trouble: Option<Error>,
 }
 
-/// A waiter whose wait is over, and how it ended.
+/// A waiter whose wait has ended, and its result.
 pub type Ended = (Waiter, Result<Answer>);
 
 enum Stage {
@@ -46,20 +46,20 @@ enum Stage {
     Waiting(Key),
 }
 
-/// An acquire that is not answered yet. Dropping it answers that the client is closed.
+/// An acquire without an answer. A drop answers that the client is closed.
 pub struct Waiter {
     pub ticket: u64,
     pub target: Target,
     pub renewed: bool,
     pub patience: Patience,
-    /// How many messages its line had heard before its first try, if that listened.
+    /// The number of messages that its line had heard before its own first try, if the line listened.
     pub heard: Option<u64>,
-    /// The place in line that it had, if it comes back there, as [`Place::number`].
+    /// Its former place in the line, if it comes back there, as [`Place::number`].
     pub number: u64,
     pub done: Option<Done>,
 }
 
-/// How long a caller is willing to wait.
+/// The time that a caller is willing to wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Patience {
     Once,
@@ -68,7 +68,7 @@ pub enum Patience {
 }
 
 impl Patience {
-    /// When the caller stops waiting, if that is known.
+    /// The time at which the caller stops waiting, if that is known.
     pub fn deadline(self) -> Option<Instant> {
         match self {
             Patience::Until(deadline) => Some(deadline),
@@ -87,7 +87,7 @@ pub fn key(claim: &Claim) -> Key {
     (claim.kind, claim.name.clone(), if alone { claim.owner } else { 0 })
 }
 
-/// What a join came to.
+/// The result of a join.
 pub enum Joined {
     /// `Some`: the line is new and needs its task.
     InLine(Option<Key>),
@@ -95,7 +95,7 @@ pub enum Joined {
 }
 
 impl Lines {
-    /// A request goes on where its caller cannot see it, if it did not do so before.
+    /// Notes that a request continues out of its caller's sight.
     pub fn begin(&mut self, ticket: u64) {
         self.tickets.entry(ticket).or_insert(Stage::Running { cancelled: self.closed });
     }
@@ -108,7 +108,7 @@ impl Lines {
         matches!(self.tickets.get(&ticket), Some(Stage::Running { cancelled: true }))
     }
 
-    /// Asks a request to end; gives it back if nothing is in flight for it.
+    /// Asks a request to end. Gives it back if no call is in flight for it.
     pub fn cancel(&mut self, ticket: u64, now: Instant) -> Option<Waiter> {
         let key = match self.tickets.get_mut(&ticket)? {
             Stage::Running { cancelled } => {
@@ -123,19 +123,19 @@ impl Lines {
         place.map(|place| place.waiter)
     }
 
-    /// Asks every request to end, and those that come too; gives those back for which nothing is in flight.
+    /// Asks every request to end, and those that come later too. Gives back the requests without a call in flight.
     pub fn close(&mut self, now: Instant) -> Vec<Waiter> {
         self.closed = true;
         let tickets: Vec<u64> = self.tickets.keys().copied().collect();
         tickets.into_iter().filter_map(|ticket| self.cancel(ticket, now)).collect()
     }
 
-    /// Whether a newcomer is to stand in line, and not to try for itself.
+    /// Tells whether a newcomer must join the line instead of trying for itself.
     pub fn is_waited_in(&self, key: &Key, now: Instant) -> bool {
         self.lines.get(key).is_some_and(|open| open.line.is_waited_in(now))
     }
 
-    /// Whether a newcomer to a line has no need to ask whether the lock is taken.
+    /// Tells whether the line knows that the lock is taken, so that a newcomer need not ask.
     pub fn is_taken(&self, key: &Key, now: Instant) -> bool {
         self.lines.get(key).is_some_and(|open| open.line.pace.is_taken(now, now))
     }
@@ -157,7 +157,7 @@ impl Lines {
         if fresh.is_none() && !open.line.is_waited_in(now) {
             open.line.meet(met, now);
         }
-        // It has asked already.
+        // The waiter has asked the server already.
         open.line.placed = waiter.target.queues();
         open.line.join(Place {
             id: waiter.ticket,
@@ -180,7 +180,7 @@ impl Lines {
         self.lines.get(key).map_or_else(Arc::default, |open| open.nudge.clone())
     }
 
-    /// For the line's task: those whose time has run out, what to do now, and when to look again at the latest.
+    /// For the line's task: the waiters whose time has run out, the next step, and the latest time for the next look.
     pub fn step(&mut self, key: &Key, now: Instant) -> (Vec<Ended>, Step, Instant) {
         let Some(open) = self.lines.get_mut(key) else { return (Vec::new(), Step::End, now) };
         let late = open.line.expired(now);
@@ -197,7 +197,7 @@ impl Lines {
         (late, step, armed)
     }
 
-    /// Changes a line, if there is one, and wakes its task if that has something earlier to do now.
+    /// Changes a line, if there is one, and wakes its task if that must do something earlier now.
     pub fn change<T>(&mut self, key: &Key, now: Instant, change: impl FnOnce(&mut Line<Waiter>) -> T) -> Option<T> {
         let open = self.lines.get_mut(key)?;
         let result = change(&mut open.line);
@@ -205,7 +205,7 @@ impl Lines {
         Some(result)
     }
 
-    /// Whether a waiter of that line wants the place in a queue of the server: its own end gives the place up.
+    /// Tells whether a waiter of that line wants the place in the server's queue: then its own end gives the place up.
     pub fn keeps_place(&mut self, key: &Key) -> bool {
         let open = self.lines.get_mut(key).filter(|_| !self.closed);
         open.is_some_and(|open| {
@@ -215,7 +215,7 @@ impl Lines {
         })
     }
 
-    /// Those whose place in a queue of the server nobody wants any more, for the end of the client.
+    /// The targets whose place in the server's queue no waiter wants any more, for the end of the client.
     pub fn take_places(&mut self) -> Vec<Target> {
         let placed = self.lines.values_mut().filter(|open| open.line.placed);
         let leave = |open: &mut OpenLine| {
@@ -225,12 +225,13 @@ impl Lines {
         placed.map(leave).collect()
     }
 
-    /// Everybody who waits, for the end of the client.
+    /// All waiters, for the end of the client.
     pub fn take_all(&mut self) -> Vec<Waiter> {
         std::mem::take(&mut self.lines).into_values().flat_map(|open| open.line.into_waiters()).collect()
     }
 
-    /// Takes out the waiters whose owner has the lock now: they are not to wait behind themselves. Lines of other kinds try again at once.
+    /// Takes out the other waiters of an owner that has the lock now: they must not wait behind their own owner. Lines of other kinds try
+    /// again at once.
     pub fn take_twins(&mut self, target: &Target, now: Instant) -> Vec<Waiter> {
         if !target.passes() {
             return Vec::new();
@@ -249,7 +250,7 @@ impl Lines {
         self.lines.is_empty()
     }
 
-    /// The timers of the lines' tasks may be late: each looks now, and tries.
+    /// Makes every line try now, because the timers of their tasks may be late.
     pub fn hurry(&mut self, now: Instant) {
         for open in self.lines.values_mut() {
             open.line.pace.hurry(now);
@@ -257,12 +258,12 @@ impl Lines {
         }
     }
 
-    /// How the line's last try failed, or that it was answered.
+    /// Notes the error of the line's last try, or that the server answered.
     pub fn note(&mut self, key: &Key, trouble: Option<Error>) {
         self.lines.get_mut(key).into_iter().for_each(|open| open.trouble.clone_from(&trouble));
     }
 
-    /// A try that began at `since` has failed: the waiters that have waited through it, each with its end.
+    /// Ends a failed try that began at `since`: gives the waiters that have waited through it, each with its result.
     pub fn fail(&mut self, key: &Key, error: &Error, since: Instant, now: Instant) -> Vec<Ended> {
         let failed = self.change(key, now, |line| {
             line.pace.deaf(now);
@@ -272,7 +273,7 @@ impl Lines {
         failed.into_iter().flatten().map(|place| open.failed(place, error, now)).collect()
     }
 
-    /// The try for the line's waiter in flight has failed: how that one's wait ends; `None`: it is answered already.
+    /// Ends the failed try for the line's waiter in flight: gives its result; `None`: it has an answer already.
     pub fn fail_head(&mut self, key: &Key, error: &Error, now: Instant) -> Option<Ended> {
         let returned = self.change(key, now, Line::returned)?;
         let open = self.lines.get(key)?;
@@ -283,7 +284,7 @@ impl Lines {
         }
     }
 
-    /// The call for the line's waiter in flight has ended: who is to be answered, and whether it asked to end meanwhile.
+    /// Ends the call for the line's waiter in flight: gives the waiter, and whether it asked to end meanwhile.
     pub fn returned(&mut self, key: &Key, now: Instant) -> Option<(Waiter, bool)> {
         match self.change(key, now, Line::returned)? {
             Returned::Wants(place) => Some((place.waiter, false)),
@@ -294,7 +295,7 @@ impl Lines {
 }
 
 impl OpenLine {
-    /// The end of a wait that ran out: "not now" if the lock is known to be taken, else that the server did not say.
+    /// The result of a wait that ran out: "not now" if the line knows that the lock is taken, else that the server did not say so.
     fn in_vain(&self, place: Place<Waiter>, now: Instant) -> Ended {
         let target = &place.waiter.target;
         let end = match self.line.pace.is_taken(place.joined, now) || target.is_near(now) {
@@ -304,7 +305,7 @@ impl OpenLine {
         (place.waiter, end)
     }
 
-    /// The end of a wait by an error.
+    /// The result of a wait that ended with an error.
     fn failed(&self, place: Place<Waiter>, error: &Error, now: Instant) -> Ended {
         if error.is_transient() && place.waiter.patience.is_over(now) {
             return self.in_vain(place, now);
@@ -324,7 +325,7 @@ impl OpenLine {
 }
 
 impl Waiter {
-    /// Answers, after the client has forgotten the request.
+    /// Answers the caller, after the client has forgotten the request.
     pub fn answer(mut self, result: Result<Answer>) {
         self.tell(result);
     }

@@ -16,18 +16,18 @@ pub struct Pass {
     pub to: Target,
     renewed: bool,
     patience: Patience,
-    /// None: the heir has been dealt with.
+    /// `None`: the heir has its result.
     entry: Option<Entry>,
 }
 
 impl Pass {
-    /// Whom to pass a hold on to that began at `since`; `None`: the lock is let go.
+    /// Finds the heir of a hold that began at `since`; `None`: the release frees the lock.
     pub fn find(from: &Target, since: Instant) -> Option<Pass> {
         let (redis, key, now) = (&from.redis, from.key(), Instant::now());
         let mut lines = redis.lines();
         let heir = |waiter: &Waiter| (waiter.target.clone(), waiter.renewed, waiter.patience);
         let (to, renewed, patience) = lines.change(&key, now, |line| line.pass(since, now).map(|place| heir(&place.waiter)))??;
-        // One changing call for each owner: with one in flight for the heir, there is no passing.
+        // Each owner has one changing call at a time: if one is in flight for the heir, the release passes nothing on.
         let Some(entry) = redis.gates.try_enter(&to.claim) else {
             let cancelled = lines.change(&key, now, |line| line.put_back()).flatten();
             drop(lines);
@@ -37,7 +37,7 @@ impl Pass {
         Some(Pass { to, renewed, patience, entry: Some(entry) })
     }
 
-    /// The server has passed it on, by a call sent at `sent` and answered by `reply`.
+    /// Notes that the server has passed the hold on, by a call sent at `sent` and answered by `reply`.
     pub fn done(mut self, reply: Reply, sent: Instant) {
         let redis = self.to.redis.clone();
         if redis.link.confirms(&self.to.claim.name) {
@@ -57,8 +57,8 @@ impl Pass {
         }
     }
 
-    /// The heir acquires what it has already: that is confirmed, and given back if it is not, as any acquire. Whoever let go is not to
-    /// wait for that.
+    /// Acquires for the heir the lock that it has already: like any acquire this one is confirmed, or given back. The former holder does
+    /// not wait for that.
     async fn confirm(mut self) {
         let (to, Some(entry)) = (self.to.clone(), self.entry.take()) else { return };
         let passed = Sent { connection: None, over: Instant::now() };
@@ -86,7 +86,7 @@ impl Pass {
         }
     }
 
-    /// It is not known whether it was passed on: what the heir may have got is given back, and it waits on.
+    /// Gives back what the heir may have got, because the outcome of the pass is unknown; the heir waits on.
     pub fn give_back(mut self, copies: Vec<Sent>) {
         if let Some(entry) = self.entry.take() {
             self.to.give_back(entry, 0, copies);
@@ -95,7 +95,7 @@ impl Pass {
     }
 }
 
-/// The heir has what was passed on.
+/// Notes that the heir has the lock that was passed on.
 fn has_it(to: &Target, taken: Answer) {
     let (redis, key, now) = (to.redis.clone(), to.key(), Instant::now());
     let (returned, twins) = {
@@ -107,7 +107,7 @@ fn has_it(to: &Target, taken: Answer) {
     hand_out(to.clone(), taken, returned);
 }
 
-/// There was nothing to pass on: the heir is to try for itself.
+/// The drop without a result means that nothing was passed on: the heir tries for itself.
 impl Drop for Pass {
     fn drop(&mut self) {
         if self.entry.take().is_some() {
@@ -116,8 +116,7 @@ impl Drop for Pass {
     }
 }
 
-/// Answers a waiter that has got the lock; gives the hold back if nobody wants it any more. `returned`: the waiter, and whether it
-/// was cancelled.
+/// Answers a waiter that has the lock, or gives the hold back if its caller is gone. `returned`: the waiter, and whether it was cancelled.
 pub fn hand_out(target: Target, taken: Answer, returned: Option<(Waiter, bool)>) {
     let redis = target.redis.clone();
     match returned {
@@ -140,8 +139,8 @@ fn return_to_line(target: &Target) {
     answer_cancelled(cancelled.flatten().map(|place| place.waiter));
 }
 
-/// Tells waiters how their waits have ended, by an error for the most part. `leaves`: none of their owner's waits on, so its place in a queue of the server is given up, and before they are
-/// told if the server answers: the next one to ask is to find the lock free.
+/// Gives waiters their results, mostly an error. `leaves`: no waiter of their owner is left, so it gives up its place in the server's
+/// queue. It does so before they hear the result, if the server answers: the next caller that asks then finds the lock free.
 pub fn refuse(target: &Target, ended: Vec<Ended>, leaves: bool) {
     let is_transient = ended.iter().all(|(_, end)| end.as_ref().err().is_none_or(Error::is_transient));
     let tell = move || ended.into_iter().for_each(|(waiter, end)| waiter.answer(end));

@@ -1,4 +1,4 @@
-//! Letting go: one hold, the lock, the lock to the next in line, and what may have been taken without anybody knowing.
+//! Releases: of one hold; of the lock; of the lock to the next in line; and of locks that a call without a known outcome may have taken.
 
 use std::time::Duration;
 
@@ -23,11 +23,11 @@ pub struct Releasing {
     pub call: Call,
     entry: Entry,
     pass: Option<Pass>,
-    /// The messages heard before it was sent.
+    /// The number of messages heard before it was sent.
     heard: u64,
 }
 
-/// One that the caller's thread has made ready, and what came of it there. Big, and hardly ever there.
+/// A release that the caller's thread has prepared, and its outcome there. It is big, and hardly ever there.
 pub type First = Box<(Releasing, Option<Sending>)>;
 
 impl Target {
@@ -35,7 +35,7 @@ impl Target {
         Error::NotHeld { lock: self.claim.name.to_string(), owner: self.owner.to_string() }
     }
 
-    /// Makes ready to release a hold, 0: the latest; or tells why it cannot be.
+    /// Prepares the release of a hold, 0: the latest; or gives the reason against it.
     pub fn releasing(&self, number: u64, entry: Entry) -> Result<Releasing> {
         let now = Instant::now();
         let leaving = match self.redis.holds(|holds| holds.leaving(&self.claim, number, now)) {
@@ -58,13 +58,13 @@ impl Target {
         Ok(Releasing { leaving, call, entry, pass, heard })
     }
 
-    /// What the reply to a release means. `repeated`: a copy before this one may have been carried out.
+    /// Interprets the reply to a release. `repeated`: the server may have carried out an earlier copy.
     pub fn released(&self, releasing: Releasing, reply: Reply, sent: Instant, repeated: bool) -> Result<Answer> {
         let Releasing { leaving, entry, pass, heard, .. } = releasing;
         let now = Instant::now();
         let done = matches!(reply.code, 1 | 2) || (repeated && leaving.leave == 0);
         if done {
-            // What the server keeps the other holds for; negative: without end.
+            // The time that the server keeps the other holds; negative: without end.
             let left = reply.numbers.get(1).and_then(|ms| u64::try_from(*ms).ok()).map(Duration::from_millis);
             self.redis.holds(|holds| {
                 holds.released(&self.claim, leaving.number, leaving.leave == 0, now);
@@ -96,11 +96,11 @@ impl Target {
         Err(look.ensure(|| self.not_held()).err().unwrap_or_else(|| self.not_held()))
     }
 
-    /// `first`: what has been made of it since `since`.
+    /// Releases a hold. `first`: the try that a caller's thread has made since `since`.
     pub async fn release(&self, number: u64, first: Option<First>, since: Instant) -> Result<Answer> {
         match self.release_by(self.retry_limits_since(since, None), number, first).await {
             Err(None) => {
-                // An earlier call is still in the way, but the caller has let go: it is released when it can be.
+                // An earlier call is still in flight, but the caller has released: the client releases the lock as soon as it can.
                 let target = self.clone();
                 let give_up = Instant::now() + self.lease.max(self.redis.config.watchdog);
                 let retry = RetryLimits { give_up, ..self.retry_limits(None) };
@@ -112,7 +112,7 @@ impl Target {
         }
     }
 
-    /// `Err(None)`: an earlier call of the owner is not over.
+    /// `Err(None)`: an earlier call of the owner has not ended.
     async fn release_by(&self, retry: RetryLimits, number: u64, first: Option<First>) -> std::result::Result<Answer, Option<Error>> {
         let (releasing, sent) = match first {
             Some(first) => *first,
@@ -122,8 +122,8 @@ impl Target {
             Ok(Settled { reply, sent, repeated }) => Ok(self.released(releasing, reply, sent, repeated)?),
             Err(Unsettled { error, copies, .. }) => {
                 let Releasing { leaving, entry, pass, .. } = releasing;
-                // The caller has let go, so nothing may renew it any more; the key is freed as soon as the server can be reached, or by the
-                // caller once the server refuses that no more, or it ends.
+                // The caller has released, so the watchdog must renew the hold no longer. The client frees the key as soon as it can reach
+                // the server. If the server refuses that, the caller may free it once the server refuses no longer, or the lease ends.
                 if matches!(error, Error::Refused { .. }) {
                     self.redis.holds(|holds| holds.stop_renewing(&self.claim, leaving.number, Instant::now()));
                 } else {
@@ -138,7 +138,7 @@ impl Target {
         }
     }
 
-    /// Frees everything this owner has, at the end of the client.
+    /// Frees all that this owner has, at the end of the client.
     pub async fn free(&self) -> Result<()> {
         let retry = self.retry_limits(None);
         let _entry = self.enter(retry).await?;
@@ -148,7 +148,8 @@ impl Target {
         Ok(())
     }
 
-    /// Frees, in the background, what an owner may hold beyond `leave` by one of `copies`; ends when it is done or the lease has run out.
+    /// Frees, in the background, the holds that an owner may have beyond `leave` by one of `copies`. It ends when that is done or the lease
+    /// has run out.
     pub fn give_back(&self, entry: Entry, leave: u32, copies: Vec<Sent>) -> JoinHandle<()> {
         let target = self.clone();
         self.redis.io.spawn_present(async move {

@@ -1,4 +1,4 @@
-//! Taking: until it is known what came of it, and confirmed where it has to be.
+//! An acquire, until its outcome is known, and confirmed if it must be.
 
 use tokio::time::timeout;
 
@@ -9,18 +9,18 @@ use crate::redis::settle::{RetryLimits, Settled, Unsettled, after};
 use crate::redis::target::{Attempt, Sending, Target};
 use crate::request::error::{Error, Result};
 
-/// An acquire that has begun already.
+/// An acquire that has begun.
 pub struct InFlight {
     pub entry: Entry,
     pub call: Call,
     pub tried: Option<Sending>,
-    /// By these it may have been carried out.
+    /// The copies by which the server may have carried it out.
     pub copies: Vec<Sent>,
 }
 
 impl Target {
-    /// One acquire, settled: taken, busy, given back because it was not confirmed, or given back in the background when its outcome stays
-    /// unknown.
+    /// Carries out one acquire, until its outcome is known: taken; busy; given back because no replica confirmed it; or given back in the
+    /// background because its outcome stays unknown.
     pub async fn acquire(&self, renewed: bool, retry: RetryLimits, mut begun: Option<InFlight>) -> Result<Attempt> {
         loop {
             let InFlight { entry, call, tried, copies } = match begun.take() {
@@ -47,7 +47,7 @@ impl Target {
                     if let Some(rest) = held_back {
                         return Ok(Attempt::busy(Some(rest)));
                     }
-                    // The server answers: whoever tries next is to find it free.
+                    // The server answers: the next caller that tries must find the lock free.
                     if !error.is_transient() {
                         let _ = timeout(self.response, given_back).await;
                     }

@@ -1,4 +1,4 @@
-//! How an owner waits for its lock: in which line, told by what, and in whose queue.
+//! The way in which an owner waits for its lock: its line, its channel, and the server's queue.
 
 use std::time::Duration;
 
@@ -10,32 +10,32 @@ use crate::redis::wait::lines::{self, Key};
 use crate::request::error::Error;
 
 impl Target {
-    /// The line that it waits in.
+    /// The line in which it waits.
     pub fn key(&self) -> Key {
         lines::key(&self.claim)
     }
 
-    /// Whether a release passes its hold on to the next waiter of this client.
+    /// Tells whether a release passes its hold on to the next waiter of this client.
     pub fn passes(&self) -> bool {
         self.row.0.queue == Queue::Passing
     }
 
-    /// How much its acquire wants at once of what there may be several of.
+    /// The number of permits that its acquire wants at once.
     pub fn wants(&self) -> u64 {
         self.row.1.wants(&self.numbers)
     }
 
-    /// How it hears that it is worth trying again.
+    /// The ways in which it hears that another try is worthwhile.
     pub fn wake(&self) -> Wake {
         self.row.1.wake(&self.claim.name, &self.owner)
     }
 
-    /// How many messages have come where it listens; `None`: it does not, or the server has not confirmed it.
+    /// The number of messages on its channel; `None`: it does not listen, or the server has not confirmed that.
     pub fn heard(&self) -> Option<u64> {
         self.redis.wakes.proven_count(&self.wake().channel?)
     }
 
-    /// After how long it tries again by itself, time and again; none: it waits to be told.
+    /// The delays after which it tries again by itself; it repeats the last one. Empty: it waits for a message.
     pub fn delays(&self) -> Vec<Duration> {
         let asked = self.numbers.iter().map(|ms| ms.unsigned_abs());
         let own = self.wake().delays;
@@ -45,39 +45,39 @@ impl Target {
         }
     }
 
-    /// Whether another owner of this client has it, and will pass it on.
+    /// Tells whether another owner of this client has the lock and will pass it on.
     pub fn is_near(&self, now: Instant) -> bool {
         self.passes() && self.redis.holds(|holds| holds.is_near(&self.claim, now))
     }
 
-    /// Whether whoever waits for it stands in a queue of the server.
+    /// Tells whether its waiters stand in a queue of the server.
     pub fn queues(&self) -> bool {
         self.row.0.fair && self.waits()
     }
 
-    /// Whether its acquire waits if it must.
+    /// Tells whether its acquire waits if the lock is taken.
     pub fn waits(&self) -> bool {
         self.wait != Some(Duration::ZERO)
     }
 
-    /// The error of a wait that ran out without a word of the server; `trouble`: how the last try failed, if it did.
+    /// The error of a wait that ended without an answer of the server. `trouble`: the error of the last try, if it failed.
     pub fn unanswered(&self, trouble: Option<Error>) -> Error {
         let silent = || Error::Unavailable { server: self.redis.config.server(), cause: "is silent".into(), timeout: true };
         trouble.unwrap_or_else(silent).during(self.wait)
     }
 
-    /// Gives up the place in the server's queue, unless another wait of the owner has come to stand there.
+    /// Gives up the place in the server's queue, unless another wait of the owner stands there now.
     pub async fn leave(&self) {
         let (Some(call), retry) = (self.row.1.leave(&self.inputs()), self.retry_limits(None)) else { return };
         if let Ok(_entry) = self.enter(retry).await
             && !self.redis.lines().keeps_place(&self.key())
         {
-            // An owner that cannot leave shows no sign of life any more, and is passed over for that.
+            // An owner that cannot leave shows no further sign of life, so the queue passes it over.
             let _ = settle(&self.redis, &call, retry, None).await;
         }
     }
 
-    /// As [`Target::leave`], whenever that is done.
+    /// As [`Target::leave`], in the background.
     pub fn leave_behind(&self) {
         if self.queues() {
             let target = self.clone();

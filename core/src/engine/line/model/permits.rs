@@ -1,5 +1,5 @@
-//! The lines of two clients before one semaphore: waiters that want more and less, calls that are late, messages that are lost, waiters that
-//! give up at any moment. The world is the server's number and what is on its way.
+//! The lines of two clients before one semaphore: waiters that want more and fewer permits, late calls, lost messages, waiters that give up
+//! at any moment. The world is the server's number and the calls and messages in flight.
 
 use std::time::Duration;
 
@@ -35,11 +35,11 @@ struct World {
     now: Instant,
     permits: u64,
     clients: [Client; 2],
-    /// What is out, and until when whoever has it keeps it.
+    /// The permits that are out, and the time until which their holder keeps them.
     out: Vec<(u64, Instant)>,
     joined: u64,
     answers: Vec<u64>,
-    /// Those who got what they wanted.
+    /// The waiters that got their permits.
     served: Vec<u64>,
     keep: Duration,
 }
@@ -66,7 +66,7 @@ impl World {
         self.answers.extend(left.map(|place| place.id));
     }
 
-    /// What the line's task does.
+    /// The work of the line's task.
     fn tick(&mut self, client: usize) {
         let (now, side) = (self.now, &mut self.clients[client]);
         let Some(line) = &mut side.line else { return };
@@ -145,7 +145,7 @@ impl World {
 
     fn hear(&mut self, client: usize) {
         let (now, side) = (self.now, &mut self.clients[client]);
-        // The task of the line hears nothing while it waits for an answer.
+        // The line's task hears nothing while it waits for an answer.
         if side.unheard > 0 && side.flying.is_none() {
             side.unheard -= 1;
             side.heard += 1;
@@ -154,7 +154,7 @@ impl World {
         }
     }
 
-    /// No waiter sleeps that the server could serve, unless what there is is kept for one that came before it.
+    /// No waiter sleeps that the server could serve, unless the line keeps the permits for an earlier waiter.
     fn nobody_sleeps_over_what_it_wants(&mut self) {
         let (now, permits) = (self.now, self.permits);
         for side in &mut self.clients {
@@ -173,7 +173,7 @@ impl World {
         }
     }
 
-    /// All that is on its way arrives.
+    /// Lets all calls and messages in flight arrive.
     fn settle(&mut self) {
         while self.clients.iter().any(|client| client.flying.is_some() || client.unheard > 0) {
             for client in 0..2 {
@@ -185,7 +185,7 @@ impl World {
         }
     }
 
-    /// Nothing more goes wrong, and everybody gives back.
+    /// Nothing more goes wrong, and every holder gives its permits back.
     fn finish(&mut self) {
         for _ in 0..100_000 {
             (0..2).for_each(|client| self.tick(client));
@@ -215,7 +215,7 @@ fn play(world: &mut World, schedule: &[(u8, u8)]) {
             3 => _ = world.join(client, wants, Some(Duration::from_millis(u64::from(pick)))),
             4 => world.cancel(client, u64::from(pick) % (world.joined + 1)),
             5..=7 if !world.out.is_empty() => world.release(usize::from(pick) % world.out.len()),
-            // Added, or set.
+            // A program adds permits, or sets their number.
             8 if world.permits + world.out.iter().map(|(permits, _)| permits).sum::<u64>() < 12 => world.add(wants),
             9 | 10 => world.run(client),
             11 | 12 => world.deliver(client),
@@ -262,11 +262,11 @@ proptest! {
         let less = less.min(much - 1);
         let mut world = World::new(permits, keep);
         let (begin, mut big) = (world.now, None);
-        // So long a waiter may be overtaken, twice over, and those who overtook it keep what they have.
+        // Others may overtake the waiter for this long, twice over, and then keep their permits for a while.
         let limit = begin + 20 * keep + 10 * Duration::from_secs(1);
         while world.now < limit && !big.is_some_and(|big| world.served.contains(&big)) {
             let waiting = world.clients[0].line.as_ref().map_or(0, |line| line.waiting.len());
-            // Those who came before it go before it.
+            // Earlier waiters go before it.
             for _ in waiting..if big.is_none() { permits as usize / less as usize } else { 50 } {
                 world.join(0, less, None);
             }
@@ -275,7 +275,7 @@ proptest! {
             if big.is_none() {
                 big = Some(world.join(0, much, None));
             }
-            // They come all at the same time, or one after the other.
+            // The others come all at the same time, or one after the other.
             let apart = if together { keep } else { (keep / permits as u32).max(Duration::from_micros(100)) };
             world.now += apart;
             while let Some(at) = world.out.iter().position(|(_, until)| *until <= world.now) {

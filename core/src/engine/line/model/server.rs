@@ -1,4 +1,4 @@
-//! The server of the model: what is on its way to it and back, and what it does.
+//! The server of the model: the calls on their way to it and back, and its work.
 
 use super::world::World;
 
@@ -26,7 +26,7 @@ pub struct Flying {
 }
 
 impl World {
-    /// The server carries a call out: what the scripts do, also to a repeat.
+    /// The server carries a call out as the scripts do, even if it is a repeat.
     pub fn run(&mut self, at: usize) {
         let Flying { client, call, .. } = self.flying[at];
         let reply = match call {

@@ -1,4 +1,4 @@
-//! The world of the model: two clients, each with the task of its line, and what is on its way.
+//! The world of the model: two clients, each with the task of its line, and the calls and messages in flight.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub struct World {
     pub field: Option<u64>,
     pub clients: [Client; 2],
     pub flying: Vec<Flying>,
-    /// Who believes to hold the lock, and where.
+    /// The client and the waiter that believe to hold the lock.
     pub holder: Option<(usize, u64)>,
     pub joined: u64,
     pub answers: Vec<u64>,
@@ -61,7 +61,7 @@ impl World {
         self.answers.extend(left.map(|place| place.id));
     }
 
-    /// What the line's task does.
+    /// The work of the line's task.
     pub fn tick(&mut self, client: usize) {
         let now = self.now;
         let Some(line) = &mut self.clients[client].line else { return };
@@ -150,12 +150,12 @@ impl World {
         }
     }
 
-    /// The connection is cut and made anew: messages on their way are lost, which is told like one message.
+    /// The connection is cut and made anew: the messages in flight are lost, and the line hears of that as of one message.
     pub fn disconnect(&mut self, client: usize) {
         self.clients[client].unheard = self.clients[client].unheard.min(1).max(u64::from(self.clients[client].subscribed));
     }
 
-    /// Nothing more goes wrong, and everybody lets go.
+    /// Nothing more goes wrong, and every holder releases.
     pub fn settle(&mut self) {
         for _ in 0..100_000 {
             (0..2).for_each(|client| self.tick(client));
@@ -172,7 +172,7 @@ impl World {
             }
         }
         panic!(
-            "somebody waits for ever: field {:?}, holder {:?}, lines {:?}",
+            "a waiter waits for ever: field {:?}, holder {:?}, lines {:?}",
             self.field,
             self.holder,
             self.clients.each_ref().map(|client| &client.line)

@@ -1,4 +1,4 @@
-//! The names of a group's locks, and what Redisson calls their values.
+//! The names of a group's locks, and the fields that Redisson gives to their values.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +7,14 @@ use highway::{HighwayHash, HighwayHasher, Key};
 use crate::request::error::{Error, Result};
 use crate::request::names::KRYO;
 
-/// Redisson's.
+/// Redisson's key for the hash.
 const KEY: Key = Key([0x9e37_79b9_7f4a_7c15, 0xf39c_c060_5ced_c834, 0x1082_276b_f3a2_7251, 0xf86c_6a11_d0c1_8e95]);
 
-/// The name of such a lock: its group and its values, in order and each once, behind NULs. Java's binding makes it too, with a U+0001 in
-/// front of each value that is named by what Redisson's `Kryo5Codec` makes of it.
+/// The name of such a lock: its group and its values, in order and each once, behind NULs. The Java binding makes such names too, with a
+/// U+0001 in front of each value that Redisson's `Kryo5Codec` encodes.
 ///
 /// # Errors
-/// `Config` for no values, and for one of those two characters in any of them.
+/// `Config` if there are no values, and for one of those two characters in a text.
 pub fn name(group: &str, values: &[impl AsRef<str>]) -> Result<String> {
     if values.is_empty() {
         return Err(no_values(group));
@@ -31,7 +31,7 @@ pub(super) fn no_values(group: &str) -> Error {
     Error::config(format!("the multi lock of `{group}` has no values; give it at least one"))
 }
 
-/// The key, which is what such a lock is called in a few words.
+/// The group, which is the key and the short name of such a lock.
 pub fn group(name: &str) -> &str {
     name.split('\0').next().unwrap_or_default()
 }
@@ -46,15 +46,15 @@ pub(super) fn fields(name: &str) -> (&str, Vec<String>) {
     (group(name), fields)
 }
 
-/// The field of a value; Redisson hashes what its codec makes of it, the `StringCodec` as here its UTF-8.
+/// The field of a value: Redisson hashes the bytes that its codec makes. The `StringCodec` makes UTF-8, as here.
 pub(super) fn field(value: &[u8]) -> String {
     let halves = HighwayHasher::new(KEY).hash128(value);
     let bytes: Vec<u8> = halves.iter().flat_map(|half| half.to_be_bytes()).collect();
     data_encoding::BASE64_NOPAD.encode(&bytes)
 }
 
-/// What Redisson's default codec writes for a text: its class, then a short ASCII text with a mark on its last byte, or else the count of
-/// UTF-16 units and each of them in one to three bytes.
+/// The bytes that Redisson's default codec writes for a text. First comes its class. A short ASCII text follows with a mark on its last
+/// byte; any other text as the number of its UTF-16 units and each of them in one to three bytes.
 fn kryo(text: &str) -> Vec<u8> {
     let units: Vec<u16> = text.encode_utf16().collect();
     let mut bytes = vec![3];

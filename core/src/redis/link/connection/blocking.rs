@@ -1,4 +1,4 @@
-//! Up to four blocking connections, each driven by the thread that calls: the quickest way for one that waits anyway.
+//! Up to four blocking connections, each driven by the calling thread: the quickest way for a thread that waits anyway.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::AcqRel, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -16,11 +16,11 @@ use crate::redis::link::failover::quarantine::Identity;
 use crate::redis::link::{Elsewhere, Limits, Outcome, Sent, is_half_done, no_script, packed};
 
 const MOST: usize = 4;
-/// A connection idle for longer is asked for a sign of life first: the server may have closed it since.
+/// After this idle time a connection asks for a sign of life first: the server may have closed it meanwhile.
 const FRESH: Duration = Duration::from_secs(1);
-/// How long that may take; a call that gets none goes over the mux instead.
+/// The time for that sign of life; without it the call goes over the mux instead.
 const SIGN: Duration = Duration::from_millis(500);
-/// An answer is likely to come within so many times as long as the last one took.
+/// The next answer is likely to come within this many times the time of the last one.
 const LIKELY: u32 = 4;
 
 pub struct Direct {
@@ -29,7 +29,7 @@ pub struct Direct {
     incarnation: Arc<Incarnation>,
     idle: Mutex<Vec<Pooled>>,
     open: AtomicUsize,
-    /// How long the last answer took, in microseconds.
+    /// The time of the last answer, in microseconds.
     took: AtomicU64,
 }
 
@@ -55,7 +55,7 @@ impl Direct {
         Direct { server, clock, incarnation, idle: Mutex::default(), open: AtomicUsize::default(), took: AtomicU64::default() }
     }
 
-    /// `None`: all connections are in use.
+    /// Runs a call; `None`: all connections are in use.
     pub fn run(&self, call: &Call, mut limits: Limits) -> Option<Result<Outcome, Elsewhere>> {
         let idle = self.idle().pop();
         let mut pooled = match idle {
@@ -91,12 +91,12 @@ impl Direct {
         }
     }
 
-    /// Whether a connection is idle, and the server so near that its answer is likely to come within `inside`.
+    /// Tells whether a connection is idle, and the server is so near that its answer is likely to come within `inside`.
     pub fn is_likely_within(&self, inside: Duration) -> bool {
         !self.idle().is_empty() && LIKELY * Duration::from_micros(self.took.load(Relaxed)) <= inside
     }
 
-    /// Whether nothing listens there, and never did as far as this client knows.
+    /// Tells whether no server listens there, and none ever did as far as this client knows.
     pub fn is_absent(&self) -> bool {
         self.server.is_absent()
     }
@@ -112,7 +112,7 @@ impl Direct {
 
     fn connect(&self, end: Instant) -> Result<Pooled, Outcome> {
         let end = end.min(Instant::now() + self.server.connect_timeout);
-        // The crate counts its time-out anew for the connection and for each reply of the handshake.
+        // The redis crate starts its time-out anew for the connection and for each reply of the handshake.
         let limit = (left(end) / 3).max(Duration::from_millis(1));
         let opened = |error| self.server.not_opened(&error);
         let mut con = self.server.blocking().and_then(|client| client.get_connection_with_timeout(limit)).map_err(opened)?;
@@ -126,18 +126,18 @@ impl Direct {
         }
         self.incarnation.note(run.ok());
         let connection = id.ok().map(|id| (self.incarnation.number(), id));
-        // The first call sets its own time: none has this one.
+        // The first call sets its own time-out: no call has this one.
         Ok(Pooled { con, connection, response: Duration::ZERO, used: Instant::now() })
     }
 
-    /// An `Err` is the end of the connection.
+    /// Sends a call. An `Err` ends the connection.
     fn send(&self, pooled: &mut Pooled, call: &Call, mut limits: Limits) -> Result<Result<Outcome, Elsewhere>, Outcome> {
         let not_sent = |error| Outcome::Unsent(self.server.broken(&error));
         if pooled.used.elapsed() > FRESH {
             let end = Instant::now() + limits.response;
             pooled.patience(limits.response.min(SIGN)).map_err(not_sent)?;
             let sign = redis::cmd("PING").query::<()>(&mut pooled.con);
-            // A server that refuses even that has answered.
+            // A server that refuses even this has answered.
             sign.or_else(|error| error.code().is_some().then_some(()).ok_or(error)).map_err(not_sent)?;
             limits.response = left(end);
         }
@@ -175,10 +175,10 @@ impl Direct {
     }
 }
 
-/// Asks all of these questions and gives the answers to the last `count`, all of it by `end`: the crate would count its time-out anew for
-/// each answer, and wait for the others even after one that did not come.
+/// Asks all of these questions and gives the answers to the last `count`, all by `end`. The redis crate would start its time-out anew for
+/// each answer, and would go on waiting after an answer that did not come.
 fn last_answers<T: FromRedisValue>(con: &mut Connection, questions: &Pipeline, count: usize, end: Instant) -> RedisResult<T> {
-    // The handshake of TLS comes with the first write, and reads.
+    // The TLS handshake comes with the first write, and it reads.
     con.set_read_timeout(Some(left(end)))?;
     con.send_packed_command(&questions.get_packed_pipeline())?;
     let mut answers = Vec::new();

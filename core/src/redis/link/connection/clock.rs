@@ -1,21 +1,21 @@
-//! The server's clock, as far as this side knows it: good to the time of half a round trip.
+//! The server's clock as this client knows it, with an error of half a round trip.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use crate::base::clock::Instant;
 
-/// No call is carried out later than that after its sending. One that seems to come much longer than that before its end shows that the
-/// server's clock was set back, see `_late.lua`.
+/// The longest time after its sending at which the server may carry out a call. If a call seems to come much longer than this before its
+/// end, the server's clock was set back, see `_late.lua`.
 const LONGEST: Duration = Duration::from_secs(20);
-/// Both sides cut their times to whole ms.
+/// Client and server both cut their times to whole ms.
 const ROUNDING: u64 = 3;
 
 pub struct Clock {
     base: Instant,
-    /// Server ms minus ms since `base`.
+    /// The server's ms minus the ms since `base`.
     offset: AtomicI64,
-    /// How many ms that may be wrong by: half of the round trip that it was learnt in, and the rounding.
+    /// The possible error in ms: half of the round trip in which the client learnt the time, and the rounding.
     error: AtomicU64,
 }
 
@@ -24,14 +24,14 @@ impl Clock {
         Clock { base: Instant::now(), offset: AtomicI64::new(0), error: AtomicU64::new(0) }
     }
 
-    /// Takes over what the server's clock showed, asked at `asked` and answered now.
+    /// Notes the time of the server's clock, asked at `asked` and answered now.
     pub fn learn(&self, server_ms: i64, asked: Instant) {
         let middle = asked + asked.elapsed() / 2;
         self.error.store(asked.elapsed().as_millis() as u64 / 2 + ROUNDING, Relaxed);
         self.offset.store(server_ms.saturating_sub(middle.duration_since(self.base).as_millis() as i64), Relaxed);
     }
 
-    /// How much later than believed the server's clock may come to a point of time.
+    /// The longest time by which the server's clock may be later than the client believes.
     pub fn error(&self) -> Duration {
         Duration::from_millis(self.error.load(Relaxed))
     }

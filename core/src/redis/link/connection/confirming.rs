@@ -1,5 +1,6 @@
-//! Calls that count only once replicas have what they wrote. A server counts from the last write of the connection that asks, so that
-//! each of them waits on the connection that it went over, which nobody else uses meanwhile: any other one would be told too much.
+//! Calls that count only once replicas have their writes. A server's count starts at the last write of the connection that asks. So each
+//! call waits on the connection that carried it, and no other call uses that connection meanwhile: on another connection the count would be
+//! too high.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -23,17 +24,17 @@ mod confirmation;
 
 use confirmation::Confirmation;
 
-/// So many calls at once; whoever comes then waits in line.
+/// The most calls at once; later ones wait in line.
 const MOST: usize = 8;
-/// How long it is believed how many replicas are connected.
+/// The time for which the client trusts the number of connected replicas.
 const NEWS: Duration = Duration::from_secs(1);
-/// A connection idle for longer is asked for a sign of life first, which may take so long.
+/// After this idle time a connection asks for a sign of life first, and waits at most the second time for it.
 const FRESH: Duration = Duration::from_secs(1);
 const SIGN: Duration = Duration::from_millis(500);
 
 pub struct Confirming {
     server: Arc<Server>,
-    /// Opens the connections, and sends over them; it has none of its own.
+    /// Opens the connections, and sends over them; it has no connection of its own.
     mux: Mux,
     policy: SyncPolicy,
     room: Semaphore,
@@ -47,24 +48,24 @@ struct Wires {
     idle: Vec<Wire>,
 }
 
-/// What is known of the replicas that are connected; asked only where the policy does not name a number.
+/// The client's knowledge of the connected replicas. It asks for them only if the policy does not name a number.
 #[derive(Clone, Copy)]
 enum Replicas {
     Unknown,
     Connected(u32, Instant),
-    /// The server cannot wait for any.
+    /// The server cannot wait for replicas.
     Useless,
 }
 
 impl Confirming {
-    /// Opens nothing yet.
+    /// Opens no connection yet.
     pub fn new(server: Arc<Server>, clock: Arc<Clock>, incarnation: Arc<Incarnation>, policy: SyncPolicy) -> Self {
         let mux = Mux::new(server.clone(), clock, incarnation, Arc::default(), false);
         let (room, replicas) = (Semaphore::new(MOST), Mutex::new(Replicas::Unknown));
         Confirming { server, mux, policy, room, wires: Mutex::default(), replicas }
     }
 
-    /// False: there is nobody to confirm anything.
+    /// False: no replica can confirm anything.
     pub fn is_wanted(&self) -> bool {
         match *self.replicas() {
             Replicas::Unknown => true,
@@ -91,7 +92,7 @@ impl Confirming {
         outcome
     }
 
-    /// Whoever waits on its connections is told that they are over.
+    /// Tells the calls that wait on its connections that those have ended.
     pub fn retire(&self) {
         let wires = std::mem::take(&mut *self.wires());
         wires.all.iter().for_each(Wire::retire);
@@ -120,11 +121,11 @@ impl Confirming {
         }
     }
 
-    /// Waits until what was sent over `wire` last is confirmed; `Some`: it is not.
+    /// Waits until the replicas confirm the last call over `wire`; `Some`: they did not.
     async fn wait(&self, wire: &Wire, call: &Call, wanted: &Confirmation, end: Instant) -> Option<Outcome> {
         let within = self.policy.within();
         let answer = self.ask(wire, wanted.command(within), within + left(end)).await;
-        // It was answered, so that no copy of it is on its way any more.
+        // The call was answered, so no copy of it is on its way any more.
         let copy = Sent { connection: wire.connection, over: Instant::now() };
         let error = match answer {
             Ok(Ok(value)) => {
@@ -137,7 +138,7 @@ impl Confirming {
                 }
                 wanted.missing(call, &self.server.name, within, file, replicas)
             }
-            // The server has become a replica meanwhile: the new master may have it, or is to have it.
+            // The server has become a replica meanwhile: the new master may have the write, or may still get it.
             Ok(Err(said)) if said.code() == Some("UNBLOCKED") || is_of_a_replica(&said) => {
                 let error = self.server.unavailable("is no master any more", false);
                 return Some(Outcome::Unknown { error, copy });
@@ -148,7 +149,7 @@ impl Confirming {
         Some(Outcome::Unconfirmed { error, copy })
     }
 
-    /// Who is to confirm; `None`: nobody.
+    /// The confirmation that the policy demands; `None`: none.
     async fn confirmation(&self, wire: &Wire, limit: Duration) -> Result<Option<Confirmation>, Error> {
         let SyncPolicy::Connected { replicas: least, .. } = self.policy else { return Ok(Confirmation::of(self.policy)) };
         let known = *self.replicas();
@@ -186,7 +187,7 @@ impl Confirming {
         let wire = dialled.map_err(|error| self.server.not_opened(&error))?;
         self.wires().all.push(wire.clone());
         let used = self.used(wire);
-        // A server that cannot do it says so before anything is taken.
+        // A server without this ability says so before the call takes anything.
         let answer = self.ask(&used.wire, confirmation::probe(self.policy), self.server.connect_timeout).await.map_err(Outcome::Unsent)?;
         match answer {
             Err(said) if !is_of_a_replica(&said) => match self.policy {
@@ -202,7 +203,7 @@ impl Confirming {
         Used { confirming: self, wire, is_fit: false }
     }
 
-    /// The answer, or what the server has against the question.
+    /// Gives the answer, or the server's refusal.
     async fn ask(&self, wire: &Wire, question: redis::Cmd, limit: Duration) -> Result<Result<Value, RedisError>, Error> {
         match wire.ask(wire.send(question, How::Plain), limit).await {
             Ok(Err(error)) if self.server.said_no("", &error).is_none() => Err(self.mux.broken(wire, &error)),
@@ -227,8 +228,8 @@ impl Confirming {
     }
 }
 
-/// A connection that one call uses. Unless it is put back, it ends with the call, also where that is dropped half way: an answer that is
-/// still to come would be taken for that of the next call.
+/// A connection that one call uses. Unless the call puts it back, it ends with the call, even if the caller drops the call half way: the
+/// next call would take a late answer for its own.
 struct Used<'a> {
     confirming: &'a Confirming,
     wire: Wire,
@@ -254,7 +255,7 @@ impl Drop for Used<'_> {
     }
 }
 
-/// One that is to be a master is asked elsewhere, or again.
+/// Tells whether a replica refused the command because only a master answers it. Then the client asks elsewhere, or again.
 fn is_of_a_replica(said: &RedisError) -> bool {
     said.detail().is_some_and(|detail| detail.contains("replica instances"))
 }

@@ -1,4 +1,4 @@
-//! A call as a command, and what comes back.
+//! Turns a call into a command, and the server's answer into a reply.
 
 use std::ops::RangeInclusive;
 
@@ -7,13 +7,13 @@ use crate::redis::link::Reply;
 use crate::redis::link::topology::sharding::Sharding;
 
 impl Reply {
-    /// The first of the texts.
+    /// The first text of the reply.
     pub fn text(&self) -> Option<String> {
         self.texts.first().map(|text| String::from_utf8_lossy(text).into_owned())
     }
 }
 
-/// `resent`: a copy of it may have run before.
+/// Makes the command. `resent`: a copy of it may have run before.
 pub fn packed(call: &Call, not_after: u64, whole: bool, resent: bool, sharding: &Sharding) -> redis::Cmd {
     let size = call.keys.size() + call.args.size() + 80;
     let script = call.script.form(sharding.is_both());
@@ -33,10 +33,11 @@ pub fn packed(call: &Call, not_after: u64, whole: bool, resent: bool, sharding: 
     cmd
 }
 
-/// The codes that scripts answer with. Another one is no answer of a script, and nothing tells what the next answer belongs to.
+/// The codes with which scripts answer. A value with another code is not the answer of a script, and the next answers may belong to other
+/// calls.
 const CODES: RangeInclusive<i64> = -4..=2;
 
-/// Whether a script of ours may have answered that.
+/// Tells whether a script of ours may have given this answer.
 pub fn is_reply(value: &redis::Value) -> bool {
     let redis::Value::Array(items) = value else { return false };
     matches!(items.first(), Some(redis::Value::Int(code)) if CODES.contains(code))
@@ -61,7 +62,8 @@ pub fn reply(value: redis::Value) -> Option<Reply> {
     Some(reply)
 }
 
-/// In a slot that moves to another server, a script ends where it needs what is there no more, or not yet.
+/// Tells whether a script ended half way. That happens while a slot moves to another server: the script needs a key that has left already,
+/// or has not arrived yet.
 pub fn is_half_done(error: &redis::RedisError) -> bool {
     error.detail().is_some_and(|detail| detail.contains("non local key"))
 }

@@ -1,15 +1,15 @@
-//! Says once of a server that it may evict locks to make room.
+//! Warns once about a server that may evict locks to make room.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use redis::{InfoDict, RedisResult};
 
-/// Of one server.
+/// Whether the warning about one server was given.
 #[derive(Default)]
 pub struct Eviction(AtomicBool);
 
 impl Eviction {
-    /// `memory`: what `server` answers to `INFO memory`, if it does.
+    /// Warns if the server may evict locks. `memory`: the answer of `server` to `INFO memory`, if it gave one.
     pub fn look(&self, server: &str, memory: RedisResult<InfoDict>) {
         let Some(policy) = memory.ok().and_then(|memory| evicts(&memory)) else { return };
         if !self.0.swap(true, Relaxed) {
@@ -19,7 +19,7 @@ impl Eviction {
     }
 }
 
-/// The policy by which locks may be evicted. They have an end, as the keys have that a policy for volatile ones takes.
+/// The policy by which the server may evict locks. Locks have an end, so a policy for volatile keys can take them.
 fn evicts(memory: &InfoDict) -> Option<String> {
     let is_limited = memory.get::<u64>("maxmemory")? > 0;
     memory.get::<String>("maxmemory_policy").filter(|policy| is_limited && policy != "noeviction")

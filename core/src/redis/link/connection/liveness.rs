@@ -1,6 +1,6 @@
-//! Notices, while anybody waits, that the mux's connection, or the one that brings its messages, leads nowhere any more although nothing
-//! says so: a peer that vanished, a network that swallows one direction. A server that is slow costs a second connection's opening, but
-//! never the connection in use.
+//! Watches the mux's connection, and the one that brings its messages, while a call or a listener waits. It notices a connection that is
+//! dead without an error: the peer vanished, or the network drops one direction. A slow server costs the opening of a second connection,
+//! but never the connection in use.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use super::multiplexed::Mux;
 use super::wire::Wire;
 use crate::base::clock::Instant;
 
-/// How long nothing is heard before a sign of life is asked for, and how long that may take.
+/// The silence after which the watch asks for a sign of life, and the time that the sign may take.
 const QUIET: Duration = Duration::from_millis(500);
-/// Between two looks at a server that is silent on every connection.
+/// The pause between two looks at a server that is silent on every connection.
 const AGAIN: Duration = Duration::from_secs(1);
-/// How long the first connection may still answer once a second one has.
+/// The time for which the first connection may still answer after a second one has answered.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// Runs while somebody waits for the mux. Only answers count as heard: a connection that only brings messages is of no use.
+/// Runs while a call or a listener waits for the mux. Only answers prove a connection: one that brings messages alone is of no use.
 pub async fn watch(mux: Arc<Mux>) {
     let start = Instant::now();
     while let Some(wire) = mux.waited_for() {
@@ -30,17 +30,17 @@ pub async fn watch(mux: Arc<Mux>) {
             probe(&mux, &wire).await;
         }
     }
-    // Nothing was awaited since the look that found nobody, and the mux lives on this thread: none can have come in between.
+    // Since that look nothing waits, and the mux lives on this thread: no call can have come in between.
     mux.watched_no_more();
 }
 
-/// Returns once the connection has answered, or nobody waits for it, or another one has taken its place.
+/// Returns once the connection has answered, nothing waits for it any more, or another one has taken its place.
 async fn probe(mux: &Arc<Mux>, wire: &Wire) {
     let mut con = wire.con.clone();
     let mut sign = pin!(async {
         match con.send_packed_command(&redis::cmd("PING")).await {
             Err(error) if error.code().is_none() => return mux.lost(wire),
-            // A server that refuses even that has answered.
+            // A server that refuses even this has answered.
             _ => wire.answered(),
         }
         if let Some(apart) = &wire.apart
@@ -56,7 +56,7 @@ async fn probe(mux: &Arc<Mux>, wire: &Wire) {
             sleep(pause).await;
             mux.waited_for()?;
             let before = Instant::now();
-            // A far server needs many round trips, so the next one may take longer.
+            // A far server needs many round trips, so the next attempt may take longer.
             let fresh = timeout(limit, mux.dial()).await;
             limit = (limit * 2).min(mux.connect_timeout());
             match fresh {
@@ -66,7 +66,7 @@ async fn probe(mux: &Arc<Mux>, wire: &Wire) {
         }
     };
     let fresh = tokio::select! { () = &mut sign => None, fresh = second_opinion => fresh };
-    // A server that stood still answers both, in no particular order: an answer that is there by now is as good.
+    // A server that stood still answers on both connections, in any order: an answer on the old one that is here by now is as good.
     if let Some(fresh) = fresh
         && timeout(GRACE, sign).await.is_err()
     {

@@ -1,4 +1,4 @@
-//! The connections to one server, and what they share.
+//! The connections to one server, and the parts that they share.
 
 pub mod blocking;
 pub mod clock;

@@ -1,4 +1,4 @@
-//! One connection that everybody who waits for something else shares: waiters, renewals, async calls, messages.
+//! One connection for all who wait: waiters, renewals, async calls and messages share it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -31,13 +31,13 @@ pub struct Mux {
     wakes: Arc<Wakes>,
     now: Mutex<Option<Wire>>,
     incarnation: Arc<Incarnation>,
-    /// Held by whoever opens the connection, so that only one does.
+    /// Locked during the opening of the connection, so that only one task opens it.
     opening: tokio::sync::Mutex<()>,
-    /// Whether [`pulse::watch`] runs.
+    /// Whether [`crate::redis::link::connection::liveness::watch`] runs.
     watched: AtomicBool,
-    /// What is to be listened to here, unless nobody wants it any more, and whether the server has confirmed it.
+    /// The channels of this connection, unless no listener wants them any more, and whether the server has confirmed each.
     channels: Mutex<HashMap<String, bool>>,
-    /// Its channels belong to slots of a cluster, as keys do. Nothing else goes over such a connection.
+    /// Its channels belong to slots of a cluster, as keys do. Such a connection serves nothing else.
     sharded: bool,
 }
 
@@ -47,7 +47,7 @@ impl Mux {
         Mux { server, clock, wakes, now, incarnation, opening, watched: AtomicBool::new(false), channels, sharded }
     }
 
-    /// `earlier`: copies that must not run after this one.
+    /// Runs a call. `earlier`: copies that must not run after this one.
     pub async fn run(self: &Arc<Self>, call: &Call, limits: Limits, earlier: &[Sent], how: How) -> Result<Outcome, Elsewhere> {
         let end = Instant::now() + limits.response;
         match self.wire(limits.response).await {
@@ -66,7 +66,7 @@ impl Mux {
         earlier: &[Sent],
         how: How,
     ) -> Result<Outcome, Elsewhere> {
-        // Rare, and big: in the future of every call it would be moved and freed with it.
+        // This is rare and big: inside the future of every call it would be moved and freed with it.
         if !earlier.is_empty() && !Box::pin(self.overtakes(wire, earlier, end)).await {
             return Ok(Outcome::Crossing);
         }
@@ -89,7 +89,7 @@ impl Mux {
         }
     }
 
-    /// What the answer to a call means that was sent at `sent`, as `copy`.
+    /// Interprets the answer to a call that was sent at `sent`, as `copy`.
     fn meaning(&self, wire: &Wire, call: &Call, answer: RedisResult<Value>, copy: Sent, sent: Instant) -> Result<Outcome, Elsewhere> {
         let unknown = |error| Outcome::Unknown { error, copy };
         let error = match answer {
@@ -111,7 +111,8 @@ impl Mux {
         Ok(said_no.unwrap_or_else(|| unknown(self.broken(wire, &error))))
     }
 
-    /// Makes sure that no earlier copy runs after what is sent now over `wire`: it went the same way, or its connection is ended.
+    /// Makes sure that no earlier copy runs after the one that goes over `wire` now: the copy went the same way, or its connection is
+    /// ended.
     async fn overtakes(&self, wire: &Wire, earlier: &[Sent], end: Instant) -> bool {
         for copy in earlier.iter().filter(|copy| copy.over > Instant::now()) {
             let (Some((incarnation, id)), Some(ours)) = (copy.connection, wire.connection) else { return false };
@@ -130,7 +131,7 @@ impl Mux {
         true
     }
 
-    /// Asks the server something that changes nothing.
+    /// Asks the server a question that changes nothing.
     pub async fn ask(self: &Arc<Self>, words: &[&str], limit: Duration) -> Result<redis::Value, Error> {
         let end = Instant::now() + limit;
         let wire = self.reached(limit).await?;
@@ -146,7 +147,7 @@ impl Mux {
         }
     }
 
-    /// The connection, for whom only the error of its opening matters.
+    /// The connection, or the error of its opening.
     async fn reached(self: &Arc<Self>, limit: Duration) -> Result<Wire, Error> {
         self.wire(limit).await.map_err(|outcome| match outcome {
             Outcome::Unsent(error) | Outcome::Refused(error) => error,
@@ -154,37 +155,37 @@ impl Mux {
         })
     }
 
-    /// The server's answer makes no sense.
+    /// The error for an answer of the server that makes no sense.
     pub fn nonsense(&self, words: &[&str]) -> Error {
-        self.server.unavailable(format!("answers {} in a way that is not known", words.join(" ")), false)
+        self.server.unavailable(format!("gives an unknown answer to {}", words.join(" ")), false)
     }
 
     pub fn close(&self) {
         self.slot().take();
     }
 
-    /// Gives the connection up: another server has taken this one's place.
+    /// Gives the connection up, because another server has taken the place of this one.
     pub fn retire(&self) {
         let wire = self.slot().take();
         wire.inspect(Wire::retire);
     }
 
-    /// The connection, if somebody waits for an answer or a message on it.
+    /// The connection, if a call waits for an answer or a listener for a message on it.
     pub fn waited_for(&self) -> Option<Wire> {
         self.now().filter(|wire| wire.is_asked() || !self.channels_wanted().is_empty())
     }
 
-    /// Whether the server tells of changed keys.
+    /// Tells whether the server reports changed keys.
     pub fn tells(&self) -> bool {
         self.now().is_some_and(|wire| wire.tells)
     }
 
-    /// Whether messages need a connection of their own there, as far as is known now.
+    /// Tells whether messages need a connection of their own to this server, as far as the client knows now.
     pub fn hears_apart(&self) -> bool {
         self.server.is_old()
     }
 
-    /// The end of [`pulse::watch`].
+    /// Notes the end of [`crate::redis::link::connection::liveness::watch`].
     pub fn watched_no_more(&self) {
         self.watched.store(false, SeqCst);
     }
@@ -193,7 +194,7 @@ impl Mux {
         self.server.connect_timeout
     }
 
-    /// Called when a connection has failed with an error that is not the server's own: it is of no use any more.
+    /// Ends a connection that failed with an error which is not the server's own: it is of no use any more.
     pub fn lost(&self, wire: &Wire) {
         if !wire.is_over() {
             tracing::debug!(target: "redlatch::link", "gave a connection to {} up", self.server.name);

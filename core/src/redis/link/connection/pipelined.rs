@@ -1,5 +1,5 @@
-//! A connection for many first tries at once: callers write to it themselves and do not wait, the I/O thread reads the answers. To have
-//! that thread write as well would cost each call more than the call.
+//! A connection for many first tries at once. The callers write to it themselves and do not wait; the I/O thread reads the answers. If that
+//! thread wrote as well, each call would cost more than the call itself.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -22,9 +22,9 @@ mod resp;
 
 use pipeline::{Flight, Pipeline};
 
-/// After so many first tries there is one: whoever makes a few is served by the mux.
+/// The number of first tries after which the connection is opened; the mux serves fewer ones.
 const WORTH: usize = 32;
-/// After a failure it is not tried again for so long.
+/// The pause after a failure before the next attempt.
 const AGAIN: Duration = Duration::from_secs(1);
 
 pub struct Swift {
@@ -34,17 +34,18 @@ pub struct Swift {
     pipeline: Mutex<Option<Arc<Pipeline>>>,
     /// First tries that went another way.
     missed: AtomicUsize,
-    /// Something was sent since the last look.
+    /// A caller has sent something since the last look.
     used: AtomicBool,
 }
 
 impl Swift {
-    /// Opens nothing yet.
+    /// Opens no connection yet.
     pub fn new(server: Arc<Server>, clock: Arc<Clock>, incarnation: Arc<Incarnation>) -> Self {
         Swift { server, clock, incarnation, pipeline: Mutex::default(), missed: AtomicUsize::new(0), used: AtomicBool::new(false) }
     }
 
-    /// On the caller's thread. `later`: somebody will [`flush`](Swift::flush) soon. Gives the first try back if it has to go another way.
+    /// Sends a first try on the caller's thread. `later`: a thread will [`flush`](Swift::flush) soon. Gives the try back if it has to go
+    /// another way.
     pub fn send(&self, first: Box<dyn First>, limits: Limits, later: bool) -> Result<(), Box<dyn First>> {
         let Some(pipeline) = self.pipeline().clone() else { return Err(first) };
         let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
@@ -53,7 +54,7 @@ impl Swift {
         pipeline.send(Flight { first, sent, copy, patience: limits.response }, not_after, &self.server.sharding, later)
     }
 
-    /// Writes what was left for later; tells whether anything was sent since the last time.
+    /// Writes the calls that were left for later. Tells whether a caller has sent something since the last time.
     pub fn flush(&self) -> bool {
         let used = self.used.swap(false, Relaxed);
         let pipeline = if used { self.pipeline().clone() } else { None };
@@ -61,10 +62,10 @@ impl Swift {
         used
     }
 
-    /// On the I/O thread: so many first tries went another way. Once it is worth it, a connection is opened for the next ones.
+    /// Counts first tries that went another way; runs on the I/O thread. Once there are enough, it opens a connection for the next ones.
     pub fn missed(self: &Arc<Self>, count: usize) {
         let before = self.missed.fetch_add(count, Relaxed);
-        // In quarantine every connection has to begin with who answers.
+        // In quarantine every connection must first learn the identity of its server.
         let may_be = !self.server.address.is_tls() && self.incarnation.quarantine.is_none();
         if may_be && before < WORTH && before + count >= WORTH {
             let swift = self.clone();
@@ -72,7 +73,7 @@ impl Swift {
         }
     }
 
-    /// From its opening to its end.
+    /// Runs the connection from its opening to its end.
     async fn serve(self: Arc<Self>) {
         let opened = timeout(self.server.connect_timeout, self.open()).await;
         if let Ok(Ok(pipeline)) = opened {
@@ -85,7 +86,7 @@ impl Swift {
         self.missed.store(0, Relaxed);
     }
 
-    /// Ends the connection, if there is one, at the end of the client: dropping a first try tells its caller of that.
+    /// Ends the connection, if there is one, at the end of the client. The drop of each first try tells its caller.
     pub fn close(&self) {
         let pipeline = self.pipeline().take();
         pipeline.inspect(|pipeline| drop(pipeline.end()));
@@ -109,10 +110,10 @@ impl Swift {
         for answer in answers {
             match answer.extract_error() {
                 Ok(Value::Int(number)) => id = Some(number),
-                // The only text of more than a word, and the last answer.
+                // This is the last answer, and the only text of more than a word.
                 Ok(info @ Value::BulkString(_)) => self.incarnation.note(InfoDict::from_redis_value(info).ok()),
                 Ok(_) => {}
-                // Without a name or a number it works too; without rights it does not.
+                // The connection works without a name and a number, but not without a login.
                 Err(error) if error.code() == Some("ERR") || error.code() == Some("NOPERM") => {}
                 Err(error) => return Err(error),
             }

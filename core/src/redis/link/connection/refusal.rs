@@ -1,11 +1,11 @@
-//! What a server's refusal says, and what is to be done about it.
+//! The words of a server's refusal, and the remedy.
 
 use std::collections::BTreeSet;
 
 use crate::redis::kinds::script::Call;
 
-/// The code and the words of an error. Those of scripts have where it happened behind them, or on servers before 7, which call them all
-/// `ERR`, before them and before the real code.
+/// The code and the words of an error. The errors of scripts also name a place in the script. It is behind the words; or, on servers before
+/// 7, which call all of them `ERR`, before the words and the real code.
 pub fn of_script<'a>(code: &'a str, detail: &'a str) -> (&'a str, &'a str) {
     let renamed = |code: &'a str, said: &'a str| match said.strip_prefix("ERR ").unwrap_or(said) {
         said if code == "ERR" && is_of_acl(said) => ("NOPERM", said),
@@ -28,22 +28,22 @@ pub fn of_script<'a>(code: &'a str, detail: &'a str) -> (&'a str, &'a str) {
     }
 }
 
-/// Servers repeat what they do not know, and a login is among that.
+/// Removes the arguments from an error: servers repeat commands that they do not know, and a login may be among them.
 pub fn without_arguments(said: &str) -> &str {
     said.split_once(", with args beginning with").map_or(said, |(said, _)| said)
 }
 
-/// Whether a script was refused what it asked for, in the words of Redis 6 and 7, or of Valkey and Redis 8.
+/// Tells whether the server denied a script a right, in the words of Redis 6 and 7, or of Valkey and Redis 8.
 fn is_of_acl(said: &str) -> bool {
     let denied = ["run this command", "access at least one of the keys", "publish to the channel"];
     said.starts_with("ACL failure")
         || said.split_once("can't ").is_some_and(|(_, what)| denied.iter().any(|denied| what.starts_with(denied)))
 }
 
-/// Behind what the server said, if there is something to be done about it. `call`: what it was said to.
+/// The remedy to put behind the server's words, if there is one. `call`: the call that the server refused.
 pub fn remedy(code: &str, said: &str, call: Option<&Call>) -> String {
     match (code, call) {
-        // Of a key beside the lock's own: those tell by themselves what they find.
+        // The error is about a key beside the lock's own: a script reports a wrong key of the lock itself.
         ("WRONGTYPE", _) => "; use another name, or delete the key if it is of no use".into(),
         ("NOPERM", Some(call)) if said.contains("channel") => match channel(call) {
             Some(channel) => format!("; give the user its channel by ACL SETUSER: {channel}"),
@@ -58,7 +58,7 @@ pub fn remedy(code: &str, said: &str, call: Option<&Call>) -> String {
     }
 }
 
-/// Those that it names, and those that its script makes of the first one.
+/// The keys that the call names, and those that its script makes of the first one.
 fn keys(call: &Call) -> String {
     let named: Vec<_> = call.keys.iter().map(String::from_utf8_lossy).collect();
     let beside = call.beside.and_then(|beside| Some(beside(named.first()?)));
@@ -67,7 +67,7 @@ fn keys(call: &Call) -> String {
 
 fn channel(call: &Call) -> Option<String> {
     let channel = String::from_utf8_lossy(call.channel()?);
-    // Each waiter of a fair lock has one of its own.
+    // Each waiter of a fair lock has a channel of its own.
     let each = if call.script.name.starts_with("fair/") { ":*" } else { "" };
     Some(format!("&{channel}{each}"))
 }
@@ -76,7 +76,7 @@ fn rights(call: &Call) -> String {
     commands(call.script.text).iter().map(|command| format!("+{}", command.to_lowercase())).collect::<Vec<_>>().join(" ")
 }
 
-/// What a script may run, in order; the command that wakes waiters is an input.
+/// The commands that a script may run, in order; the command that wakes waiters is an input.
 fn commands(script: &'static str) -> BTreeSet<&'static str> {
     let publishes = script.contains("call(publish,").then_some("PUBLISH");
     let quoted = |text: &'static str| text.strip_prefix('\'')?.split_once('\'').map(|(command, _)| command);
@@ -89,7 +89,7 @@ mod tests {
     use super::{commands, of_script};
 
     #[test]
-    fn an_error_of_a_script_has_its_own_code_whichever_server_says_it() {
+    fn an_error_of_a_script_has_its_own_code_on_every_server() {
         for (detail, code, words) in [
             ("Error running script (call to f_1): @user_script:1: WRONGTYPE Operation against", "WRONGTYPE", "Operation against"),
             ("Error running script (call to f_1): @user_script:9: @user_script: 9: -OOM command not", "OOM", "command not"),

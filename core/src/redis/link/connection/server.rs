@@ -1,4 +1,4 @@
-//! One server: its address, how a connection to it is opened, and what its errors mean.
+//! One server: its address, the opening of a connection to it, and the meaning of its errors.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -27,11 +27,11 @@ pub struct Server {
     nat: Nat,
     blocking: redis::Client,
     pushing: redis::Client,
-    /// It knows RESP2 only.
+    /// The server knows only RESP2.
     old: AtomicBool,
-    /// A connection to it has come about.
+    /// A connection to it has been opened.
     reached: AtomicBool,
-    /// Nothing listened there at the last attempt.
+    /// No server listened there at the last attempt.
     refused: AtomicBool,
     pub name: String,
     pub address: Address,
@@ -70,17 +70,17 @@ impl Server {
         })
     }
 
-    /// Opens connections that one thread drives, with the login that counts now.
+    /// Opens connections that one thread drives, with the present login.
     pub fn blocking(&self) -> RedisResult<redis::Client> {
         self.logged_in(&self.blocking)
     }
 
-    /// Opens connections over which the server also tells what nobody has asked.
+    /// Opens connections over which the server also sends messages, with the present login.
     pub fn pushing(&self) -> RedisResult<redis::Client> {
         self.logged_in(&self.pushing)
     }
 
-    /// Whether it was found to know RESP2 only.
+    /// Tells whether the server has shown that it knows only RESP2.
     pub fn is_old(&self) -> bool {
         self.old.load(Relaxed)
     }
@@ -89,12 +89,13 @@ impl Server {
         self.old.store(true, Relaxed);
     }
 
-    /// A connection has come about.
+    /// Notes that a connection has been opened.
     pub fn note_reached(&self) {
         self.reached.store(true, Relaxed);
     }
 
-    /// Whether nothing listens there, and never did as far as this client knows. A server that it has reached before may be starting anew.
+    /// Tells whether no server listens there, and none ever did as far as this client knows. A server that the client has reached before
+    /// may be restarting.
     pub fn is_absent(&self) -> bool {
         self.refused.load(Relaxed) && !self.reached.load(Relaxed)
     }
@@ -106,8 +107,8 @@ impl Server {
         redis::Client::open(info.set_redis_settings(settings(database, protocol, login.username.as_deref(), login.password.as_deref())))
     }
 
-    /// The first questions on each connection: our name, our number at the server, the time of its clock, and which run of the server this
-    /// is. Servers before 7.2 do not know all of it, and an ACL may not allow it.
+    /// The first questions on each connection. They give our name, and ask for our number at the server, the time of its clock and its run.
+    /// Servers before 7.2 do not know all of them, and an ACL may not allow them.
     pub fn greeting(&self) -> redis::Pipeline {
         let mut pipe = redis::pipe();
         pipe.ignore_errors();
@@ -124,12 +125,12 @@ impl Server {
         Error::Unavailable { server: self.name.clone(), cause: cause.into(), timeout }
     }
 
-    /// The slot of a call is on its way to another server.
+    /// The error of a call whose slot is moving to another server.
     pub fn moving(&self) -> Error {
         self.unavailable("is giving the slot to another server", false)
     }
 
-    /// An error of the way to the server, in words.
+    /// The error of a broken connection, in words.
     pub fn broken(&self, error: &RedisError) -> Error {
         if error.is_timeout() || error.to_string().contains("Resource temporarily unavailable") {
             return self.unavailable("does not answer in time", true);
@@ -153,7 +154,7 @@ impl Server {
         }
     }
 
-    /// What an error of opening a connection means: nothing was sent.
+    /// The outcome of a connection that could not be opened: the call was not sent.
     pub fn not_opened(&self, error: &RedisError) -> Outcome {
         let is_refusal = error.is_connection_refusal();
         self.refused.store(is_refusal, Relaxed);
@@ -173,19 +174,19 @@ impl Server {
         }
     }
 
-    /// No connection came about in time.
+    /// The error of a connection that was not open in time.
     pub fn late_to_open(&self) -> Error {
         self.refused.store(false, Relaxed);
         let hint = if self.address.is_tls() { " (is its port without TLS? then write redis://)" } else { "" };
         self.unavailable(format!("does not answer in time{hint}"), true)
     }
 
-    /// What an error that the server itself reports means; `None`: it is not one.
+    /// The outcome of an error that the server itself reported; `None`: it reported none.
     pub fn said_no(&self, what: &str, error: &RedisError) -> Option<Outcome> {
         self.refused(what, None, error)
     }
 
-    /// The same of a call.
+    /// As [`Server::said_no`], for a call.
     pub fn refused_call(&self, call: &Call, error: &RedisError) -> Option<Outcome> {
         self.refused(&call.what(), Some(call), error)
     }
@@ -201,7 +202,7 @@ impl Server {
         Some(if error.is_transient() { Outcome::Unsent(error) } else { Outcome::Refused(error) })
     }
 
-    /// Where the server says that a call belongs; `None`: its error is another one.
+    /// The server to which the server sends a call; `None`: its error is another one.
     pub fn redirection(&self, error: &RedisError) -> Option<Elsewhere> {
         let (to, _) = error.redirect_node()?;
         let (host, port) = to.rsplit_once(':')?;
@@ -209,8 +210,8 @@ impl Server {
         Some(Elsewhere { to, ask: error.code() == Some("ASK") })
     }
 
-    /// What a script's value means; a refusal for lateness teaches the clock. `None`: it is no answer of a script, so that nobody knows what
-    /// was done, nor what the next answer on the connection belongs to.
+    /// Interprets the value of a script; a refusal for lateness corrects the clock. `None`: it is not the answer of a script. Then the
+    /// outcome is unknown, and the next answers on the connection may belong to other calls.
     pub fn understood(&self, value: redis::Value, clock: &Clock, asked: Instant) -> Option<Outcome> {
         Some(match reply(value)? {
             Reply { code: -2, numbers, .. } => {
@@ -222,17 +223,17 @@ impl Server {
     }
 
     pub fn nonsense(&self) -> Error {
-        self.unavailable("answers what no script of ours does", false)
+        self.unavailable("sends an answer that no script of ours gives", false)
     }
 }
 
-/// The system's error that this one is about.
+/// The system's error behind this one.
 fn io(error: &RedisError) -> Option<&std::io::Error> {
     let error = std::error::Error::source(error)?.downcast_ref::<Arc<dyn std::error::Error + Send + Sync>>()?;
     error.downcast_ref()
 }
 
-/// The handshake's time-out counts for each reply of it, so it is kept to as few as can be.
+/// The redis crate applies the handshake's time-out to each reply of it, so this asks for as few replies as possible.
 fn settings(database: i64, protocol: redis::ProtocolVersion, username: Option<&str>, password: Option<&str>) -> RedisConnectionInfo {
     let mut redis = RedisConnectionInfo::default().set_db(database).set_protocol(protocol).set_skip_set_lib_name();
     if let Some(username) = username {
@@ -244,10 +245,10 @@ fn settings(database: i64, protocol: redis::ProtocolVersion, username: Option<&s
     redis
 }
 
-/// The answers to [`Server::greeting`]: the connection's number, if the server tells, its time, and which run of it this is, if it tells.
+/// The answers to [`Server::greeting`]: the connection's number, if the server tells it; its time; and its run, if it tells it.
 pub type Greeted = (redis::RedisResult<i64>, redis::RedisResult<(i64, i64)>, redis::RedisResult<redis::InfoDict>);
 
-/// Server ms out of what `TIME` answers.
+/// The server's ms from its answer to `TIME`.
 pub fn time_ms((seconds, micros): (i64, i64)) -> i64 {
     seconds.saturating_mul(1000).saturating_add(micros / 1000)
 }

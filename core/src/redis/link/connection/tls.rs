@@ -1,4 +1,4 @@
-//! TLS as the Redis client takes it, and what its errors mean.
+//! TLS in the form of the redis crate, and the meaning of its errors.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use rustls::CertificateError::{BadSignature, Expired, ExpiredContext, NotValidFo
 
 use crate::config::tls::{Tls, Verify};
 
-/// A client whose connections use TLS. Without `tls_ca` it trusts whom the system trusts, and where the system has no list, whom
-/// Mozilla does.
+/// A client whose connections use TLS. Without `tls_ca` it trusts the authorities of the system, and if the system has no list, those of
+/// Mozilla.
 pub fn client(info: ConnectionInfo, tls: &Tls) -> RedisResult<redis::Client> {
-    // Where the application has chosen a provider for its process, that one serves here too.
+    // If the application has chosen a provider for its process, that one is used here too.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client_tls = match (&tls.cert, &tls.key) {
         (Some(cert), Some(key)) => Some(ClientTlsConfig { client_cert: cert.clone(), client_key: key.clone() }),
@@ -35,12 +35,12 @@ fn system_roots() -> Option<Vec<u8>> {
     std::fs::read(openssl_probe::probe().cert_file?).ok()
 }
 
-/// What TLS had against the connection, and the remedy; `None`: it was not TLS.
+/// The reason why TLS refused the connection, and the remedy; `None`: it was not TLS.
 pub fn objection(error: &RedisError) -> Option<String> {
     use rustls::Error::{AlertReceived, InvalidCertificate, InvalidMessage};
     let found = cause(error)?;
     Some(match found {
-        // A signature is bad where another authority has the same name.
+        // The signature is also bad if another authority has the same name.
         InvalidCertificate(UnknownIssuer | BadSignature) => {
             "shows a certificate that no trusted authority has signed; name the file of its authority's certificate with tls_ca".to_owned()
         }
@@ -52,7 +52,7 @@ pub fn objection(error: &RedisError) -> Option<String> {
         AlertReceived(alert) => {
             format!("refused the TLS connection ({alert:?}); if it wants a certificate of the client, name one with tls_cert and tls_key")
         }
-        other => format!("does not come to a TLS connection ({other})"),
+        other => format!("cannot open a TLS connection ({other})"),
     })
 }
 

@@ -1,4 +1,4 @@
-//! One connection of the mux: what is asked over it, when it last answered, and whether it is over.
+//! One connection of the mux: its questions, the time of its last answer, and whether it has ended.
 
 use std::future::{Future, pending};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -11,46 +11,46 @@ use tokio::sync::watch;
 use super::multiplexed::Apart;
 use crate::base::clock::Instant;
 
-/// How long a server whose place another one has taken may still refuse what it was asked.
+/// The time for which a replaced server may still refuse its questions.
 const FAREWELL: Duration = Duration::from_millis(100);
 
 #[derive(Clone)]
 pub struct Wire {
     pub con: MultiplexedConnection,
-    /// Which life of the server it leads to, and the server's number for it; `None`: it does not tell.
+    /// The incarnation of the server that it leads to, and the server's number for it; `None`: the server does not tell.
     pub connection: Option<(u64, i64)>,
-    /// The server tells of changed keys on this connection.
+    /// The server reports changed keys on this connection.
     pub tells: bool,
-    /// Where messages come, if not here.
+    /// The connection that brings messages, if it is not this one.
     pub apart: Option<Arc<Apart>>,
     state: Arc<State>,
 }
 
 pub struct State {
     over: watch::Sender<bool>,
-    /// Another server has taken this one's place: only what it refuses counts still.
+    /// Another server has taken the place of this one: only its refusals still count.
     retired: AtomicBool,
     /// Questions without an answer yet.
     open: AtomicUsize,
-    /// A question was given up, and nothing has been answered since.
+    /// A caller gave a question up, and no answer has come since.
     owing: AtomicBool,
     heard: Mutex<Instant>,
 }
 
-/// What goes along with a call.
+/// The extra command that goes with a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum How {
     Plain,
-    /// The server is to tell when a key that the call reads last is changed.
+    /// The server reports changes of the keys that the call reads last.
     Told,
     /// The server is only about to get the slot.
     Asking,
 }
 
-/// Why a question has no answer.
+/// The reason why a question has no answer.
 pub enum NoAnswer {
     TimedOut,
-    /// The connection ended, or was given up, after the question had been sent.
+    /// The connection ended, or was given up, after the question was sent.
     Over,
 }
 
@@ -69,7 +69,7 @@ impl State {
         self.over.send_replace(true);
     }
 
-    /// Returns at the end.
+    /// Returns at the end of the connection.
     pub async fn ended(&self) {
         let _ = self.over.subscribe().wait_for(|over| *over).await;
     }
@@ -79,7 +79,7 @@ impl State {
         self.end();
     }
 
-    /// What a server did that has been replaced meanwhile is unknown; what it refused is not.
+    /// The work of a replaced server is unknown; its refusals count.
     async fn counted<T, E>(&self, answer: Result<T, E>) -> Result<T, E> {
         if answer.is_ok() && self.retired.load(SeqCst) { pending().await } else { answer }
     }
@@ -101,7 +101,7 @@ impl State {
             } => Err(NoAnswer::Over),
             () = async {
                 tokio::time::sleep(limit).await;
-                // After a standstill of this process the answer may be there, only not read.
+                // After a standstill of this process the answer may be here, but not read yet.
                 tokio::time::sleep(Duration::from_millis(1)).await;
             } => Err(NoAnswer::TimedOut),
         }
@@ -134,17 +134,17 @@ impl Wire {
         con.send_packed_commands(&pipe, 1, 1).await?.into_iter().next().unwrap_or(redis::Value::Nil).extract_error()
     }
 
-    /// Sends many at once; each has its answer, or its error.
+    /// Sends many commands at once; each has its answer, or its error.
     pub async fn send_all(&self, pipe: &redis::Pipeline) -> redis::RedisResult<Vec<redis::Value>> {
         self.con.clone().send_packed_commands(pipe, 0, pipe.len()).await
     }
 
-    /// Set as soon as the connection ends, before anything else can run: who sees it afterwards has not sent anything.
+    /// True as soon as the connection has ended, before any other task can run: a task that finds it true has sent nothing.
     pub fn is_over(&self) -> bool {
         *self.state.over.borrow()
     }
 
-    /// Gives the connection up: whoever waits for an answer on it is told so.
+    /// Gives the connection up: calls that wait for an answer on it hear of that.
     pub fn end(&self) {
         self.state.end();
     }
@@ -153,18 +153,18 @@ impl Wire {
         self.state.clone()
     }
 
-    /// As [`Wire::end`], but whoever waits is told what the server refuses within [`FAREWELL`]: that may be asked elsewhere at once.
+    /// As [`Wire::end`], but waiting calls still hear the refusals that come within [`FAREWELL`]: those calls can go elsewhere at once.
     pub fn retire(&self) {
         self.state.retire();
     }
 
-    /// Waits for the answer to what `question` sends over [`Wire::con`].
+    /// Waits for the answer to the question that `question` sends over [`Wire::con`].
     pub fn ask<'a, T: 'a>(
         &'a self,
         question: impl Future<Output = T> + Send + 'a,
         limit: Duration,
     ) -> impl Future<Output = Result<T, NoAnswer>> + Send + 'a {
-        // Futures keep what they are given beside what they make of it, and those around them likewise: a call would be tens of KB.
+        // A future keeps its input beside its own state, and so does each future around it: without the box a call would take tens of KB.
         self.state.answer(Box::pin(question), limit)
     }
 
@@ -172,7 +172,7 @@ impl Wire {
         self.state.answered();
     }
 
-    /// When the last answer came; at first, when the connection was opened. Where messages come over another one, the one counts that has
+    /// The time of the last answer; at first, that of the opening. If messages come over another connection, the time of the one that has
     /// been silent for longer.
     pub fn heard(&self) -> Instant {
         let heard = *self.state.heard.lock().expect("nothing panics while it is held");
@@ -184,7 +184,7 @@ impl Wire {
     }
 }
 
-/// A question without an answer. Dropping it counts it out, and the server owes the answer still, also where the caller was dropped.
+/// A question without an answer. A drop ends the question, but the server still owes the answer, even if the caller is gone.
 struct Open<'a> {
     state: &'a State,
     is_answered: bool,
@@ -223,21 +223,21 @@ mod tests {
 
     use super::*;
 
-    /// What becomes of a question that is answered after another server has taken the place of the one that was asked.
+    /// The result of a question whose server was replaced before it answered.
     fn answered_after_the_end(answer: Result<i64, &'static str>) -> Option<Result<i64, &'static str>> {
         let (state, (sender, receiver)) = (State::new(), oneshot::channel());
         let question = Box::pin(async { state.counted(receiver.await.expect("it is sent")).await });
         let server = async {
             state.retire();
             yield_now().await;
-            sender.send(answer).expect("somebody waits for it still");
+            sender.send(answer).expect("the caller still waits for it");
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
         runtime.block_on(async { tokio::join!(biased; state.answer(question, Duration::from_secs(60)), server).0 }).ok()
     }
 
     #[test]
-    fn what_a_replaced_server_refuses_is_known_and_what_it_did_is_not() {
+    fn a_replaced_servers_refusal_counts_and_its_other_answers_do_not() {
         assert_eq!(answered_after_the_end(Err("MOVED")), Some(Err("MOVED")));
         assert_eq!(answered_after_the_end(Ok(1)), None);
     }

@@ -1,4 +1,5 @@
-//! Which run of which server this is: after another one began, its data may be gone, and its numbers mean others.
+//! The incarnation of a server: which of its runs this is. After a new run began, its data may be gone, and its numbers have other
+//! meanings.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,18 +11,18 @@ use super::quarantine::{Longest, Quarantine};
 use crate::redis::kinds::script::Call;
 use crate::redis::link::Outcome;
 
-/// Of all servers of a link.
+/// The incarnations of all servers of a link.
 #[derive(Default)]
 pub struct Incarnations {
     numbers: AtomicU64,
     count: AtomicU64,
-    /// Told of each of them.
+    /// Signals each restart.
     pub restart: Notify,
-    /// `None`: no server is ever kept from granting.
+    /// `None`: no server is ever in quarantine.
     pub longest: Option<Arc<Longest>>,
 }
 
-/// Of one server.
+/// The incarnation of one server.
 pub struct Incarnation {
     incarnations: Arc<Incarnations>,
     pub quarantine: Option<Quarantine>,
@@ -40,12 +41,12 @@ impl Incarnations {
         Incarnations { longest: longest.map(Arc::new), ..Incarnations::default() }
     }
 
-    /// Counts what may have lost data.
+    /// The number of events after which data may be lost.
     pub fn count(&self) -> u64 {
         self.count.load(Relaxed)
     }
 
-    /// A server came back, or another one has taken its place.
+    /// Notes that a server came back, or that another one has taken its place.
     pub fn restarted(&self) {
         self.count.fetch_add(1, Relaxed);
         self.restart.notify_waiters();
@@ -59,12 +60,12 @@ impl Incarnation {
         Incarnation { incarnations: incarnations.clone(), quarantine, now: Mutex::new(Run { id: String::new(), number }) }
     }
 
-    /// The number of this run; no other of any server has it.
+    /// The number of this run; no other run of any server has it.
     pub fn number(&self) -> u64 {
         self.now().number
     }
 
-    /// Takes over the `run_id` out of what the server has answered to `INFO server`, on whichever connection; `None`: it does not tell.
+    /// Notes the `run_id` in the server's answer to `INFO server`, from any connection; `None`: the server does not tell it.
     pub fn note(&self, info: Option<InfoDict>) {
         let Some(id) = info.and_then(|info| info.get::<String>("run_id")) else { return };
         let mut now = self.now();
@@ -75,7 +76,7 @@ impl Incarnation {
         now.id = id;
     }
 
-    /// What becomes of a call that is not to be sent now; `None`: it is.
+    /// The outcome of a call that must not go out now; `None`: it may.
     pub fn objection(&self, call: &Call) -> Option<Outcome> {
         self.quarantine.as_ref()?.objection(call)
     }

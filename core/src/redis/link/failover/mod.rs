@@ -1,4 +1,4 @@
-//! What a server that restarts, or takes over from another one, means for locks.
+//! The effects on locks of a server that restarts, or takes over from another.
 
 pub mod incarnation;
 pub mod quarantine;

@@ -1,5 +1,5 @@
-//! For how long a server grants nothing new because it may have lost what was held on it: whoever held it may not know yet. After the
-//! longest lease nobody believes it any more.
+//! The quarantine of a server that may have lost locks: it grants nothing new, because the holders of those locks may not know yet. After
+//! the longest lease no holder believes in a lost lock any more.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -20,7 +20,7 @@ impl Longest {
         Longest(AtomicU64::new(lease.as_millis() as u64))
     }
 
-    /// There are leases of this length, too.
+    /// Notes that there are leases of this length too.
     pub fn note(&self, lease: Duration) {
         self.0.fetch_max(lease.as_millis() as u64, Relaxed);
     }
@@ -30,22 +30,22 @@ impl Longest {
     }
 }
 
-/// Who a server says that it is.
+/// The identity of a server, as the server tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Another one after every start.
+    /// The run of the server; it changes with every start.
     pub run: String,
-    /// For how long it has run, in seconds.
+    /// The time that it has run, in seconds.
     uptime: u64,
     pub is_master: bool,
-    /// The name of the history of its data: of all that it was told to write since it is master, or that its master was.
+    /// The name of the history of its data: of all writes since it became a master, or since its master did.
     pub history: String,
-    /// The history that this one goes on from, and where that ended.
+    /// The history that this one continues, and the place where that one ended.
     pub former: String,
     pub parted: i64,
 }
 
-/// What the server answers to [`Identity::questions`].
+/// The server's answers to [`Identity::questions`].
 pub type Said = (RedisResult<InfoDict>, RedisResult<InfoDict>);
 
 impl Identity {
@@ -55,12 +55,12 @@ impl Identity {
         pipe
     }
 
-    /// The same process with the same data; it may have been a replica, and be a master now.
+    /// Tells whether this is the same process with the same data; it may have been a replica, and be a master now.
     fn goes_on_from(&self, known: &Identity) -> bool {
         self.run == known.run && (self.history == known.history || self.former == known.history)
     }
 
-    /// `None`: it does not say.
+    /// Reads the answers; `None`: the server does not tell its identity.
     pub fn read((server, replication): Said) -> Option<Identity> {
         let (server, replication) = (server.ok()?, replication.ok()?);
         Some(Identity {
@@ -74,7 +74,7 @@ impl Identity {
     }
 }
 
-/// Of one server.
+/// The quarantine of one server.
 pub struct Quarantine {
     server: String,
     longest: Arc<Longest>,
@@ -83,13 +83,13 @@ pub struct Quarantine {
 
 #[derive(Default)]
 struct State {
-    /// Who answered last; `None`: nobody yet, or it does not say who it is.
+    /// The last identity; `None`: no server has answered yet, or it does not tell its identity.
     known: Option<Identity>,
     doubts: Vec<Doubt>,
     last: u64,
 }
 
-/// Locks may have been lost that were granted until `age` before `noticed`.
+/// A reason for quarantine: locks may be lost that the server granted until `age` before `noticed`.
 struct Doubt {
     number: u64,
     noticed: Instant,
@@ -101,13 +101,13 @@ impl Quarantine {
         Quarantine { server: server.to_owned(), longest, state: Mutex::default() }
     }
 
-    /// Called for each connection, before anything is sent over it.
+    /// Notes the identity of the server behind a new connection. The connection calls it before it sends anything else.
     pub fn met(&self, who: Option<Identity>) {
         let mut state = self.state();
         match (&state.known, &who) {
             (Some(known), Some(who)) if who.goes_on_from(known) => {}
             (Some(_), Some(_)) => drop(self.add(&mut state, Duration::ZERO, "is not the one that it was: it may have lost its data")),
-            // It counts whole seconds of a clock: it may have begun up to one later.
+            // The server counts whole seconds: it may have started up to one second later.
             (None, Some(who)) => {
                 let age = Duration::from_secs(who.uptime.saturating_sub(1));
                 self.add(&mut state, age, "has only just started: there may have been locks before");
@@ -121,7 +121,7 @@ impl Quarantine {
         self.state().known.clone()
     }
 
-    /// From now on it grants nothing for as long as a lease may last, unless that number is given to [`Quarantine::clear`].
+    /// Begins a quarantine for as long as a lease may last. It ends earlier if [`Quarantine::clear`] gets the number that this gives.
     pub fn doubt(&self, why: &str) -> u64 {
         self.add(&mut self.state(), Duration::ZERO, why)
     }
@@ -131,19 +131,19 @@ impl Quarantine {
         tracing::info!(target: "redlatch::quarantine", "{} is shown to have lost nothing", self.server);
     }
 
-    /// For how long it grants nothing yet.
+    /// The time for which the server still grants nothing.
     pub fn rest(&self) -> Option<Duration> {
         let longest = self.longest.get();
         self.state().doubts.iter().filter_map(|doubt| doubt.rest(longest)).max()
     }
 
-    /// What becomes of a call that is not to be sent now; `None`: it is.
+    /// The outcome of a call that must not go out now; `None`: it may.
     pub fn objection(&self, call: &Call) -> Option<Outcome> {
         if !call.grants {
             return None;
         }
         if self.state().known.is_none() {
-            let why = "does not say who it is (INFO), which the option quarantine needs; allow that, or leave the option out";
+            let why = "does not tell its identity (INFO), which the option quarantine needs; allow INFO, or leave the option out";
             return Some(Outcome::Refused(Error::Unsupported(format!("{} {why}", self.server))));
         }
         self.rest().map(Outcome::HeldBack)

@@ -1,6 +1,6 @@
-//! Who has taken over from another server grants nothing new for one lease, unless that one shows that nothing was lost: it follows now,
-//! and had nothing that its heir has not; or the slots have moved and it knows of that. A server that has died can show nothing: what it
-//! had not passed on, nobody knows.
+//! A server that takes over from another grants nothing new for one lease, unless the other proves that no lock was lost. It proves that if
+//! it follows the new one now and had no writes that the new one lacks, or if it knows that its slots have moved. A dead server proves
+//! nothing: no server knows the writes that it had not sent to its replicas.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -17,27 +17,28 @@ use crate::redis::link::topology::discovery::ranges;
 use crate::redis::link::topology::map::Map;
 use crate::request::error::Result;
 
-/// How long one server may take to say something about itself.
+/// The time that one server may take to answer about itself.
 const LIMIT: Duration = Duration::from_millis(200);
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// A server that answers for what was another one's.
+/// A server that has taken over slots of another one.
 struct Heir {
     heir: Arc<Node>,
-    /// Who answered before, and who that was; `None`: nobody did.
+    /// The server before it and its identity; `None`: there was none.
     former: Option<(Arc<Node>, Identity)>,
-    /// One that it took over.
+    /// One of the slots that it took over.
     slot: u16,
 }
 
 impl Topology {
-    /// Called before anything is sent to those who are to answer now; a call that grants something follows no redirection without it.
+    /// Puts servers that have taken over into quarantine. It runs before anything goes to them; a call that grants a lock follows no
+    /// redirection before it.
     pub async fn question(self: &Arc<Self>, before: &Map, after: &Map) {
         let heirs = if self.config.quarantine { heirs(before, after) } else { Vec::new() };
         for heir in heirs {
             let Some(quarantine) = heir.heir.quarantine() else { continue };
             if !self.shows(&heir).await {
-                let number = quarantine.doubt("has taken over from another one: it may not have all locks of that");
+                let number = quarantine.doubt("has taken over from another server, and may lack some of its locks");
                 tasks::spawn(watch(Arc::downgrade(self), heir, number));
             }
         }
@@ -58,12 +59,13 @@ impl Topology {
     }
 }
 
-/// All that the former one had is in its heir: this one went on where that one had ended, and it could follow without a copy of everything.
+/// Tells whether the heir has all writes of the former server: the heir continued where the former one ended, and the former one could
+/// follow it without a full copy.
 fn follows(is: &Identity, was: &Identity, heir: &Identity) -> bool {
     is.history == heir.history && is.former == was.history && heir.former == was.history && is.parted == heir.parted
 }
 
-/// A server says itself that the heir has the slot now.
+/// Tells whether a server itself says that the heir has the slot now.
 async fn gives(former: &Node, heir: &Heir, nat: &Nat) -> Result<bool> {
     let said: Value = former.ask(&["CLUSTER", "SLOTS"], LIMIT).await?;
     let ranges = ranges(&said, &former.address, nat).unwrap_or_default();
@@ -77,7 +79,7 @@ async fn identity(node: &Node) -> Result<Identity> {
     Identity::read((Ok(server), Ok(replication))).ok_or_else(|| node.mux.nonsense(&["INFO"]))
 }
 
-/// Until nobody believes any more what the former one granted, or that one shows that nothing was lost.
+/// Runs until no holder believes in a lock of the former server any more, or that server proves that no lock was lost.
 async fn watch(topology: Weak<Topology>, heir: Heir, number: u64) {
     while heir.heir.held_back().is_some() {
         sleep(AGAIN).await;
@@ -86,13 +88,13 @@ async fn watch(topology: Weak<Topology>, heir: Heir, number: u64) {
             && topology.shows(&heir).await
         {
             quarantine.clear(number);
-            // Whoever waits for the end of it is to try now.
+            // Waiters that slept until the end of the quarantine try now.
             return topology.wakes.disconnected();
         }
     }
 }
 
-/// Each pair of servers of which one answers now for what was the other's, once.
+/// Each pair of servers of which one now answers for slots of the other, once.
 fn heirs(before: &Map, after: &Map) -> Vec<Heir> {
     let mut heirs = Vec::<Heir>::new();
     if before.ranges.is_empty() {

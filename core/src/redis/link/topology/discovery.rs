@@ -1,4 +1,4 @@
-//! Who answers for which slots, as the servers themselves say.
+//! Finds the server that answers for each slot, by asking the servers themselves.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,20 +15,20 @@ use crate::config::servers::{Address, Servers};
 use crate::redis::link::node::Node;
 use crate::request::error::{Error, Result};
 
-/// How long one server may think about it.
+/// The time that one server may take to answer.
 pub const LIMIT: Duration = Duration::from_secs(1);
 
-/// How long one server of a cluster is waited for before the next one is asked as well.
+/// The time that one server of a cluster has to answer before the next one is asked as well.
 const STAGGER: Duration = Duration::from_millis(100);
 
-/// The last slot of each range, in order, and the master that it belongs to.
+/// The last slot of each range, in order, and the master of the range.
 pub type Ranges = Vec<(u16, Address)>;
 
 impl Topology {
-    /// Asks the servers that may know, and takes the first good answer, or the newest of sentinels.
+    /// Asks the servers that may know. Takes the first good answer, or of sentinels the newest.
     ///
     /// # Errors
-    /// The last one's error, if nobody knows.
+    /// The error of the last server, if none knows.
     pub async fn found(self: &Arc<Self>) -> Result<Ranges> {
         match &self.config.servers {
             Servers::Sentinel { master, .. } => self.by_sentinels(master).await,
@@ -37,8 +37,8 @@ impl Topology {
         }
     }
 
-    /// Asks one address after the other, and the next one as well when an answer takes long: a silent server delays calls to the others no
-    /// longer than that.
+    /// Asks one address after the other, and the next one as well if an answer takes long. So a silent server delays calls to the others by
+    /// no more than that.
     async fn by_slots(self: &Arc<Self>) -> Result<Ranges> {
         let (mut addresses, mut asking) = (self.worth_asking().into_iter(), JoinSet::new());
         let (mut cut_off, mut last, mut next) = (None, None, addresses.next());
@@ -55,7 +55,7 @@ impl Topology {
                 Some(Ok(Ok((ranges, true)))) => return Ok(ranges),
                 Some(Ok(Ok((ranges, false)))) => cut_off = cut_off.or(Some(ranges)),
                 Some(Ok(Err(error))) => last = Some(error),
-                // The end of the I/O thread.
+                // The I/O thread has ended.
                 Some(Err(_)) => {}
                 None if addresses.len() == 0 && asking.is_empty() => break,
                 None => {}
@@ -65,7 +65,7 @@ impl Topology {
         cut_off.ok_or_else(|| last.unwrap_or_else(|| Error::config("no server of the cluster is named")))
     }
 
-    /// Each server that may know which slots are where, those last to which calls have failed.
+    /// Each server that may know the slots of the others. Servers to which calls have failed come last.
     fn worth_asking(&self) -> Vec<Address> {
         let map = self.map();
         let mut addresses = self.known();
@@ -75,11 +75,11 @@ impl Topology {
         addresses
     }
 
-    /// What one server says; and whether it is with the majority, as the others may know better than one who was cut off.
+    /// The slots as one server knows them, and whether it is with the majority: the others may know better than a server that was cut off.
     async fn slots_said_by(self: &Arc<Self>, address: &Address) -> Result<(Ranges, bool)> {
         let node = self.node(address)?;
         let said: Value = node.ask(&["CLUSTER", "SLOTS"], LIMIT).await?;
-        // A server that has just been started anew learns its slots a little later.
+        // A restarted server learns its slots a little later.
         let nothing = || Error::Unavailable {
             server: address.to_string(),
             cause: "has no slots yet; see that it is part of a cluster".into(),
@@ -91,13 +91,13 @@ impl Topology {
         Ok((ranges, state.contains("cluster_state:ok")))
     }
 
-    /// As Redisson decides it: channels belong to slots wherever the servers know of that, unless the program has chosen.
+    /// Decides as Redisson does: channels belong to slots wherever the servers support it, unless the program has chosen.
     async fn learn_sharding(&self, node: &Node) -> Result<()> {
         if self.sharding.is_known() {
             return Ok(());
         }
         let able = match node.ask::<Value>(&["PUBSUB", "SHARDNUMSUB"], LIMIT).await {
-            // Such channels are told over RESP3 only.
+            // Messages of such channels come only over RESP3.
             Ok(_) => !node.mux.hears_apart(),
             Err(Error::Refused { .. }) => false,
             Err(error) => return Err(error),
@@ -134,7 +134,7 @@ impl Topology {
     }
 }
 
-/// What `CLUSTER SLOTS` says, asked of `asked`.
+/// Reads the answer to `CLUSTER SLOTS` of the server `asked`.
 pub fn ranges(value: &Value, asked: &Address, nat: &Nat) -> Option<Ranges> {
     let Value::Array(rows) = value else { return None };
     let mut ranges = rows.iter().map(|row| range(row, asked, nat)).collect::<Option<Ranges>>()?;

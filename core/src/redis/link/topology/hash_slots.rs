@@ -1,4 +1,4 @@
-//! Which slot of a cluster a key is in.
+//! The slot of a key in a cluster.
 
 use crc::{CRC_16_XMODEM, Crc};
 
@@ -15,26 +15,26 @@ pub fn slot(key: &[u8]) -> u16 {
     CRC.checksum(tag(key)) % SLOTS
 }
 
-/// What is between the first `{` and the next `}`, if there is anything; else all of it.
+/// The text between the first `{` and the next `}`, if there is any; else the whole key.
 fn tag(key: &[u8]) -> &[u8] {
     let inside = key.iter().position(|byte| *byte == b'{').map(|open| &key[open + 1..]);
     let ended = inside.and_then(|inside| inside.iter().position(|byte| *byte == b'}').map(|close| &inside[..close]));
     ended.filter(|tag| !tag.is_empty()).unwrap_or(key)
 }
 
-/// Whether all of a key decides about its slot.
+/// Tells whether the whole key decides its slot.
 fn is_untagged(key: &[u8]) -> bool {
     tag(key).len() == key.len()
 }
 
-/// The slot of the server that tells of a channel: keyspace events are told where the key is.
+/// The slot of a channel. The server of the key publishes the keyspace events.
 pub fn of_channel(channel: &str) -> u16 {
     let key = channel.strip_prefix("__keyspace@0__:").unwrap_or(channel);
     slot(key.as_bytes())
 }
 
 impl Topology {
-    /// The slot of a call, all of whose keys are to be in one.
+    /// The slot of a call; all its keys must be in one.
     pub fn slot_of(&self, call: &Call) -> Result<u16> {
         let mut keys = call.keys.iter();
         let Some(first) = keys.next().filter(|_| self.is_cluster()) else { return Ok(call.slot) };

@@ -1,4 +1,4 @@
-//! Who answers for which slots.
+//! The server that answers for each slot.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,14 +11,15 @@ use crate::redis::link::node::Node;
 pub struct Map {
     /// The last slot of each range, in order.
     pub ranges: Vec<(u16, Arc<Node>)>,
-    /// When that was said; `None`: it is not to be trusted.
+    /// The time of that knowledge; `None`: calls must not rely on it.
     pub said: Option<Instant>,
-    /// Servers of a cluster whose slots may be elsewhere by now: a call to them has failed, or they say so. What is said of others counts.
+    /// Servers of a cluster whose slots may have moved: a call to them has failed, or they say so. The knowledge of the others still
+    /// counts.
     pub doubted: Vec<Address>,
 }
 
 impl Map {
-    /// A slot of each server, in order.
+    /// One slot of each server, in order.
     pub fn parts(&self) -> Vec<u16> {
         let mut seen = HashSet::new();
         self.ranges.iter().filter(|(_, node)| seen.insert(&node.address)).map(|(last, _)| *last).collect()

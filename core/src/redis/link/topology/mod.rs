@@ -1,4 +1,4 @@
-//! Several servers: which of them a call goes to, and how it follows when another server takes over.
+//! Several servers: the one that a call goes to, and the next one when another server takes over.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
@@ -32,9 +32,10 @@ pub mod sentinels;
 pub mod sharding;
 pub mod subscriptions;
 
-/// No call goes by older news of who the master is. A server of a cluster says itself when it is not the one.
+/// The longest age of the knowledge of the master that a call may rely on. In a cluster each server itself says that it is not the right
+/// one.
 const NEWS: Duration = Duration::from_millis(500);
-/// How often a call is sent elsewhere.
+/// The most redirections of one call.
 const HOPS: usize = 8;
 
 pub struct Topology {
@@ -43,11 +44,11 @@ pub struct Topology {
     pub(super) wakes: Arc<Wakes>,
     pub(super) sharding: Arc<Sharding>,
     map: RwLock<Arc<Map>>,
-    /// Those that calls go to.
+    /// The servers that calls go to.
     nodes: Mutex<Nodes>,
-    /// Those that are asked who the master is.
+    /// The servers that the client asks for the master.
     pub(super) askers: Mutex<Nodes>,
-    /// Held by the one task that asks; when the last question was asked that was in vain, and why.
+    /// Locked by the one task that asks. Holds the time and the error of the last question that found nothing.
     finding: tokio::sync::Mutex<Option<(Instant, Error)>>,
     pub(super) sentinels: Sentinels,
     pub(super) keeper: Keeper,
@@ -56,7 +57,7 @@ pub struct Topology {
 pub(super) type Nodes = HashMap<Address, Arc<Node>>;
 
 impl Topology {
-    /// Opens nothing yet.
+    /// Opens no connection yet.
     pub fn new(config: &Config, incarnations: Arc<Incarnations>, wakes: Arc<Wakes>, sharding: Arc<Sharding>) -> Self {
         let (map, nodes, askers, finding, sentinels, keeper) = Default::default();
         Topology { config: config.clone(), incarnations, wakes, sharding, map, nodes, askers, finding, sentinels, keeper }
@@ -66,12 +67,12 @@ impl Topology {
         matches!(self.config.servers, Servers::Cluster(_))
     }
 
-    /// Names with the same number may be in one call.
+    /// The place of a name: names with the same number may be in one call.
     pub fn place(&self, name: &str) -> u16 {
         if self.is_cluster() { slot(name.as_bytes()) } else { 0 }
     }
 
-    /// `None`: [`Topology::run`] has more to do.
+    /// Runs a call on the caller's thread; `None`: [`Topology::run`] has more to do.
     pub fn run_direct(&self, call: &Call, limits: Limits) -> Option<Outcome> {
         if !self.knows_what_belongs_together() {
             return None;
@@ -93,7 +94,7 @@ impl Topology {
         }
     }
 
-    /// Whether [`Topology::run_direct`] is likely to bring an answer within `inside`.
+    /// Tells whether [`Topology::run_direct`] is likely to have an answer within `inside`.
     pub fn is_likely_within(&self, call: &Call, inside: Duration) -> bool {
         let node = || self.slot_of(call).ok().and_then(|slot| self.trusted(slot));
         self.knows_what_belongs_together() && node().is_some_and(|node| node.is_likely_within(inside))
@@ -140,7 +141,8 @@ impl Topology {
         Outcome::Unsent(self.unavailable("send a call to each other in a circle"))
     }
 
-    /// Which keys may be in one call, and with which channel, depends on what the servers of a cluster can do.
+    /// Tells whether the client knows which keys may be in one call, and with which channel: that depends on the abilities of the cluster's
+    /// servers.
     fn knows_what_belongs_together(&self) -> bool {
         !self.is_cluster() || self.sharding.is_known()
     }
@@ -152,13 +154,13 @@ impl Topology {
         self.owner(slot, Instant::now() + limit).await
     }
 
-    /// Asks who answers for what, unless that was said after `since`, or asked in vain.
+    /// Asks the servers for their slots, unless that was done after `since`, with or without success.
     pub(super) async fn refresh(self: &Arc<Self>, since: Instant) -> Result<()> {
         let mut failed = self.finding.lock().await;
         if self.said().is_some_and(|said| said >= since) {
             return Ok(());
         }
-        // As many as wait here would ask one after the other, each in vain.
+        // Otherwise all tasks that wait here would ask one after the other, each in vain.
         if let Some((_, error)) = failed.as_ref().filter(|(asked, _)| *asked >= since) {
             return Err(error.clone());
         }
@@ -179,7 +181,7 @@ impl Topology {
         let named = self.config.servers.named();
         let gone: Vec<Arc<Node>> = {
             let mut nodes = self.nodes();
-            // Who is named may be asked again.
+            // A server that the program names may be asked again.
             let stays = |node: &Arc<Node>| map.has(node) || (named.contains(&node.address) && !was.has(node));
             let gone = nodes.values().filter(|node| !stays(node)).cloned().collect();
             nodes.retain(|_, node| stays(node));
@@ -200,9 +202,9 @@ impl Topology {
             return Ok(node);
         }
         let (topology, since) = (self.clone(), Instant::now());
-        // A task of its own: what takes longer than this caller can wait is known to the next one.
+        // The question runs in a task of its own: if it takes longer than this caller can wait, the next caller has the answer.
         let asking = tasks::spawn(async move { topology.refresh(since).await });
-        let late = || self.unavailable("do not say in time who is the master");
+        let late = || self.unavailable("do not name the master in time");
         timeout_at(end.into(), asking).await.map_err(|_| late())?.unwrap_or_else(|_| Err(late()))?;
         self.map().owner(slot).cloned().ok_or_else(|| self.unavailable("have no master for a slot"))
     }
@@ -213,13 +215,13 @@ impl Topology {
         map.said.filter(|said| said.elapsed() <= most).and_then(|_| map.owner(slot)).filter(|node| !map.doubts(&node.address)).cloned()
     }
 
-    /// What the outcome of a call to `node` says of the map.
+    /// Notes what the outcome of a call to `node` says about the map.
     fn judge(&self, node: &Node, outcome: &Outcome) {
         let error = match outcome {
             Outcome::Unsent(error) | Outcome::Unknown { error, .. } => error,
             _ => return,
         };
-        tracing::debug!(target: "redlatch::link", "asks anew who answers: {error}");
+        tracing::debug!(target: "redlatch::link", "asks again which servers answer: {error}");
         self.doubt(node);
     }
 
@@ -231,7 +233,8 @@ impl Topology {
         }
     }
 
-    /// Calls to the other servers of a cluster wait for nothing meanwhile: each says itself what it does not own any more.
+    /// Notes that calls to this server have failed. In a cluster, calls to the other servers go on: each says itself which slots it has
+    /// lost.
     fn doubt(&self, node: &Node) {
         if !self.is_cluster() {
             return self.distrust();
@@ -243,7 +246,7 @@ impl Topology {
         }
     }
 
-    /// The same of the owner of a slot, whichever that is.
+    /// As [`Topology::doubt`], for the owner of a slot.
     pub(super) fn doubt_owner(&self, slot: u16) {
         let owner = self.map().owner(slot).cloned();
         match owner {
@@ -271,13 +274,13 @@ impl Topology {
         Ok(node)
     }
 
-    /// Where calls went until now, each once.
+    /// The servers to which calls have gone so far, each once.
     pub(super) fn known(&self) -> Vec<Address> {
         let known: HashSet<Address> = self.map().ranges.iter().map(|(_, node)| node.address.clone()).collect();
         known.into_iter().collect()
     }
 
-    /// Since when the news of who answers is old; `None`: it is not to be trusted, or not all of it.
+    /// The time of the client's knowledge of the servers; `None`: calls must not rely on it, or not on all of it.
     pub(super) fn said(&self) -> Option<Instant> {
         let map = self.map();
         map.said.filter(|_| map.doubted.is_empty())

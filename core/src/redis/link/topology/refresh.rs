@@ -1,5 +1,6 @@
-//! Looks again and again who answers for what, while somebody waits for messages of several servers and for a while after a call has failed,
-//! and moves the ears there. Calls need none of it: they go by no old news. Sentinels tell of another master themselves.
+//! Looks again and again which server answers for which slot, and moves the listening connections there. It runs while a listener waits for
+//! messages of several servers, and for some time after a call has failed. Calls do not need it: they rely on no old knowledge. Sentinels
+//! report another master themselves.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, Weak};
@@ -14,41 +15,41 @@ use crate::redis::link::wakes::{Listener, Wakes};
 use crate::request::error::{Error, Result};
 
 const LOOK: Duration = Duration::from_secs(1);
-/// A cluster says itself when a call goes wrong.
+/// The pause in a cluster, whose servers themselves say when a call goes to the wrong one.
 const CLUSTER: Duration = Duration::from_secs(5);
-/// How long after a call that has failed this goes on, at least: until the next look at a hold.
+/// The least time for which this goes on after a failed call: until the next check of the holds.
 const FAILED: Duration = Duration::from_secs(5);
-/// Between two looks meanwhile.
+/// The pause between two looks during that time.
 const ANXIOUS: Duration = Duration::from_millis(100);
-/// Between two looks at what sentinels have told of, at first: it may not be there yet.
+/// The first pause between two looks after a report of the sentinels: the new master may not be ready yet.
 const SOON: Duration = Duration::from_millis(20);
-/// What sentinels tell of another master on.
+/// The channel on which sentinels report another master.
 const SWITCHED: &str = "+switch-master";
 
 #[derive(Default)]
 pub struct Keeper {
     kept: AtomicBool,
-    /// What those who are asked who the master is tell by themselves.
+    /// The messages of the sentinels.
     pub told: Arc<Wakes>,
-    /// The sentinels let nobody listen.
+    /// The sentinels let no client listen.
     mute: Arc<AtomicBool>,
     failed: Mutex<Option<Instant>>,
 }
 
 impl Keeper {
-    /// It begins no more.
+    /// Prevents further runs.
     pub fn end(&self) {
         self.kept.store(true, SeqCst);
     }
 
-    /// Somebody else answers for something: it looks at once.
+    /// Notes that another server answers for some slots: the task looks at once.
     pub fn hurry(&self) {
         self.told.message(SWITCHED);
     }
 }
 
 impl Topology {
-    /// Called whenever somebody begins to listen.
+    /// Starts the task; runs whenever a listener begins.
     pub fn keep(self: &Arc<Self>) {
         if !self.keeper.kept.swap(true, SeqCst) {
             let told = self.keeper.told.join(SWITCHED);
@@ -56,7 +57,7 @@ impl Topology {
         }
     }
 
-    /// Called when a call has failed on its way: who only holds is to know soon who answers now.
+    /// Starts the task after a failed call: a client that only holds must learn soon which server answers now.
     pub fn keep_a_while(self: &Arc<Self>) {
         *self.keeper.failed.lock().expect("nothing panics while it is held") = Some(Instant::now());
         self.keep();
@@ -67,7 +68,7 @@ impl Topology {
         last.is_some_and(|failed| failed.elapsed() < FAILED.max(self.config.watchdog / 5))
     }
 
-    /// Has all sentinels that can be reached tell of another master: the first to know of it is the one that brought it about.
+    /// Listens to all sentinels that can be reached for reports of another master: the sentinel that promoted it knows first.
     fn hear_sentinels(&self) -> Result<()> {
         if !matches!(self.config.servers, Servers::Sentinel { .. }) || self.keeper.mute.load(SeqCst) {
             return Ok(());
@@ -75,15 +76,15 @@ impl Topology {
         for node in self.sentinel_nodes()?.into_iter().filter(|node| !node.mux.hears(SWITCHED)) {
             let mute = self.keeper.mute.clone();
             tokio::spawn(async move {
-                // Of one that cannot be reached this is asked once.
+                // A sentinel that cannot be reached costs only this one question.
                 if node.ask::<redis::Value>(&["PING"], LOOK / 2).await.is_err() {
                     return;
                 }
                 if let Err(Error::Refused { message, .. }) = node.mux.listen(SWITCHED, LOOK / 2).await {
-                    tracing::debug!(target: "redlatch::link", "{} tells nobody of another master: {message}", node.address);
+                    tracing::debug!(target: "redlatch::link", "{} does not let clients listen for another master: {message}", node.address);
                     mute.store(true, SeqCst);
                 }
-                // The last one who wanted it may have left meanwhile.
+                // The last listener may have left meanwhile.
                 node.mux.unlisten(SWITCHED).await;
             });
         }
@@ -92,7 +93,7 @@ impl Topology {
 
     /// The end of [`look`].
     fn keep_no_more(&self, told: Listener) {
-        // All of this runs on one thread: nobody can begin to listen in between.
+        // All of this runs on one thread: no listener can begin in between.
         self.keeper.kept.store(false, SeqCst);
         self.keeper.told.leave(SWITCHED, told);
         for node in self.sentinel_nodes().unwrap_or_default() {
@@ -109,7 +110,7 @@ async fn look(topology: Weak<Topology>, wakes: Arc<Wakes>, mut told: Listener) {
         }
         let has_heard = tokio::select! {
             _ = told.heard() => true,
-            // A slot has gone elsewhere, or a server is gone.
+            // A slot has moved, or a server is gone.
             () = wakes.deafness.notified() => true,
             () = sleep(pause) => false,
         };
@@ -119,7 +120,7 @@ async fn look(topology: Weak<Topology>, wakes: Arc<Wakes>, mut told: Listener) {
             return topology.keep_no_more(told);
         }
         if has_heard {
-            // Also whoever comes and goes has something told: there is to be time in between.
+            // Listeners that come and go cause signals too, so there is a pause in between.
             sleep(SOON).await;
             pause = SOON;
         }
@@ -130,7 +131,7 @@ async fn look(topology: Weak<Topology>, wakes: Arc<Wakes>, mut told: Listener) {
                 Ok(()) if topology.has_failed() => ANXIOUS,
                 Ok(()) => LOOK,
                 Err(error) => {
-                    tracing::debug!(target: "redlatch::link", "nobody says who answers: {error}");
+                    tracing::debug!(target: "redlatch::link", "no server says which servers answer: {error}");
                     (pause * 2).min(LOOK)
                 }
             },

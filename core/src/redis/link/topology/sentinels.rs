@@ -1,4 +1,4 @@
-//! How a client learns its master from sentinels, and where calls go on while no sentinel says anything.
+//! The sentinels: how a client learns its master from them, and where calls go while no sentinel answers.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -19,11 +19,13 @@ use crate::config::servers::Address;
 use crate::redis::link::node::Node;
 use crate::request::error::{Error, Result};
 
-/// How long the last sentinels are waited for once most of them have answered, and those that were silent the last time.
+/// The time for the last sentinels once most have answered, and for those that were silent the last time.
 const GRACE: Duration = Duration::from_millis(100);
-/// Sentinels tell each other every two seconds of a failover. Until all know of it, older news of most of them do not count.
+/// The time in which all sentinels learn of a failover, since they tell each other every two seconds. Until then, an older answer of most
+/// of them does not count.
 const SPREADS: Duration = Duration::from_secs(10);
-/// A replica tells its master every second what it has: after a longer silence it may have a master of its own.
+/// The longest silence of a replica, in seconds. A replica reports to its master every second; after a longer silence it may be a master
+/// itself.
 const FOLLOWS: u64 = 3;
 
 /// A client's knowledge of its sentinels.
@@ -32,21 +34,21 @@ pub struct Sentinels {
     /// Sentinels that did not answer in time, and have said nothing since.
     silent: Mutex<HashSet<Address>>,
     last: Mutex<Option<Last>>,
-    /// The newest failover that the client has looked for at once. Its master may be out of reach for long.
+    /// The newest failover for which the client has looked at once. Its master may be out of reach for long.
     hurried: AtomicU64,
 }
 
-/// A sentinel's answer: its master, and how new that is.
+/// A sentinel's answer: its master, and the epoch of that.
 #[derive(Clone, Debug)]
 struct Word {
     /// Greater after each failover.
     epoch: u64,
     master: Address,
-    /// How many replicas of it the sentinel knows.
+    /// The number of its replicas that the sentinel knows.
     replicas: u64,
 }
 
-/// The last word that counted, and when that was.
+/// The last answer that counted, and its time.
 #[derive(Clone)]
 struct Last {
     word: Word,
@@ -57,11 +59,13 @@ struct Last {
 type Answered = (Address, Result<Option<Word>>);
 
 impl Topology {
-    /// The newest word of most sentinels counts, and the server that it names must say that it is a master. A sentinel that was cut off
-    /// names a master of long ago, so the first answer is not enough; one that is silent is not waited for when most have answered.
+    /// Finds the master by the newest answer of most sentinels; the server that it names must confirm that it is a master. A sentinel that
+    /// was cut off names an old master, so the first answer is not enough. The client does not wait for a silent sentinel once most have
+    /// answered.
     pub async fn by_sentinels(self: &Arc<Self>, master: &str) -> Result<Ranges> {
         let (words, error) = self.words(master).await?;
-        // Of equal epochs the word of more sentinels counts: one that watches another fleet by the same name has no failovers behind it.
+        // Among equal epochs the master of more sentinels counts: a sentinel that watches another fleet by the same name has seen no
+        // failovers of it.
         let votes = |word: &Word| words.iter().filter(|other| other.master == word.master).count();
         let newest = words.iter().max_by_key(|word| (word.epoch, votes(word)));
         let is_most = words.len() * 2 > self.config.servers.named().len();
@@ -75,7 +79,7 @@ impl Topology {
         Ok(vec![(SLOTS - 1, word.master)])
     }
 
-    /// Collects the words of most sentinels, or of all that say anything, and the reason why another does not.
+    /// Collects the answers of most sentinels, or of all that answer, and the error of another one.
     async fn words(self: &Arc<Self>, master: &str) -> Result<(Vec<Word>, Error)> {
         let (sender, mut answers) = mpsc::unbounded_channel();
         let mut unanswered = self.ask_sentinels(master, &sender)?;
@@ -128,7 +132,7 @@ impl Topology {
         Ok(asked)
     }
 
-    /// Notes an answer, also one that comes too late for its question: a newer failover has the client ask again, once.
+    /// Notes an answer, even if it comes too late for its question: after a newer failover the client asks again, once.
     fn heard(&self, sentinel: &Address, said: &Result<Option<Word>>) {
         match said {
             Err(Error::Unavailable { timeout: true, .. }) => self.sentinels.silent().insert(sentinel.clone()),
@@ -143,12 +147,12 @@ impl Topology {
         }
     }
 
-    /// No sentinel names a master. The last one goes on while no failover can have happened: sentinels promote a replica that they know, and
-    /// one that is promoted follows no more. So the master must have as many replicas as the sentinels knew, and each of them must have told
-    /// it lately what it has.
+    /// Goes on with the last master although no sentinel names one, as long as no failover can have happened. Sentinels promote a replica
+    /// that they know, and a promoted replica no longer follows. So the master must have as many replicas as the sentinels knew, and each
+    /// must have reported to it lately.
     ///
     /// # Errors
-    /// `error`, if that is not so.
+    /// `error`, if a failover may have happened.
     async fn last_master(self: &Arc<Self>, error: Error) -> Result<Ranges> {
         let last = self.sentinels.last().clone();
         let Some(Last { word, .. }) = last else { return Err(error) };
@@ -164,13 +168,13 @@ impl Topology {
 }
 
 impl Sentinels {
-    /// Whether a greater epoch has counted. The only sentinel that knows of a failover may be late for once, and those that answer may have
-    /// been cut off; sentinels that were set up anew begin at 0, and all say so.
+    /// Tells whether an answer with a greater epoch has counted. The only sentinel that knows of a failover may be late for once, and the
+    /// others may have been cut off. Sentinels that were set up anew begin at 0, and all of them say so.
     fn is_outdated(&self, word: &Word, is_most: bool) -> bool {
         self.last().as_ref().is_some_and(|last| last.word.epoch > word.epoch && (!is_most || last.at.elapsed() < SPREADS))
     }
 
-    /// Whether one of them may answer that was not silent the last time.
+    /// Tells whether a sentinel is missing that was not silent the last time.
     fn awaits(&self, unanswered: &HashSet<Address>) -> bool {
         let silent = self.silent();
         unanswered.iter().any(|sentinel| !silent.contains(sentinel))
@@ -198,7 +202,7 @@ impl Topology {
     }
 }
 
-/// What `SENTINEL MASTER` says: a list of names and values.
+/// Reads the answer to `SENTINEL MASTER`: a list of names and values.
 fn word(value: &Value, sentinel: &Address, nat: &Nat) -> Option<Word> {
     let pairs: Vec<(String, String)> = match value {
         Value::Map(pairs) => pairs.iter().filter_map(|(key, value)| Some((text(key)?, text(value)?))).collect(),
@@ -208,11 +212,11 @@ fn word(value: &Value, sentinel: &Address, nat: &Nat) -> Option<Word> {
     let get = |name: &str| pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
     let number = |name: &str| get(name).and_then(|number| number.parse().ok());
     let master = sentinel.near(get("ip")?, get("port")?.parse().ok()?, nat)?;
-    // A sentinel that does not say how many there are may know of any number.
+    // A sentinel that does not tell the number may know of any number.
     Some(Word { epoch: number("config-epoch").unwrap_or_default(), master, replicas: number("num-slaves").unwrap_or(u64::MAX) })
 }
 
-/// How many replicas have told their master lately what they have, as its `INFO replication` says.
+/// The number of replicas that have reported to their master lately, by its `INFO replication`.
 fn followers(info: &str) -> u64 {
     let lag = |line: &str| line.trim_end().rsplit_once("lag=")?.1.parse().ok();
     let follows = |line: &&str| line.contains("state=online") && lag(line).is_some_and(|lag: u64| lag <= FOLLOWS);

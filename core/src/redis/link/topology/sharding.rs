@@ -1,4 +1,4 @@
-//! By which commands channels are spoken to.
+//! The commands for channels: ordinary ones, or those of slots.
 
 use std::sync::OnceLock;
 
@@ -6,7 +6,7 @@ use crate::config::servers::Address;
 use crate::config::sharded::Sharded;
 use crate::request::error::{Error, Result};
 
-/// Whether channels belong to slots of a cluster, as keys do: then messages are sent, and listened to, by other commands.
+/// Whether channels belong to slots of a cluster, as keys do: then other commands send messages and listen for them.
 #[derive(Default)]
 pub struct Sharding(OnceLock<Ways>);
 
@@ -18,7 +18,7 @@ enum Ways {
 }
 
 impl Sharding {
-    /// Takes over what the program has chosen; `able`: this server knows channels of slots.
+    /// Decides by the program's choice; `able`: this server knows channels of slots.
     pub fn decide(&self, chosen: Sharded, able: bool, server: &Address) -> Result<()> {
         let ways = match (chosen, able) {
             (Sharded::Off, _) | (Sharded::Auto | Sharded::Both, false) => Ways::Plain,
@@ -42,17 +42,17 @@ impl Sharding {
         self.0.get().copied().unwrap_or(Ways::Plain)
     }
 
-    /// A channel has to be where the keys are.
+    /// Tells whether a channel must be in the slot of its keys.
     pub fn is_on(&self) -> bool {
         self.ways() != Ways::Plain
     }
 
-    /// Waiters are woken by either command.
+    /// Tells whether both commands wake waiters.
     pub fn is_both(&self) -> bool {
         self.ways() == Ways::Both
     }
 
-    /// How one listens to a channel: to that of a slot, to an ordinary one. Keyspace events have none of a slot.
+    /// The ways to listen to a channel: as one of a slot, as an ordinary one. Keyspace events have only ordinary ones.
     pub fn listening(&self, channel: &str) -> &'static [bool] {
         match self.ways() {
             Ways::OfSlots if !channel.starts_with("__key") => &[true],
@@ -61,7 +61,7 @@ impl Sharding {
         }
     }
 
-    /// Which command wakes the waiters.
+    /// The command that wakes waiters.
     pub fn publish(&self) -> &'static str {
         if self.is_on() { "SPUBLISH" } else { "PUBLISH" }
     }

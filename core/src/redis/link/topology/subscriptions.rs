@@ -1,4 +1,4 @@
-//! Where one listens to several servers: at the one that tells of a channel now.
+//! Listens to channels of several servers: at the server that publishes each one now.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,9 +12,9 @@ use crate::base::tasks;
 use crate::redis::link::connection::multiplexed::Mux;
 use crate::request::error::Result;
 
-/// How long one server may take to confirm that one listens.
+/// The time that one server may take to confirm a subscription.
 const LISTEN: Duration = Duration::from_secs(2);
-/// Between two attempts to listen.
+/// The pause between two attempts to listen.
 const RETRY: Duration = Duration::from_millis(50);
 
 impl Topology {
@@ -43,13 +43,13 @@ impl Topology {
         for node in nodes {
             for sharded in self.sharding.listening(channel) {
                 let (ear, channel) = (node.ear(*sharded).clone(), channel.to_owned());
-                // None waits for a server that says nothing.
+                // Nothing waits for a silent server.
                 tasks::spawn(async move { ear.unlisten(&channel).await });
             }
         }
     }
 
-    /// Listens to every channel where it is told of now, and nowhere else.
+    /// Listens to each channel at the server that publishes it now, and at no other.
     pub async fn tune(self: &Arc<Self>) {
         let (map, nodes): (_, Vec<_>) = (self.map(), self.nodes().values().cloned().collect());
         for channel in self.wakes.wanted() {
@@ -63,7 +63,7 @@ impl Topology {
         }
     }
 
-    /// Listens there, if nobody does yet.
+    /// Listens there, unless the connection does already.
     fn turn(&self, ear: &Arc<Mux>, channel: &str) {
         if ear.hears(channel) {
             return self.wakes.proven(channel);
@@ -71,10 +71,10 @@ impl Topology {
         let (wakes, ear, channel) = (self.wakes.clone(), ear.clone(), channel.to_owned());
         tokio::spawn(async move {
             if ear.listen(&channel, LISTEN).await.is_ok() {
-                // Messages may have been missed.
+                // The listeners may have missed messages.
                 wakes.message(&channel);
             }
-            // The last one who wanted it may have left meanwhile, when there was no connection to say so on.
+            // The last listener may have left meanwhile, when there was no connection on which to unsubscribe.
             ear.unlisten(&channel).await;
         });
     }

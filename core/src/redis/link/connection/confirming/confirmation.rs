@@ -1,4 +1,5 @@
-//! Who is to confirm, how that is asked, and what it means when it does not come.
+//! The confirmation of a write by replicas or files: the copies that it needs, the command that asks for them, and the error if they are
+//! missing.
 
 use std::time::Duration;
 
@@ -9,16 +10,16 @@ use crate::redis::kinds::script::Call;
 use crate::request::error::Error;
 
 pub struct Confirmation {
-    /// Files on disk count, and not what is in memory; true: the server's own as well.
+    /// Only files on disk count, not copies in memory; true: the server's own file must have the write too.
     pub file: Option<bool>,
-    /// So many replicas are waited for.
+    /// The number of replicas to wait for.
     pub replicas: u32,
-    /// So many must confirm.
+    /// The number of replicas that must confirm.
     pub least: u32,
 }
 
 impl Confirmation {
-    /// `None`: nobody has to confirm, or it depends on who is connected.
+    /// The confirmation that a policy demands. `None`: none, or it depends on the connected replicas.
     pub fn of(policy: SyncPolicy) -> Option<Self> {
         match policy {
             SyncPolicy::Wait { replicas, .. } => Some(Confirmation { file: None, replicas, least: replicas }),
@@ -32,7 +33,7 @@ impl Confirmation {
         if let Some(own) = self.file {
             cmd.arg(u8::from(own));
         }
-        // No time at all would be without end.
+        // A time of zero would mean without end.
         cmd.arg(self.replicas).arg(within.as_millis().max(1) as u64);
         cmd
     }
@@ -62,20 +63,21 @@ impl Confirmation {
     }
 }
 
-/// Answered at once by a server that can confirm; what it has against it is to be heard before anything is taken.
+/// A question that a server with this ability answers at once. A server without it refuses before the call takes anything.
 pub fn probe(policy: SyncPolicy) -> redis::Cmd {
     let file = Confirmation::of(policy).and_then(|wanted| wanted.file);
     Confirmation { file, replicas: 0, least: 0 }.command(Duration::ZERO)
 }
 
-/// How many replicas could confirm, as `INFO replication` says: not one that is still to get, or to load, what was there before it.
+/// The number of replicas that could confirm, as `INFO replication` shows. A replica that still has to fetch or load older data does not
+/// count.
 pub fn replicas_in_step(info: &str) -> u32 {
     let nothing_yet = info.lines().any(|line| line.trim_end() == "master_repl_offset:0");
     let is_in_step = |line: &&str| line.contains("state=online") && (nothing_yet || !line.contains("offset=0,"));
     info.lines().filter(|line| line.starts_with("slave")).filter(is_in_step).count() as u32
 }
 
-/// What the server answered: how many files of its own have it, and how many replicas.
+/// Reads the server's answer: the number of its own files that have the write, and the number of replicas.
 pub fn counts(value: &Value) -> Option<(u32, u32)> {
     match value {
         Value::Int(replicas) => Some((0, u32::try_from(*replicas).ok()?)),
@@ -87,7 +89,7 @@ pub fn counts(value: &Value) -> Option<(u32, u32)> {
     }
 }
 
-/// What a server means that does not want to wait for anybody.
+/// The error for a server that refuses to wait for a confirmation.
 pub fn objection(server: &str, said: &RedisError) -> Error {
     let words = format!("{} {}", said.code().unwrap_or_default(), said.detail().unwrap_or_default());
     let remedy = if words.contains("appendonly") {

@@ -1,5 +1,4 @@
-//! Messages over a connection of their own: a server, or what stands before it, that knows only RESP2 lets a connection that listens do
-//! nothing else.
+//! Messages over a connection of their own. A server or proxy that knows only RESP2 does not let a listening connection do anything else.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,11 +14,11 @@ use crate::base::tasks;
 use crate::redis::link::connection::wire::{State, Wire};
 use crate::redis::link::wakes::Wakes;
 
-/// Opened for the first channel. It ends with the connection that it belongs to, and that one with it.
+/// Opened for the first channel. It ends with the connection that it belongs to, and that one ends with it.
 #[derive(Default)]
 pub struct Apart {
     sink: Mutex<Option<PubSubSink>>,
-    /// When it answered last; `None`: it is not there yet.
+    /// The time of its last answer; `None`: it is not open yet.
     heard: std::sync::Mutex<Option<Instant>>,
 }
 
@@ -28,10 +27,10 @@ impl Apart {
         *self.heard.lock().expect("nothing panics while it is held")
     }
 
-    /// Asks for a sign of life; a server that refuses even that has answered.
+    /// Asks for a sign of life; a server that refuses even this has answered.
     ///
     /// # Errors
-    /// The end of the connection.
+    /// The connection has ended.
     pub async fn sign(&self) -> RedisResult<()> {
         let sink = self.sink.lock().await.clone();
         let Some(mut sink) = sink else { return Ok(()) };
@@ -70,7 +69,7 @@ impl Mux {
     }
 }
 
-/// Tells of messages until either connection ends.
+/// Passes messages on until one of the two connections ends.
 async fn hear(mut messages: PubSubStream, wakes: Arc<Wakes>, state: Arc<State>) {
     loop {
         tokio::select! {

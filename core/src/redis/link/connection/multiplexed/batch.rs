@@ -1,4 +1,4 @@
-//! Many first tries in one pipeline.
+//! Sends many first tries in one pipeline.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::redis::link::connection::first::{Firsts, tell};
 use crate::redis::link::{Outcome, Sent, no_script, packed, stays};
 
 impl Mux {
-    /// Sends them all, and tells each what became of it.
+    /// Sends all tries, and hands each its outcome.
     pub async fn run_all(self: &Arc<Self>, firsts: Firsts) {
         let limits = firsts.limits;
         let Ok(wire) = self.wire(limits.response).await else { return firsts.not_sent() };
@@ -28,7 +28,7 @@ impl Mux {
         }
         let error = match wire.ask(wire.send_all(&pipe), limits.response).await {
             Ok(Ok(values)) if values.len() == all.len() => {
-                // Whoever is told of them wakes once.
+                // A thread that gets several of them wakes once.
                 return together(|| {
                     for (first, value) in all.into_iter().zip(values) {
                         let tried = match value.extract_error() {
@@ -48,7 +48,7 @@ impl Mux {
         }
     }
 
-    /// Those that may be sent now; the others are told why not.
+    /// The tries that may go out now; the others get their objection.
     fn unobjected(&self, firsts: Firsts) -> Firsts {
         let all = firsts.all.into_iter().filter_map(|first| match self.incarnation.objection(first.call()) {
             Some(objection) => {

@@ -1,4 +1,4 @@
-//! Channels: which of them are listened to over this connection, and over the next one.
+//! Channels: those that this connection listens to, and those that the next one must listen to.
 
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard};
@@ -14,7 +14,7 @@ use crate::redis::link::Outcome;
 use crate::redis::link::connection::wire::{NoAnswer, Wire};
 use crate::request::error::Error;
 
-/// Between two attempts to listen while the server cannot be reached.
+/// The pause between two attempts to listen while the server cannot be reached.
 const RETRY: Duration = Duration::from_millis(50);
 
 impl Mux {
@@ -56,7 +56,8 @@ impl Mux {
                 self.channels().remove(channel);
                 return;
             }
-            // Somebody subscribed while the end was on its way, and may have been overtaken by it; and may be gone again after that.
+            // A listener subscribed while the unsubscribe was on its way, and the server may have carried them out in the other order. The
+            // listener may also be gone again by now.
             let _ = self.listen(channel, self.server.connect_timeout).await;
             self.wakes.message(channel);
         }
@@ -76,8 +77,8 @@ impl Mux {
         Ok(())
     }
 
-    /// Gives the channels that the server allows. A channel that it refuses is the trouble of its listener, whose own attempt is told so:
-    /// every other call still needs the connection.
+    /// Subscribes, and gives the channels that the server allows. If it refuses a channel, only the listener of that channel fails, by its
+    /// own attempt: all other calls still need the connection.
     pub(super) async fn subscribe_to_allowed(&self, wire: &Wire, channels: Vec<String>) -> RedisResult<Vec<String>> {
         let is_refused = |error: &RedisError| matches!(self.server.said_no("SUBSCRIBE", error), Some(Outcome::Refused(_)));
         match self.subscribe(wire, &channels).await {
@@ -103,12 +104,12 @@ impl Mux {
         if self.sharded { redis::cmd("SUNSUBSCRIBE").arg(channel).exec_async(&mut con).await } else { con.unsubscribe(channel).await }
     }
 
-    /// Whether somebody is to be told of this channel here, and is.
+    /// Tells whether this connection listens to this channel, and the server has confirmed it.
     pub fn hears(&self, channel: &str) -> bool {
         self.now().is_some() && self.channels().get(channel).copied().unwrap_or_default()
     }
 
-    /// Listens to it here no more, whoever wants it: another server tells of it.
+    /// Stops listening to this channel here, even if a listener wants it: another server sends its messages now.
     pub fn drop_channel(self: &Arc<Self>, channel: &str) {
         let dropped = self.channels().remove(channel);
         if let Some(wire) = self.now().filter(|_| dropped.is_some()) {
@@ -119,13 +120,13 @@ impl Mux {
         }
     }
 
-    /// The server has confirmed a subscription on the connection that now is.
+    /// Notes that the server has confirmed a subscription on the present connection.
     pub(super) fn confirm(&self, channel: &str) {
         self.channels().insert(channel.to_owned(), true);
         self.wakes.proven(channel);
     }
 
-    /// What is listened to here.
+    /// The channels to listen to here.
     pub fn channels_wanted(&self) -> Vec<String> {
         let mut channels = self.channels();
         channels.retain(|channel, _| self.wakes.is_wanted(channel));

@@ -1,4 +1,4 @@
-//! Which keyspace events the server tells of.
+//! The keyspace events that the server publishes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::request::error::Error;
 const SETTING: &str = "notify-keyspace-events";
 
 impl Mux {
-    /// The server's `notify-keyspace-events`; `None`: it does not say.
+    /// The server's `notify-keyspace-events`; `None`: it does not tell.
     pub async fn notifications(self: &Arc<Self>, limit: Duration) -> Result<Option<String>, Error> {
         let wire = self.reached(limit).await?;
         let mut con = wire.con.clone();

@@ -1,4 +1,4 @@
-//! How the mux comes by its connection, and by another one.
+//! Opens the connection of the mux, and replaces it.
 
 use std::pin::Pin;
 use std::sync::atomic::Ordering::SeqCst;
@@ -18,11 +18,12 @@ use crate::redis::link::connection::wire::{State, Wire};
 use crate::redis::link::failover::quarantine::Identity;
 use crate::redis::link::wakes::Wakes;
 
-/// The answers to [`crate::redis::link::connection::server::Server::greeting`], whether the server tells of changed keys, and what it does when its memory is full.
+/// The answers to [`crate::redis::link::connection::server::Server::greeting`], then whether the server reports changed keys, and its
+/// policy for full memory.
 type Greeted = (RedisResult<i64>, RedisResult<(i64, i64)>, RedisResult<InfoDict>, RedisResult<Value>, RedisResult<InfoDict>);
 
-/// How long an attempt to open a connection may take before another is made, which has twice as long: the first may lead nowhere, and a
-/// far server needs many round trips.
+/// The time that the first attempt to open a connection may take; each further one has twice as long. The first may hang, and a far server
+/// needs many round trips.
 const FIRST: Duration = Duration::from_secs(1);
 
 impl Mux {
@@ -32,7 +33,7 @@ impl Mux {
             None => {
                 let late = |_| Outcome::Unsent(self.server.late_to_open());
                 let caller = Arc::new(());
-                // A task of its own: a connection that takes longer than this caller can wait is there for the next one.
+                // The opening runs in a task of its own: if it takes longer than this caller can wait, the next caller finds it open.
                 let open = tokio::spawn(self.clone().open(Arc::downgrade(&caller)));
                 match timeout(limit, open).await.map_err(late)? {
                     Ok(opened) => opened?,
@@ -66,7 +67,7 @@ impl Mux {
         }
     }
 
-    /// Opens a connection; nobody uses it yet.
+    /// Opens a connection that no call uses yet.
     pub async fn dial(&self) -> Result<Wire, RedisError> {
         let state = State::new();
         let mut con = match self.server.is_old() {
@@ -83,9 +84,9 @@ impl Mux {
         self.server.note_reached();
         let is_old = self.server.is_old();
         let asked = Instant::now();
-        // Without what the last two of these tell it works too.
+        // The connection also works without the answers to the last two.
         let mut greeting = self.server.greeting();
-        // Over RESP2 it would be told to another connection.
+        // Over RESP2 the reports would go to another connection.
         greeting.cmd("CLIENT").arg(if is_old { &["ID"][..] } else { &["TRACKING", "ON", "OPTIN", "NOLOOP"] }).cmd("INFO").arg("memory");
         let (id, time, run, tells, memory): Greeted = greeting.query_async(&mut con).await?;
         self.server.eviction.look(&self.server.name, memory);
@@ -115,7 +116,7 @@ impl Mux {
         self.server.blocking()?.get_multiplexed_async_connection_with_config(&patient()).await
     }
 
-    /// Gives `old` up for `fresh`. What was asked on `old` is unknown from now on.
+    /// Gives `old` up for `fresh`. The outcome of calls on `old` is unknown from now on.
     pub async fn replace(self: &Arc<Self>, old: &Wire, fresh: Wire) {
         let _only_me = self.opening.lock().await;
         if old.is_over() || self.now().is_none() {
@@ -127,7 +128,7 @@ impl Mux {
         }
     }
 
-    /// Listens again to every channel that anybody wants, and wakes them all: messages may have been missed.
+    /// Listens again to every wanted channel, and wakes all its listeners: they may have missed messages.
     async fn take(self: &Arc<Self>, wire: Wire) -> Result<Wire, RedisError> {
         let channels = self.channels_wanted();
         let channels = self.subscribe_to_allowed(&wire, channels).await?;
@@ -136,11 +137,11 @@ impl Mux {
             self.confirm(channel);
             self.wakes.message(channel);
         }
-        // Whoever left meanwhile had no connection to say so on.
+        // A listener that left meanwhile had no connection on which to unsubscribe.
         for channel in channels.into_iter().filter(|channel| !self.wakes.is_wanted(channel)) {
             tokio::spawn(self.clone().leave(channel));
         }
-        // Nothing was told meanwhile.
+        // The server reported no changes meanwhile.
         self.wakes.suspect(None);
         Ok(wire)
     }
@@ -151,12 +152,12 @@ impl Mux {
     }
 }
 
-/// Whoever asks knows how long it may take.
+/// Sets no time-outs: each caller has its own.
 fn patient() -> AsyncConnectionConfig {
     AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None)
 }
 
-/// `HELLO` is what asks for RESP3: a proxy may not know it, and an ACL may not allow it.
+/// Tells whether the server refused `HELLO`, which asks for RESP3: a proxy may not know it, and an ACL may not allow it.
 fn knows_no_hello(error: &RedisError) -> bool {
     let said = error.detail().unwrap_or_default().to_ascii_lowercase();
     let refuses = said.starts_with("unknown command") || error.code() == Some("NOPERM");
@@ -182,7 +183,7 @@ fn pushed(push: PushInfo, wakes: &Wakes, state: &State) {
                 }
             }
         }
-        // Unasked: the slot has gone to another server. What is asked at the same time would take this for its answer.
+        // The server sends this unasked: the slot has gone to another server. A question on its way would take this for its answer.
         PushKind::SUnsubscribe => {
             if let Some(Value::BulkString(channel)) = push.data.first()
                 && wakes.is_wanted(&String::from_utf8_lossy(channel))

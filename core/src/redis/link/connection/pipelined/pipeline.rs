@@ -1,4 +1,4 @@
-//! One such connection: what is to be written, and what is not answered yet.
+//! One pipelined connection: the bytes to write, and the calls without an answer.
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;
@@ -15,13 +15,13 @@ use crate::redis::link::topology::sharding::Sharding;
 use crate::redis::link::{Outcome, Sent};
 use crate::request::error::Error;
 
-/// After so long without any answer the connection is taken for one that leads nowhere; while some come, the others may take longer.
+/// The time without any answer after which the connection counts as dead. While answers come, the others may take longer.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// After so long without a call it is closed.
+/// The time without a call after which the connection is closed.
 const IDLE: Duration = Duration::from_secs(10);
 
 pub struct Pipeline {
-    /// To the system it may be a Unix socket as well.
+    /// The stream; to the system it may be a Unix socket.
     pub stream: TcpStream,
     /// As in [`Sent`].
     pub connection: Option<(u64, i64)>,
@@ -30,16 +30,16 @@ pub struct Pipeline {
 
 struct State {
     unwritten: Vec<u8>,
-    /// How many calls are in there.
+    /// The number of calls in `unwritten`.
     left: usize,
-    /// Somebody is writing, and goes on with what is added meanwhile.
+    /// A thread is writing, and will write what other threads add meanwhile.
     writing: bool,
     flights: VecDeque<Flight>,
     heard: Instant,
     over: bool,
 }
 
-/// A first try that is not answered yet.
+/// A first try that has no answer yet.
 pub struct Flight {
     pub first: Box<dyn First>,
     pub sent: Instant,
@@ -71,12 +71,12 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Writes as much as there is and goes.
+    /// Writes all that the system takes now.
     pub fn flush(&self) {
         self.write(self.state());
     }
 
-    /// Others add to it meanwhile and need not wait.
+    /// Writes; other threads add calls meanwhile and need not wait.
     fn write<'a>(&'a self, mut state: MutexGuard<'a, State>) {
         while !state.writing && !state.unwritten.is_empty() {
             let mut bytes = std::mem::take(&mut state.unwritten);
@@ -90,13 +90,13 @@ impl Pipeline {
             bytes.append(&mut state.unwritten);
             state.unwritten = bytes;
             if !is_all {
-                // The reader goes on with it, or sees that it is over.
+                // The reader writes the rest, or finds that the connection has ended.
                 return;
             }
         }
     }
 
-    /// How much the system took.
+    /// Gives the number of bytes that the system took.
     fn written(&self, bytes: &[u8]) -> usize {
         let mut written = 0;
         while written < bytes.len() {
@@ -109,13 +109,13 @@ impl Pipeline {
         written
     }
 
-    /// Whether nothing is left for whoever reads.
+    /// Tells whether nothing is left for the reader to write.
     pub fn is_all_written(&self) -> bool {
         let state = self.state();
         state.writing || state.unwritten.is_empty()
     }
 
-    /// The first of them is answered.
+    /// Takes out the first calls, which have their answers now.
     pub fn answered(&self, answers: usize) -> Vec<Flight> {
         let mut state = self.state();
         state.heard = Instant::now();
@@ -123,19 +123,19 @@ impl Pipeline {
         state.flights.drain(..answers).collect()
     }
 
-    /// Why it is to end now; `None`: it is not. True: it does not answer.
+    /// The reason to end the connection now; `None`: there is none. True: the server does not answer.
     pub fn overdue(&self) -> Option<bool> {
         self.state().overdue(Instant::now())
     }
 
-    /// Nothing is sent any more. Gives what is not answered.
+    /// Ends the connection: nothing is sent any more. Gives the calls without an answer.
     pub fn end(&self) -> Vec<Flight> {
         let mut state = self.state();
         state.over = true;
         state.flights.drain(..).collect()
     }
 
-    /// As [`Pipeline::end`], and who waits for an answer is told that the outcome is unknown, and why.
+    /// As [`Pipeline::end`], and each caller that waits for an answer hears that the outcome is unknown, and why.
     pub fn end_with(&self, why: &Error) {
         let left = self.end();
         together(|| {

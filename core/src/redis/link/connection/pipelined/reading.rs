@@ -1,4 +1,4 @@
-//! What the I/O thread does with such a connection: it opens it, reads, and tells of the answers.
+//! The work of the I/O thread for a pipelined connection: it opens it, reads, and hands out the answers.
 
 use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
@@ -19,10 +19,10 @@ use crate::redis::link::connection::first::tell;
 use crate::redis::link::{Outcome, Sent, is_half_done, is_reply, no_script, stays};
 use crate::request::error::Error;
 
-/// So often it looks whether the server still answers.
+/// The interval at which it checks that the server still answers.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Connects, asks, and gives the answers.
+/// Connects, asks the questions, and gives the answers.
 pub async fn greet(address: &Address, greeting: &redis::Pipeline) -> RedisResult<(TcpStream, Vec<Value>)> {
     let stream = match address {
         Address::Unix(path) => {
@@ -64,7 +64,7 @@ async fn read(stream: &TcpStream, to: &mut [u8]) -> std::io::Result<usize> {
     }
 }
 
-/// `None`: it was not possible just then.
+/// `None`: the system could not do it at that moment.
 fn again(done: std::io::Result<usize>) -> std::io::Result<Option<usize>> {
     match done {
         Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(None),
@@ -72,7 +72,7 @@ fn again(done: std::io::Result<usize>) -> std::io::Result<Option<usize>> {
     }
 }
 
-/// Has the end of the reading, whatever it is, be the end of the connection, of which those are told who wait for an answer.
+/// Makes any end of the reading the end of the connection: callers that wait for an answer hear of it.
 struct Ending<'a> {
     pipeline: &'a Pipeline,
     why: Error,
@@ -85,7 +85,7 @@ impl Drop for Ending<'_> {
 }
 
 impl Swift {
-    /// Returns at the end of the connection, when everybody has been told.
+    /// Returns at the end of the connection, after every caller has its outcome.
     pub(super) async fn read(&self, pipeline: &Pipeline) {
         let mut ending = Ending { pipeline, why: self.over() };
         ending.why = self.answers(pipeline).await;
@@ -95,7 +95,7 @@ impl Swift {
         self.server.unavailable("closed the connection", false)
     }
 
-    /// Tells of answers as long as there are some; why there are none any more.
+    /// Hands out answers as long as they come; gives the reason why they stop.
     async fn answers(&self, pipeline: &Pipeline) -> Error {
         let mut buffer = vec![0; 64 * 1024];
         let mut reader = Reader::default();
@@ -104,7 +104,7 @@ impl Swift {
                 pipeline.flush();
             }
             match timeout(LOOK, read(&pipeline.stream, &mut buffer)).await {
-                // Only then: this side may have stood still itself.
+                // The check comes only after a quiet read: this process may have stood still itself.
                 Err(_nothing_came) => match pipeline.overdue() {
                     Some(true) => return self.server.unavailable("does not answer in time", true),
                     Some(false) => return self.over(),
@@ -115,7 +115,7 @@ impl Swift {
             }
             let mut answers = Vec::new();
             let mut nonsense = None;
-            // What comes after nonsense may belong to another call than it seems.
+            // An answer behind nonsense may belong to another call than it seems.
             while nonsense.is_none()
                 && let Some(answer) = reader.next()
             {
@@ -128,7 +128,7 @@ impl Swift {
             let count = answers.len();
             let flights = pipeline.answered(count);
             if flights.len() < count {
-                nonsense = Some(self.server.unavailable("answers what it was not asked", false));
+                nonsense = Some(self.server.unavailable("sends an answer that belongs to no question", false));
             }
             together(|| {
                 for (Flight { first, sent, copy, .. }, answer) in flights.into_iter().zip(answers) {
@@ -142,7 +142,7 @@ impl Swift {
         }
     }
 
-    /// `None`: the server did not know the script.
+    /// Interprets an answer. `None`: the server did not know the script.
     fn meaning(&self, call: &Call, answer: RedisResult<Value>, copy: Sent, sent: Instant) -> Option<Outcome> {
         let error: RedisError = match answer {
             Ok(value) => {

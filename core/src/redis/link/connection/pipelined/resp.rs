@@ -1,4 +1,4 @@
-//! Calls as bytes, and bytes as what came back.
+//! Turns calls into bytes, and bytes into answers.
 
 use std::ops::Range;
 
@@ -7,14 +7,14 @@ use redis::{ErrorKind, RedisError, RedisResult, Value};
 use crate::redis::kinds::script::Call;
 use crate::redis::link::topology::sharding::Sharding;
 
-/// The bytes of one answer, at most. Answers to first tries have a few numbers and ids; a server that says more has lost its way.
+/// The most bytes of one answer. Answers to first tries have a few numbers and ids: a server that sends more has lost its way.
 const LONGEST: usize = 1 << 20;
-/// Lists in lists, at most; scripts of ours answer one list.
+/// The deepest nesting of lists; our scripts answer with one list.
 const DEEPEST: usize = 2;
-/// `:`, `$` and `*` have a number of 64 bits behind them.
+/// The longest line of `:`, `$` and `*`, which have a number of 64 bits behind them.
 const NUMBER: usize = 24;
 
-/// Adds a call as it goes over the wire.
+/// Adds a call in the form of the wire.
 pub fn pack(to: &mut Vec<u8>, call: &Call, not_after: u64, sharding: &Sharding) {
     head(to, b'*', call.keys.len() + call.args.len() + 3);
     text(to, b"EVALSHA");
@@ -43,31 +43,31 @@ fn head(to: &mut Vec<u8>, mark: u8, number: usize) {
     to.extend_from_slice(b"\r\n");
 }
 
-/// Reads answers out of what comes over one connection, in whatever pieces it comes. No byte is looked at twice, and no byte makes it panic.
+/// Reads answers from the bytes of one connection, which come in pieces of any size. It looks at no byte twice, and no byte makes it panic.
 #[derive(Default)]
 pub struct Reader {
     bytes: Vec<u8>,
-    /// What is before that has been read.
+    /// The bytes before this have been read.
     at: usize,
-    /// Before that there is no end of the line that begins at `at`.
+    /// There is no end of the line between `at` and this.
     searched: usize,
     /// A text of this length begins at `at`.
     text: Option<usize>,
-    /// The lists that have begun, the outermost first.
+    /// The lists that are open, the outermost first.
     lists: Vec<List>,
-    /// How many bytes of the answer that has begun were read.
+    /// The bytes of the present answer that have been read.
     read: usize,
     is_over: bool,
 }
 
-/// A list whose end has not come.
+/// A list whose end has not come yet.
 struct List {
     missing: usize,
     items: Vec<Value>,
 }
 
 impl Reader {
-    /// Takes what came next.
+    /// Takes the next bytes.
     pub fn add(&mut self, bytes: &[u8]) {
         self.bytes.drain(..self.at);
         self.searched -= self.at;
@@ -75,7 +75,7 @@ impl Reader {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next answer; `None`: it is not all there yet. After one that makes no sense there are no more: the next may begin anywhere.
+    /// The next answer; `None`: it is not complete yet. After an answer without sense there are no more: the next could begin anywhere.
     pub fn next(&mut self) -> Option<RedisResult<Value>> {
         if self.is_over {
             return None;
@@ -102,7 +102,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// A value that is no list, or an empty list; `None`: more must come.
+    /// A value that is not a list, or an empty list; `None`: more bytes must come.
     fn part(&mut self) -> RedisResult<Option<Value>> {
         loop {
             if let Some(length) = self.text {
@@ -118,7 +118,7 @@ impl Reader {
                 (Some(b'*'), Some(0)) => return Ok(Some(Value::Array(Vec::new()))),
                 (Some(b'*'), Some(count @ 1..)) => self.begin(usize::try_from(count).unwrap_or(usize::MAX))?,
                 (Some(b'+' | b'-'), _) => {
-                    // The words of an error may be cut off inside a letter.
+                    // The server may have cut the words of an error inside a letter.
                     let words = format!("{}\r\n", String::from_utf8_lossy(pipeline));
                     return redis::parse_redis_value(words.as_bytes()).map(Some);
                 }
@@ -127,7 +127,7 @@ impl Reader {
         }
     }
 
-    /// Passes the next line; gives where it is, without its end.
+    /// Passes the next line; gives its place without its end.
     fn pipeline(&mut self) -> RedisResult<Option<Range<usize>>> {
         let from = self.searched.max(self.at);
         let found = self.bytes[from..].windows(2).position(|two| two == b"\r\n").map(|end| from + end);
@@ -167,12 +167,12 @@ impl Reader {
         if self.lists.len() == DEEPEST {
             return Err(nonsense("lists in lists"));
         }
-        // Its length is only what the server says.
+        // The server alone says how long the list is: it may be wrong.
         self.lists.push(List { missing: count, items: Vec::with_capacity(count.min(16)) });
         Ok(())
     }
 
-    /// Puts a value where it belongs; gives the answer that it completes.
+    /// Puts a value into the list that is open; gives the answer that it completes.
     fn put(&mut self, mut value: Value) -> Option<Value> {
         while let Some(list) = self.lists.last_mut() {
             list.items.push(value);

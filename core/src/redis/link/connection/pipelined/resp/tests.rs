@@ -3,7 +3,7 @@ use redis::{RedisResult, Value};
 
 use super::{LONGEST, Reader};
 
-/// All answers in `bytes`, which come in pieces of these lengths, one after the other and from the start again.
+/// Reads all answers in `bytes`. The bytes come in pieces of these lengths, in order and again from the first.
 fn read(bytes: &[u8], pieces: &[usize]) -> Vec<RedisResult<Value>> {
     let mut reader = Reader::default();
     let mut answers = Vec::new();
@@ -40,7 +40,7 @@ fn an_answer_is_taken_once_it_is_all_there() {
 }
 
 #[test]
-fn what_a_server_says_that_is_no_answer_is_an_error_and_the_last_one() {
+fn bytes_that_are_no_answer_are_one_error_and_end_the_reading() {
     for bytes in [
         "\r\n",
         "\r\n:1\r\n",
@@ -95,7 +95,7 @@ fn many_answers_at_once_are_no_long_answer() {
     assert_eq!(read(answers.as_bytes(), &[64 * 1024]).into_iter().filter(Result::is_ok).count(), LONGEST);
 }
 
-/// Byte for byte, every piece is looked at once: a reader that began anew with each piece would look at some 10^11.
+/// The bytes come one by one, and the reader looks at each once: a reader that began anew with each piece would look at some 10^11.
 #[test]
 fn a_long_list_that_comes_byte_by_byte_is_read_in_one_pass() {
     let list = format!("*200000\r\n{}", ":12\r\n".repeat(200_000));
@@ -104,7 +104,7 @@ fn a_long_list_that_comes_byte_by_byte_is_read_in_one_pass() {
     assert!(matches!(&answers[0], Ok(Value::Array(items)) if items.len() == 200_000));
 }
 
-/// A value as scripts answer them.
+/// A value in the form of a script's answer.
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         any::<i64>().prop_map(Value::Int),
@@ -129,7 +129,7 @@ fn written(value: &Value) -> Vec<u8> {
     }
 }
 
-/// Bytes that look like the protocol more often than chance would have it.
+/// Random bytes that look like the protocol more often than by chance.
 fn noise() -> impl Strategy<Value = Vec<u8>> {
     let token = prop_oneof![
         Just(b"\r\n".to_vec()),
@@ -146,7 +146,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
 
     #[test]
-    fn answers_are_read_as_they_were_written_however_they_come(
+    fn answers_are_read_as_they_were_written_in_pieces_of_any_size(
         values in proptest::collection::vec(value(), 0..8),
         pieces in proptest::collection::vec(1..40usize, 1..8),
     ) {
@@ -156,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_comes_is_read_alike_in_one_piece_and_in_many(bytes in noise(), pieces in proptest::collection::vec(1..9usize, 1..8)) {
+    fn any_bytes_are_read_alike_in_one_piece_and_in_many(bytes in noise(), pieces in proptest::collection::vec(1..9usize, 1..8)) {
         let (whole, cut) = (read(&bytes, &[bytes.len().max(1)]), read(&bytes, &pieces));
         prop_assert_eq!(format!("{whole:?}"), format!("{cut:?}"));
         let errors = whole.iter().filter(|answer| answer.is_err()).count();
