@@ -129,7 +129,7 @@ fn a_hold_is_renewed_in_time_however_often_its_owner_takes_and_gives_another() {
 }
 
 #[test]
-fn an_owner_who_writes_and_reads_believes_in_neither_longer_than_the_server_does() {
+fn an_owner_that_writes_and_reads_believes_in_neither_longer_than_the_server_does() {
     let (server, client, _) = pair();
     let mut view = server.view();
     for (leases, write_first) in mixes() {

@@ -39,7 +39,7 @@ fn endless(view: &mut View, kind: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_full_server_renews_what_is_held() {
+fn a_full_server_renews_every_hold() {
     all_at_once(held_kinds().filter(|kind| kind.renewed).map(|kind| {
         (kind.name.to_owned(), move || {
             let server = Server::start();
@@ -177,7 +177,7 @@ fn a_read_that_is_refused_names_the_keys_of_its_holds() {
 }
 
 #[test]
-fn a_user_who_may_not_tell_waiters_is_told_which_channel_is_missing() {
+fn a_user_that_may_not_publish_is_told_which_channel_is_missing() {
     let server = Server::start();
     server.view().command::<()>(&["ACL", "SETUSER", "some", "on", ">secret", "+@all", "~*", "resetchannels"]);
     let client = Client::connect(&format!("redis://some:secret@{}", server.address())).expect("a good URL");

@@ -158,7 +158,8 @@ fn a_key_that_is_deleted_while_a_call_of_its_owner_is_under_way_is_told_once_tha
     // A tenth of this watchdog is longer than the test waits. Only acquires name the whole watchdog.
     let client = Client::connect(&format!("{}?watchdog=299.123&response_timeout=20", server.url_at(proxy.port()))).expect("a good URL");
     let lock = || client.lock("n").owner(7).blocking();
-    let (outer, other) = (lock().acquire().expect("free"), client.lock("m").blocking().acquire().expect("free"));
+    let outer = lock().acquire().expect("free");
+    let other = client.lock("m").blocking().acquire().expect("free");
     let mut view = server.view();
     eventually(|| view.command::<String>(&["INFO", "stats"]).contains("tracking_total_keys:2\r\n"));
     std::thread::scope(|scope| {

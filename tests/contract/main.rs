@@ -186,7 +186,7 @@ fn a_dropped_future_leaves_nothing_held_and_no_waiter_in_line() {
 }
 
 #[test]
-fn a_closed_client_gives_back_what_it_holds_and_says_so() {
+fn a_closed_client_gives_its_locks_back_and_says_so() {
     let (server, a, b) = pair();
     let guard = a.lock("n").blocking().acquire().expect("free");
     let kept = b.lock("kept").blocking().acquire().expect("free");

@@ -156,7 +156,7 @@ fn a_writer_does_not_wait_for_a_dead_reader_once_the_last_living_one_has_left() 
 }
 
 #[test]
-fn a_writer_who_read_for_too_short_a_time_lets_the_next_writer_in() {
+fn a_writer_that_read_for_too_short_a_time_lets_the_next_writer_in() {
     let (server, a, b) = pair();
     assert!(taken(&a, "write", 1));
     a.run_blocking(Request { lease: Some(Duration::from_millis(50)), ..Request::new(Op::Acquire, "read", "n", 1) }).expect("answered");

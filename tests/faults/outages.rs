@@ -239,7 +239,7 @@ fn a_hold_of_the_same_client_counts_as_the_servers_answer() {
 }
 
 #[test]
-fn an_answer_that_comes_after_a_short_wait_is_no_answer_and_what_it_took_goes_back() {
+fn an_answer_after_a_short_wait_does_not_count_and_its_hold_goes_back() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
     let client = connect(&format!("{}{TRIES}", server.url_at(proxy.port())));

@@ -32,7 +32,7 @@ fn is_told(kind: &'static Traits, server: &Arc<Server>, change: &Change, loses: 
 }
 
 #[test]
-fn a_caller_of_any_change_of_any_kind_whose_reply_is_lost_is_told_what_the_first_copy_did() {
+fn a_caller_whose_reply_is_lost_gets_the_first_copys_answer_for_any_change() {
     all_at_once(ALL.iter().flat_map(|(kind, _)| changes::of(kind).map(move |change| (kind, change))).filter_map(|(kind, change)| {
         let job = move || {
             let server = Arc::new(Server::start());

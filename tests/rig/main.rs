@@ -201,7 +201,7 @@ fn the_nth_packet_with_a_text_is_cut_and_others_pass() {
 }
 
 #[test]
-fn a_held_packet_and_what_follows_it_arrive_when_they_flow() {
+fn a_held_packet_and_its_followers_arrive_when_they_flow() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
     let (mut one, mut two) = (connect(&server, proxy.port()), connect(&server, proxy.port()));
