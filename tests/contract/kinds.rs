@@ -27,7 +27,9 @@ fn exclusive(form: Form) -> bool {
 
 fn ask(client: &Client, op: Op, kind: &Traits, name: &str) -> Result<Answer, Error> {
     let numbers = if form(kind) == Form::Number { vec![1] } else { Vec::new() };
-    client.run_blocking(Request { numbers, ..Request::new(op, kind.name, kinds::name(kind.name, name), 1) })
+    // One value alone: the server may move the fields of a greater hash at any time, and the test compares dumps.
+    let name = if form(kind) == Form::Group { format!("{name}\0one") } else { name.to_owned() };
+    client.run_blocking(Request { numbers, ..Request::new(op, kind.name, name, 1) })
 }
 
 /// Puts the first of the two kinds there: held, or with more than one permit or count.
