@@ -1,4 +1,4 @@
-"""What `redlatch.Client` and `redlatch.aio.AsyncClient` share: everything but the calls that wait for the server.
+"""The base of `redlatch.Client` and `redlatch.aio.AsyncClient`: everything but the calls that wait for the server.
 
 Both give locks, semaphores and latches of the same names, with the same arguments. Only the classes differ, and each
 client brings its own. In this file the name of such a class, `Lock` say, is a type variable that stands for it.

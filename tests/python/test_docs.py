@@ -65,14 +65,14 @@ def test_the_blocks_of_a_page_are_typed(tmp_path: Path, page: str) -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """Those of the headings of a page, as GitHub makes them."""
+    """The anchors of a page's headings, as GitHub makes them."""
     prose = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
     headings = re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def documents() -> list[Path]:
-    """Those that users and contributors read."""
+    """The pages that users and contributors read."""
     folders = (ROOT, DOCS, ROOT / "bench", ROOT / "core" / "scripts", ROOT / "tests" / "nets")
     return sorted(path for folder in folders for path in folder.glob("*.md"))
 

@@ -14,7 +14,7 @@ def keep_the_gil(seconds: int) -> None:
 
 
 def test_a_hold_is_renewed_while_one_call_keeps_the_gil(server: Server, name: str) -> None:
-    # A renewal has two seconds more than it needs, beside whatever else the machine does.
+    # A renewal has two seconds more than it needs: the machine may do other things.
     lease = 3
     with (
         redlatch.connect(server.url, watchdog=lease) as client,

@@ -50,7 +50,7 @@ ROWS = rows()
 
 
 def core(pattern: str) -> str:
-    """What the one match of a pattern in the sources of the core has in its group."""
+    """The group of the one match of a pattern in the sources of the core."""
     sources = (path.read_text() for path in sorted((ROOT / "core" / "src").rglob("*.rs")))
     found = [match for source in sources for match in re.findall(pattern, source, re.DOTALL | re.MULTILINE)]
     assert len(found) == 1, f"{len(found)} matches of {pattern}"
