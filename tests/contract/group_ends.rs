@@ -2,8 +2,8 @@
 
 use std::sync::mpsc;
 
-use redlatch::{Client, Error, LostReason, Member, Op, Request, Rule};
-use redlatch_tests::{PATIENCE, Server};
+use redlatch::{Client, Error, Look, LostReason, Member, Op, Request, Rule};
+use redlatch_tests::{PATIENCE, Proxy, Server};
 
 use crate::{eventually, ms, secs};
 
@@ -77,4 +77,46 @@ fn a_lease_shorter_than_a_round_trip_is_taken_and_over() {
     assert!(answer.done && matches!(released, Err(Error::Lost(_))), "{released:?}");
     let mut view = server.view();
     eventually(|| NAMES.iter().all(|name| !view.exists(name)));
+}
+
+#[test]
+fn a_hold_that_the_servers_answers_have_outlasted_is_not_handed_out() {
+    // Longer than the leases of which a caller gets even those that are over.
+    let lease = ms(200);
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let slow = Client::connect(&format!("{}?response_timeout=10", server.url_at(proxy.port()))).expect("a good URL");
+    let quick = Client::connect(&server.url()).expect("a good URL");
+    let members = [("a", &quick), ("b", &slow)].map(|(name, client)| Member { client: client.clone(), kind: "plain", name: name.into() });
+    let lock = Client::group(Rule::All, members.into()).expect("two different ones");
+    let request = Request { wait: Some(secs(5)), lease: Some(lease), ..Request::new(Op::Acquire, "plain", "n", 1) };
+    // The acquire of a member is answered in time, and the answer that gives it the whole lease comes when the lease is over.
+    proxy.retard_replies_to("EVALSHA", 2, 3 * lease);
+    for round in 0..6 {
+        let answer = lock.run_blocking(request.clone()).expect("the servers answer");
+        if answer.done {
+            let hold = answer.number as u64;
+            assert!(matches!(lock.look(hold), Look::Held { .. }), "round {round}: {:?}", lock.look(hold));
+            let _ = lock.run_blocking(Request { op: Op::Release, hold, ..request.clone() });
+        }
+    }
+    proxy.disarm();
+}
+
+#[test]
+fn the_end_of_the_first_client_loses_a_majority_in_which_that_client_has_no_part() {
+    let servers: Vec<_> = (0..3).map(|_| Server::start()).collect();
+    let clients: Vec<_> = servers.iter().map(|server| Client::connect(&server.url()).expect("a good URL")).collect();
+    let first = (0..3).min_by_key(|i| clients[*i].server()).expect("three");
+    let taken = Client::connect(&servers[first].url()).expect("a good URL").lock("n").blocking().acquire().expect("free");
+    let members = clients.iter().map(|client| Member { client: client.clone(), kind: "plain", name: "n".into() });
+    let lock = Client::group(Rule::Majority, members.collect()).expect("three different ones");
+    let request = Request { wait: Some(secs(20)), ..Request::new(Op::Acquire, "plain", "n", 1) };
+    let hold = lock.run_blocking(request.clone()).expect("two are free").number as u64;
+    clients[first].close(false);
+    eventually(|| lock.loss_of(hold).is_some_and(|loss| loss.reason == LostReason::Closed));
+    for other in (0..3).filter(|i| *i != first) {
+        eventually(|| !servers[other].view().exists("n"));
+    }
+    taken.release().expect("held");
 }

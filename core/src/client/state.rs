@@ -52,6 +52,8 @@ impl ClientState {
         }
         self.redis.end_waits();
         self.groups().close();
+        let groups = self.groups().all();
+        groups.iter().for_each(|(_, hold)| hold.close());
         let held = self.redis.tell_closed();
         let is_empty = self.io.presence.shut_if_empty();
         // A caller that is inside may be about to start the I/O thread. If the system refuses the thread, that caller gets an error and
@@ -73,13 +75,13 @@ fn forget_all(groups: &Mutex<Holding>) {
     let groups = || groups.lock().expect("nothing panics while it is held");
     let all = groups().all();
     for (number, hold) in all {
-        let loss = match hold.look() {
-            Look::Lost(loss) => Some(loss),
-            _ => hold.closed(),
-        };
+        hold.close();
+        let look = hold.look();
         let forgotten = {
             let mut groups = groups();
-            loss.iter().for_each(|loss| groups.tell_loss(number, loss));
+            if let Look::Lost(loss) = &look {
+                groups.tell_loss(number, loss);
+            }
             groups.remove(number)
         };
         drop(forgotten);

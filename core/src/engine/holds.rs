@@ -38,7 +38,7 @@ use past::{Gone, Past};
 use timetable::Timetable;
 
 pub use due::Ask;
-pub use owned::{Lapsed, Leaving, believed};
+pub use owned::{Lapsed, Leaving, SHORT, believed};
 
 /// The time for which a lost hold still counts as its owner's latest: the one that a release without a number means.
 const REMEMBER: Duration = Duration::from_secs(600);

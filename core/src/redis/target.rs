@@ -10,7 +10,7 @@ use crate::base::clock::Instant;
 use crate::config::LONGEST;
 use crate::engine::claim::Claim;
 use crate::engine::gate::Entry;
-use crate::engine::holds::believed;
+use crate::engine::holds::{SHORT, believed};
 use crate::engine::pace::Busy;
 use crate::engine::word::AN_ANSWER;
 use crate::redis::Redis;
@@ -26,8 +26,6 @@ use crate::request::{Answer, Op, Request};
 pub use crate::redis::wait::release::Releasing;
 pub use crate::redis::wait::take::InFlight;
 
-/// The longest lease that may be over when the answer comes: a caller that asks for such a lease gets it.
-const SHORT: Duration = Duration::from_millis(10);
 /// The most semaphores without permits about which a client warns.
 const MOST_UNSET: usize = 1000;
 static PING: Script = script!("ping");

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::{Group, GroupHold, give_back, release};
 use crate::base::clock::Instant;
-use crate::engine::holds::believed;
+use crate::engine::holds::SHORT;
 use crate::engine::word::AN_ANSWER;
 use crate::request::Request;
-use crate::request::error::Result;
+use crate::request::error::{Error, LostReason, Result};
 
 /// The time for each member that one round may hold some members while it waits for another. Another group may take the members in another
 /// order, and would wait for this one without end.
@@ -54,15 +54,14 @@ impl Group {
         }
         let held = Arc::new(GroupHold::new(taken, 0));
         let lasts = match request.lease {
+            Some(_) if !once => held.extend(request.lease).await.map(drop),
             // The round may have lost the first members while it waited for the last one.
-            None => held.look().is_held(),
-            Some(lease) => {
-                let asked = Instant::now();
-                // A lease that ends before this answer is as short as its caller wants it: another round would end the same way.
-                once || held.extend(request.lease).await.is_ok() || asked.elapsed() >= believed(lease)
-            }
+            _ => held.ensure(),
         };
-        if !lasts {
+        let is_short = request.lease.is_some_and(|lease| lease <= SHORT);
+        let is_over = matches!(&lasts, Err(Error::Lost(loss)) if loss.reason == LostReason::Expired);
+        // A lease that ends before its answer may do so if it is as short as its caller wants it: another round would end the same way.
+        if lasts.is_err() && !(is_short && is_over) {
             give_back(async move { held.release().await }).await;
             return Ok(None);
         }

@@ -1,21 +1,25 @@
 //! A hold of a group: the holds of its members, as many as it has.
 
+use std::cmp::Reverse;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use crate::base::clock::Instant;
 use crate::base::tasks::boxed;
 use crate::client::hold::Hold;
 use crate::client::state::ClientState;
 use crate::request::error::{Error, Loss, LostReason, Result};
+use crate::request::owner::OwnerField;
 use crate::request::{Answer, Look, Op};
 
 pub struct GroupHold {
     parts: Mutex<Vec<Option<Hold>>>,
     /// The number of parts that may be missing.
     spare: usize,
+    acquired: Instant,
     /// Tells its listeners of every new part as well. Changes happen while `parts` is locked, so that no part comes after the end.
     phase: watch::Sender<Phase>,
 }
@@ -26,6 +30,8 @@ enum Phase {
     Kept,
     /// No caller can release the hold: it ends with its leases.
     Abandoned,
+    /// The client to which every call about the hold goes has ended then: no caller can release the hold.
+    Closed(Instant),
     /// Its parts are on their way back; the servers' answers say whether it was held until then.
     Releasing,
     /// With the loss that the release has found.
@@ -40,30 +46,55 @@ impl Phase {
 
 impl GroupHold {
     pub fn new(parts: Vec<Option<Hold>>, spare: usize) -> GroupHold {
-        GroupHold { parts: Mutex::new(parts), spare, phase: watch::Sender::new(Phase::Kept) }
+        GroupHold { parts: Mutex::new(parts), spare, acquired: Instant::now(), phase: watch::Sender::new(Phase::Kept) }
     }
 
     pub fn look(&self) -> Look {
         let parts = self.parts();
         let mut times: Vec<Duration> = Vec::new();
-        let mut other = Look::Gone;
+        let mut losses: Vec<Loss> = Vec::new();
         for part in parts.iter().flatten() {
             match part.look() {
                 Look::Held { remaining } => times.push(remaining),
-                lost => other = lost,
+                Look::Lost(loss) => losses.push(loss),
+                Look::Gone => {}
             }
         }
         times.sort_unstable();
         // The group is held as long as enough parts are: until the first of the longest parts ends.
-        times.len().checked_sub(self.need(&parts)).map_or(other, |at| Look::Held { remaining: times[at] })
+        let Some(at) = times.len().checked_sub(self.need(&parts)) else {
+            // The loss after which too few parts were held: later ones change nothing.
+            losses.sort_by_key(|loss| Reverse(loss.noticed));
+            return losses.into_iter().take(self.spare + 1).next_back().map_or(Look::Gone, Look::Lost);
+        };
+        match *self.phase.borrow() {
+            Phase::Closed(since) => self.closed(&parts, since),
+            _ => Look::Held { remaining: times[at] },
+        }
     }
 
-    /// The loss of its first part by the end of that client, to which every call about the hold goes: then it can be released no more.
-    pub fn closed(&self) -> Option<Loss> {
-        match self.parts().first()?.as_ref()?.look() {
-            Look::Lost(loss) if loss.reason == LostReason::Closed => Some(loss),
-            _ => None,
-        }
+    /// The loss of a hold by the end of its client, of which enough parts are held.
+    fn closed(&self, parts: &[Option<Hold>], since: Instant) -> Look {
+        let Some(part) = parts.iter().flatten().next() else { return Look::Gone };
+        let owner = OwnerField(&part.client.id(), part.release.owner).to_string();
+        let (lock, acquired, noticed) = (part.release.name.clone(), self.acquired.elapsed(), since.elapsed());
+        Look::Lost(Loss { lock, owner, reason: LostReason::Closed, acquired, renewed: None, noticed })
+    }
+
+    /// Notes that the client to which every call about the hold goes has ended, whether or not that client has a part: the hold is lost.
+    pub fn close(&self) {
+        let _parts = self.parts();
+        self.phase.send_if_modified(|phase| {
+            let lasts = matches!(phase, Phase::Kept | Phase::Abandoned);
+            if lasts {
+                *phase = Phase::Closed(Instant::now());
+            }
+            lasts
+        });
+    }
+
+    pub fn ensure(&self) -> Result<()> {
+        self.look().ensure(|| Error::Cancelled)
     }
 
     /// Returns when it has ended: lost, or released (not done). A release that finds a loss has lost it.
@@ -72,7 +103,7 @@ impl GroupHold {
         loop {
             let phase = changes.borrow_and_update().clone();
             match phase {
-                Phase::Kept | Phase::Abandoned => {}
+                Phase::Kept | Phase::Abandoned | Phase::Closed(_) => {}
                 Phase::Releasing => {
                     let _ = changes.changed().await;
                     continue;
@@ -84,11 +115,7 @@ impl GroupHold {
             let mut ends: JoinSet<_> =
                 self.parts().iter().flatten().filter(|part| part.is_held()).map(|part| boxed(part.asked(Op::Watch, None))).collect();
             match self.look() {
-                Look::Held { .. } => {
-                    if let Some(loss) = self.closed() {
-                        return Err(Error::Lost(Box::new(loss)));
-                    }
-                }
+                Look::Held { .. } => {}
                 Look::Lost(loss) => return Err(Error::Lost(Box::new(loss))),
                 // A release has taken the parts meanwhile.
                 Look::Gone if changes.has_changed().unwrap_or(false) => continue,

@@ -10,6 +10,9 @@ use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 use crate::request::error::{Loss, LostReason};
 
+/// The longest lease that may be over when the answer comes: a caller that asks for such a lease gets it.
+pub const SHORT: Duration = Duration::from_millis(10);
+
 pub struct Owned {
     pub claim: Claim,
     /// The key that decides whether the holds last, if that is not the lock's name. Holds of other names may share it.

@@ -372,18 +372,21 @@ public final class Core {
         private static final Set<Group> ALL = ConcurrentHashMap.newKeySet();
 
         static void add(Core group, Core[] members) {
-            ALL.add(new Group(group, members));
-            forget();
+            Group added = new Group(group, members);
+            ALL.add(added);
+            forgetUnreferenced();
+            added.closeIfAllAre(); // the end of the last one may have looked before
         }
 
+        /** Looks at all groups: only for the end of a client, since there may be very many. */
         static void forget() {
+            forgetUnreferenced();
+            ALL.forEach(Group::closeIfAllAre);
+        }
+
+        private static void forgetUnreferenced() {
             for (Reference<? extends Core> gone = UNREFERENCED.poll(); gone != null; gone = UNREFERENCED.poll()) {
                 ((Group) gone).close();
-            }
-            for (Group each : ALL) {
-                if (each.members.stream().allMatch(AtomicBoolean::get)) {
-                    each.close();
-                }
             }
         }
     }
@@ -397,6 +400,12 @@ public final class Core {
             super(group, Groups.UNREFERENCED);
             this.client = group.client;
             this.members = Arrays.stream(members).map(member -> member.closed).collect(Collectors.toList());
+        }
+
+        void closeIfAllAre() {
+            if (members.stream().allMatch(AtomicBoolean::get)) {
+                close();
+            }
         }
 
         void close() {
