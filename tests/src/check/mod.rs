@@ -3,7 +3,7 @@
 //! A hold begins when its acquire returns. It ends at the first of: the last moment at which its holder made sure of it
 //! before calling release, the news of its loss, and its local deadline. [`Fault`]s say what the run did to the
 //! processes and to the server. Only a fault that ends a hold without its holder's knowledge excuses a violation, and
-//! those are counted.
+//! the verdict counts each excuse.
 
 mod attempts;
 mod counter;

@@ -23,7 +23,8 @@ impl Group {
         end: Option<Instant>,
         failing: &mut Option<Instant>,
     ) -> Result<Option<Arc<GroupHold>>> {
-        let (now, once) = (Instant::now(), request.wait == Some(Duration::ZERO));
+        let now = Instant::now();
+        let once = request.wait == Some(Duration::ZERO);
         let round = now + ROUND * self.members.len() as u32;
         let give_up = if once { now } else { end.map_or(round, |end| end.min(round)) };
         // The lease of the first member runs while the round waits for the others.

@@ -77,8 +77,14 @@ impl GroupHold {
     fn closed(&self, parts: &[Option<Hold>], since: Instant) -> Look {
         let Some(part) = parts.iter().flatten().next() else { return Look::Gone };
         let owner = OwnerField(&part.client.id(), part.release.owner).to_string();
-        let (lock, acquired, noticed) = (part.release.name.clone(), self.acquired.elapsed(), since.elapsed());
-        Look::Lost(Loss { lock, owner, reason: LostReason::Closed, acquired, renewed: None, noticed })
+        Look::Lost(Loss {
+            lock: part.release.name.clone(),
+            owner,
+            reason: LostReason::Closed,
+            acquired: self.acquired.elapsed(),
+            renewed: None,
+            noticed: since.elapsed(),
+        })
     }
 
     /// Notes that the client to which every call about the hold goes has ended, whether or not that client has a part: the hold is lost.
@@ -134,7 +140,8 @@ impl GroupHold {
             let parts = self.parts();
             (self.need(&parts), parts.iter().flatten().map(|part| boxed(part.asked(Op::Extend, lease))).collect())
         };
-        let (mut done, mut failure) = (0, None);
+        let mut done = 0;
+        let mut failure = None;
         while let Some(one) = extended.join_next().await {
             match one {
                 Ok(Err(error)) => failure = Some(error),

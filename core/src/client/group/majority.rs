@@ -23,7 +23,8 @@ type Asked = JoinSet<(usize, Result<Option<Hold>>)>;
 impl Group {
     /// Takes enough members in one round, or none. It fails only if so many members fail that the others cannot be enough.
     pub(super) async fn take_majority(&self, request: &Request) -> Result<Option<Arc<GroupHold>>> {
-        let (need, mut asked) = (self.members.len() - self.spare(), Asked::new());
+        let need = self.members.len() - self.spare();
+        let mut asked = Asked::new();
         let (mut first, mut later): (Vec<_>, Vec<_>) = (0..self.members.len()).partition(|i| !self.members[*i].is_silent());
         if first.len() < need {
             first.append(&mut later);
