@@ -14,8 +14,8 @@ use crate::scene::Scene;
 use crate::troubles::Strike;
 use crate::warnings;
 
-/// After these operations there may be fewer permits than before: the key of all of them has ended.
-const LOSES_PERMITS: [&str; 2] = ["force", "extend shorter"];
+/// After these operations there may be fewer permits than before, after this part of a lease: the key of all of them has ended.
+const LOSES_PERMITS: [(&str, f64); 3] = [("force", 0.0), ("extend shorter", 0.0), ("extend longer", 1.5)];
 /// After this time from its beginning, every delayed copy of an operation is late.
 const LATE: Duration = Duration::from_millis(4500);
 /// How many ms a call of these clients may be remembered.
@@ -148,9 +148,12 @@ impl Scene<'_> {
     fn count_is_right(&self) -> Option<String> {
         let inspected = self.b.ask("inspect", self.b.request(Op::Inspect, 0))?;
         let permits = self.cell.operation.permits;
+        let lived = self.begun.elapsed();
+        let may_have_ended =
+            LOSES_PERMITS.iter().any(|(operation, leases)| *operation == self.cell.operation.name && lived > LEASE.mul_f64(*leases));
         // A release without an answer in time may have been carried out or not: its caller asks again.
         let is_settled = self.a.errors.lock().expect("no call panics").is_empty()
-            && !LOSES_PERMITS.contains(&self.cell.operation.name)
+            && !may_have_ended
             && matches!(self.cell.trouble.strike, Strike::LostReply | Strike::HeldUp { .. } | Strike::Cancelled(_) | Strike::Nothing);
         let is_right = (0..=permits).contains(&inspected.number) && (!is_settled || inspected.number == permits);
         (!is_right).then(|| format!("there are {} of {permits} permits; {}", inspected.number, self.a.told()))
