@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 
 /// A random number from 0 to 1.
-pub fn dice() -> f64 {
+pub fn jitter() -> f64 {
     // Each new `RandomState` has a random key.
     RandomState::new().hash_one(()) as f64 / u64::MAX as f64
 }

@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::base::clock::Instant;
-use crate::base::jitter::dice;
+use crate::base::jitter::jitter;
 use crate::base::tasks::{self, boxed};
 use crate::client::Client;
 use crate::client::hold::Hold;
@@ -149,7 +149,7 @@ impl Group {
                 Err(error) if failing.is_some_and(|since| since + self.retry_for(state, request) <= Instant::now()) => return Err(error),
                 Err(_) => {}
             }
-            sleep(PAUSE.mul_f64(dice()).min(left)).await;
+            sleep(PAUSE.mul_f64(jitter()).min(left)).await;
         }
     }
 

@@ -6,11 +6,11 @@ use crate::request::shown;
 
 /// Pairs of an announced and a real address; both have a port, or neither has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Nat(Vec<(Place, Place)>);
+pub(crate) struct AddressMap(Vec<(Place, Place)>);
 
 type Place = (String, Option<u16>);
 
-impl Nat {
+impl AddressMap {
     /// Reads pairs such as `10.0.0.1:7000=host:17000,10.0.0.2=other`.
     pub fn read(value: &str) -> Result<Self> {
         let bad = |pair: &str| {
@@ -19,7 +19,7 @@ impl Nat {
                 shown::value("nat", pair)
             ))
         };
-        let mut nat = Nat::default();
+        let mut nat = AddressMap::default();
         for pair in value.split(',').filter(|pair| !pair.trim().is_empty()) {
             let (told, meant) = pair.split_once('=').ok_or_else(|| bad(pair))?;
             let (told, meant) = (place(told.trim()).ok_or_else(|| bad(pair))?, place(meant.trim()).ok_or_else(|| bad(pair))?);
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_pair_with_a_port_goes_before_a_pair_with_a_host_only() {
-        let nat = Nat::read("a:1=b:2, a=c,[::1]:5=d:6,::2=::3").expect("pairs");
+        let nat = AddressMap::read("a:1=b:2, a=c,[::1]:5=d:6,::2=::3").expect("pairs");
         for (told, meant) in
             [(("a", 1), ("b", 2)), (("a", 9), ("c", 9)), (("::1", 5), ("d", 6)), (("::2", 7), ("::3", 7)), (("b", 2), ("b", 2))]
         {
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn a_text_without_pairs_is_refused() {
         for value in ["a", "a:1=b", "a=b:1", "=b", "a:0=b:1", "a:x=b:1", "[::1=b", "a:1=redis://b:1"] {
-            let said = Nat::read(value).expect_err("it is none").to_string();
+            let said = AddressMap::read(value).expect_err("it is none").to_string();
             assert!(said.contains(value) && said.contains("told=meant"), "{said}");
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::config::address_map::Nat;
+use crate::config::address_map::AddressMap;
 use crate::config::login::Login;
 use crate::config::servers::{Servers, decode};
 use crate::config::sharded::Sharded;
@@ -52,7 +52,7 @@ pub struct Config {
     /// Whether a server that may have lost locks grants none for one lease.
     pub(crate) quarantine: bool,
     pub(crate) sharded: Sharded,
-    pub(crate) nat: Nat,
+    pub(crate) nat: AddressMap,
     pub(crate) tls: Tls,
 }
 
@@ -105,7 +105,7 @@ impl Config {
             sync: SyncPolicy::None,
             quarantine: false,
             sharded: Sharded::Auto,
-            nat: Nat::default(),
+            nat: AddressMap::default(),
             tls: Tls::default(),
         };
         let options = database.iter().map(|database| ("database".into(), database.as_str().into())).chain(url.query_pairs());
@@ -190,7 +190,7 @@ impl Config {
             "watchdog" => self.watchdog = seconds(option, value, 0.1)?,
             "sync" => self.sync = SyncPolicy::read(value)?,
             "quarantine" => self.quarantine = switch(option, value)?,
-            "nat" => self.nat = Nat::read(value)?,
+            "nat" => self.nat = AddressMap::read(value)?,
             "sharded" => self.sharded = Sharded::read(value)?,
             "tls_ca" | "tls_cert" | "tls_key" | "tls_verify" => self.tls.set(option, value)?,
             _ => return Err(Error::config(format!("the option `{}` does not exist; there are {OPTIONS}", shown::value("", option)))),

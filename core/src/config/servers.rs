@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Formatter};
 
-use crate::config::address_map::Nat;
+use crate::config::address_map::AddressMap;
 use crate::request::error::{Error, Result};
 
 /// The address of one server.
@@ -29,7 +29,7 @@ pub(crate) enum Servers {
 
 impl Address {
     /// The address of a server that this server announces by host and port; without a host it announces itself.
-    pub(crate) fn near(&self, host: &str, port: u16, nat: &Nat) -> Option<Address> {
+    pub(crate) fn near(&self, host: &str, port: u16, nat: &AddressMap) -> Option<Address> {
         let Address::Tcp { host: own, tls, .. } = self else { return None };
         let (host, port) = if host.is_empty() || host == "?" { (&**own, port) } else { nat.meant(host, port) };
         Some(Address::Tcp { host: host.to_owned(), port, tls: *tls })

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::base::clock::Instant;
-use crate::base::jitter::dice;
+use crate::base::jitter::jitter;
 use crate::engine::word::{AN_ANSWER, Word};
 
 /// The longest sleep behind a key without an end.
@@ -214,7 +214,7 @@ impl Delays {
     fn next(&mut self) -> Option<Duration> {
         let delay = self.delays.get(self.tries).or(self.delays.last())?;
         self.tries += 1;
-        Some(delay.mul_f64(1.0 - dice() / 4.0))
+        Some(delay.mul_f64(1.0 - jitter() / 4.0))
     }
 }
 

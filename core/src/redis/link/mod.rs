@@ -138,7 +138,7 @@ impl Link {
     /// try back if [`Link::run_all`] has to send it.
     pub fn send(&self, first: Box<dyn First>, limits: Limits, later: bool) -> Result<(), Box<dyn First>> {
         match &self.way {
-            Way::One(node) => node.swift.send(first, limits, later),
+            Way::One(node) => node.pipelined.send(first, limits, later),
             Way::Many(_) => Err(first),
         }
     }
@@ -146,7 +146,7 @@ impl Link {
     /// Sends the calls that were left for later. Tells whether a caller has sent something since the last time.
     pub fn flush(&self) -> bool {
         match &self.way {
-            Way::One(node) => node.swift.flush(),
+            Way::One(node) => node.pipelined.flush(),
             Way::Many(_) => false,
         }
     }
@@ -155,8 +155,8 @@ impl Link {
     pub async fn run_all(&self, firsts: Firsts) {
         match &self.way {
             Way::One(node) => {
-                node.swift.missed(firsts.all.len());
-                node.mux.run_all(firsts).await;
+                node.pipelined.missed(firsts.all.len());
+                node.multiplexed.run_all(firsts).await;
             }
             // Each of them may belong to another server.
             Way::Many(_) => firsts.not_sent(),
@@ -166,7 +166,7 @@ impl Link {
     /// As [`Link::run`]; from then on the server reports changes of the keys that the call reads last, if it can.
     pub async fn run_told(&self, call: &Call, limits: Limits) -> Outcome {
         match &self.way {
-            Way::One(node) => stays(node.mux.run(call, limits, &[], How::Told).await),
+            Way::One(node) => stays(node.multiplexed.run(call, limits, &[], How::Told).await),
             Way::Many(topology) => Box::pin(topology.run(call, limits, &[], true)).await,
         }
     }
@@ -183,8 +183,8 @@ impl Link {
     /// Tells whether the server of that [`Link::place`] reports changed keys over its present connection.
     pub fn tells(&self, place: u16) -> bool {
         match &self.way {
-            Way::One(node) => node.mux.tells(),
-            Way::Many(topology) => topology.map().owner(place).is_some_and(|node| node.mux.tells()),
+            Way::One(node) => node.multiplexed.tells(),
+            Way::Many(topology) => topology.map().owner(place).is_some_and(|node| node.multiplexed.tells()),
         }
     }
 
@@ -244,7 +244,7 @@ impl Link {
     /// Subscribes to a channel that [`Wakes`] already counts. Returns once the server has confirmed it.
     pub async fn listen(&self, channel: &str, limit: Duration) -> Result<(), Error> {
         match &self.way {
-            Way::One(node) => node.mux.listen(channel, limit).await,
+            Way::One(node) => node.multiplexed.listen(channel, limit).await,
             Way::Many(topology) => topology.listen(channel, limit).await,
         }
     }
@@ -252,15 +252,15 @@ impl Link {
     /// The server's `notify-keyspace-events`; `None`: it does not tell.
     pub async fn notifications(&self, limit: Duration) -> Result<Option<String>, Error> {
         match &self.way {
-            Way::One(node) => node.mux.notifications(limit).await,
-            Way::Many(topology) => topology.any(limit).await?.mux.notifications(limit).await,
+            Way::One(node) => node.multiplexed.notifications(limit).await,
+            Way::Many(topology) => topology.any(limit).await?.multiplexed.notifications(limit).await,
         }
     }
 
     /// Ends the subscription, unless another listener has asked for it meanwhile.
     pub async fn unlisten(&self, channel: &str) {
         match &self.way {
-            Way::One(node) => node.mux.unlisten(channel).await,
+            Way::One(node) => node.multiplexed.unlisten(channel).await,
             Way::Many(topology) => topology.unlisten(channel).await,
         }
     }

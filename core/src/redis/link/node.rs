@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use redis::{FromRedisValue, Value};
 
-use super::connection::blocking::Direct;
+use super::connection::blocking::Blocking;
 use super::connection::clock::Clock;
 use super::connection::confirming::Confirming;
-use super::connection::multiplexed::Mux;
-use super::connection::pipelined::Swift;
+use super::connection::multiplexed::Multiplexed;
+use super::connection::pipelined::Pipelined;
 use super::connection::server::Server;
 use super::connection::wire::How;
 use super::failover::incarnation::{Incarnation, Incarnations};
@@ -25,11 +25,11 @@ use crate::request::error::Error;
 
 pub struct Node {
     pub address: Address,
-    pub direct: Direct,
-    pub swift: Arc<Swift>,
-    pub mux: Arc<Mux>,
+    pub blocking: Blocking,
+    pub pipelined: Arc<Pipelined>,
+    pub multiplexed: Arc<Multiplexed>,
     /// The connection for channels that belong to slots, as keys do.
-    pub ear: Arc<Mux>,
+    pub ear: Arc<Multiplexed>,
     confirming: Option<Box<Confirming>>,
     incarnation: Arc<Incarnation>,
 }
@@ -45,16 +45,16 @@ impl Node {
     ) -> Result<Self, Error> {
         let server = Arc::new(Server::new(config, address, sharding.clone())?);
         let (clock, incarnation) = (Arc::new(Clock::new()), Arc::new(Incarnation::new(incarnations, &server.name)));
-        let mux = |sharded| Arc::new(Mux::new(server.clone(), clock.clone(), incarnation.clone(), wakes.clone(), sharded));
-        let (mux, ear) = (mux(false), mux(true));
+        let multiplexed = |sharded| Arc::new(Multiplexed::new(server.clone(), clock.clone(), incarnation.clone(), wakes.clone(), sharded));
+        let (multiplexed, ear) = (multiplexed(false), multiplexed(true));
         let confirms = config.sync != SyncPolicy::None;
         let confirming = confirms.then(|| Box::new(Confirming::new(server.clone(), clock.clone(), incarnation.clone(), config.sync)));
-        let swift = Arc::new(Swift::new(server.clone(), clock.clone(), incarnation.clone()));
+        let pipelined = Arc::new(Pipelined::new(server.clone(), clock.clone(), incarnation.clone()));
         Ok(Node {
             address: address.clone(),
-            direct: Direct::new(server, clock, incarnation.clone()),
-            swift,
-            mux,
+            blocking: Blocking::new(server, clock, incarnation.clone()),
+            pipelined,
+            multiplexed,
             ear,
             confirming,
             incarnation,
@@ -68,7 +68,7 @@ impl Node {
 
     /// Tells whether no server listens there, and none ever did as far as this client knows.
     pub fn is_absent(&self) -> bool {
-        self.direct.is_absent()
+        self.blocking.is_absent()
     }
 
     /// The time for which the server still grants nothing new.
@@ -83,12 +83,12 @@ impl Node {
 
     /// Runs a call on the caller's thread; `None`: no connection is free, or replicas must confirm the call.
     pub fn run_direct(&self, call: &Call, limits: Limits) -> Option<Result<Outcome, Elsewhere>> {
-        if call.confirmed && self.confirms() { None } else { self.direct.run(call, limits) }
+        if call.confirmed && self.confirms() { None } else { self.blocking.run(call, limits) }
     }
 
     /// Tells whether [`Node::run_direct`] is likely to have an answer within `inside`.
     pub fn is_likely_within(&self, inside: Duration) -> bool {
-        self.direct.is_likely_within(inside)
+        self.blocking.is_likely_within(inside)
     }
 
     /// Runs a call on the I/O thread; `earlier`: copies that must not run after this one.
@@ -96,35 +96,35 @@ impl Node {
         match &self.confirming {
             // The box keeps the future of any other call small.
             Some(confirming) if call.confirmed && confirming.is_wanted() => Box::pin(confirming.run(call, limits, earlier, how)).await,
-            _ => self.mux.run(call, limits, earlier, how).await,
+            _ => self.multiplexed.run(call, limits, earlier, how).await,
         }
     }
 
     /// The connection that listens to a channel.
-    pub fn ear(&self, sharded: bool) -> &Arc<Mux> {
-        if sharded { &self.ear } else { &self.mux }
+    pub fn ear(&self, sharded: bool) -> &Arc<Multiplexed> {
+        if sharded { &self.ear } else { &self.multiplexed }
     }
 
     /// Asks the server a question about itself.
     pub async fn ask<T: FromRedisValue>(&self, words: &[&str], limit: Duration) -> Result<T, Error> {
-        let value: Value = self.mux.ask(words, limit).await?;
-        T::from_redis_value(value).map_err(|_| self.mux.nonsense(words))
+        let value: Value = self.multiplexed.ask(words, limit).await?;
+        T::from_redis_value(value).map_err(|_| self.multiplexed.nonsense(words))
     }
 
     /// Ends the connections: calls that wait for an answer hear that none will come.
     pub fn retire(&self) {
-        self.direct.close();
-        self.swift.close();
+        self.blocking.close();
+        self.pipelined.close();
         self.confirming.iter().for_each(|confirming| confirming.retire());
-        self.mux.retire();
+        self.multiplexed.retire();
         self.ear.retire();
     }
 
     pub fn close(&self) {
-        self.direct.close();
-        self.swift.close();
+        self.blocking.close();
+        self.pipelined.close();
         self.confirming.iter().for_each(|confirming| confirming.retire());
-        self.mux.close();
+        self.multiplexed.close();
         self.ear.close();
     }
 }

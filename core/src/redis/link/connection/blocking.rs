@@ -23,7 +23,7 @@ const SIGN: Duration = Duration::from_millis(500);
 /// The next answer is likely to come within this many times the time of the last one.
 const LIKELY: u32 = 4;
 
-pub struct Direct {
+pub struct Blocking {
     server: Arc<Server>,
     clock: Arc<Clock>,
     incarnation: Arc<Incarnation>,
@@ -50,9 +50,9 @@ impl Pooled {
     }
 }
 
-impl Direct {
+impl Blocking {
     pub fn new(server: Arc<Server>, clock: Arc<Clock>, incarnation: Arc<Incarnation>) -> Self {
-        Direct { server, clock, incarnation, idle: Mutex::default(), open: AtomicUsize::default(), took: AtomicU64::default() }
+        Blocking { server, clock, incarnation, idle: Mutex::default(), open: AtomicUsize::default(), took: AtomicU64::default() }
     }
 
     /// Runs a call; `None`: all connections are in use.

@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{timeout, timeout_at};
 
 use super::clock::Clock;
-use super::multiplexed::Mux;
+use super::multiplexed::Multiplexed;
 use super::server::Server;
 use super::wire::{How, Wire, left};
 use crate::base::clock::Instant;
@@ -35,7 +35,7 @@ const SIGN: Duration = Duration::from_millis(500);
 pub struct Confirming {
     server: Arc<Server>,
     /// Opens the connections, and sends over them; it has no connection of its own.
-    mux: Mux,
+    multiplexed: Multiplexed,
     policy: SyncPolicy,
     room: Semaphore,
     wires: Mutex<Wires>,
@@ -60,9 +60,9 @@ enum Replicas {
 impl Confirming {
     /// Opens no connection yet.
     pub fn new(server: Arc<Server>, clock: Arc<Clock>, incarnation: Arc<Incarnation>, policy: SyncPolicy) -> Self {
-        let mux = Mux::new(server.clone(), clock, incarnation, Arc::default(), false);
+        let multiplexed = Multiplexed::new(server.clone(), clock, incarnation, Arc::default(), false);
         let (room, replicas) = (Semaphore::new(MOST), Mutex::new(Replicas::Unknown));
-        Confirming { server, mux, policy, room, wires: Mutex::default(), replicas }
+        Confirming { server, multiplexed, policy, room, wires: Mutex::default(), replicas }
     }
 
     /// False: no replica can confirm anything.
@@ -111,7 +111,7 @@ impl Confirming {
             Ok(confirmation) => confirmation,
             Err(error) => return Ok(Outcome::Unsent(error)),
         };
-        let outcome = self.mux.run_over(wire, call, limits, end, earlier, how).await?;
+        let outcome = self.multiplexed.run_over(wire, call, limits, end, earlier, how).await?;
         match (confirmation, &outcome) {
             (Some(confirmation), Outcome::Reply(reply)) if reply.code == 1 => Ok(match self.wait(wire, call, &confirmation, end).await {
                 Some(unconfirmed) => unconfirmed,
@@ -183,7 +183,7 @@ impl Confirming {
 
     async fn open(&self) -> Result<Used<'_>, Outcome> {
         let late = |_| Outcome::Unsent(self.server.late_to_open());
-        let dialled = timeout(self.server.connect_timeout, self.mux.dial()).await.map_err(late)?;
+        let dialled = timeout(self.server.connect_timeout, self.multiplexed.dial()).await.map_err(late)?;
         let wire = dialled.map_err(|error| self.server.not_opened(&error))?;
         self.wires().all.push(wire.clone());
         let used = self.used(wire);
@@ -206,9 +206,9 @@ impl Confirming {
     /// Gives the answer, or the server's refusal.
     async fn ask(&self, wire: &Wire, question: redis::Cmd, limit: Duration) -> Result<Result<Value, RedisError>, Error> {
         match wire.ask(wire.send(question, How::Plain), limit).await {
-            Ok(Err(error)) if self.server.said_no("", &error).is_none() => Err(self.mux.broken(wire, &error)),
+            Ok(Err(error)) if self.server.said_no("", &error).is_none() => Err(self.multiplexed.broken(wire, &error)),
             Ok(answer) => Ok(answer),
-            Err(silence) => Err(self.mux.silent(silence)),
+            Err(silence) => Err(self.multiplexed.silent(silence)),
         }
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::time::{sleep, sleep_until, timeout};
 
-use super::multiplexed::Mux;
+use super::multiplexed::Multiplexed;
 use super::wire::Wire;
 use crate::base::clock::Instant;
 
@@ -20,33 +20,33 @@ const AGAIN: Duration = Duration::from_secs(1);
 const GRACE: Duration = Duration::from_millis(100);
 
 /// Runs while a call or a listener waits for the mux. Only answers prove a connection: one that brings messages alone is of no use.
-pub async fn watch(mux: Arc<Mux>) {
+pub async fn watch(multiplexed: Arc<Multiplexed>) {
     let start = Instant::now();
-    while let Some(wire) = mux.waited_for() {
+    while let Some(wire) = multiplexed.waited_for() {
         let quiet = wire.heard().max(start) + QUIET;
         if Instant::now() < quiet {
             sleep_until(quiet.into()).await;
         } else {
-            probe(&mux, &wire).await;
+            probe(&multiplexed, &wire).await;
         }
     }
     // Since that look nothing waits, and the mux lives on this thread: no call can have come in between.
-    mux.watched_no_more();
+    multiplexed.watched_no_more();
 }
 
 /// Returns once the connection has answered, nothing waits for it any more, or another one has taken its place.
-async fn probe(mux: &Arc<Mux>, wire: &Wire) {
+async fn probe(multiplexed: &Arc<Multiplexed>, wire: &Wire) {
     let mut con = wire.con.clone();
     let mut sign = pin!(async {
         match con.send_packed_command(&redis::cmd("PING")).await {
-            Err(error) if error.code().is_none() => return mux.lost(wire),
+            Err(error) if error.code().is_none() => return multiplexed.lost(wire),
             // A server that refuses even this has answered.
             _ => wire.answered(),
         }
         if let Some(apart) = &wire.apart
             && apart.sign().await.is_err()
         {
-            mux.lost(wire);
+            multiplexed.lost(wire);
         }
     });
     let second_opinion = async {
@@ -54,11 +54,11 @@ async fn probe(mux: &Arc<Mux>, wire: &Wire) {
         let mut pause = QUIET;
         loop {
             sleep(pause).await;
-            mux.waited_for()?;
+            multiplexed.waited_for()?;
             let before = Instant::now();
             // A far server needs many round trips, so the next attempt may take longer.
-            let fresh = timeout(limit, mux.dial()).await;
-            limit = (limit * 2).min(mux.connect_timeout());
+            let fresh = timeout(limit, multiplexed.dial()).await;
+            limit = (limit * 2).min(multiplexed.connect_timeout());
             match fresh {
                 Ok(Ok(fresh)) => return Some(fresh),
                 _ => pause = AGAIN.saturating_sub(before.elapsed()),
@@ -70,6 +70,6 @@ async fn probe(mux: &Arc<Mux>, wire: &Wire) {
     if let Some(fresh) = fresh
         && timeout(GRACE, sign).await.is_err()
     {
-        mux.replace(wire, fresh).await;
+        multiplexed.replace(wire, fresh).await;
     }
 }

@@ -25,7 +25,7 @@ mod opening;
 
 pub use apart::Apart;
 
-pub struct Mux {
+pub struct Multiplexed {
     server: Arc<Server>,
     clock: Arc<Clock>,
     wakes: Arc<Wakes>,
@@ -41,10 +41,10 @@ pub struct Mux {
     sharded: bool,
 }
 
-impl Mux {
+impl Multiplexed {
     pub fn new(server: Arc<Server>, clock: Arc<Clock>, incarnation: Arc<Incarnation>, wakes: Arc<Wakes>, sharded: bool) -> Self {
         let (now, opening, channels) = Default::default();
-        Mux { server, clock, wakes, now, incarnation, opening, watched: AtomicBool::new(false), channels, sharded }
+        Multiplexed { server, clock, wakes, now, incarnation, opening, watched: AtomicBool::new(false), channels, sharded }
     }
 
     /// Runs a call. `earlier`: copies that must not run after this one.
@@ -56,7 +56,7 @@ impl Mux {
         }
     }
 
-    /// As [`Mux::run`], over a connection of [`Mux::dial`] and until `end`.
+    /// As [`Multiplexed::run`], over a connection of [`Multiplexed::dial`] and until `end`.
     pub async fn run_over(
         &self,
         wire: &Wire,

@@ -27,7 +27,7 @@ const WORTH: usize = 32;
 /// The pause after a failure before the next attempt.
 const AGAIN: Duration = Duration::from_secs(1);
 
-pub struct Swift {
+pub struct Pipelined {
     server: Arc<Server>,
     clock: Arc<Clock>,
     incarnation: Arc<Incarnation>,
@@ -38,10 +38,10 @@ pub struct Swift {
     used: AtomicBool,
 }
 
-impl Swift {
+impl Pipelined {
     /// Opens no connection yet.
     pub fn new(server: Arc<Server>, clock: Arc<Clock>, incarnation: Arc<Incarnation>) -> Self {
-        Swift { server, clock, incarnation, pipeline: Mutex::default(), missed: AtomicUsize::new(0), used: AtomicBool::new(false) }
+        Pipelined { server, clock, incarnation, pipeline: Mutex::default(), missed: AtomicUsize::new(0), used: AtomicBool::new(false) }
     }
 
     /// Sends a first try on the caller's thread. `later`: a thread will [`flush`](Swift::flush) soon. Gives the try back if it has to go
@@ -68,8 +68,8 @@ impl Swift {
         // In quarantine every connection must first learn the identity of its server.
         let may_be = !self.server.address.is_tls() && self.incarnation.quarantine.is_none();
         if may_be && before < WORTH && before + count >= WORTH {
-            let swift = self.clone();
-            tasks::spawn(async move { swift.serve().await });
+            let pipelined = self.clone();
+            tasks::spawn(async move { pipelined.serve().await });
         }
     }
 

@@ -13,7 +13,7 @@ use super::tls;
 use crate::base::clock::Instant;
 use crate::base::exhausted;
 use crate::config::Config;
-use crate::config::address_map::Nat;
+use crate::config::address_map::AddressMap;
 use crate::config::login::Login;
 use crate::config::servers::Address;
 use crate::redis::kinds::script::Call;
@@ -24,7 +24,7 @@ use crate::request::error::Error;
 pub struct Server {
     pub sharding: Arc<Sharding>,
     login: Arc<Login>,
-    nat: Nat,
+    nat: AddressMap,
     blocking: redis::Client,
     pushing: redis::Client,
     /// The server knows only RESP2.

@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 
 use super::quarantine::Identity;
 use crate::base::tasks;
-use crate::config::address_map::Nat;
+use crate::config::address_map::AddressMap;
 use crate::redis::link::node::Node;
 use crate::redis::link::topology::Topology;
 use crate::redis::link::topology::discovery::ranges;
@@ -66,7 +66,7 @@ fn follows(is: &Identity, was: &Identity, heir: &Identity) -> bool {
 }
 
 /// Tells whether a server itself says that the heir has the slot now.
-async fn gives(former: &Node, heir: &Heir, nat: &Nat) -> Result<bool> {
+async fn gives(former: &Node, heir: &Heir, nat: &AddressMap) -> Result<bool> {
     let said: Value = former.ask(&["CLUSTER", "SLOTS"], LIMIT).await?;
     let ranges = ranges(&said, &former.address, nat).unwrap_or_default();
     let owner = ranges.into_iter().find(|(last, _)| heir.slot <= *last);
@@ -76,7 +76,7 @@ async fn gives(former: &Node, heir: &Heir, nat: &Nat) -> Result<bool> {
 async fn identity(node: &Node) -> Result<Identity> {
     let server: InfoDict = node.ask(&["INFO", "server"], LIMIT).await?;
     let replication: InfoDict = node.ask(&["INFO", "replication"], LIMIT).await?;
-    Identity::read((Ok(server), Ok(replication))).ok_or_else(|| node.mux.nonsense(&["INFO"]))
+    Identity::read((Ok(server), Ok(replication))).ok_or_else(|| node.multiplexed.nonsense(&["INFO"]))
 }
 
 /// Runs until no holder believes in a lock of the former server any more, or that server proves that no lock was lost.

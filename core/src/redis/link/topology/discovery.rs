@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use super::Topology;
 use super::hash_slots::SLOTS;
 use crate::config::Config;
-use crate::config::address_map::Nat;
+use crate::config::address_map::AddressMap;
 use crate::config::servers::{Address, Servers};
 use crate::redis::link::node::Node;
 use crate::request::error::{Error, Result};
@@ -98,7 +98,7 @@ impl Topology {
         }
         let able = match node.ask::<Value>(&["PUBSUB", "SHARDNUMSUB"], LIMIT).await {
             // Messages of such channels come only over RESP3.
-            Ok(_) => !node.mux.hears_apart(),
+            Ok(_) => !node.multiplexed.hears_apart(),
             Err(Error::Refused { .. }) => false,
             Err(error) => return Err(error),
         };
@@ -135,14 +135,14 @@ impl Topology {
 }
 
 /// Reads the answer to `CLUSTER SLOTS` of the server `asked`.
-pub fn ranges(value: &Value, asked: &Address, nat: &Nat) -> Option<Ranges> {
+pub fn ranges(value: &Value, asked: &Address, nat: &AddressMap) -> Option<Ranges> {
     let Value::Array(rows) = value else { return None };
     let mut ranges = rows.iter().map(|row| range(row, asked, nat)).collect::<Option<Ranges>>()?;
     ranges.sort_unstable_by_key(|(last, _)| *last);
     Some(ranges)
 }
 
-fn range(row: &Value, asked: &Address, nat: &Nat) -> Option<(u16, Address)> {
+fn range(row: &Value, asked: &Address, nat: &AddressMap) -> Option<(u16, Address)> {
     let Value::Array(parts) = row else { return None };
     let [_, Value::Int(last), Value::Array(master), ..] = &parts[..] else { return None };
     let [host, Value::Int(port), ..] = &master[..] else { return None };

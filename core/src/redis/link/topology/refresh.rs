@@ -73,19 +73,19 @@ impl Topology {
         if !matches!(self.config.servers, Servers::Sentinel { .. }) || self.keeper.mute.load(SeqCst) {
             return Ok(());
         }
-        for node in self.sentinel_nodes()?.into_iter().filter(|node| !node.mux.hears(SWITCHED)) {
+        for node in self.sentinel_nodes()?.into_iter().filter(|node| !node.multiplexed.hears(SWITCHED)) {
             let mute = self.keeper.mute.clone();
             tokio::spawn(async move {
                 // A sentinel that cannot be reached costs only this one question.
                 if node.ask::<redis::Value>(&["PING"], LOOK / 2).await.is_err() {
                     return;
                 }
-                if let Err(Error::Refused { message, .. }) = node.mux.listen(SWITCHED, LOOK / 2).await {
+                if let Err(Error::Refused { message, .. }) = node.multiplexed.listen(SWITCHED, LOOK / 2).await {
                     tracing::debug!(target: "redlatch::link", "{} does not let clients listen for another master: {message}", node.address);
                     mute.store(true, SeqCst);
                 }
                 // The last listener may have left meanwhile.
-                node.mux.unlisten(SWITCHED).await;
+                node.multiplexed.unlisten(SWITCHED).await;
             });
         }
         Ok(())
@@ -97,7 +97,7 @@ impl Topology {
         self.keeper.kept.store(false, SeqCst);
         self.keeper.told.leave(SWITCHED, told);
         for node in self.sentinel_nodes().unwrap_or_default() {
-            tokio::spawn(async move { node.mux.unlisten(SWITCHED).await });
+            tokio::spawn(async move { node.multiplexed.unlisten(SWITCHED).await });
         }
     }
 }

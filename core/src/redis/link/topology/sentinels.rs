@@ -14,7 +14,7 @@ use super::discovery::{LIMIT, Ranges, text};
 use super::hash_slots::SLOTS;
 use crate::base::clock::Instant;
 use crate::config::Config;
-use crate::config::address_map::Nat;
+use crate::config::address_map::AddressMap;
 use crate::config::servers::Address;
 use crate::redis::link::node::Node;
 use crate::request::error::{Error, Result};
@@ -203,7 +203,7 @@ impl Topology {
 }
 
 /// Reads the answer to `SENTINEL MASTER`: a list of names and values.
-fn word(value: &Value, sentinel: &Address, nat: &Nat) -> Option<Word> {
+fn word(value: &Value, sentinel: &Address, nat: &AddressMap) -> Option<Word> {
     let pairs: Vec<(String, String)> = match value {
         Value::Map(pairs) => pairs.iter().filter_map(|(key, value)| Some((text(key)?, text(value)?))).collect(),
         Value::Array(words) => words.chunks(2).filter_map(|pair| Some((text(pair.first()?)?, text(pair.get(1)?)?))).collect(),

@@ -9,7 +9,7 @@ use super::Topology;
 use super::hash_slots::of_channel;
 use crate::base::clock::Instant;
 use crate::base::tasks;
-use crate::redis::link::connection::multiplexed::Mux;
+use crate::redis::link::connection::multiplexed::Multiplexed;
 use crate::request::error::Result;
 
 /// The time that one server may take to confirm a subscription.
@@ -64,7 +64,7 @@ impl Topology {
     }
 
     /// Listens there, unless the connection does already.
-    fn turn(&self, ear: &Arc<Mux>, channel: &str) {
+    fn turn(&self, ear: &Arc<Multiplexed>, channel: &str) {
         if ear.hears(channel) {
             return self.wakes.proven(channel);
         }

@@ -8,7 +8,7 @@ use redis::aio::{PubSubSink, PubSubStream};
 use redis::{Msg, RedisResult, Value};
 use tokio::sync::Mutex;
 
-use super::Mux;
+use super::Multiplexed;
 use crate::base::clock::Instant;
 use crate::base::tasks;
 use crate::redis::link::connection::wire::{State, Wire};
@@ -46,7 +46,7 @@ impl Apart {
     }
 }
 
-impl Mux {
+impl Multiplexed {
     pub(super) async fn subscribe_apart(&self, wire: &Wire, apart: &Apart, channels: &[String]) -> RedisResult<()> {
         let mut sink = apart.sink.lock().await;
         if sink.is_none() {

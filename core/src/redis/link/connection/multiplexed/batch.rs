@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::Mux;
+use super::Multiplexed;
 use crate::base::clock::Instant;
 use crate::base::together::together;
 use crate::redis::link::connection::first::{Firsts, tell};
 use crate::redis::link::{Outcome, Sent, no_script, packed, stays};
 
-impl Mux {
+impl Multiplexed {
     /// Sends all tries, and hands each its outcome.
     pub async fn run_all(self: &Arc<Self>, firsts: Firsts) {
         let limits = firsts.limits;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use redis::{RedisError, RedisResult};
 use tokio::time::sleep;
 
-use super::Mux;
+use super::Multiplexed;
 use crate::base::clock::Instant;
 use crate::base::tasks;
 use crate::redis::link::Outcome;
@@ -17,7 +17,7 @@ use crate::request::error::Error;
 /// The pause between two attempts to listen while the server cannot be reached.
 const RETRY: Duration = Duration::from_millis(50);
 
-impl Mux {
+impl Multiplexed {
     pub async fn listen(self: &Arc<Self>, channel: &str, limit: Duration) -> Result<(), Error> {
         let end = Instant::now() + limit;
         self.channels().entry(channel.to_owned()).or_default();
@@ -113,9 +113,9 @@ impl Mux {
     pub fn drop_channel(self: &Arc<Self>, channel: &str) {
         let dropped = self.channels().remove(channel);
         if let Some(wire) = self.now().filter(|_| dropped.is_some()) {
-            let (mux, channel) = (self.clone(), channel.to_owned());
+            let (multiplexed, channel) = (self.clone(), channel.to_owned());
             tasks::spawn(async move {
-                let _ = wire.ask(mux.unsubscribe(&wire, &channel), mux.server.connect_timeout).await;
+                let _ = wire.ask(multiplexed.unsubscribe(&wire, &channel), multiplexed.server.connect_timeout).await;
             });
         }
     }

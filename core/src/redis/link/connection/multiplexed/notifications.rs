@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Mux;
+use super::Multiplexed;
 use crate::request::error::Error;
 
 const SETTING: &str = "notify-keyspace-events";
 
-impl Mux {
+impl Multiplexed {
     /// The server's `notify-keyspace-events`; `None`: it does not tell.
     pub async fn notifications(self: &Arc<Self>, limit: Duration) -> Result<Option<String>, Error> {
         let wire = self.reached(limit).await?;

@@ -9,7 +9,7 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, ErrorKind, InfoDict, PushInfo, PushKind, RedisError, RedisResult, Value};
 use tokio::time::{timeout, timeout_at};
 
-use super::{Apart, Mux};
+use super::{Apart, Multiplexed};
 use crate::base::clock::Instant;
 use crate::redis::link::Outcome;
 use crate::redis::link::connection::liveness;
@@ -26,7 +26,7 @@ type Greeted = (RedisResult<i64>, RedisResult<(i64, i64)>, RedisResult<InfoDict>
 /// needs many round trips.
 const FIRST: Duration = Duration::from_secs(1);
 
-impl Mux {
+impl Multiplexed {
     pub(super) async fn wire(self: &Arc<Self>, limit: Duration) -> Result<Wire, Outcome> {
         let wire = match self.now() {
             Some(wire) => wire,
@@ -146,7 +146,7 @@ impl Mux {
         Ok(wire)
     }
 
-    /// [`Mux::unlisten`], which may open a connection itself.
+    /// [`Multiplexed::unlisten`], which may open a connection itself.
     fn leave(self: Arc<Self>, channel: String) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move { self.unlisten(&channel).await })
     }

@@ -8,7 +8,7 @@ use redis::{RedisError, RedisResult, Value};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 
-use super::Swift;
+use super::Pipelined;
 use super::pipeline::{Flight, Pipeline};
 use super::resp::Reader;
 use crate::base::clock::Instant;
@@ -84,7 +84,7 @@ impl Drop for Ending<'_> {
     }
 }
 
-impl Swift {
+impl Pipelined {
     /// Returns at the end of the connection, after every caller has its outcome.
     pub(super) async fn read(&self, pipeline: &Pipeline) {
         let mut ending = Ending { pipeline, why: self.over() };
