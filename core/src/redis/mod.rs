@@ -99,7 +99,9 @@ impl Redis {
         for ended in ended {
             if ended.loss.is_some() {
                 // A waiter behind a lost hold must not wait for a pass.
-                let (redis, key) = (self.clone(), lines::key(&ended.claim));
+                let (traits, _) = kinds::find(ended.claim.kind).expect("it was acquired");
+                let key = lines::key(&ended.claim, traits.queue);
+                let redis = self.clone();
                 self.io.spawn(async move { redis.lines().change(&key, Instant::now(), |line| line.pace.hurry(Instant::now())) });
             }
             self.loss_listeners.tell(ended.number, ended.loss);

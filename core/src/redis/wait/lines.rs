@@ -11,7 +11,7 @@ use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 use crate::engine::line::{Line, Place, Returned, Step};
 use crate::engine::pace::Obstacle;
-use crate::redis::kinds::{self, Queue};
+use crate::redis::kinds::Queue;
 use crate::redis::target::Target;
 use crate::request::error::{Error, Result};
 use crate::request::{Answer, Done};
@@ -81,10 +81,10 @@ impl Patience {
     }
 }
 
-/// The line in which an owner of a lock waits.
-pub fn key(claim: &Claim) -> Key {
-    let alone = kinds::find(claim.kind).is_some_and(|(traits, _)| traits.queue == Queue::Alone);
-    (claim.kind, claim.name.clone(), if alone { claim.owner } else { 0 })
+/// The line in which an owner of a lock waits, whose kind waits in such a `queue`.
+pub fn key(claim: &Claim, queue: Queue) -> Key {
+    let owner = if queue == Queue::Alone { claim.owner } else { 0 };
+    (claim.kind, claim.name.clone(), owner)
 }
 
 /// The result of a join.

@@ -12,7 +12,7 @@ use crate::request::error::Error;
 impl Target {
     /// The line in which it waits.
     pub fn key(&self) -> Key {
-        lines::key(&self.claim)
+        lines::key(&self.claim, self.row.0.queue)
     }
 
     /// Tells whether a release passes its hold on to the next waiter of this client.
