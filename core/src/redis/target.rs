@@ -101,7 +101,7 @@ impl Target {
         self.retry_limits_since(Instant::now(), deadline)
     }
 
-    /// As [`Target::tries`], for a call that began at `since`: the time until now counts.
+    /// As [`Target::retry_limits`], for a call that began at `since`: the time until now counts.
     pub fn retry_limits_since(&self, since: Instant, deadline: Option<Instant>) -> RetryLimits {
         let retry = since + self.retry_for;
         // There is time to replace a connection that has just closed, even if the wait is very short.

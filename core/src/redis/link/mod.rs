@@ -48,7 +48,7 @@ pub enum Outcome {
     },
     /// The call was not sent: an earlier copy might still run before it or after it.
     Crossing,
-    /// The call was not sent: the server grants nothing new for this time, see [`quarantine`].
+    /// The call was not sent: the server grants nothing new for this time, see [`failover::quarantine`].
     HeldBack(Duration),
     /// The call came too late, and the server ignored it.
     TooLate,

@@ -18,7 +18,7 @@ use crate::redis::link::{Elsewhere, Limits, Outcome, Sent, is_half_done, no_scri
 const MOST: usize = 4;
 /// After this idle time a connection asks for a sign of life first: the server may have closed it meanwhile.
 const FRESH: Duration = Duration::from_secs(1);
-/// The time for that sign of life; without it the call goes over the mux instead.
+/// The time for that sign of life; without it the call goes over the multiplexed connection instead.
 const SIGN: Duration = Duration::from_millis(500);
 /// The next answer is likely to come within this many times the time of the last one.
 const LIKELY: u32 = 4;

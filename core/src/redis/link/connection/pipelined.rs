@@ -22,7 +22,7 @@ mod resp;
 
 use pipeline::{Flight, Pipeline};
 
-/// The number of first tries after which the connection is opened; the mux serves fewer ones.
+/// The number of first tries after which the connection is opened; the multiplexed connection serves fewer ones.
 const WORTH: usize = 32;
 /// The pause after a failure before the next attempt.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -44,7 +44,7 @@ impl Pipelined {
         Pipelined { server, clock, incarnation, pipeline: Mutex::default(), missed: AtomicUsize::new(0), used: AtomicBool::new(false) }
     }
 
-    /// Sends a first try on the caller's thread. `later`: a thread will [`flush`](Swift::flush) soon. Gives the try back if it has to go
+    /// Sends a first try on the caller's thread. `later`: a thread will [`flush`](Pipelined::flush) soon. Gives the try back if it has to go
     /// another way.
     pub fn send(&self, first: Box<dyn First>, limits: Limits, later: bool) -> Result<(), Box<dyn First>> {
         let Some(pipeline) = self.pipeline().clone() else { return Err(first) };

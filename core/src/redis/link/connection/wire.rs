@@ -1,4 +1,4 @@
-//! One connection of the mux: its questions, the time of its last answer, and whether it has ended.
+//! One multiplexed connection: its questions, the time of its last answer, and whether it has ended.
 
 use std::future::{Future, pending};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};

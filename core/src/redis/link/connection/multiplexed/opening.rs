@@ -1,4 +1,4 @@
-//! Opens the connection of the mux, and replaces it.
+//! Opens the multiplexed connection, and replaces it.
 
 use std::pin::Pin;
 use std::sync::atomic::Ordering::SeqCst;
