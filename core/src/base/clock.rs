@@ -93,7 +93,8 @@ impl Suspension {
     /// Tells whether the machine was suspended since the last look.
     pub fn was(&mut self) -> bool {
         let before = std::mem::replace(self, Suspension::new());
-        let (counted, stood) = (self.looked - before.looked, self.standing - before.standing);
+        let counted = self.looked - before.looked;
+        let stood = self.standing - before.standing;
         counted > stood + SLEPT
     }
 }

@@ -27,7 +27,8 @@ pub struct Present<P: Deref<Target = Presence>>(P);
 impl Presence {
     /// Lets a caller in; `None`: the client is closing.
     pub fn enter(&self, gives_back: bool) -> Option<Present<&Presence>> {
-        let (before, present) = (self.state.fetch_add(1, SeqCst), Present(self));
+        let before = self.state.fetch_add(1, SeqCst);
+        let present = Present(self);
         let refused = before & SHUT != 0 || (before & CLOSING != 0 && !gives_back);
         (!refused).then_some(present)
     }

@@ -208,7 +208,8 @@ impl Group {
         let (mut times, mut counts): (Vec<_>, Vec<_>) = seen.into_iter().unzip();
         times.sort_unstable();
         counts.sort_unstable();
-        let (time, count) = (times[self.spare()], counts[self.spare()]);
+        let time = times[self.spare()];
+        let count = counts[self.spare()];
         Ok(Answer { done: true, number: if time == i64::MAX { -1 } else { time }, items: vec![count], ..Answer::default() })
     }
 
@@ -216,7 +217,8 @@ impl Group {
     async fn everywhere(&self, request: &Request) -> Vec<Result<Answer>> {
         let mut asked = JoinSet::new();
         for (i, member) in self.members.iter().enumerate() {
-            let (client, request) = (member.client.clone(), member.request(request));
+            let client = member.client.clone();
+            let request = member.request(request);
             asked.spawn(boxed(async move { (i, client.run(request).await) }));
         }
         let mut answers = asked.join_all().await;

@@ -22,7 +22,8 @@ impl AddressMap {
         let mut nat = AddressMap::default();
         for pair in value.split(',').filter(|pair| !pair.trim().is_empty()) {
             let (told, meant) = pair.split_once('=').ok_or_else(|| bad(pair))?;
-            let (told, meant) = (place(told.trim()).ok_or_else(|| bad(pair))?, place(meant.trim()).ok_or_else(|| bad(pair))?);
+            let told = place(told.trim()).ok_or_else(|| bad(pair))?;
+            let meant = place(meant.trim()).ok_or_else(|| bad(pair))?;
             if told.1.is_some() != meant.1.is_some() {
                 return Err(bad(pair));
             }

@@ -63,7 +63,8 @@ impl Login {
     }
 
     pub fn set(&self, credentials: Credentials) {
-        let (mut login, mut set) = (self, Box::new(Set { credentials, later: Login::default() }));
+        let mut login = self;
+        let mut set = Box::new(Set { credentials, later: Login::default() });
         while let Err(back) = login.0.set(set) {
             set = back;
             login = &login.0.get().expect("it was set before").later;

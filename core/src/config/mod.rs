@@ -160,7 +160,8 @@ impl Config {
     /// `Error::Config` for an unknown option, and for a value that the option cannot take.
     pub fn set(&mut self, option: &str, value: &str) -> Result<&mut Self> {
         if value.len() > NAME_MAX {
-            let (start, len) = (shown::value(option, value), value.len());
+            let start = shown::value(option, value);
+            let len = value.len();
             return Err(Error::config(format!("the {option} `{start}` has {len} bytes, the most is {NAME_MAX}; use a shorter one")));
         }
         match option {
@@ -227,7 +228,8 @@ impl Config {
 
     fn check_together(&self) -> Result<()> {
         if self.sync.within() >= self.watchdog && !matches!(self.sync, SyncPolicy::Connected { .. }) {
-            let (sync, watchdog) = (self.sync, self.watchdog);
+            let sync = self.sync;
+            let watchdog = self.watchdog;
             return Err(Error::config(format!(
                 "the sync `{sync}` takes as long as a lease of the watchdog, {watchdog:?}; give it less time"
             )));

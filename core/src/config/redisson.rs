@@ -96,7 +96,8 @@ fn read(top: &Section, mode: &Mode) -> Result<Config> {
     config.retry_for = delays::retry_for(server)?;
     config.fair_wait = top.millis("fairLockWaitTimeout", 300_000, 0)?;
     config.watchdog = top.millis("lockWatchdogTimeout", 30_000, 100)?;
-    let (within, checked) = (top.millis("slavesSyncTimeout", 1000, 0)?, top.truth("checkLockSyncedSlaves", true)?);
+    let within = top.millis("slavesSyncTimeout", 1000, 0)?;
+    let checked = top.truth("checkLockSyncedSlaves", true)?;
     if !mode.is_single() && within > Duration::ZERO {
         config.sync(SyncPolicy::Connected { replicas: checked.into(), within })?;
     }
@@ -105,7 +106,8 @@ fn read(top: &Section, mode: &Mode) -> Result<Config> {
 
 /// A setting for all servers goes before the same setting in this section.
 fn either(top: &Section, server: &Section, name: &str) -> Result<Option<String>> {
-    let (first, second) = (top.text(name)?, server.text(name)?);
+    let first = top.text(name)?;
+    let second = server.text(name)?;
     Ok(first.or(second))
 }
 

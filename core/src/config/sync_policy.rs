@@ -40,7 +40,9 @@ impl SyncPolicy {
             Some((name, rest)) => (name, rest.strip_suffix(')').ok_or_else(|| bad("has no `)` at its end"))?),
             None => (text, ""),
         };
-        let (mut replicas, mut within, mut local) = (1, Duration::from_secs(1), true);
+        let mut replicas = 1;
+        let mut within = Duration::from_secs(1);
+        let mut local = true;
         for setting in settings.split(',').map(str::trim).filter(|setting| !setting.is_empty()) {
             match setting.split_once('=') {
                 Some(("replicas", value)) => replicas = value.parse().map_err(|_| bad("has replicas that are no number"))?,
@@ -112,7 +114,8 @@ mod tests {
 
     #[test]
     fn a_text_is_read_and_written_again() {
-        let (second, local) = (Duration::from_secs(1), false);
+        let second = Duration::from_secs(1);
+        let local = false;
         for (text, policy) in [
             ("none", SyncPolicy::None),
             ("wait", SyncPolicy::Wait { replicas: 1, within: second }),

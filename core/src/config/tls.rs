@@ -81,7 +81,8 @@ impl Tls {
 }
 
 fn certificates(option: &str, path: &str) -> Result<Vec<u8>> {
-    let (text, wanted) = (read(option, path)?, "at least one certificate");
+    let text = read(option, path)?;
+    let wanted = "at least one certificate";
     let found: std::result::Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
     match found {
         Ok(found) if found.is_empty() => Err(bad(option, path, "there is none in it", wanted)),

@@ -196,7 +196,8 @@ mod tests {
         let gates = Arc::new(Gates::default());
         let [one, two, three] = [1, 2, 3].map(|owner| Claim::new("plain", "n".into(), owner));
         let entry = gates.try_enter(&one).expect("no call is inside");
-        let (mut round, mut other) = (gates.round(), gates.round());
+        let mut round = gates.round();
+        let mut other = gates.round();
         let let_in = gates.open(|entrance| [&one, &two, &two].map(|claim| entrance.lets_in(&mut round, claim)));
         assert_eq!(let_in, [false, true, false]);
         assert!(gates.try_enter(&two).is_none() && gates.try_enter(&three).is_some());
@@ -217,7 +218,8 @@ mod tests {
     fn a_round_is_told_once_that_a_slot_has_become_free_which_a_call_kept_it_from() {
         let gates = Arc::new(Gates::default());
         let [one, two] = [1, 2].map(|owner| Claim::new("plain", "n".into(), owner));
-        let (first, other) = (gates.try_enter(&one).expect("free"), gates.try_enter(&two).expect("free"));
+        let first = gates.try_enter(&one).expect("free");
+        let other = gates.try_enter(&two).expect("free");
         let mut round = gates.round();
         let mut second = Box::pin(gates.enter(&one));
         assert!(poll(&mut second).is_pending());
@@ -234,7 +236,8 @@ mod tests {
     fn a_round_that_is_over_lets_its_slots_go_while_another_lasts() {
         let gates = Arc::new(Gates::default());
         let [one, two] = [1, 2].map(|owner| Claim::new("plain", "n".into(), owner));
-        let (mut quick, mut slow) = (gates.round(), gates.round());
+        let mut quick = gates.round();
+        let mut slow = gates.round();
         assert!(gates.open(|entrance| entrance.lets_in(&mut quick, &one) && entrance.lets_in(&mut slow, &two)));
         drop(quick);
         assert!(gates.try_enter(&one).is_some() && gates.try_enter(&two).is_none());

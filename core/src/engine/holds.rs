@@ -79,12 +79,26 @@ pub struct Ended {
 impl Holds {
     pub fn new(uuid: String, watchdog: Duration) -> Self {
         let owned = Slab::new();
-        let (claims, names, numbers, ended) = Default::default();
         let due = Timetable::new();
         let past = Past::default();
         let prefix = String::new();
-        let (step, origin) = ((watchdog / 12).max(Duration::from_millis(1)), Instant::now());
-        Holds { uuid, watchdog, step, origin, owned, claims, names, numbers, due, ended, past, prefix, next: 1 }
+        let step = (watchdog / 12).max(Duration::from_millis(1));
+        let origin = Instant::now();
+        Holds {
+            uuid,
+            watchdog,
+            step,
+            origin,
+            owned,
+            claims: Default::default(),
+            names: Default::default(),
+            numbers: Default::default(),
+            due,
+            ended: Default::default(),
+            past,
+            prefix,
+            next: 1,
+        }
     }
 
     /// Leaves this prefix out of the names in messages.

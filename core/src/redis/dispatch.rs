@@ -125,7 +125,8 @@ fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Resul
         Ok(releasing) => releasing,
         Err(error) => return Some(Err(error)),
     };
-    let (sent, limits) = (Instant::now(), Limits { response: target.response, window: WINDOW });
+    let sent = Instant::now();
+    let limits = Limits { response: target.response, window: WINDOW };
     match redis.link.run_direct(&releasing.call, limits) {
         Some(Outcome::Reply(reply)) => Some(target.released(releasing, reply, sent, false)),
         None => {
@@ -153,7 +154,9 @@ fn submit_release(target: Target, ticket: u64, number: u64, done: Done) {
 
 /// Sends the first try of a release together with the first tries of other requests.
 fn let_go(target: Target, number: u64, releasing: Releasing, end: End) {
-    let (redis, response, since) = (target.redis.clone(), target.response, Instant::now());
+    let redis = target.redis.clone();
+    let response = target.response;
+    let since = Instant::now();
     redis.first(Box::new(Letting { target, number, releasing, end, since }), response);
 }
 
@@ -177,7 +180,8 @@ impl First for Letting {
         match tried {
             Some((Outcome::Reply(reply), sent)) => end.tell(target.released(releasing, reply, sent, false)),
             tried => {
-                let (redis, first) = (target.redis.clone(), Box::new((releasing, tried)));
+                let redis = target.redis.clone();
+                let first = Box::new((releasing, tried));
                 redis.spawn(async move { end.tell(target.release(number, Some(first), since).await) });
             }
         }
@@ -185,7 +189,8 @@ impl First for Letting {
 }
 
 fn ask(target: Target, ticket: u64, op: Op, done: Done) -> Option<Result<Answer>> {
-    let (redis, limits) = (target.redis.clone(), Limits { response: target.response, window: WINDOW });
+    let redis = target.redis.clone();
+    let limits = Limits { response: target.response, window: WINDOW };
     let call = match target.ask_call(op) {
         Ok(call) => call,
         Err(error) => return Some(Err(error)),

@@ -50,7 +50,8 @@ impl Inbox {
         }
         let is_first = state.is_empty();
         to(&mut state).push(new);
-        let (is_much, later) = (state.firsts.len() == TOGETHER, state.glances && is_together());
+        let is_much = state.firsts.len() == TOGETHER;
+        let later = state.glances && is_together();
         drop(state);
         match (is_first, later) {
             (true, true) => {
@@ -72,7 +73,8 @@ impl Inbox {
     /// Tells whether the I/O thread will soon look by itself for the work that this thread has left, and do it together with more. If there
     /// is more work, it begins to look.
     pub fn is_looked_at(&self) -> bool {
-        let (glances, more) = (self.state().glances, is_together());
+        let glances = self.state().glances;
+        let more = is_together();
         if more && !glances {
             self.some.notify_one();
         }

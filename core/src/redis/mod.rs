@@ -91,7 +91,8 @@ impl Redis {
     pub fn holds<T>(self: &Arc<Self>, work: impl FnOnce(&mut Holds) -> T) -> T {
         let mut holds = self.holds.lock().expect("nothing panics while it is held");
         let result = work(&mut holds);
-        let (ended, calls) = (holds.take_ended(), holds.take_call());
+        let ended = holds.take_ended();
+        let calls = holds.take_call();
         drop(holds);
         if calls {
             self.earlier.notify_one();
@@ -186,10 +187,12 @@ impl Redis {
 
     /// Sends first tries. Tells whether there is much to do.
     fn send(self: &Arc<Self>, firsts: Vec<Box<dyn First>>) -> bool {
-        let (limits, busy) = (self.limits(), self.link.flush() || !firsts.is_empty());
+        let limits = self.limits();
+        let busy = self.link.flush() || !firsts.is_empty();
         let mut firsts = firsts.into_iter().peekable();
         while firsts.peek().is_some() {
-            let (redis, firsts) = (self.clone(), Firsts { all: firsts.by_ref().take(TOGETHER).collect(), limits });
+            let redis = self.clone();
+            let firsts = Firsts { all: firsts.by_ref().take(TOGETHER).collect(), limits };
             tasks::spawn(async move {
                 match timeout(limits.response, redis.pipelines.acquire()).await {
                     Ok(_entry) => redis.link.run_all(firsts).await,

@@ -67,8 +67,12 @@ pub async fn after(
     mut first: Option<(Outcome, Instant)>,
     mut copies: Vec<Sent>,
 ) -> Result<Settled, Unsettled> {
-    let (mut repeated, mut window, mut pause) = (false, WINDOW, PAUSE);
-    let (mut error, give_up, mut incarnation) = (None, retry.give_up, redis.link.incarnation());
+    let mut repeated = false;
+    let mut window = WINDOW;
+    let mut pause = PAUSE;
+    let mut error = None;
+    let give_up = retry.give_up;
+    let mut incarnation = redis.link.incarnation();
     loop {
         let now = Instant::now();
         let response = retry.response(now);
@@ -90,7 +94,8 @@ pub async fn after(
                 return Ok(Settled { reply, sent, repeated });
             }
             Outcome::HeldBack(rest) => {
-                let (server, cause) = (redis.config.server(), format!("may have lost locks, and grants none for {rest:.1?} more"));
+                let server = redis.config.server();
+                let cause = format!("may have lost locks, and grants none for {rest:.1?} more");
                 return Err(Unsettled {
                     error: Error::Unavailable { server, cause, timeout: false },
                     copies,
@@ -108,7 +113,8 @@ pub async fn after(
             }
             Outcome::TooLate => {
                 window = (window * 2).min(retry.response.max(WINDOW));
-                let (server, cause) = (redis.config.server(), "answers too late".to_owned());
+                let server = redis.config.server();
+                let cause = "answers too late".to_owned();
                 until = now;
                 Some(Error::Unavailable { server, cause, timeout: true })
             }

@@ -81,7 +81,10 @@ impl Target {
     }
 
     pub fn of(redis: &Arc<Redis>, row: Row, claim: Claim, lease: Duration) -> Self {
-        let (response, retry_for, numbers, texts) = (redis.config.response_timeout, redis.config.retry_for, Arc::default(), Arc::default());
+        let response = redis.config.response_timeout;
+        let retry_for = redis.config.retry_for;
+        let numbers = Arc::default();
+        let texts = Arc::default();
         let owner = owner_field(&redis.uuid, claim.owner);
         let number = claim.owner;
         Target { redis: redis.clone(), row, owner, number, claim, lease, response, retry_for, wait: Some(Duration::ZERO), numbers, texts }
@@ -115,7 +118,9 @@ impl Target {
     }
 
     pub fn inputs(&self) -> Inputs<'_> {
-        let (name, owner, lease_ms) = (&*self.claim.name, &*self.owner, self.lease.as_millis() as u64);
+        let name = &*self.claim.name;
+        let owner = &*self.owner;
+        let lease_ms = self.lease.as_millis() as u64;
         let keep = 2 * (self.response + self.retry_for + self.redis.config.watchdog);
         Inputs {
             name,
@@ -185,7 +190,9 @@ impl Target {
 
     /// Notes a hold from the `reply` to a call sent at `sent`. `None`: its lease is over already.
     pub fn taken(&self, reply: Reply, renewed: bool, sent: Instant) -> Option<Answer> {
-        let (lease, incarnation, now) = ((!renewed).then_some(self.lease), self.redis.link.incarnation(), Instant::now());
+        let lease = (!renewed).then_some(self.lease);
+        let incarnation = self.redis.link.incarnation();
+        let now = Instant::now();
         if self.lease > SHORT && believed(self.lease) <= now - sent {
             return None;
         }
@@ -227,7 +234,8 @@ impl Target {
     }
 
     pub fn missing(&self, reply: &Reply) {
-        let (taken, incarnation) = (reply.numbers.first() == Some(&1), self.redis.link.incarnation());
+        let taken = reply.numbers.first() == Some(&1);
+        let incarnation = self.redis.link.incarnation();
         self.redis.holds(|holds| holds.missing(&self.claim, taken, incarnation, Instant::now()));
     }
 

@@ -37,7 +37,9 @@ impl Redis {
     /// Frees `held`, and lets all calls in flight end. Such a call gives back what it takes, since its caller hears of the end. All of that
     /// takes no longer than one call may.
     pub async fn wind_up(self: Arc<Self>, held: Vec<Claim>, done: SyncSender<()>) {
-        let (began, response, retry_for) = (Instant::now(), self.config.response_timeout, self.config.retry_for);
+        let began = Instant::now();
+        let response = self.config.response_timeout;
+        let retry_for = self.config.retry_for;
         let longest = retry_for.max(response) + response + self.config.sync.within();
         let places = self.leave_places();
         // Each release has the time of one call, counted from its own beginning: of very many some begin late.

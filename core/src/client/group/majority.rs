@@ -32,7 +32,10 @@ impl Group {
         first.into_iter().for_each(|i| ask(&self.members, &mut asked, i, request));
         later.iter().for_each(|i| self.members[*i].look_after(limit(&self.members[*i], request)));
         let mut parts: Vec<Option<Hold>> = self.members.iter().map(|_| None).collect();
-        let (mut held, mut busy, mut failed, mut failure) = (0, 0, 0, None);
+        let mut held = 0;
+        let mut busy = 0;
+        let mut failed = 0;
+        let mut failure = None;
         while let Some(Ok((i, taken))) = asked.join_next().await {
             match taken {
                 Ok(Some(guard)) => {

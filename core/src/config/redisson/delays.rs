@@ -30,7 +30,8 @@ pub fn retry_for(server: &Section) -> Result<Duration> {
         return Err(server.bad("retryAttempts", "it must be from 0 to 2147483646"));
     }
     let delay = delay(server)?;
-    let (mut sum, mut last) = (0.0, 0.0);
+    let mut sum = 0.0;
+    let mut last = 0.0;
     for attempt in 0..attempts.min(SETTLED) {
         last = delay.of(attempt, last);
         sum += last;

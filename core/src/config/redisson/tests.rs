@@ -105,7 +105,8 @@ fn a_java_key_store_is_refused_unless_an_option_names_a_pem_file() {
         std::fs::write(&path, bytes).expect("the disk has room");
         path.display().to_string()
     };
-    let (jks, p12) = (store("a.jks", &[0xfe, 0xed, 0xfe, 0xed, 0]), store("a.p12", &[0x30, 0x82, 1, 0]));
+    let jks = store("a.jks", &[0xfe, 0xed, 0xfe, 0xed, 0]);
+    let p12 = store("a.p12", &[0x30, 0x82, 1, 0]);
     for (text, words) in [
         (format!("sslTruststore: file:{jks}"), [&*jks, "(JKS)", "tls_ca"]),
         (format!("sslTruststore: file://{p12}"), [&*p12, "(PKCS12)", "PEM"]),

@@ -101,7 +101,8 @@ impl Holds {
     /// Notes the server's answer about many owners, to a call sent at `sent`. Each character is a state: 1 the owner holds it, 0 another
     /// owner does, - no owner does. `tells`: the server reports changes from now on. If it does not, the client asks as often as it renews.
     pub fn answered(&mut self, asks: &[Ask], states: &str, incarnation: u64, tells: bool, sent: Instant, now: Instant) {
-        let (until, renew_at) = (sent + believed(self.watchdog), self.next_renewal(now));
+        let until = sent + believed(self.watchdog);
+        let renew_at = self.next_renewal(now);
         for (ask, state) in asks.iter().zip(states.bytes()) {
             let Some(owned) = self.owned.get_mut(ask.key).filter(|owned| owned.first == ask.first && owned.live() > 0) else { continue };
             if state != b'1' {
@@ -141,7 +142,8 @@ impl Holds {
 
     /// The time of a new owner's first renewal. Spreads very many owners over most of the interval, in groups.
     pub(super) fn first_renewal(&self, key: usize, now: Instant) -> Instant {
-        let (third, later) = (self.watchdog / 3, self.watchdog / 3 - self.step);
+        let third = self.watchdog / 3;
+        let later = self.watchdog / 3 - self.step;
         self.stepped(now + third - later.mul_f64((key / TOGETHER * 61 % 128) as f64 / 128.0), self.step)
     }
 

@@ -55,7 +55,8 @@ fn play(history: &[(u8, u8)]) {
     let mut holds = Holds::new("u".into(), WATCHDOG);
     let mut noted = Vec::<Noted>::new();
     let mut kept = [Kept { until: now, believed: now, cut: false }; 3];
-    let (mut begun, mut ended) = (0, Vec::new());
+    let mut begun = 0;
+    let mut ended = Vec::new();
     for &(action, pick) in history {
         let owner = usize::from(pick) % 3;
         let count = noted.iter().filter(|hold| hold.owner == owner).count();

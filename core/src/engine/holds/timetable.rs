@@ -65,7 +65,8 @@ impl Timetable {
 
     /// The first time in the table. It may be that of an owner that has left.
     pub fn first(&self) -> Option<Instant> {
-        let (first, hand) = (self.places.first_key_value().map(|(at, _)| *at), self.hand.as_ref().map(|(at, _)| *at));
+        let first = self.places.first_key_value().map(|(at, _)| *at);
+        let hand = self.hand.as_ref().map(|(at, _)| *at);
         first.into_iter().chain(hand).min()
     }
 
@@ -102,7 +103,9 @@ mod tests {
         let start = Instant::now();
         let mut table = Timetable::new();
         // The time of each key; the time until which the watchdog sleeps, unless it is awake; whether a call is on its way to it.
-        let (mut noted, mut asleep, mut called) = ([None; 8], Some(Instant::NEVER), false);
+        let mut noted = [None; 8];
+        let mut asleep = Some(Instant::NEVER);
+        let mut called = false;
         for &(step, pick) in steps {
             let key = usize::from(pick) % noted.len();
             match step % 5 {
@@ -148,7 +151,8 @@ mod tests {
 
     #[test]
     fn the_watchdog_is_called_once_for_an_earlier_time_and_never_while_it_is_awake() {
-        let (start, second) = (Instant::now(), Duration::from_secs(1));
+        let start = Instant::now();
+        let second = Duration::from_secs(1);
         let mut table = Timetable::new();
         table.add(start + 2 * second, 0);
         assert!(table.take_call(), "it sleeps without an end at first");

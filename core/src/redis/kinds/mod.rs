@@ -231,7 +231,8 @@ pub(crate) fn at_least(least: i64, what: &str, request: &Request) -> Result<()> 
 /// The error of a lock whose key has `found`, another form of value than its kind keeps there.
 pub(crate) fn wrong_kind(traits: &Traits, lock: &str, found: Option<&str>) -> Error {
     let found = found.unwrap_or("something else");
-    let (name, form) = (traits.name, traits.form);
+    let name = traits.name;
+    let form = traits.form;
     let message =
         format!("the key has {found}, the kind {name} keeps {form} there; use another name, or delete the key if it is of no use");
     Error::Refused { what: format!("`{}`", shown(lock)), code: "WRONGTYPE".into(), message }

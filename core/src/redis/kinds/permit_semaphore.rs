@@ -34,7 +34,8 @@ fn with(call: Call, ids: impl IntoIterator<Item = PermitId>) -> Call {
 
 /// The ids for an acquire: as many as it asks for, beginning with the owner's own.
 fn own(inputs: &Inputs) -> impl Iterator<Item = PermitId> {
-    let (first, count) = (PermitId::of(inputs.owner), inputs.numbers.first().copied().unwrap_or(1));
+    let first = PermitId::of(inputs.owner);
+    let count = inputs.numbers.first().copied().unwrap_or(1);
     (0..count).map(move |at| first.after(at))
 }
 

@@ -7,8 +7,19 @@ use crate::base::clock::Instant;
 use crate::engine::pace::{Next, Pace};
 
 fn inputs() -> Inputs<'static> {
-    let (name, owner, holder, next, request) = ("n\0v", "u:1", "u:2", ("", 0), String::new());
-    let (waits, forever, want, known, leave, lease_ms, share_ms, keep_ms) = (true, true, 1, 0, 0, 1, 1, 1);
+    let name = "n\0v";
+    let owner = "u:1";
+    let holder = "u:2";
+    let next = ("", 0);
+    let request = String::new();
+    let waits = true;
+    let forever = true;
+    let want = 1;
+    let known = 0;
+    let leave = 0;
+    let lease_ms = 1;
+    let share_ms = 1;
+    let keep_ms = 1;
     Inputs { name, owner, lease_ms, share_ms, waits, forever, want, known, leave, next, holder, numbers: &[], request, keep_ms }
 }
 
@@ -46,7 +57,8 @@ fn companions_stay_in_the_slot_of_the_name() {
 #[test]
 fn waiters_of_spin_and_token_locks_ask_as_often_as_is_promised() {
     for (kind, promised) in [("spin", &[1, 2, 4, 8, 16, 32, 64, 128][..]), ("token", &[8, 16, 32, 64, 128, 250])] {
-        let (now, wake) = (Instant::now(), find(kind).expect("it is a kind").1.wake("n", "u:1"));
+        let now = Instant::now();
+        let wake = find(kind).expect("it is a kind").1.wake("n", "u:1");
         let mut pace = Pace::new(false, now);
         pace.set_delays(wake.delays.iter().copied().map(Duration::from_millis).collect(), wake.channel.is_some());
         let slowest = promised.last().expect("there are some");

@@ -101,7 +101,8 @@ impl Link {
     pub fn new(config: &Config, wakes: Arc<Wakes>) -> Result<Self, Error> {
         config.check()?;
         let longest = config.quarantine.then(|| Longest::new(config.watchdog));
-        let (incarnations, sharding) = (Arc::new(Incarnations::new(longest)), Arc::<Sharding>::default());
+        let incarnations = Arc::new(Incarnations::new(longest));
+        let sharding = Arc::<Sharding>::default();
         let way = match &config.servers {
             Servers::One(address) => Way::One(Node::new(config, address, &incarnations, &wakes, &sharding)?),
             _ => Way::Many(Arc::new(Topology::new(config, incarnations.clone(), wakes, sharding))),

@@ -44,9 +44,11 @@ impl Node {
         sharding: &Arc<Sharding>,
     ) -> Result<Self, Error> {
         let server = Arc::new(Server::new(config, address, sharding.clone())?);
-        let (clock, incarnation) = (Arc::new(Clock::new()), Arc::new(Incarnation::new(incarnations, &server.name)));
-        let multiplexed = |sharded| Arc::new(Multiplexed::new(server.clone(), clock.clone(), incarnation.clone(), wakes.clone(), sharded));
-        let (multiplexed, ear) = (multiplexed(false), multiplexed(true));
+        let clock = Arc::new(Clock::new());
+        let incarnation = Arc::new(Incarnation::new(incarnations, &server.name));
+        let connection = |sharded| Arc::new(Multiplexed::new(server.clone(), clock.clone(), incarnation.clone(), wakes.clone(), sharded));
+        let multiplexed = connection(false);
+        let ear = connection(true);
         let confirms = config.sync != SyncPolicy::None;
         let confirming = confirms.then(|| Box::new(Confirming::new(server.clone(), clock.clone(), incarnation.clone(), config.sync)));
         let pipelined = Arc::new(Pipelined::new(server.clone(), clock.clone(), incarnation.clone()));

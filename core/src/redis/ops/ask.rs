@@ -71,7 +71,8 @@ impl Target {
 
     /// Takes back, in the background, the permits that an acquire may have taken by one of `copies`.
     pub fn undo(&self, entry: Entry, call: &Call, copies: Vec<Sent>) -> JoinHandle<()> {
-        let (target, request) = (self.clone(), call.remembered.clone().unwrap_or_default());
+        let target = self.clone();
+        let request = call.remembered.clone().unwrap_or_default();
         self.redis.io.spawn_present(async move {
             let _entry = entry;
             let Some(call) = target.row.1.undo(&crate::redis::kinds::Inputs { request, ..target.inputs() }) else { return };

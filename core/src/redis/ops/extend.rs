@@ -38,7 +38,8 @@ impl Target {
                 return Err(error);
             }
         };
-        let (incarnation, now) = (self.redis.link.incarnation(), Instant::now());
+        let incarnation = self.redis.link.incarnation();
+        let now = Instant::now();
         self.redis.holds(|holds| match reply.text().as_deref() {
             Some("1") => holds.lengthen(&self.claim, self.lease, sent, now),
             other => holds.missing(&self.claim, other == Some("0"), incarnation, now),

@@ -20,10 +20,12 @@ const AGAIN: Duration = Duration::from_secs(1);
 
 /// Begins to listen. Answers with the subscription's number, once the server has confirmed it.
 pub async fn subscribe(target: Target, op: Op) -> Result<Answer> {
-    let (redis, limit) = (&target.redis, target.retry_for.max(target.response));
+    let redis = &target.redis;
+    let limit = target.retry_for.max(target.response);
     let flags = redis.link.notifications(limit).await?;
     let source = Source::choose(op, flags.as_deref(), redis.config.database, multi::group(&target.claim.name))?;
-    let (channel, (kept, end)) = (source.channel.clone(), oneshot::channel());
+    let channel = source.channel.clone();
+    let (kept, end) = oneshot::channel();
     let listener = redis.wakes.join(&channel);
     let number = redis.wakes.events.add(source, kept);
     let listened = redis.link.listen(&channel, limit).await;

@@ -93,7 +93,8 @@ impl Target {
         let (name, does, about) = action.ok_or_else(|| {
             Error::config(format!("the action `{asked}` on keys is unknown to this native library; use the one of the same release"))
         })?;
-        let (about, rest) = (*about, &self.texts[1..]);
+        let about = *about;
+        let rest = &self.texts[1..];
         let keys = if matches!(about, All) { Vec::new() } else { self.row.1.keys(&self.claim.name) };
         match does {
             Matching => self.delete_matching(name.split(' ').next().unwrap_or_default()).await,

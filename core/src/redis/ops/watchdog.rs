@@ -34,7 +34,8 @@ const LEAST: Duration = Duration::from_millis(10);
 
 /// Runs on the I/O thread until the client is gone.
 pub async fn run(redis: Weak<Redis>, wakes: Arc<Wakes>, earlier: Arc<Notify>, freed: Arc<Notify>) {
-    let (alarm, mut suspension) = (Alarm::new(), Suspension::new());
+    let alarm = Alarm::new();
+    let mut suspension = Suspension::new();
     loop {
         let Some(awake) = redis.upgrade() else { return };
         let next = awake.holds(|holds| holds.sleep());
@@ -101,7 +102,9 @@ fn ask_about_due(redis: &Arc<Redis>) -> Option<JoinHandle<()>> {
 }
 
 fn add(redis: &Redis, batches: &mut Vec<Batch>, entrance: &mut Entrance, claim: &Claim, ask: Ask) -> bool {
-    let (lease_ms, place, client) = (ask.lease.as_millis() as u64, redis.link.place(multi::group(&claim.name)), &*redis.uuid);
+    let lease_ms = ask.lease.as_millis() as u64;
+    let place = redis.link.place(multi::group(&claim.name));
+    let client = &*redis.uuid;
     let same = |batch: &Batch| batch.asks.len() < CALL && batch.place == place && batch.name == claim.kind && batch.lease_ms == lease_ms;
     let begun = batches.iter().position(same);
     let at = begun.unwrap_or(batches.len());
@@ -109,7 +112,8 @@ fn add(redis: &Redis, batches: &mut Vec<Batch>, entrance: &mut Entrance, claim: 
         let Some((_, kind)) = kinds::find(claim.kind) else { return false };
         let Some(mut call) = kind.renew(client, lease_ms, false) else { return false };
         call.reserve(CALL);
-        let (asks, round) = (Vec::with_capacity(CALL), redis.gates.round());
+        let asks = Vec::with_capacity(CALL);
+        let round = redis.gates.round();
         batches.push(Batch { kind: *kind, name: claim.kind, place, lease_ms, call, asks, round });
     }
     let batch = &mut batches[at];
@@ -137,7 +141,9 @@ async fn ask_about(redis: &Arc<Redis>, batch: Batch) {
     match outcome {
         Outcome::Reply(reply) => {
             tracing::debug!(target: "redlatch::renew", "{} holds are asked about", batch.asks.len());
-            let (states, incarnation, tells) = (reply.text().unwrap_or_default(), redis.link.incarnation(), redis.link.tells(batch.place));
+            let states = reply.text().unwrap_or_default();
+            let incarnation = redis.link.incarnation();
+            let tells = redis.link.tells(batch.place);
             redis.holds(|holds| holds.answered(&batch.asks, &states, incarnation, tells, sent, Instant::now()));
         }
         Outcome::Refused(error) => tracing::warn!(target: "redlatch::renew", "{} holds are not renewed: {error}", batch.asks.len()),

@@ -22,7 +22,8 @@ use crate::request::{Answer, Request};
 /// Runs on the caller's thread, for no longer than `inside`. `None`: the waiter will get its answer later.
 pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
     let waiter = stand_in_line(waiter)?;
-    let (target, now) = (waiter.target.clone(), Instant::now());
+    let target = waiter.target.clone();
+    let now = Instant::now();
     let redis = &target.redis;
     let Some(entry) = redis.gates.try_enter(&target.claim) else {
         go_on(waiter, None, now);
@@ -69,7 +70,8 @@ pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
 /// Runs on the I/O thread.
 pub fn submit(waiter: Waiter) {
     let Some(waiter) = stand_in_line(waiter) else { return };
-    let (target, now) = (&waiter.target, Instant::now());
+    let target = &waiter.target;
+    let now = Instant::now();
     let Some(entry) = target.redis.gates.try_enter(&target.claim) else { return go_on(waiter, None, now) };
     let call = match target.acquire_call() {
         Ok(call) => call,
@@ -84,7 +86,8 @@ fn beside_others(waiter: Waiter, entry: Entry, call: Call, since: Instant) {
     if call.confirmed && target.redis.link.confirms(&target.claim.name) {
         return go_on(waiter, Some(InFlight { entry, call, tried: None, copies: Vec::new() }), since);
     }
-    let (redis, response) = (target.redis.clone(), target.retry_limits_since(since, waiter.patience.deadline()).response(since));
+    let redis = target.redis.clone();
+    let response = target.retry_limits_since(since, waiter.patience.deadline()).response(since);
     redis.lines().begin(waiter.ticket);
     redis.first(Box::new(FirstTry { entry, call, waiter, since }), response);
 }
@@ -121,7 +124,8 @@ impl First for FirstTry {
 
 /// Joins a line if others wait already, or if a hold of this client is in the way. `Some`: the way is free.
 fn stand_in_line(mut waiter: Waiter) -> Option<Waiter> {
-    let (target, now) = (waiter.target.clone(), Instant::now());
+    let target = waiter.target.clone();
+    let now = Instant::now();
     if waiter.patience == Patience::Once {
         return Some(waiter);
     }
@@ -155,7 +159,8 @@ fn is_short(waiter: &Waiter, now: Instant) -> bool {
 
 /// Joins the line after a try that found the lock busy.
 fn join(waiter: Waiter, busy: Busy) {
-    let (target, now) = (waiter.target.clone(), Instant::now());
+    let target = waiter.target.clone();
+    let now = Instant::now();
     let joined = {
         let mut lines = target.redis.lines();
         let met = match target.is_near(now) {
@@ -214,7 +219,8 @@ fn go_on(waiter: Waiter, first: Option<InFlight>, since: Instant) {
 
 /// Ends an acquire whose try ran out of its caller's sight.
 fn end(waiter: Waiter, tried: Result<Attempt>) {
-    let (target, late) = (waiter.target.clone(), waiter.patience.is_over(Instant::now()));
+    let target = waiter.target.clone();
+    let late = waiter.patience.is_over(Instant::now());
     match tried {
         Ok(Attempt::Taken(taken)) => {
             let cancelled = target.redis.lines().is_cancelled(waiter.ticket);

@@ -27,10 +27,12 @@ type Work = Pin<Box<dyn Future<Output = StepResult> + Send>>;
 
 /// Runs on the I/O thread as long as the line of `target`'s lock exists.
 pub async fn run(target: Target) {
-    let (redis, key) = (target.redis.clone(), target.key());
+    let redis = target.redis.clone();
+    let key = target.key();
     let nudge = redis.lines().nudge(&key);
     let mut ear = Ear { redis: redis.clone(), channel: target.wake().channel, listener: None };
-    let (mut work, mut since): (Option<Work>, _) = (None, Instant::now());
+    let mut work: Option<Work> = None;
+    let mut since = Instant::now();
     // The latest message that came during a step.
     let mut missed = None;
     loop {

@@ -23,7 +23,9 @@ pub struct Pass {
 impl Pass {
     /// Finds the heir of a hold that began at `since`; `None`: the release frees the lock.
     pub fn find(from: &Target, since: Instant) -> Option<Pass> {
-        let (redis, key, now) = (&from.redis, from.key(), Instant::now());
+        let redis = &from.redis;
+        let key = from.key();
+        let now = Instant::now();
         let mut lines = redis.lines();
         let heir = |waiter: &Waiter| (waiter.target.clone(), waiter.renewed, waiter.patience);
         let (to, renewed, patience) = lines.change(&key, now, |line| line.pass(since, now).map(|place| heir(&place.waiter)))??;
@@ -97,7 +99,9 @@ impl Pass {
 
 /// Notes that the heir has the lock that was passed on.
 fn has_it(to: &Target, taken: Answer) {
-    let (redis, key, now) = (to.redis.clone(), to.key(), Instant::now());
+    let redis = to.redis.clone();
+    let key = to.key();
+    let now = Instant::now();
     let (returned, twins) = {
         let mut lines = redis.lines();
         lines.change(&key, now, |line| line.pace.near(Some(to.lease), now));
@@ -131,7 +135,8 @@ pub fn hand_out(target: Target, taken: Answer, returned: Option<(Waiter, bool)>)
 }
 
 fn return_to_line(target: &Target) {
-    let (key, now) = (target.key(), Instant::now());
+    let key = target.key();
+    let now = Instant::now();
     let cancelled = target.redis.lines().change(&key, now, |line| {
         line.pace.hurry(now);
         line.put_back()

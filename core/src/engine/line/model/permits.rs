@@ -46,13 +46,22 @@ struct World {
 
 impl World {
     fn new(permits: u64, keep: Duration) -> Self {
-        let (clients, out, answers, served) = Default::default();
-        World { now: Instant::now(), permits, clients, out, joined: 0, answers, served, keep }
+        World {
+            now: Instant::now(),
+            permits,
+            clients: Default::default(),
+            out: Default::default(),
+            joined: 0,
+            answers: Default::default(),
+            served: Default::default(),
+            keep,
+        }
     }
 
     fn join(&mut self, client: usize, wants: u64, wait: Option<Duration>) -> u64 {
         self.joined += 1;
-        let (id, now) = (self.joined, self.now);
+        let id = self.joined;
+        let now = self.now;
         let line = self.clients[client].line.get_or_insert_with(|| Line::new(false, now));
         if !line.is_waited_in(now) {
             line.pace.hurry(now);
@@ -68,7 +77,8 @@ impl World {
 
     /// The work of the line's task.
     fn tick(&mut self, client: usize) {
-        let (now, side) = (self.now, &mut self.clients[client]);
+        let now = self.now;
+        let side = &mut self.clients[client];
         let Some(line) = &mut side.line else { return };
         self.answers.extend(line.expired(now).into_iter().map(|place| place.id));
         let of = |place: &Place<()>| Call::Try { id: place.id, wants: place.wants };
@@ -105,7 +115,9 @@ impl World {
     }
 
     fn deliver(&mut self, client: usize) {
-        let (now, keep, side) = (self.now, self.keep, &mut self.clients[client]);
+        let now = self.now;
+        let keep = self.keep;
+        let side = &mut self.clients[client];
         let Some((call, Some(reply))) = side.flying else { return };
         side.flying = None;
         let line = side.line.as_mut().expect("a line with a call in flight stays");
@@ -144,7 +156,8 @@ impl World {
     }
 
     fn hear(&mut self, client: usize) {
-        let (now, side) = (self.now, &mut self.clients[client]);
+        let now = self.now;
+        let side = &mut self.clients[client];
         // The line's task hears nothing while it waits for an answer.
         if side.unheard > 0 && side.flying.is_none() {
             side.unheard -= 1;
@@ -156,7 +169,8 @@ impl World {
 
     /// No waiter sleeps that the server could serve, unless the line keeps the permits for an earlier waiter.
     fn nobody_sleeps_over_what_it_wants(&mut self) {
-        let (now, permits) = (self.now, self.permits);
+        let now = self.now;
+        let permits = self.permits;
         for side in &mut self.clients {
             let (Some(line), None, 0) = (&mut side.line, side.flying, side.unheard) else { continue };
             if !matches!(line.step(now), Step::Sleep(_)) {
@@ -258,10 +272,12 @@ proptest! {
         ms in 1..500_u64,
         together in any::<bool>(),
     ) {
-        let (much, keep) = (much.min(permits), Duration::from_millis(ms));
+        let much = much.min(permits);
+        let keep = Duration::from_millis(ms);
         let less = less.min(much - 1);
         let mut world = World::new(permits, keep);
-        let (begin, mut big) = (world.now, None);
+        let begin = world.now;
+        let mut big = None;
         // Others may overtake the waiter for this long, twice over, and then keep their permits for a while.
         let limit = begin + 20 * keep + 10 * Duration::from_secs(1);
         while world.now < limit && !big.is_some_and(|big| world.served.contains(&big)) {

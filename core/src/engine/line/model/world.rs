@@ -45,7 +45,8 @@ impl World {
 
     pub fn join(&mut self, client: usize, deadline: Option<Duration>) {
         self.joined += 1;
-        let (id, now) = (self.joined, self.now);
+        let id = self.joined;
+        let now = self.now;
         let near = self.holder.is_some_and(|(holder, _)| holder == client);
         let deadline = deadline.map(|wait| now + wait);
         let place = Place { id, deadline, joined: now, wants: 1, number: 0, owner: id as i64, waiter: () };
@@ -84,7 +85,8 @@ impl World {
 
     pub fn release(&mut self) {
         let Some((client, id)) = self.holder.take() else { return };
-        let (now, side) = (self.now, &mut self.clients[client]);
+        let now = self.now;
+        let side = &mut self.clients[client];
         let heir = side.line.as_mut().and_then(|line| line.pass(now, now)).map(|place| place.id);
         let call = Call::Release { id, heir, heard: side.heard };
         self.flying.push(Flying { client, call, reply: None });
@@ -92,7 +94,8 @@ impl World {
 
     pub fn deliver(&mut self, at: usize) {
         let Flying { client, call, reply: Some(reply) } = self.flying.remove(at) else { unreachable!("only answered calls end") };
-        let (now, side) = (self.now, &mut self.clients[client]);
+        let now = self.now;
+        let side = &mut self.clients[client];
         side.working &= matches!(call, Call::Release { .. });
         match (call, reply, &mut side.line) {
             (Call::Listen, _, Some(line)) => line.pace.listening(),
@@ -141,7 +144,8 @@ impl World {
     }
 
     pub fn hear(&mut self, client: usize) {
-        let (now, side) = (self.now, &mut self.clients[client]);
+        let now = self.now;
+        let side = &mut self.clients[client];
         if side.unheard > 0 {
             side.unheard -= 1;
             side.heard += 1;

@@ -147,7 +147,8 @@ impl Blocking {
         pooled.patience(limits.response).map_err(not_sent)?;
         let mut whole = false;
         loop {
-            let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
+            let sent = Instant::now();
+            let not_after = self.clock.server_ms(limits.window);
             let packed = packed(call, not_after, whole, false, &self.server.sharding).get_packed_command();
             pooled.con.send_packed_command(&packed).map_err(not_sent)?;
             let copy = || Sent { connection: pooled.connection, over: sent + limits.window + self.clock.error() };

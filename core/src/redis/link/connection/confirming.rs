@@ -61,7 +61,8 @@ impl Confirming {
     /// Opens no connection yet.
     pub fn new(server: Arc<Server>, clock: Arc<Clock>, incarnation: Arc<Incarnation>, policy: SyncPolicy) -> Self {
         let multiplexed = Multiplexed::new(server.clone(), clock, incarnation, Arc::default(), false);
-        let (room, replicas) = (Semaphore::new(MOST), Mutex::new(Replicas::Unknown));
+        let room = Semaphore::new(MOST);
+        let replicas = Mutex::new(Replicas::Unknown);
         Confirming { server, multiplexed, policy, room, wires: Mutex::default(), replicas }
     }
 

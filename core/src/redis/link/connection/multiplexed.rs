@@ -43,8 +43,17 @@ pub struct Multiplexed {
 
 impl Multiplexed {
     pub fn new(server: Arc<Server>, clock: Arc<Clock>, incarnation: Arc<Incarnation>, wakes: Arc<Wakes>, sharded: bool) -> Self {
-        let (now, opening, channels) = Default::default();
-        Multiplexed { server, clock, wakes, now, incarnation, opening, watched: AtomicBool::new(false), channels, sharded }
+        Multiplexed {
+            server,
+            clock,
+            wakes,
+            now: Default::default(),
+            incarnation,
+            opening: Default::default(),
+            watched: AtomicBool::new(false),
+            channels: Default::default(),
+            sharded,
+        }
     }
 
     /// Runs a call. `earlier`: copies that must not run after this one.
@@ -78,7 +87,8 @@ impl Multiplexed {
             if wire.is_over() {
                 return Ok(Outcome::Unsent(self.server.unavailable("closed the connection", false)));
             }
-            let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
+            let sent = Instant::now();
+            let not_after = self.clock.server_ms(limits.window);
             let copy = Sent { connection: wire.connection, over: sent + limits.window + self.clock.error() };
             let cmd = packed(call, not_after, whole, !earlier.is_empty(), &self.server.sharding);
             match wire.ask(wire.send(cmd, how), left(end)).await {

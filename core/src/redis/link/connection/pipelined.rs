@@ -48,7 +48,8 @@ impl Pipelined {
     /// another way.
     pub fn send(&self, first: Box<dyn First>, limits: Limits, later: bool) -> Result<(), Box<dyn First>> {
         let Some(pipeline) = self.pipeline().clone() else { return Err(first) };
-        let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
+        let sent = Instant::now();
+        let not_after = self.clock.server_ms(limits.window);
         let copy = Sent { connection: pipeline.connection, over: sent + limits.window + self.clock.error() };
         self.used.store(true, Relaxed);
         pipeline.send(Flight { first, sent, copy, patience: limits.response }, not_after, &self.server.sharding, later)

@@ -102,8 +102,8 @@ mod tests {
         ] {
             assert_eq!(of_script("ERR", detail), (code, words));
         }
-        let (older, newer) =
-            ("The user executing the script can't run this command or subcommand", "ACL failure in script: User u has no permissions");
+        let older = "The user executing the script can't run this command or subcommand";
+        let newer = "ACL failure in script: User u has no permissions";
         assert_eq!(of_script("ERR", &format!("{older} script: a03f, on @user_script:41.")), ("NOPERM", older));
         assert_eq!(of_script("ERR", &format!("{newer} script: on @user_script:1.")), ("NOPERM", newer));
         assert_eq!(of_script("WRONGTYPE", "Operation against script: a03f, on @user_script:1."), ("WRONGTYPE", "Operation against"));

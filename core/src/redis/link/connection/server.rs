@@ -103,7 +103,8 @@ impl Server {
     fn logged_in(&self, client: &redis::Client) -> RedisResult<redis::Client> {
         let Some(login) = self.login.latest() else { return Ok(client.clone()) };
         let info = client.get_connection_info().clone();
-        let (database, protocol) = (info.redis_settings().db(), info.redis_settings().protocol());
+        let database = info.redis_settings().db();
+        let protocol = info.redis_settings().protocol();
         redis::Client::open(info.set_redis_settings(settings(database, protocol, login.username.as_deref(), login.password.as_deref())))
     }
 

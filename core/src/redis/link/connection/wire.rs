@@ -225,7 +225,8 @@ mod tests {
 
     /// The result of a question whose server was replaced before it answered.
     fn answered_after_the_end(answer: Result<i64, &'static str>) -> Option<Result<i64, &'static str>> {
-        let (state, (sender, receiver)) = (State::new(), oneshot::channel());
+        let state = State::new();
+        let (sender, receiver) = oneshot::channel();
         let question = Box::pin(async { state.counted(receiver.await.expect("it is sent")).await });
         let server = async {
             state.retire();

@@ -62,7 +62,8 @@ impl Identity {
 
     /// Reads the answers; `None`: the server does not tell its identity.
     pub fn read((server, replication): Said) -> Option<Identity> {
-        let (server, replication) = (server.ok()?, replication.ok()?);
+        let server = server.ok()?;
+        let replication = replication.ok()?;
         Some(Identity {
             run: server.get("run_id")?,
             uptime: server.get("uptime_in_seconds")?,

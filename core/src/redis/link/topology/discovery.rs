@@ -40,8 +40,11 @@ impl Topology {
     /// Asks one address after the other, and the next one as well if an answer takes long. So a silent server delays calls to the others by
     /// no more than that.
     async fn by_slots(self: &Arc<Self>) -> Result<Ranges> {
-        let (mut addresses, mut asking) = (self.worth_asking().into_iter(), JoinSet::new());
-        let (mut cut_off, mut last, mut next) = (None, None, addresses.next());
+        let mut addresses = self.worth_asking().into_iter();
+        let mut asking = JoinSet::new();
+        let mut cut_off = None;
+        let mut last = None;
+        let mut next = addresses.next();
         loop {
             if let Some(address) = next.take() {
                 let topology = self.clone();
@@ -108,7 +111,8 @@ impl Topology {
     async fn by_roles(self: &Arc<Self>, named: &[Address]) -> Result<Ranges> {
         let mut asking = JoinSet::new();
         for address in named {
-            let (topology, address) = (self.clone(), address.clone());
+            let topology = self.clone();
+            let address = address.clone();
             asking.spawn(async move { topology.is_master(&address).await.map(|()| address) });
         }
         let mut last = None;

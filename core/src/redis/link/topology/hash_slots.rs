@@ -44,7 +44,8 @@ impl Topology {
                 String::from_utf8_lossy(first)
             )));
         }
-        let (one, channel) = (slot(first), call.channel().filter(|channel| self.sharding.is_on() && !channel.is_empty()));
+        let one = slot(first);
+        let channel = call.channel().filter(|channel| self.sharding.is_on() && !channel.is_empty());
         match keys.chain(channel).find(|key| slot(key) != one) {
             None => Ok(one),
             Some(other) => Err(Error::config(format!(

@@ -59,8 +59,18 @@ pub(super) type Nodes = HashMap<Address, Arc<Node>>;
 impl Topology {
     /// Opens no connection yet.
     pub fn new(config: &Config, incarnations: Arc<Incarnations>, wakes: Arc<Wakes>, sharding: Arc<Sharding>) -> Self {
-        let (map, nodes, askers, finding, sentinels, keeper) = Default::default();
-        Topology { config: config.clone(), incarnations, wakes, sharding, map, nodes, askers, finding, sentinels, keeper }
+        Topology {
+            config: config.clone(),
+            incarnations,
+            wakes,
+            sharding,
+            map: Default::default(),
+            nodes: Default::default(),
+            askers: Default::default(),
+            finding: Default::default(),
+            sentinels: Default::default(),
+            keeper: Default::default(),
+        }
     }
 
     pub fn is_cluster(&self) -> bool {
@@ -119,7 +129,8 @@ impl Topology {
             Ok(slot) => slot,
             Err(error) => return Outcome::Refused(error),
         };
-        let (mut to, mut how) = (self.owner(slot, end).await, if told { How::Told } else { How::Plain });
+        let mut to = self.owner(slot, end).await;
+        let mut how = if told { How::Told } else { How::Plain };
         for _ in 0..HOPS {
             let node = match to {
                 Ok(node) => node,
@@ -201,7 +212,8 @@ impl Topology {
         if let Some(node) = self.trusted(slot) {
             return Ok(node);
         }
-        let (topology, since) = (self.clone(), Instant::now());
+        let topology = self.clone();
+        let since = Instant::now();
         // The question runs in a task of its own: if it takes longer than this caller can wait, the next caller has the answer.
         let asking = tasks::spawn(async move { topology.refresh(since).await });
         let late = || self.unavailable("do not name the master in time");

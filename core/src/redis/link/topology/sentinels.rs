@@ -84,10 +84,14 @@ impl Topology {
         let (sender, mut answers) = mpsc::unbounded_channel();
         let mut unanswered = self.ask_sentinels(master, &sender)?;
         drop(sender);
-        let (count, mut words, mut unknown) = (unanswered.len(), Vec::new(), 0);
-        let (mut error, mut grace) = (None, None);
+        let count = unanswered.len();
+        let mut words = Vec::new();
+        let mut unknown = 0;
+        let mut error = None;
+        let mut grace = None;
         while !unanswered.is_empty() {
-            let (most, awaits) = (words.len() * 2 > count, self.sentinels.awaits(&unanswered));
+            let most = words.len() * 2 > count;
+            let awaits = self.sentinels.awaits(&unanswered);
             if most && !awaits {
                 break;
             }
@@ -118,7 +122,9 @@ impl Topology {
         let mut asked = HashSet::new();
         for node in self.sentinel_nodes()? {
             asked.insert(node.address.clone());
-            let (topology, master, answers) = (self.clone(), master.to_owned(), answers.clone());
+            let topology = self.clone();
+            let master = master.to_owned();
+            let answers = answers.clone();
             tokio::spawn(async move {
                 let said = match node.ask::<Value>(&["SENTINEL", "MASTER", &master], LIMIT).await {
                     Ok(value) => Ok(word(&value, &topology.config.servers.named()[0], &topology.config.nat)),
@@ -197,7 +203,8 @@ impl Topology {
 
     /// Sentinels have users of their own, and no databases.
     fn sentinel_config(&self) -> Config {
-        let (username, password) = (self.config.sentinel_username.clone(), self.config.sentinel_password.clone());
+        let username = self.config.sentinel_username.clone();
+        let password = self.config.sentinel_password.clone();
         Config { username, password, login: Arc::default(), database: 0, ..self.config.clone() }
     }
 }

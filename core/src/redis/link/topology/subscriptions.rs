@@ -42,7 +42,8 @@ impl Topology {
         let nodes: Vec<_> = self.nodes().values().cloned().collect();
         for node in nodes {
             for sharded in self.sharding.listening(channel) {
-                let (ear, channel) = (node.ear(*sharded).clone(), channel.to_owned());
+                let ear = node.ear(*sharded).clone();
+                let channel = channel.to_owned();
                 // Nothing waits for a silent server.
                 tasks::spawn(async move { ear.unlisten(&channel).await });
             }
@@ -51,7 +52,8 @@ impl Topology {
 
     /// Listens to each channel at the server that publishes it now, and at no other.
     pub async fn tune(self: &Arc<Self>) {
-        let (map, nodes): (_, Vec<_>) = (self.map(), self.nodes().values().cloned().collect());
+        let map = self.map();
+        let nodes: Vec<_> = self.nodes().values().cloned().collect();
         for channel in self.wakes.wanted() {
             let Some(owner) = map.owner(self.slot_of_channel(&channel)) else { continue };
             for sharded in self.sharding.listening(&channel) {
@@ -68,7 +70,9 @@ impl Topology {
         if ear.hears(channel) {
             return self.wakes.proven(channel);
         }
-        let (wakes, ear, channel) = (self.wakes.clone(), ear.clone(), channel.to_owned());
+        let wakes = self.wakes.clone();
+        let ear = ear.clone();
+        let channel = channel.to_owned();
         tokio::spawn(async move {
             if ear.listen(&channel, LISTEN).await.is_ok() {
                 // The listeners may have missed messages.

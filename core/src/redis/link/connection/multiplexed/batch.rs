@@ -20,7 +20,8 @@ impl Multiplexed {
         if all.is_empty() {
             return;
         }
-        let (sent, not_after) = (Instant::now(), self.clock.server_ms(limits.window));
+        let sent = Instant::now();
+        let not_after = self.clock.server_ms(limits.window);
         let copy = Sent { connection: wire.connection, over: sent + limits.window + self.clock.error() };
         let mut pipe = redis::Pipeline::with_capacity(all.len());
         for first in &all {

@@ -113,7 +113,8 @@ impl Multiplexed {
     pub fn drop_channel(self: &Arc<Self>, channel: &str) {
         let dropped = self.channels().remove(channel);
         if let Some(wire) = self.now().filter(|_| dropped.is_some()) {
-            let (multiplexed, channel) = (self.clone(), channel.to_owned());
+            let multiplexed = self.clone();
+            let channel = channel.to_owned();
             tasks::spawn(async move {
                 let _ = wire.ask(multiplexed.unsubscribe(&wire, &channel), multiplexed.server.connect_timeout).await;
             });

@@ -54,7 +54,8 @@ impl Multiplexed {
             Some(wire) => Ok(wire),
             None if caller.strong_count() == 0 => Err(late()),
             None => {
-                let (end, mut limit) = (Instant::now() + self.server.connect_timeout, FIRST);
+                let end = Instant::now() + self.server.connect_timeout;
+                let mut limit = FIRST;
                 loop {
                     let open = async { self.take(self.dial().await?).await };
                     match timeout_at(end.min(Instant::now() + limit).into(), open).await {
@@ -104,7 +105,8 @@ impl Multiplexed {
     }
 
     async fn connect(&self, state: &Arc<State>) -> RedisResult<MultiplexedConnection> {
-        let (wakes, end) = (self.wakes.clone(), state.clone());
+        let wakes = self.wakes.clone();
+        let end = state.clone();
         let config = patient().set_push_sender(move |push| {
             pushed(push, &wakes, &end);
             Ok::<(), std::convert::Infallible>(())

@@ -35,7 +35,8 @@ pub async fn greet(address: &Address, greeting: &redis::Pipeline) -> RedisResult
             stream
         }
     };
-    let (greeted, mut written) = (greeting.get_packed_pipeline(), 0);
+    let greeted = greeting.get_packed_pipeline();
+    let mut written = 0;
     while written < greeted.len() {
         stream.writable().await?;
         written += again(stream.try_write(&greeted[written..]))?.unwrap_or_default();

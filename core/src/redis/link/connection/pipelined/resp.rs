@@ -150,7 +150,8 @@ impl Reader {
         if self.read > LONGEST || length > LONGEST - self.read {
             return Err(nonsense("a text that is too long"));
         }
-        let (end, next) = (self.at + length, self.at + length + 2);
+        let end = self.at + length;
+        let next = self.at + length + 2;
         if self.bytes.len() < next {
             return Ok(None);
         }
