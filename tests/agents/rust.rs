@@ -41,7 +41,7 @@ async fn run(client: &Client, command: &Value) -> redlatch::Result<Value> {
     let request = |op| Request {
         wait: Some(ms("wait").unwrap_or_default()),
         lease: ms("lease"),
-        ..Request::new(op, kind, &name, command["owner"].as_i64().unwrap_or_default())
+        ..Request::new(op, kind, name.as_str(), command["owner"].as_i64().unwrap_or_default())
     };
     let what = command["do"].as_str().unwrap_or_default();
     let ids = command["ids"].as_str().unwrap_or_default().split(',').filter(|id| !id.is_empty());
@@ -76,7 +76,7 @@ async fn run(client: &Client, command: &Value) -> redlatch::Result<Value> {
 /// One lock of three.
 fn three(client: &Client, rule: Rule, command: &Value) -> redlatch::Result<Client> {
     let name = command["name"].as_str().unwrap_or_default();
-    let member = |letter| Member { client: client.clone(), kind: "plain", name: format!("{name}{letter}") };
+    let member = |letter| Member { client: client.clone(), kind: "plain", name: format!("{name}{letter}").into() };
     Client::group(rule, ["a", "b", "c"].map(member).into())
 }
 

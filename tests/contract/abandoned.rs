@@ -68,7 +68,7 @@ fn no_part_of_an_abandoned_red_lock_is_renewed() {
                 let name = format!("n{lane}:{round}");
                 let red = group(clients, &[&name, &name, &name], Rule::Majority);
                 // On a busy machine a round may take longer than its locks last: then the test plays another round.
-                let acquire = Request { name: name.clone(), wait: Some(PATIENCE), ..request(Op::Acquire, 0) };
+                let acquire = Request { name: name.as_str().into(), wait: Some(PATIENCE), ..request(Op::Acquire, 0) };
                 let taken = red.run_blocking(acquire).expect("answered");
                 assert!(taken.done);
                 // These moments lie around the answer of the third server.

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use redlatch::kinds::{ALL, Traits};
+use redlatch::kinds::{ALL, KindRow, Traits};
 use redlatch::{Client, Look, Op, Request};
 use redlatch_tests::oracle::Statement;
 use redlatch_tests::{Proxy, Server, View, all_at_once, kinds};
@@ -66,7 +66,7 @@ fn mixes() -> impl Iterator<Item = ([Option<Duration>; 2], bool)> {
 }
 
 fn kinds_that_are(wanted: fn(&Traits) -> bool) -> impl Iterator<Item = &'static str> {
-    ALL.iter().map(|(traits, _)| traits).filter(move |traits| wanted(traits)).map(|traits| traits.name)
+    ALL.iter().map(|KindRow { traits, .. }| traits).filter(move |traits| wanted(traits)).map(|traits| traits.name)
 }
 
 #[test]

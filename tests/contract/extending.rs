@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redlatch::kinds::{ALL, Traits};
+use redlatch::kinds::{ALL, KindRow, Traits};
 use redlatch::{Answer, Client, Error, Look, Op, Request};
 use redlatch_tests::{PATIENCE, Proxy, Server, all_at_once, kinds};
 
@@ -35,7 +35,7 @@ fn left(client: &Client, hold: u64, when: &str) -> Duration {
 }
 
 fn kinds_that_are(wanted: fn(&Traits) -> bool) -> impl Iterator<Item = &'static str> {
-    ALL.iter().map(|(traits, _)| traits).filter(move |traits| wanted(traits)).map(|traits| traits.name)
+    ALL.iter().map(|KindRow { traits, .. }| traits).filter(move |traits| wanted(traits)).map(|traits| traits.name)
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::panic::{self, PanicHookInfo};
 use std::sync::{Mutex, MutexGuard, Once, mpsc};
 use std::time::Duration;
 
-use redlatch::kinds::{ALL, Traits};
+use redlatch::kinds::{ALL, KindRow, Traits};
 use redlatch::{Answer, Client, Config, Error, LEASE_MAX, Op, Request, Result};
 use redlatch_tests::oracle::Statement;
 use redlatch_tests::{PATIENCE, Server, all_at_once, kinds};
@@ -106,7 +106,7 @@ fn every_option_of_a_client_works_at_its_extremes_or_is_refused_at_once() {
                 match &client {
                     Ok(client) => {
                         assert!(fits, "{what} was taken");
-                        ALL.iter().for_each(|(traits, _)| use_up(&server, client, traits, &what));
+                        ALL.iter().for_each(|KindRow { traits, .. }| use_up(&server, client, traits, &what));
                         client.close(true);
                     }
                     Err(error) => {
@@ -186,7 +186,7 @@ const TIMES: [Duration; 8] = [
 #[test]
 fn every_time_of_a_request_works_at_its_extremes_or_is_refused_at_once() {
     watch_panics();
-    let job = |(traits, _): &'static (Traits, _)| {
+    let job = |KindRow { traits, .. }: &'static KindRow| {
         let job = move || {
             let server = Server::start();
             let client = Client::connect(&server.url()).expect("a good URL");

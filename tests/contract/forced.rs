@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use redlatch::kinds::ALL;
+use redlatch::kinds::{ALL, KindRow};
 use redlatch::{Client, Error, Look, LostReason, Op, Request};
 use redlatch_tests::{PATIENCE, Server, kinds, soon};
 use tracing::Level;
@@ -69,7 +69,7 @@ fn ended(holder: &Client, hold: u64, name: &str) {
 #[test]
 fn a_waiter_that_gives_up_while_the_lock_is_taken_away_by_force_leaves_nothing_held() {
     thread::scope(|scope| {
-        for (traits, _) in ALL.iter().filter(|(traits, _)| traits.held && traits.exclusive) {
+        for KindRow { traits, .. } in ALL.iter().filter(|KindRow { traits, .. }| traits.held && traits.exclusive) {
             scope.spawn(move || give_up_beside_force(traits.name));
         }
     });

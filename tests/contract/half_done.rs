@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use redlatch::kinds::{ALL, Traits};
+use redlatch::kinds::{ALL, KindRow, Traits};
 use redlatch::{Client, Error, Look, Op, Request};
 use redlatch_tests::{Proxy, Server, View, all_at_once, kinds};
 
@@ -14,7 +14,7 @@ fn request(op: Op, kind: &'static str, owner: i64) -> Request {
 }
 
 fn held_kinds() -> impl Iterator<Item = &'static Traits> {
-    ALL.iter().map(|(traits, _)| traits).filter(|traits| traits.held)
+    ALL.iter().map(|KindRow { traits, .. }| traits).filter(|traits| traits.held)
 }
 
 fn limit(view: &mut View, bytes: &str) {

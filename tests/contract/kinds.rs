@@ -1,7 +1,7 @@
 //! Two kinds on one key. Kinds with the same form in Redis share the key as Redisson's do; every other pair is told of
 //! the mix-up.
 
-use redlatch::kinds::{ALL, Traits};
+use redlatch::kinds::{ALL, KindRow, Traits};
 use redlatch::{Answer, Client, Error, Op, Request};
 use redlatch_tests::kinds::Form;
 use redlatch_tests::{Server, View, kinds};
@@ -72,7 +72,7 @@ fn every_pair_of_kinds_on_one_key_shares_it_or_is_told() {
     let mut view = server.view();
     let changes = [Op::TrySet, Op::Set, Op::Add, Op::Drain, Op::CountDown, Op::ReleaseIfExists];
     let operations = [&[Op::Acquire, Op::ForceRelease, Op::Inspect][..], &changes].concat();
-    for (first, second) in ALL.iter().flat_map(|(first, _)| ALL.iter().map(move |(second, _)| (first, second))) {
+    for (first, second) in ALL.iter().flat_map(|first| ALL.iter().map(move |second| (&first.traits, &second.traits))) {
         let name = format!("{}-{}", first.name, second.name);
         let forms = (form(first), form(second));
         put(&one, first, &name);
@@ -129,7 +129,7 @@ fn a_key_of_any_other_type_is_told_to_every_kind() {
     for write in [&["RPUSH", "n", "x"][..], &["SADD", "n", "x"], &["ZADD", "n", "1", "x"], &["XADD", "n", "*", "f", "x"]] {
         view.command::<()>(&["DEL", "n"]);
         view.command::<Option<String>>(write);
-        for (kind, _) in ALL {
+        for KindRow { traits: kind, .. } in ALL {
             let said = ask(&client, Op::Acquire, kind, "n").expect_err("refused").to_string();
             let found = format!("has a {}", view.kind("n"));
             assert!(said.contains("`n") && said.contains(&found) && said.contains(&format!("the kind {} keeps", kind.name)), "{said}");

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use redlatch::kinds::{ALL, multi};
+use redlatch::kinds::{ALL, KindRow, multi};
 use redlatch::{Answer, Client, Error, Op, Request, Result};
 use redlatch_tests::*;
 
@@ -52,7 +52,7 @@ fn calls() -> Vec<(String, Request)> {
         ("ping".to_owned(), Request::new(Op::Ping, "plain", "n", 1)),
         ("a lock without a limit to its wait".to_owned(), Request { wait: None, ..Request::new(Op::Acquire, "plain", "n", 1) }),
     ];
-    for (kind, _) in ALL {
+    for KindRow { traits: kind, .. } in ALL {
         let request = |op| Request { wait: Some(Duration::ZERO), numbers: vec![1], ..Request::new(op, kind.name, name_for(kind.name), 1) };
         calls.push((format!("a try of {}", kind.name), request(Op::Acquire)));
         calls.push((format!("a look at {}", kind.name), Request { numbers: Vec::new(), ..request(Op::Inspect) }));

@@ -1,6 +1,7 @@
 //! Dead connections that nothing reports, and servers that are only slow.
 
 use redlatch::Client;
+use redlatch::kinds::{ALL, KindRow};
 use redlatch_tests::*;
 
 use super::{eventually, secs};
@@ -150,7 +151,7 @@ fn a_client_that_holds_locks_of_every_kind_with_leases_of_their_own_and_waits_fo
     let server = Server::start();
     let client = connected(&server.url());
     assert!(client.permit_semaphore("permit").try_set_permits(1).blocking().expect("answered"));
-    for (kind, _) in redlatch::kinds::ALL.iter().filter(|(kind, _)| kind.held) {
+    for KindRow { traits: kind, .. } in ALL.iter().filter(|row| row.traits.held) {
         let name = redlatch_tests::kinds::name(kind.name, kind.name);
         let request = redlatch::Request::new(redlatch::Op::Acquire, kind.name, name, 1);
         let taken = client.run_blocking(redlatch::Request { lease: Some(secs(600)), ..request });
@@ -163,7 +164,7 @@ fn a_client_that_holds_locks_of_every_kind_with_leases_of_their_own_and_waits_fo
             .lines()
             .find_map(|line| line.strip_prefix("tracking_total_keys:").and_then(|keys| keys.parse::<usize>().ok()))
     };
-    let held = redlatch::kinds::ALL.iter().filter(|(kind, _)| kind.held).count();
+    let held = ALL.iter().filter(|row| row.traits.held).count();
     eventually(|| tracked(&mut view).is_some_and(|keys| keys >= held));
     let sent = sent_meanwhile(&server);
     assert!(sent.is_empty(), "{sent:?}");

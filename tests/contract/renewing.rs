@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redlatch::kinds::{ALL, Traits};
+use redlatch::kinds::{ALL, KindRow, Traits};
 use redlatch::{Client, Op, Request};
 use redlatch_tests::{Server, all_at_once, kinds, ms};
 
@@ -45,6 +45,6 @@ fn is_renewed_at_a_third(kind: &'static Traits) {
 
 #[test]
 fn a_hold_of_any_kind_without_a_lease_is_renewed_after_each_third_of_the_watchdog() {
-    let renewed = ALL.iter().filter(|(kind, _)| kind.renewed);
-    all_at_once(renewed.map(|(kind, _)| (kind.name.to_owned(), move || is_renewed_at_a_third(kind))));
+    let renewed = ALL.iter().filter(|KindRow { traits: kind, .. }| kind.renewed);
+    all_at_once(renewed.map(|KindRow { traits: kind, .. }| (kind.name.to_owned(), move || is_renewed_at_a_third(kind))));
 }

@@ -1,6 +1,6 @@
 //! The table of kinds: every kind keeps each promise that its traits call for, and every kind has promises to keep.
 
-use redlatch::kinds::{ALL, Kind, Traits};
+use redlatch::kinds::{ALL, KindRow, Traits};
 use redlatch_tests::all_at_once;
 
 pub use row::Row;
@@ -37,14 +37,14 @@ pub(crate) use promises;
 /// Kinds with promises of their own: permits.rs, latch.rs, permit_semaphore.rs.
 const OTHERS: [&str; 4] = ["semaphore", "latch", "permit_semaphore", "permit"];
 
-fn locks() -> impl Iterator<Item = &'static (Traits, &'static dyn Kind)> {
-    ALL.iter().filter(|(traits, _)| !OTHERS.contains(&traits.name))
+fn locks() -> impl Iterator<Item = &'static KindRow> {
+    ALL.iter().filter(|KindRow { traits, .. }| !OTHERS.contains(&traits.name))
 }
 
 /// Checks a promise for all kinds that it is about, at once, each on a server of its own.
 fn keep(promise: &Promise, check: impl Fn(&Row) + Sync) {
-    let kinds = locks().filter(|(traits, _)| (promise.of)(traits));
-    all_at_once(kinds.map(|(traits, kind)| {
+    let kinds = locks().filter(|KindRow { traits, .. }| (promise.of)(traits));
+    all_at_once(kinds.map(|KindRow { traits, kind }| {
         let check = &check;
         (traits.name.to_owned(), move || check(&Row::new(traits, *kind)))
     }));
@@ -53,12 +53,12 @@ fn keep(promise: &Promise, check: impl Fn(&Row) + Sync) {
 #[test]
 fn every_kind_has_promises_to_keep_and_every_promise_a_kind() {
     let promises = || [exclusion::PROMISES, fairness::PROMISES, leases::PROMISES, twins::PROMISES, waiting::PROMISES].into_iter().flatten();
-    assert!(locks().all(|(traits, _)| traits.held), "kinds without holders have promises of their own");
-    for (traits, _) in locks() {
+    assert!(locks().all(|KindRow { traits, .. }| traits.held), "kinds without holders have promises of their own");
+    for KindRow { traits, .. } in locks() {
         let kept = promises().filter(|promise| (promise.of)(traits)).count();
         assert!(kept >= 8, "only {kept} promises are about the kind {}", traits.name);
     }
     for promise in promises() {
-        assert!(locks().any(|(traits, _)| (promise.of)(traits)), "no kind has to keep {}", promise.name);
+        assert!(locks().any(|KindRow { traits, .. }| (promise.of)(traits)), "no kind has to keep {}", promise.name);
     }
 }

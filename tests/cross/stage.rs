@@ -70,7 +70,7 @@ pub struct Kind {
 
 /// The kinds for which `of` is true.
 pub fn kinds(of: impl Fn(&Traits) -> bool) -> impl Iterator<Item = Kind> {
-    let every = kinds::ALL.iter().map(|(traits, scripts)| Kind { traits, scripts: *scripts });
+    let every = kinds::ALL.iter().map(|row| Kind { traits: &row.traits, scripts: row.kind });
     every.filter(move |kind| of(kind.traits))
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use redlatch::kinds::ALL;
+use redlatch::kinds::{ALL, KindRow};
 use redlatch::{Answer, Error, Op, Request};
 use redlatch_tests::{Options, Server, kinds, ms, secs};
 
@@ -22,7 +22,7 @@ fn every_wait_ends_in_time_while_a_cluster_starts_anew() {
     let waits = [ms(20), ms(400), ms(1400)];
     let failures = thread::scope(|scope| {
         let mut waiters = Vec::new();
-        for (traits, _) in ALL {
+        for KindRow { traits, .. } in ALL {
             let client = client(&url);
             for owner in 1..=3_i64 {
                 let client = client.clone();
@@ -33,12 +33,12 @@ fn every_wait_ends_in_time_while_a_cluster_starts_anew() {
                     let numbers = if traits.held && traits.name != "permit" { Vec::new() } else { vec![1] };
                     let wait_at_most = Some(wait);
                     let lease = Some(ms(500));
-                    let request = Request { wait: wait_at_most, lease, numbers, ..Request::new(Op::Acquire, traits.name, &name, owner) };
+                    let request = Request { wait: wait_at_most, lease, numbers, ..Request::new(Op::Acquire, traits.name, &*name, owner) };
                     let begun = Instant::now();
                     let end = client.run_blocking(request);
                     let late = begun.elapsed().saturating_sub(wait);
                     if let Ok(Answer { done: true, number, .. }) = end.as_ref() {
-                        let release = Request::new(Op::Release, traits.name, &name, owner);
+                        let release = Request::new(Op::Release, traits.name, &*name, owner);
                         let _ = client.run_blocking(Request { hold: *number as u64, ..release });
                     }
                     let is_down = matches!(&end, Err(Error::Refused { code, .. }) if code == "CLUSTERDOWN");

@@ -209,7 +209,7 @@ impl Cell {
         let answer = match self.call.request(self.hold) {
             Some(request) => {
                 let is_of_hold = matches!(self.call, Call::Release | Call::Extend | Call::Inspect);
-                Some(run(&self.client, self.blocking, if is_of_hold { Request { name, ..request } } else { request }))
+                Some(run(&self.client, self.blocking, if is_of_hold { Request { name: name.into(), ..request } } else { request }))
             }
             None => {
                 self.client.close(true);

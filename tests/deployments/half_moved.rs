@@ -71,7 +71,8 @@ fn no_two_owners_get_one_token_in_any_order_of_a_moving_slots_keys() {
         let mut passes = 0;
         for _ in 0..100 {
             let name = names.find(|name| cluster.owner(name) == 0).expect("there are enough");
-            let run = |op, owner| client.run_blocking(Request { wait: None, ..Request::new(op, "fenced", &name, owner) }).expect("done");
+            let run =
+                |op, owner| client.run_blocking(Request { wait: None, ..Request::new(op, "fenced", name.as_str(), owner) }).expect("done");
             for _ in 0..3 {
                 run(Op::Acquire, 1);
                 run(Op::Release, 1);
@@ -110,7 +111,7 @@ fn a_writer_that_goes_on_reading_leaves_no_half_of_a_lock_while_its_slot_moves()
     let cluster = Cluster::start(2, 0);
     let client = client(&format!("{}?retry_for=20", cluster.url()));
     let name = name_at(&cluster, 0);
-    let run = |op, kind, owner| client.run_blocking(Request::new(op, kind, &name, owner)).expect("answered");
+    let run = |op, kind, owner| client.run_blocking(Request::new(op, kind, name.as_str(), owner)).expect("answered");
     for kind in ["write", "read"] {
         assert!(run(Op::Acquire, kind, 1).done);
     }

@@ -1,6 +1,6 @@
 //! A deployment that serves no client is not reported as a lock that another owner holds.
 
-use redlatch::kinds::ALL;
+use redlatch::kinds::{ALL, KindRow};
 use redlatch::{Error, Op, Request};
 use redlatch_tests::{Cluster, Sentinels, all_at_once, eventually, kinds, ms, secs};
 
@@ -8,7 +8,7 @@ use super::client;
 
 /// Tries every kind once, and waits for it.
 fn is_told_by_every_kind(url: &str) {
-    let cells = ALL.iter().flat_map(|(traits, _)| [secs(0), ms(300), secs(1)].map(|wait| (traits, wait)));
+    let cells = ALL.iter().flat_map(|KindRow { traits, .. }| [secs(0), ms(300), secs(1)].map(|wait| (traits, wait)));
     all_at_once(cells.map(|(traits, wait)| {
         let client = client(&format!("{url}?connect_timeout=1&response_timeout=2&retry_for=2"));
         let job = move || {

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
-use redlatch::kinds::{ALL, Traits};
+use redlatch::kinds::{ALL, KindRow, Traits};
 use redlatch::{Answer, Error, Member, Op, Request, Rule};
 
 use super::*;
@@ -73,7 +73,7 @@ impl<'a> Round<'a> {
     fn begin(server: &'a Server, other: &Client, number: u64) -> Self {
         let name = format!("r{number}");
         let client = connect(&format!("{}?watchdog=120", server.url()));
-        let member = |client: &Client, name: &str| Member { client: client.clone(), kind: "plain", name: name.to_owned() };
+        let member = |client: &Client, name: &str| Member { client: client.clone(), kind: "plain", name: name.into() };
         let group = |of: &Client| {
             let members = vec![member(&client, &format!("{name}:plain")), member(of, &format!("{name}:second"))];
             Client::group(Rule::All, members).expect("two locks")
@@ -107,7 +107,7 @@ impl<'a> Round<'a> {
         let mut pending = Vec::<Asked>::new();
         let mut holds = Vec::<(Client, Request)>::new();
         for number in 0.. {
-            let (traits, _) = dice.pick(ALL);
+            let KindRow { traits, .. } = dice.pick(ALL);
             let owner = thread + THREADS * number;
             let of_group = traits.name == "plain" && dice.percent(50);
             let client = if of_group { dice.pick(&self.groups) } else { &self.client };
@@ -306,7 +306,7 @@ impl Stage {
 }
 
 fn every_kind(check: impl Fn(&'static str) + Sync) {
-    all_at_once(ALL.iter().map(|(traits, _)| (traits.name.to_owned(), || check(traits.name))));
+    all_at_once(ALL.iter().map(|KindRow { traits, .. }| (traits.name.to_owned(), || check(traits.name))));
 }
 
 #[test]
@@ -354,7 +354,7 @@ fn a_hold_taken_while_its_client_closes_is_given_back() {
 
 #[test]
 fn a_release_that_waits_for_its_turn_when_its_client_closes_is_carried_out() {
-    all_at_once(ALL.iter().filter(|(traits, _)| traits.held).map(|(traits, _)| {
+    all_at_once(ALL.iter().filter(|KindRow { traits, .. }| traits.held).map(|KindRow { traits, .. }| {
         let check = || {
             let stage = Stage::new(traits.name);
             let client = stage.client("", "no such answer");

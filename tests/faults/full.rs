@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use redlatch::kinds::{ALL, Traits};
+use redlatch::kinds::{ALL, KindRow, Traits};
 
 use super::*;
 use crate::changes::{self, Change, Stage};
@@ -28,7 +28,7 @@ fn is_taken(kind: &'static Traits, server: &Arc<Server>, change: &Change) {
 
 #[test]
 fn a_full_server_takes_every_change_of_every_kind_that_gives_back() {
-    all_at_once(ALL.iter().map(|(kind, _)| {
+    all_at_once(ALL.iter().map(|KindRow { traits: kind, .. }| {
         let job = || {
             let server = Arc::new(Server::start());
             let freeing: Vec<_> = changes::of(kind).filter(|change| change.frees).collect();
@@ -41,8 +41,8 @@ fn a_full_server_takes_every_change_of_every_kind_that_gives_back() {
 
 #[test]
 fn a_full_server_lets_a_lock_of_any_kind_be_passed_on() {
-    let passing = ALL.iter().filter(|(kind, _)| kind.queue == redlatch::kinds::Queue::Passing);
-    all_at_once(passing.map(|(kind, _)| {
+    let passing = ALL.iter().filter(|KindRow { traits: kind, .. }| kind.queue == redlatch::kinds::Queue::Passing);
+    all_at_once(passing.map(|KindRow { traits: kind, .. }| {
         let job = || {
             let server = Arc::new(Server::start());
             let stage = Stage::new(kind, &server);

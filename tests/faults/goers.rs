@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::task::{Context, Wake, Waker};
 use std::thread;
 
-use redlatch::kinds::{ALL, Traits};
+use redlatch::kinds::{ALL, KindRow, Traits};
 use redlatch::{Answer, Error, Op, Request};
 
 use super::*;
@@ -383,7 +383,7 @@ fn play_cell(stage: &Stage, doing: Doing, going: Going) -> usize {
 #[test]
 fn a_caller_that_goes_at_any_moment_leaves_nothing_without_an_owner() {
     let (cells, moments) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    all_at_once(ALL.iter().map(|(traits, _)| {
+    all_at_once(ALL.iter().map(|KindRow { traits, .. }| {
         let (cells, moments) = (&cells, &moments);
         let play = move || {
             let stage = Stage::new(traits);

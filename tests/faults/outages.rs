@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::thread;
 
-use redlatch::kinds::{ALL, Traits};
+use redlatch::kinds::{ALL, KindRow, Traits};
 use redlatch::{Answer, Error, LockBuilder, Op, RedLock, Request};
 use redlatch_tests::all_at_once;
 
@@ -39,7 +39,7 @@ fn is_unavailable(title: &str, end: Result<Answer, Error>, wait: Option<Duration
 
 /// Tries every kind with every wait, each with a client of its own.
 fn every_kind_ends(url: &str, end: impl Fn(&str, Result<Answer, Error>, Option<Duration>) + Sync) {
-    let cells = ALL.iter().flat_map(|(traits, _)| WAITS.map(|wait| (traits, wait)));
+    let cells = ALL.iter().flat_map(|KindRow { traits, .. }| WAITS.map(|wait| (traits, wait)));
     all_at_once(cells.map(|(traits, wait)| {
         let url = format!("{url}{TRIES}");
         let end = &end;
@@ -89,7 +89,10 @@ fn a_server_that_still_loads_its_data_is_told_as_such() {
 fn a_server_in_quarantine_says_not_now_and_the_reason() {
     let server = Server::start();
     let careful = |url: &str| connect(&format!("{url}&quarantine=true"));
-    let cells = ALL.iter().filter(|(traits, _)| traits.name != "latch").flat_map(|(traits, _)| WAITS.map(|wait| (traits, wait)));
+    let cells = ALL
+        .iter()
+        .filter(|KindRow { traits, .. }| traits.name != "latch")
+        .flat_map(|KindRow { traits, .. }| WAITS.map(|wait| (traits, wait)));
     all_at_once(cells.map(|(traits, wait)| {
         let client = careful(&format!("{}{TRIES}", server.url()));
         let job = move || {
@@ -124,7 +127,7 @@ impl Taken {
         let server = Server::start();
         let client = || connect(&format!("{}{TRIES}", server.url()));
         let (holder, waiters) = (client(), client());
-        let named = |name| &ALL.iter().find(|(traits, _)| traits.name == name).expect("there is such a kind").0;
+        let named = |name| &ALL.iter().find(|KindRow { traits, .. }| traits.name == name).expect("there is such a kind").traits;
         let by = match traits.name {
             "read" => named("write"),
             "permit" => named("permit_semaphore"),
@@ -167,7 +170,7 @@ fn ended(end: mpsc::Receiver<Result<Answer, Error>>) -> Result<Answer, Error> {
 
 #[test]
 fn a_servers_answer_during_a_wait_counts_for_that_wait_and_not_for_later_ones() {
-    all_at_once(ALL.iter().map(|(traits, _)| {
+    all_at_once(ALL.iter().map(|KindRow { traits, .. }| {
         let job = move || {
             let taken = Taken::new(traits, None);
             let told = taken.wait(2, secs(2));
@@ -192,7 +195,7 @@ fn a_servers_answer_during_a_wait_counts_for_that_wait_and_not_for_later_ones() 
 
 #[test]
 fn a_servers_answer_does_not_outlive_the_lease_that_it_told_of() {
-    all_at_once(ALL.iter().filter(|(traits, _)| traits.exclusive).map(|(traits, _)| {
+    all_at_once(ALL.iter().filter(|KindRow { traits, .. }| traits.exclusive).map(|KindRow { traits, .. }| {
         let job = move || {
             let taken = Taken::new(traits, Some(secs(1)));
             let told = taken.wait(2, secs(2));
@@ -205,7 +208,7 @@ fn a_servers_answer_does_not_outlive_the_lease_that_it_told_of() {
 
 #[test]
 fn a_servers_answer_does_not_outlive_the_connection_that_it_came_by() {
-    all_at_once(ALL.iter().map(|(traits, _)| {
+    all_at_once(ALL.iter().map(|KindRow { traits, .. }| {
         let job = move || {
             let taken = Taken::new(traits, None);
             let told = taken.wait(2, secs(2));
@@ -221,7 +224,7 @@ fn a_servers_answer_does_not_outlive_the_connection_that_it_came_by() {
 
 #[test]
 fn a_caller_that_joins_a_sleeping_line_has_the_servers_answer_before_its_wait_ends() {
-    let taken = Taken::new(&ALL[0].0, None);
+    let taken = Taken::new(&ALL[0].traits, None);
     let first = taken.wait(2, secs(60));
     eventually("a line that listens", || (!taken.server.view().channels("*").is_empty()).then_some(()));
     thread::sleep(LONG_AGO);

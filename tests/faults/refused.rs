@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use redlatch::kinds::{ALL, Queue, Traits};
+use redlatch::kinds::{ALL, KindRow, Queue, Traits};
 
 use super::*;
 use crate::calls::{again, carried_out, in_time};
@@ -114,7 +114,7 @@ fn halves_of(kind: &'static Traits) -> Vec<String> {
 #[test]
 fn a_script_of_any_kind_that_is_refused_a_command_has_changed_nothing() {
     let all = std::sync::Mutex::new(Vec::new());
-    all_at_once(ALL.iter().map(|(kind, _)| {
+    all_at_once(ALL.iter().map(|KindRow { traits: kind, .. }| {
         let all = &all;
         (kind.name.to_owned(), move || all.lock().expect("nothing panics while it is held").extend(halves_of(kind)))
     }));

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use std::time::Instant;
 
-use redlatch::kinds::ALL;
+use redlatch::kinds::{ALL, KindRow};
 use redlatch_tests::{deadline, eventually, secs};
 
 use cell::Cell;
@@ -37,7 +37,7 @@ const SHOWN: usize = 40;
 /// Every cell there is.
 fn all<'a>(troubles: &'a BTreeMap<&'static str, Vec<Trouble>>) -> Vec<Cell<'a>> {
     let mut cells = Vec::new();
-    for (traits, _) in ALL {
+    for KindRow { traits, .. } in ALL {
         for trouble in &troubles[traits.name] {
             for operation in &operations::ALL {
                 cells.push(Cell { number: cells.len(), kind: traits, operation, trouble });
@@ -50,7 +50,7 @@ fn all<'a>(troubles: &'a BTreeMap<&'static str, Vec<Trouble>>) -> Vec<Cell<'a>> 
 /// A selection that has each kind with each operation, and each kind with each trouble: a fifth of all.
 fn spread(cells: &[Cell]) -> BTreeSet<usize> {
     let operations = operations::ALL.len();
-    let of_kind = |cell: &Cell| ALL.iter().position(|(traits, _)| traits.name == cell.kind.name).expect("it is in the table");
+    let of_kind = |cell: &Cell| ALL.iter().position(|KindRow { traits, .. }| traits.name == cell.kind.name).expect("it is in the table");
     let wanted = |at: usize, cell: &Cell| (at / operations + of_kind(cell) + at % operations).is_multiple_of(5);
     cells.iter().enumerate().filter(|(at, cell)| cell.trouble.name == "none" || wanted(*at, cell)).map(|(at, _)| at).collect()
 }
@@ -79,7 +79,7 @@ fn called(cells: &[Cell], words: &str) -> Vec<usize> {
 }
 
 fn troubles() -> BTreeMap<&'static str, Vec<Trouble>> {
-    ALL.iter().map(|(traits, _)| (traits.name, troubles::of(traits.name))).collect()
+    ALL.iter().map(|KindRow { traits, .. }| (traits.name, troubles::of(traits.name))).collect()
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn the_spread_has_every_kind_with_every_operation_and_every_trouble() {
     let troubles = troubles();
     let cells = all(&troubles);
     let spread = spread(&cells);
-    for (traits, _) in ALL {
+    for KindRow { traits, .. } in ALL {
         let of_kind = || spread.iter().map(|at| &cells[*at]).filter(|cell| cell.kind.name == traits.name);
         for operation in &operations::ALL {
             assert!(of_kind().any(|cell| cell.operation.name == operation.name), "{} × {}", traits.name, operation.name);

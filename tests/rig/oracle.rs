@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use redlatch::kinds::ALL;
+use redlatch::kinds::{ALL, KindRow};
 use redlatch::{Client, Op, Request};
 use redlatch_tests::oracle::{Statement, Violation};
 use redlatch_tests::{Process, Server, all_at_once, eventually, kinds, ms, secs};
@@ -87,7 +87,7 @@ fn a_reader_with_very_many_holds_is_judged_by_all_of_them() {
 
 #[test]
 fn the_oracle_reports_a_belief_beyond_the_keys_life_of_each_kind() {
-    let held = ALL.iter().filter(|(traits, _)| traits.held).map(|(traits, _)| traits.name);
+    let held = ALL.iter().filter(|KindRow { traits, .. }| traits.held).map(|KindRow { traits, .. }| traits.name);
     all_at_once(held.map(|kind| {
         (kind.to_owned(), move || {
             let server = Server::start();

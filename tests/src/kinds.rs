@@ -104,7 +104,7 @@ pub fn row(kind: &str) -> &'static Row {
 
 /// Every kind that is taken as a lock.
 pub fn locks() -> impl Iterator<Item = (&'static Traits, Lock)> {
-    kinds::ALL.iter().filter_map(|(traits, _)| Some((traits, row(traits.name).lock?)))
+    kinds::ALL.iter().filter_map(|kinds::KindRow { traits, .. }| Some((traits, row(traits.name).lock?)))
 }
 
 /// The name in a request of this kind about `key`. A group's name has its values too.
@@ -131,7 +131,7 @@ pub fn set_up(client: &Client, kind: &str, key: &str, count: i64) {
 /// # Panics
 /// When the core has no such kind.
 pub fn listens(kind: &str) -> bool {
-    let (_, scripts) = kinds::ALL.iter().find(|(traits, _)| traits.name == kind).expect("it is a kind of the core");
+    let scripts = kinds::ALL.iter().find(|row| row.traits.name == kind).expect("it is a kind of the core").kind;
     scripts.wake("n", "u:1").channel.is_some()
 }
 
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn every_kind_of_the_core_has_its_row_here() {
         let rows: Vec<_> = super::ALL.iter().map(|row| row.name).collect();
-        let kinds: Vec<_> = redlatch::kinds::ALL.iter().map(|(traits, _)| traits.name).collect();
+        let kinds: Vec<_> = redlatch::kinds::ALL.iter().map(|row| row.traits.name).collect();
         assert_eq!(rows, kinds);
     }
 }

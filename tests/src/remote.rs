@@ -24,7 +24,7 @@ pub mod wire {
 
     pub fn of(request: &Request) -> Value {
         json!({
-            "op": request.op as i32, "kind": request.kind, "name": request.name, "owner": request.owner, "wait": request.wait.map(micros),
+            "op": request.op as i32, "kind": request.kind, "name": &*request.name, "owner": request.owner, "wait": request.wait.map(micros),
             "lease": request.lease.map(micros), "hold": request.hold, "numbers": request.numbers,
         })
     }

@@ -77,7 +77,7 @@ impl Calls {
 
     /// Notes which holds there are.
     fn note(&self, request: &Request, result: &Result<Answer>) {
-        let is_held = kinds::ALL.iter().any(|(traits, _)| traits.held && traits.name == request.kind);
+        let is_held = kinds::ALL.iter().any(|row| row.traits.held && row.traits.name == request.kind);
         let mut held = self.held.lock().expect("nothing panics while it is held");
         match (request.op, result) {
             (Op::Acquire, Ok(taken)) if is_held && taken.done => drop(held.insert(taken.number as u64, request.clone())),
@@ -90,7 +90,7 @@ impl Calls {
         let held = self.held.lock().expect("nothing panics while it is held");
         let look = |(hold, request): (&u64, &Request)| match self.client.look(*hold) {
             Look::Held { remaining } => Some(json!({
-                "kind": request.kind, "name": request.name, "owner": request.owner, "left": remaining.as_micros() as u64,
+                "kind": request.kind, "name": &*request.name, "owner": request.owner, "left": remaining.as_micros() as u64,
             })),
             _ => None,
         };

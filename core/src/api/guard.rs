@@ -26,7 +26,7 @@ impl Guard {
     pub fn ensure(&self) -> Result<()> {
         let Hold { client, release, .. } = &self.hold;
         let owner = || OwnerField(&client.id(), release.owner).to_string();
-        self.hold.look().ensure(|| Error::NotHeld { lock: release.name.clone(), owner: owner() })
+        self.hold.look().ensure(|| Error::NotHeld { lock: release.name.to_string(), owner: owner() })
     }
 
     /// Waits until the hold ends. Gives the loss, or `None` after a release.

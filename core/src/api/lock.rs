@@ -198,7 +198,7 @@ pub(crate) fn not_acquired(client: &Client, request: &Request, because: &'static
         true => "its server may have lost locks, and grants none until their holders must have noticed (the option quarantine); try later",
         false => because,
     };
-    Error::NotAcquired { lock: request.name.clone(), waited: request.wait.unwrap_or(Duration::MAX), because }
+    Error::NotAcquired { lock: request.name.to_string(), waited: request.wait.unwrap_or(Duration::MAX), because }
 }
 
 fn duration(ms: i64) -> Option<Duration> {

@@ -2,6 +2,7 @@
 
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::lock::not_acquired;
@@ -26,7 +27,7 @@ pub struct Operation<T> {
 
 impl<T> Operation<T> {
     pub(crate) fn new(object: &Object, op: Op, numbers: &[i64], read: Read<T>) -> Self {
-        let request = Request::new(op, object.kind, &*object.name, crate::api::lock::fresh_owner());
+        let request = Request::new(op, object.kind, object.name.clone(), crate::api::lock::fresh_owner());
         Operation { client: object.client.clone(), request: Request { numbers: numbers.to_vec(), ..request }, read }
     }
 
@@ -72,7 +73,7 @@ impl<T: 'static> IntoFuture for Operation<T> {
 pub(crate) struct Object {
     pub client: Client,
     pub kind: &'static str,
-    pub name: String,
+    pub name: Arc<str>,
 }
 
 pub(crate) fn done(_: &Client, _: &Request, answer: Answer) -> Result<bool> {

@@ -50,7 +50,7 @@ impl Permit {
     }
 
     fn given_back(&self, request: &Request, answer: &Answer) -> Result<()> {
-        let missing = || Error::NoPermit { lock: request.name.clone(), permits: self.id.to_string() };
+        let missing = || Error::NoPermit { lock: request.name.to_string(), permits: self.id.to_string() };
         answer.done.then_some(()).ok_or_else(missing)
     }
 }

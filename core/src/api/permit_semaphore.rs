@@ -10,7 +10,7 @@ use crate::request::{Answer, Op, Request};
 impl Client {
     /// The semaphore of this name whose permits have ids and may have leases: Redisson's `getPermitExpirableSemaphore`.
     pub fn permit_semaphore(&self, name: &str) -> PermitSemaphore {
-        PermitSemaphore(Object { client: self.clone(), kind: "permit_semaphore", name: name.to_owned() })
+        PermitSemaphore(Object { client: self.clone(), kind: "permit_semaphore", name: name.into() })
     }
 }
 
@@ -159,6 +159,6 @@ fn renewed(client: &Client, request: &Request, answer: Answer) -> Result<Option<
 
 fn given_back(_: &Client, request: &Request, answer: Answer) -> Result<()> {
     let ids: Vec<_> = PermitId::all(&request.numbers).map(|id| id.to_string()).collect();
-    let missing = || Error::NoPermit { lock: request.name.clone(), permits: ids.join(", or ") };
+    let missing = || Error::NoPermit { lock: request.name.to_string(), permits: ids.join(", or ") };
     answer.done.then_some(()).ok_or_else(missing)
 }

@@ -9,12 +9,12 @@ use crate::request::Op;
 impl Client {
     /// The semaphore of this name, Redisson's `getSemaphore`: any caller takes permits and gives them back.
     pub fn semaphore(&self, name: &str) -> Semaphore {
-        Semaphore(Object { client: self.clone(), kind: "semaphore", name: name.to_owned() })
+        Semaphore(Object { client: self.clone(), kind: "semaphore", name: name.into() })
     }
 
     /// The latch of this name, Redisson's `getCountDownLatch`: callers wait until its count is zero.
     pub fn latch(&self, name: &str) -> Latch {
-        Latch(Object { client: self.clone(), kind: "latch", name: name.to_owned() })
+        Latch(Object { client: self.clone(), kind: "latch", name: name.into() })
     }
 }
 

@@ -52,7 +52,7 @@ pub struct Member {
     pub client: Client,
     /// The kind's name in `kinds::ALL`.
     pub kind: &'static str,
-    pub name: String,
+    pub name: Arc<str>,
 }
 
 pub struct Group {

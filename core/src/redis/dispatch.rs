@@ -85,8 +85,8 @@ fn plainly(redis: &Arc<Redis>, done: Done) -> Done {
 fn start(target: Target, inside: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>> {
     match request.op {
         Op::Acquire => acquire::start(Waiter::new(target, ticket, &request, done), inside),
-        Op::Release if target.row.0.held => release(target, ticket, request.hold, done),
-        Op::Extend if !target.row.0.held => ask(target, ticket, Op::Extend, done),
+        Op::Release if target.row.traits.held => release(target, ticket, request.hold, done),
+        Op::Extend if !target.row.traits.held => ask(target, ticket, Op::Extend, done),
         Op::ForceRelease | Op::Delete | Op::Extend | Op::Ping | Op::Keys | Op::Watch | Op::Expiry | Op::Deletion => {
             submit(target, ticket, request, done);
             None
@@ -99,10 +99,10 @@ fn submit(target: Target, ticket: u64, request: Request, done: Done) {
     let redis = target.redis.clone();
     match request.op {
         Op::Acquire => acquire::submit(Waiter::new(target, ticket, &request, done)),
-        Op::Release if target.row.0.held => submit_release(target, ticket, request.hold, done),
+        Op::Release if target.row.traits.held => submit_release(target, ticket, request.hold, done),
         Op::ForceRelease => spawn(&redis, ticket, done, async move { target.force_release().await }),
         Op::Delete => spawn(&redis, ticket, done, async move { target.delete().await }),
-        Op::Extend if target.row.0.held => spawn(&redis, ticket, done, async move { target.extend(request.hold).await }),
+        Op::Extend if target.row.traits.held => spawn(&redis, ticket, done, async move { target.extend(request.hold).await }),
         Op::Ping => spawn(&redis, ticket, done, async move { target.ping().await }),
         Op::Keys => spawn(&redis, ticket, done, async move { target.keys().await }),
         Op::Watch => redis.watch(request.hold, ticket, done),

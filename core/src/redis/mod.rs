@@ -100,7 +100,7 @@ impl Redis {
         for ended in ended {
             if ended.loss.is_some() {
                 // A waiter behind a lost hold must not wait for a pass.
-                let (traits, _) = kinds::find(ended.claim.kind).expect("it was acquired");
+                let kinds::KindRow { traits, .. } = kinds::find(ended.claim.kind).expect("it was acquired");
                 let key = lines::key(&ended.claim, traits.queue);
                 let redis = self.clone();
                 self.io.spawn(async move { redis.lines().change(&key, Instant::now(), |line| line.pace.hurry(Instant::now())) });
@@ -204,10 +204,10 @@ impl Redis {
     }
 
     /// A name on the server: the client's prefix, and the name that the program gave.
-    pub fn full_name(&self, name: &str) -> Arc<str> {
+    pub fn full_name(&self, name: impl Into<Arc<str>> + AsRef<str>) -> Arc<str> {
         match self.config.prefix.as_str() {
             "" => name.into(),
-            prefix => format!("{prefix}{name}").into(),
+            prefix => [prefix, name.as_ref()].concat().into(),
         }
     }
 

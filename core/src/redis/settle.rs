@@ -8,8 +8,9 @@ use crate::base::clock::Instant;
 use crate::engine::WINDOW;
 use crate::engine::word::AN_ANSWER;
 use crate::redis::Redis;
+use crate::redis::kinds::reply::{Code, Reply};
 use crate::redis::kinds::script::Call;
-use crate::redis::link::{Limits, Outcome, Reply, Sent};
+use crate::redis::link::{Limits, Outcome, Sent};
 use crate::request::error::Error;
 
 /// The pause before the first repeat of a call; it doubles each time, up to [`LONGEST_PAUSE`].
@@ -90,7 +91,7 @@ pub async fn after(
             Outcome::Reply(reply) => return Ok(Settled { reply, sent, repeated }),
             Outcome::Refused(error) => return Err(Unsettled { error, copies, held_back: None, answered: true }),
             Outcome::HeldBack(rest) if copies.is_empty() => {
-                let reply = Reply { code: 0, numbers: vec![rest.as_millis() as i64], ..Reply::default() };
+                let reply = Reply { code: Code::NotNow, numbers: vec![rest.as_millis() as i64], ..Reply::default() };
                 return Ok(Settled { reply, sent, repeated });
             }
             Outcome::HeldBack(rest) => {

@@ -14,10 +14,11 @@ use crate::engine::holds::{SHORT, believed};
 use crate::engine::pace::Busy;
 use crate::engine::word::AN_ANSWER;
 use crate::redis::Redis;
-use crate::redis::kinds::script::{Call, Script, script};
-use crate::redis::kinds::{self, Inputs, PERMITS_AT_ONCE, Row};
-use crate::redis::link::{Outcome, Reply};
-use crate::redis::settle::{RetryLimits, Settled, settle};
+use crate::redis::kinds::reply::{Code, Reply};
+use crate::redis::kinds::script::Call;
+use crate::redis::kinds::{self, Inputs, KindRow, PERMITS_AT_ONCE};
+use crate::redis::link::Outcome;
+use crate::redis::settle::RetryLimits;
 use crate::request::error::{Error, Result};
 use crate::request::names::without;
 use crate::request::owner::owner_field;
@@ -28,12 +29,11 @@ pub use crate::redis::wait::take::InFlight;
 
 /// The most semaphores without permits about which a client warns.
 const MOST_UNSET: usize = 1000;
-static PING: Script = script!("ping");
 
 #[derive(Clone)]
 pub struct Target {
     pub redis: Arc<Redis>,
-    pub row: Row,
+    pub row: &'static KindRow,
     pub claim: Claim,
     pub owner: Arc<str>,
     /// The number in `owner`.
@@ -67,11 +67,11 @@ impl Attempt {
 impl Target {
     pub fn new(redis: &Arc<Redis>, request: &Request) -> Result<Self> {
         let row = kinds::find(request.kind).ok_or_else(|| Error::config(format!("there is no kind of lock `{}`", request.kind)))?;
-        row.1.check(request)?;
-        let claim = Claim::new(request.kind, redis.full_name(&request.name), request.owner);
-        let without = if row.0.held { redis.config.watchdog } else { Duration::ZERO };
+        row.kind.check(request)?;
+        let claim = Claim::new(request.kind, redis.full_name(request.name.clone()), request.owner);
+        let without = if row.traits.held { redis.config.watchdog } else { Duration::ZERO };
         let target = Target::of(redis, row, claim, request.lease.unwrap_or(without));
-        let target = if row.0.held { target } else { target.of_request(request) };
+        let target = if row.traits.held { target } else { target.of_request(request) };
         let response = request.response_timeout.map_or(target.response, |time| time.min(LONGEST));
         let retry_for = request.retry_for.map_or(target.retry_for, |time| time.min(LONGEST));
         // All targets without numbers or texts share one empty list.
@@ -80,7 +80,7 @@ impl Target {
         Ok(Target { response, retry_for, numbers, texts, wait: request.wait, ..target })
     }
 
-    pub fn of(redis: &Arc<Redis>, row: Row, claim: Claim, lease: Duration) -> Self {
+    pub fn of(redis: &Arc<Redis>, row: &'static KindRow, claim: Claim, lease: Duration) -> Self {
         let response = redis.config.response_timeout;
         let retry_for = redis.config.retry_for;
         let numbers = Arc::default();
@@ -132,27 +132,28 @@ impl Target {
             want: 0,
             known: 0,
             leave: 0,
-            next: ("", 0),
+            next_owner: "",
+            next_lease_ms: 0,
             holder: "",
             numbers: &self.numbers,
-            request: if self.row.0.held { String::new() } else { self.redis.request(name) },
+            request: if self.row.traits.held { String::new() } else { self.redis.request(name) },
             keep_ms: keep.as_millis() as u64,
         }
     }
 
     pub fn call(&self, op: Op, inputs: &Inputs) -> Result<Call> {
         let none = || Error::Unsupported(format!("the kind {} of `{}` has no {op:?}", self.claim.kind, self.plain_name()));
-        self.row.1.call(op, inputs).ok_or_else(none)
+        self.row.kind.call(op, inputs).ok_or_else(none)
     }
 
     /// The number of holds of its owner, as far as this client knows.
     pub fn count(&self) -> u32 {
-        if self.row.0.held { self.redis.holds(|holds| holds.count(&self.claim, Instant::now())) } else { 0 }
+        if self.row.traits.held { self.redis.holds(|holds| holds.count(&self.claim, Instant::now())) } else { 0 }
     }
 
     pub fn acquire_call(&self) -> Result<Call> {
         let count = self.count();
-        let known = if self.row.0.fenced { self.redis.holds(|holds| holds.known(&self.claim)) } else { 0 };
+        let known = if self.row.traits.fenced { self.redis.holds(|holds| holds.known(&self.claim)) } else { 0 };
         let mut call = self.call(Op::Acquire, &Inputs { want: count + 1, known, ..self.inputs() })?;
         call.confirmed = call.changes();
         if self.redis.config.quarantine {
@@ -166,22 +167,22 @@ impl Target {
     pub fn acquired(&self, call: &Call, reply: Reply, renewed: bool, sent: Instant) -> Result<Option<Attempt>> {
         Ok(match reply.code {
             // An answer after the end of its lease is useless: the server forgets the hold as well.
-            1 if !self.row.0.held => {
+            Code::Done if !self.row.traits.held => {
                 let told = self.told(call, reply)?;
-                let named = self.row.1.named(&self.owner);
+                let named = self.row.kind.named(&self.owner);
                 Some(Attempt::Taken(if named.is_empty() { told } else { Answer { number: self.number, items: named, ..told } }))
             }
-            1 => Some(self.taken(reply, renewed, sent).map_or_else(|| Attempt::busy(Some(Duration::ZERO)), Attempt::Taken)),
-            0 => {
+            Code::Done => Some(self.taken(reply, renewed, sent).map_or_else(|| Attempt::busy(Some(Duration::ZERO)), Attempt::Taken)),
+            Code::NotNow => {
                 let number = |at: usize| reply.numbers.get(at).and_then(|number| u64::try_from(*number).ok());
                 if self.wait.is_none() && number(1) == Some(0) {
                     self.warn_unset();
                 }
                 Some(Attempt::Busy(Busy { left: number(0).map(Duration::from_millis), available: number(2).unwrap_or_default() }))
             }
-            -3 => return Err(Error::AlreadyHeld { lock: self.claim.name.to_string(), owner: self.owner.to_string() }),
-            -4 => return Err(self.wrong_kind(&reply)),
-            _ => {
+            Code::AlreadyHeld => return Err(Error::AlreadyHeld { lock: self.claim.name.to_string(), owner: self.owner.to_string() }),
+            Code::WrongKind => return Err(self.wrong_kind(&reply)),
+            Code::Missing | Code::Passed | Code::TooLate => {
                 self.missing(&reply);
                 None
             }
@@ -196,13 +197,13 @@ impl Target {
         if self.lease > SHORT && believed(self.lease) <= now - sent {
             return None;
         }
-        let token = if self.row.0.fenced { reply.numbers.first() } else { None };
+        let token = if self.row.traits.fenced { reply.numbers.first() } else { None };
         let number = self.redis.holds(|holds| {
-            let number = holds.taken(&self.claim, || self.row.1.shared_key(&self.claim.name), lease, incarnation, sent, now);
+            let number = holds.taken(&self.claim, || self.row.kind.shared_key(&self.claim.name), lease, incarnation, sent, now);
             token.inspect(|token| holds.fence(number, **token, self.lease));
             number
         });
-        let named = self.row.1.named(&self.owner);
+        let named = self.row.kind.named(&self.owner);
         let items = if named.is_empty() { reply.numbers } else { named };
         Some(Answer { done: true, number: number as i64, items, ..Answer::default() })
     }
@@ -230,51 +231,13 @@ impl Target {
     }
 
     pub fn wrong_kind(&self, reply: &Reply) -> Error {
-        kinds::wrong_kind(&self.row.0, &self.claim.name, reply.text().as_deref())
+        kinds::wrong_kind(&self.row.traits, &self.claim.name, reply.text().as_deref())
     }
 
     pub fn missing(&self, reply: &Reply) {
         let taken = reply.numbers.first() == Some(&1);
         let incarnation = self.redis.link.incarnation();
         self.redis.holds(|holds| holds.missing(&self.claim, taken, incarnation, Instant::now()));
-    }
-
-    pub async fn force_release(&self) -> Result<Answer> {
-        let retry = self.retry_limits(None);
-        let mut holder = String::new();
-        loop {
-            let call = self.call(Op::ForceRelease, &Inputs { holder: &holder, ..self.inputs() })?;
-            // This comes before the sending: the watchdog may find the holds gone before the answer is here.
-            self.redis.holds(|holds| holds.force(&self.claim.name, true));
-            let settled = settle(&self.redis, &call, retry, None).await;
-            let is_forced = settled.as_ref().is_ok_and(|settled| settled.reply.code == 1);
-            self.redis.holds(|holds| holds.force(&self.claim.name, is_forced));
-            self.suspect(&call);
-            let Settled { reply, repeated, .. } = settled.map_err(|unsettled| unsettled.error)?;
-            match (reply.code, reply.text()) {
-                (1, _) => return Ok(Answer::done(1)),
-                // An earlier copy may have evicted the holder that it names: this call must not evict the next one as well.
-                (0, Some(_)) if repeated && !holder.is_empty() => return Ok(Answer::done(1)),
-                (0, Some(other)) => holder = other,
-                (-4, _) => return Err(self.wrong_kind(&reply)),
-                _ => return Ok(Answer::done(i64::from(repeated && !holder.is_empty()))),
-            }
-        }
-    }
-
-    /// Makes the watchdog look at the holds that a call may have ended: the server does not report a client's own changes to it.
-    pub fn suspect(&self, call: &Call) {
-        if call.keys.iter().next().is_none() {
-            self.redis.wakes.suspect(None);
-        }
-        for key in call.keys.iter() {
-            self.redis.wakes.suspect(Some(String::from_utf8_lossy(key).into_owned()));
-        }
-    }
-
-    pub async fn ping(&self) -> Result<Answer> {
-        let settled = settle(&self.redis, &Call::new(&PING), self.retry_limits(None), None).await;
-        settled.map(|_| Answer::done(1)).map_err(|unsettled| unsettled.error)
     }
 
     pub async fn enter(&self, retry: RetryLimits) -> Result<Entry> {

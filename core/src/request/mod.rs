@@ -2,6 +2,7 @@
 //!
 //! `Client::{start, submit, cancel, close}` over these two types are the border of every language; nothing else crosses it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::request::error::{Error, Loss, Result};
@@ -127,7 +128,7 @@ pub struct Request {
     /// The kind of lock, by its name in `kinds::ALL`: `plain`, …
     pub kind: &'static str,
     /// The object's name, without prefix.
-    pub name: String,
+    pub name: Arc<str>,
     /// The owner: unique in this client for each logical holder, and never used again.
     pub owner: i64,
     /// The longest wait. `None` waits without end, zero tries once.
@@ -148,7 +149,7 @@ pub struct Request {
 
 impl Request {
     /// A request without a wait, with a renewed lease; the caller sets the other fields.
-    pub fn new(op: Op, kind: &'static str, name: impl Into<String>, owner: i64) -> Self {
+    pub fn new(op: Op, kind: &'static str, name: impl Into<Arc<str>>, owner: i64) -> Self {
         Request {
             op,
             kind,

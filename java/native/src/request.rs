@@ -1,5 +1,6 @@
 //! The way from Java: a configuration, and the fields of a request.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jni::Env;
@@ -66,8 +67,9 @@ fn member(client: i64, kind: &str, name: Vec<u8>) -> Result<Member> {
     Ok(Member { client: clients::get(client)?, kind: kinds::name_of(kind)?, name: text(name)? })
 }
 
-fn text(name: Vec<u8>) -> Result<String> {
-    String::from_utf8(name).map_err(|_| Error::config("the name of the lock is not UTF-8; use another"))
+fn text(name: Vec<u8>) -> Result<Arc<str>> {
+    let text = std::str::from_utf8(&name).map_err(|_| Error::config("the name of the lock is not UTF-8; use another"))?;
+    Ok(text.into())
 }
 
 /// Finds the client and builds the request. The inner error is the caller's, the outer one the JVM's.

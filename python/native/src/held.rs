@@ -182,7 +182,7 @@ impl Held {
 
     fn request(&self, op: Op) -> redlatch::Result<Request> {
         if self.process != std::process::id() {
-            return Err(Error::Inherited { lock: self.named.name.clone() });
+            return Err(Error::Inherited { lock: self.named.name.to_string() });
         }
         Ok(Request { hold: self.number, ..self.named.request(op, self.owner) })
     }

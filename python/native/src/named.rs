@@ -1,11 +1,13 @@
 //! The name and kind of a lock, semaphore or latch, for the requests about it.
 
+use std::sync::Arc;
+
 use redlatch::{Op, Request, kinds};
 
 pub struct Named {
     pub client: redlatch::Client,
     pub kind: &'static str,
-    pub name: String,
+    pub name: Arc<str>,
     /// The numbers of its requests that give none of their own.
     pub numbers: Vec<i64>,
 }

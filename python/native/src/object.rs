@@ -88,7 +88,7 @@ impl Object {
 impl Object {
     pub fn of(py: Python<'_>, client: &Client, (kind, name): (String, String), numbers: Vec<i64>) -> PyResult<Self> {
         match kinds::name_of(&kind) {
-            Ok(kind) => Ok(Object { named: Arc::new(Named { client: client.core.clone(), kind, name, numbers }) }),
+            Ok(kind) => Ok(Object { named: Arc::new(Named { client: client.core.clone(), kind, name: name.into(), numbers }) }),
             Err(error) => Err(outcome::exception(py, &error, &name)),
         }
     }

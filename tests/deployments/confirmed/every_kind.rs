@@ -1,6 +1,6 @@
 //! Confirmation of every kind that takes something.
 
-use redlatch::kinds::ALL;
+use redlatch::kinds::{ALL, KindRow};
 use redlatch::{Answer, Op, Request};
 use redlatch_tests::{Options, newest};
 
@@ -9,7 +9,7 @@ use super::*;
 const TAKING: fn(&&&str) -> bool = |kind| **kind != "latch";
 
 fn kinds() -> Vec<&'static str> {
-    ALL.iter().map(|(traits, _)| &traits.name).filter(TAKING).copied().collect()
+    ALL.iter().map(|KindRow { traits, .. }| &traits.name).filter(TAKING).copied().collect()
 }
 
 fn request(op: Op, kind: &'static str, owner: i64) -> Request {
@@ -57,7 +57,7 @@ fn an_owner_keeps_its_hold_when_one_more_is_not_confirmed() {
     let master = Server::start();
     let replica = master.replica();
     let client = Client::connect(&format!("{}?sync=wait(within=0.3)", master.url())).expect("a good URL");
-    let reentrant = || ALL.iter().map(|(traits, _)| traits).filter(|traits| traits.reentrant);
+    let reentrant = || ALL.iter().map(|KindRow { traits, .. }| traits).filter(|traits| traits.reentrant);
     for traits in reentrant() {
         eventually("a hold", || acquire(&client, traits.name, 1).is_ok_and(|answer| answer.done).then_some(()));
         replica.pause();

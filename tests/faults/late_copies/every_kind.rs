@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use redlatch::kinds::{ALL, Traits};
+use redlatch::kinds::{ALL, KindRow, Traits};
 
 use super::*;
 use crate::calls::{Sent, again, carried_out, seen_so_far};
@@ -52,7 +52,7 @@ fn changing_scripts(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn a_late_copy_of_any_change_of_any_kind_changes_nothing_and_tells_no_waiter() {
     let texts = Mutex::new(BTreeSet::new());
-    all_at_once(ALL.iter().map(|(kind, _)| {
+    all_at_once(ALL.iter().map(|KindRow { traits: kind, .. }| {
         let texts = &texts;
         let job = move || {
             let server = Arc::new(Server::start());
@@ -83,8 +83,8 @@ fn clock_of(view: &mut View) -> Duration {
 
 #[test]
 fn a_second_copy_of_a_forced_release_of_any_kind_evicts_no_other_holder() {
-    let forced = ALL.iter().filter(|(kind, _)| changes::of(kind).any(|change| change.name == "forced release"));
-    all_at_once(forced.map(|(kind, _)| {
+    let forced = ALL.iter().filter(|KindRow { traits: kind, .. }| changes::of(kind).any(|change| change.name == "forced release"));
+    all_at_once(forced.map(|KindRow { traits: kind, .. }| {
         let job = move || {
             let server = Arc::new(Server::start());
             // On a busy machine the copy may come too late to change anything.
@@ -118,8 +118,8 @@ fn evicts_no_other(kind: &'static Traits, server: &Arc<Server>) -> bool {
 
 #[test]
 fn a_forced_release_whose_reply_is_lost_evicts_no_waiter_that_came_in_meanwhile() {
-    let exclusive = ALL.iter().filter(|(kind, _)| kind.exclusive);
-    all_at_once(exclusive.map(|(kind, _)| {
+    let exclusive = ALL.iter().filter(|KindRow { traits: kind, .. }| kind.exclusive);
+    all_at_once(exclusive.map(|KindRow { traits: kind, .. }| {
         let job = move || {
             let server = Arc::new(Server::start());
             // Without that right the repeat comes 1 s after the first copy, long after a waiter that is awake has

@@ -78,7 +78,7 @@ impl GroupHold {
         let Some(part) = parts.iter().flatten().next() else { return Look::Gone };
         let owner = OwnerField(&part.client.id(), part.release.owner).to_string();
         Look::Lost(Loss {
-            lock: part.release.name.clone(),
+            lock: part.release.name.to_string(),
             owner,
             reason: LostReason::Closed,
             acquired: self.acquired.elapsed(),

@@ -16,6 +16,7 @@ mod non_reentrant;
 mod permit_semaphore;
 mod plain;
 mod read_write;
+pub(crate) mod reply;
 pub(crate) mod script;
 mod semaphore;
 mod spin;
@@ -101,22 +102,32 @@ pub enum Queue {
     Alone,
 }
 
+/// A row of the table of kinds: its features, and its scripts.
+#[doc(hidden)]
+pub struct KindRow {
+    pub traits: Traits,
+    pub kind: &'static dyn Kind,
+}
+
 /// All kinds.
-pub static ALL: &[(Traits, &dyn Kind)] = &[
-    (PLAIN, &plain::Plain),
-    (Traits { name: "spin", ..PLAIN }, &spin::Spin),
-    (Traits { name: "non_reentrant", reentrant: false, ..PLAIN }, &non_reentrant::NonReentrant),
-    (Traits { name: "fenced", fenced: true, ..PLAIN }, &fenced::Fenced),
-    (FAIR, &fair::Fair { reentrant: true }),
-    (Traits { name: "non_reentrant_fair", reentrant: false, ..FAIR }, &fair::Fair { reentrant: false }),
-    (Traits { name: "read", exclusive: false, queue: Queue::Alone, form: READ_WRITE, ..PLAIN }, &read_write::Read),
-    (Traits { name: "write", form: READ_WRITE, ..PLAIN }, &read_write::Write),
-    (Traits { name: "token", reentrant: false, redisson: false, form: "a text with an end", ..PLAIN }, &token::Token),
-    (Traits { name: "multi", queue: Queue::Line, form: "a group of values", ..PLAIN }, &multi::Multi),
-    (PERMITS, &semaphore::Semaphore),
-    (Traits { name: "latch", queue: Queue::Alone, form: "a number, zero or more", ..PERMITS }, &latch::Latch),
-    (Traits { name: "permit_semaphore", ..PERMITS }, &permit_semaphore::Permits),
-    (Traits { name: "permit", held: true, renewed: true, redisson: false, ..PERMITS }, &permit_semaphore::Permit),
+pub static ALL: &[KindRow] = &[
+    KindRow { traits: PLAIN, kind: &plain::Plain },
+    KindRow { traits: Traits { name: "spin", ..PLAIN }, kind: &spin::Spin },
+    KindRow { traits: Traits { name: "non_reentrant", reentrant: false, ..PLAIN }, kind: &non_reentrant::NonReentrant },
+    KindRow { traits: Traits { name: "fenced", fenced: true, ..PLAIN }, kind: &fenced::Fenced },
+    KindRow { traits: FAIR, kind: &fair::Fair { reentrant: true } },
+    KindRow { traits: Traits { name: "non_reentrant_fair", reentrant: false, ..FAIR }, kind: &fair::Fair { reentrant: false } },
+    KindRow { traits: Traits { name: "read", exclusive: false, queue: Queue::Alone, form: READ_WRITE, ..PLAIN }, kind: &read_write::Read },
+    KindRow { traits: Traits { name: "write", form: READ_WRITE, ..PLAIN }, kind: &read_write::Write },
+    KindRow {
+        traits: Traits { name: "token", reentrant: false, redisson: false, form: "a text with an end", ..PLAIN },
+        kind: &token::Token,
+    },
+    KindRow { traits: Traits { name: "multi", queue: Queue::Line, form: "a group of values", ..PLAIN }, kind: &multi::Multi },
+    KindRow { traits: PERMITS, kind: &semaphore::Semaphore },
+    KindRow { traits: Traits { name: "latch", queue: Queue::Alone, form: "a number, zero or more", ..PERMITS }, kind: &latch::Latch },
+    KindRow { traits: Traits { name: "permit_semaphore", ..PERMITS }, kind: &permit_semaphore::Permits },
+    KindRow { traits: Traits { name: "permit", held: true, renewed: true, redisson: false, ..PERMITS }, kind: &permit_semaphore::Permit },
 ];
 
 const PLAIN: Traits = Traits {
@@ -148,20 +159,17 @@ const PERMITS: Traits = Traits {
 /// The most permits with ids that one call takes: the call contains all their ids.
 pub(crate) const PERMITS_AT_ONCE: i64 = 10_000;
 
-/// A row of the table.
-pub(crate) type Row = &'static (Traits, &'static dyn Kind);
-
 /// The table's own text of a kind's name, for `Request::kind`.
 ///
 /// # Errors
 /// `Error::Unsupported` for a kind that this build does not have.
 pub fn name_of(name: &str) -> Result<&'static str> {
     let unknown = || Error::Unsupported(format!("the kind `{name}` is unknown to this native library; use the one of the same release"));
-    ALL.iter().map(|(traits, _)| traits.name).find(|known| *known == name).ok_or_else(unknown)
+    find(name).map(|row| row.traits.name).ok_or_else(unknown)
 }
 
-pub(crate) fn find(name: &str) -> Option<Row> {
-    ALL.iter().find(|(traits, _)| traits.name == name)
+pub(crate) fn find(name: &str) -> Option<&'static KindRow> {
+    ALL.iter().find(|row| row.traits.name == name)
 }
 
 /// The inputs that a call may need.
@@ -184,8 +192,9 @@ pub struct Inputs<'a> {
     pub known: i64,
     /// The count that a release leaves the owner.
     pub leave: u32,
-    /// The owner that a release passes the lock on to, and its lease in ms; an empty owner: there is none.
-    pub next: (&'a str, u64),
+    /// The owner that a release passes the lock on to; empty: there is none.
+    pub next_owner: &'a str,
+    pub next_lease_ms: u64,
     /// The owner that a forced release evicts.
     pub holder: &'a str,
     /// The numbers of the request, see [`Op`].

@@ -21,7 +21,7 @@ pub fn channel(name: &str) -> String {
 pub fn release(inputs: &Inputs, tokens: &str, channel: &str) -> Call {
     let call =
         Call::new(&RELEASE).key("lock", inputs.name).arg("owner", inputs.owner).arg("leave", inputs.leave).arg("lease", inputs.lease_ms);
-    let call = call.arg("next_owner", inputs.next.0).arg("next_lease", inputs.next.1).arg("tokens", tokens);
+    let call = call.arg("next_owner", inputs.next_owner).arg("next_lease", inputs.next_lease_ms).arg("tokens", tokens);
     inputs.to_waiters(call, channel).not_after()
 }
 

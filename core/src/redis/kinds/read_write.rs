@@ -66,7 +66,7 @@ impl Kind for Write {
             }
             Op::Release => {
                 let call = of(&WRITE_RELEASE).arg("owner", writer(inputs.owner)).arg("leave", inputs.leave).arg("lease", inputs.lease_ms);
-                to_waiters(call.arg("next_owner", writer(inputs.next.0)).arg("next_lease", inputs.next.1), inputs)
+                to_waiters(call.arg("next_owner", writer(inputs.next_owner)).arg("next_lease", inputs.next_lease_ms), inputs)
             }
             Op::ForceRelease => to_waiters(of(&WRITE_FORCE_RELEASE).arg("holder", inputs.holder), inputs),
             Op::Inspect => Some(of(&INSPECT).arg("owner", writer(inputs.owner)).arg("writes", 1)),

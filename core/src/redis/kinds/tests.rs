@@ -7,25 +7,28 @@ use crate::base::clock::Instant;
 use crate::engine::pace::{Next, Pace};
 
 fn inputs() -> Inputs<'static> {
-    let name = "n\0v";
-    let owner = "u:1";
-    let holder = "u:2";
-    let next = ("", 0);
-    let request = String::new();
-    let waits = true;
-    let forever = true;
-    let want = 1;
-    let known = 0;
-    let leave = 0;
-    let lease_ms = 1;
-    let share_ms = 1;
-    let keep_ms = 1;
-    Inputs { name, owner, lease_ms, share_ms, waits, forever, want, known, leave, next, holder, numbers: &[], request, keep_ms }
+    Inputs {
+        name: "n\0v",
+        owner: "u:1",
+        lease_ms: 1,
+        share_ms: 1,
+        waits: true,
+        forever: true,
+        want: 1,
+        known: 0,
+        leave: 0,
+        next_owner: "",
+        next_lease_ms: 0,
+        holder: "u:2",
+        numbers: &[],
+        request: String::new(),
+        keep_ms: 1,
+    }
 }
 
 #[test]
 fn every_call_names_its_inputs_as_its_script_does() {
-    for (traits, kind) in ALL {
+    for KindRow { traits, kind } in ALL {
         for op in (1..=99).filter_map(|number| Op::from_number(number).ok()) {
             let call = kind.call(op, &inputs());
             let held = traits.held && (op == Op::Release || op == Op::ForceRelease && traits.name != "permit");
@@ -58,7 +61,7 @@ fn companions_stay_in_the_slot_of_the_name() {
 fn waiters_of_spin_and_token_locks_ask_as_often_as_is_promised() {
     for (kind, promised) in [("spin", &[1, 2, 4, 8, 16, 32, 64, 128][..]), ("token", &[8, 16, 32, 64, 128, 250])] {
         let now = Instant::now();
-        let wake = find(kind).expect("it is a kind").1.wake("n", "u:1");
+        let wake = find(kind).expect("it is a kind").kind.wake("n", "u:1");
         let mut pace = Pace::new(false, now);
         pace.set_delays(wake.delays.iter().copied().map(Duration::from_millis).collect(), wake.channel.is_some());
         let slowest = promised.last().expect("there are some");

@@ -25,9 +25,9 @@ impl Kind for Token {
         let to_waiters = |call: Call| inputs.to_waiters(call, channel(inputs.name)).not_after();
         Some(match op {
             Op::Acquire => of(&ACQUIRE).arg("lease", inputs.lease_ms).arg("token", inputs.owner).arg("want", inputs.want).not_after(),
-            Op::Release => {
-                to_waiters(of(&RELEASE).arg("token", inputs.owner).arg("next_token", inputs.next.0).arg("next_lease", inputs.next.1))
-            }
+            Op::Release => to_waiters(
+                of(&RELEASE).arg("token", inputs.owner).arg("next_token", inputs.next_owner).arg("next_lease", inputs.next_lease_ms),
+            ),
             Op::ForceRelease => to_waiters(of(&FORCE_RELEASE).arg("holder", inputs.holder)),
             Op::Inspect => of(&INSPECT).arg("token", inputs.owner),
             _ => return None,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::base::clock::Instant;
 use crate::config::Config;
 use crate::config::servers::{Address, Servers};
+use crate::redis::kinds::reply::Reply;
 use crate::redis::kinds::script::Call;
 use crate::redis::link::wakes::Wakes;
 use crate::request::error::Error;
@@ -17,7 +18,7 @@ pub mod node;
 pub mod topology;
 pub mod wakes;
 
-use connection::encoding::{is_half_done, is_reply, no_script, packed, reply};
+use connection::encoding::{is_half_done, no_script};
 pub use connection::first::{First, Firsts, TOGETHER, UNDER_WAY};
 use connection::wire::How;
 use failover::incarnation::Incarnations;
@@ -26,14 +27,6 @@ use node::Node;
 use topology::Topology;
 pub use topology::hash_slots::slot;
 use topology::sharding::Sharding;
-
-/// The answer of a script: its code, then integers, and texts for ids and the content of keys.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reply {
-    pub code: i64,
-    pub numbers: Vec<i64>,
-    pub texts: Vec<Vec<u8>>,
-}
 
 /// The outcome of one sending of a call.
 #[derive(Debug)]
@@ -64,10 +57,19 @@ pub enum Outcome {
 /// A sent call with an unknown outcome.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// The connection that carried it: the incarnation of the server, and the server's number for the connection.
-    pub connection: Option<(u64, i64)>,
+    /// The connection that carried it; `None`: the server does not tell.
+    pub connection: Option<ConnectionId>,
     /// The time from which the server ignores it.
     pub over: Instant,
+}
+
+/// A connection as its server knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConnectionId {
+    /// The incarnation of the server.
+    pub incarnation: u64,
+    /// The server's number for the connection.
+    pub number: i64,
 }
 
 /// The time limits of one sending.

@@ -5,8 +5,9 @@ use tokio::task::JoinHandle;
 use crate::base::clock::Instant;
 use crate::engine::WINDOW;
 use crate::engine::gate::Entry;
+use crate::redis::kinds::reply::{Code, Reply};
 use crate::redis::kinds::script::Call;
-use crate::redis::link::{Reply, Sent};
+use crate::redis::link::Sent;
 use crate::redis::settle::{RetryLimits, Settled, after, settle};
 use crate::redis::target::{Sending, Target};
 use crate::request::error::Result;
@@ -22,9 +23,12 @@ impl Target {
         self.forget(call);
         let mut numbers = reply.numbers.iter().copied();
         match reply.code {
-            code @ (0 | 1) => {
-                Ok(Answer { done: code == 1, number: numbers.next().unwrap_or_default(), items: numbers.collect(), texts: reply.texts })
-            }
+            Code::Done | Code::NotNow => Ok(Answer {
+                done: reply.code == Code::Done,
+                number: numbers.next().unwrap_or_default(),
+                items: numbers.collect(),
+                texts: reply.texts,
+            }),
             _ => Err(self.wrong_kind(&reply)),
         }
     }
@@ -63,7 +67,7 @@ impl Target {
 
     /// Gives back what an acquire has taken for a caller that is gone.
     pub async fn take_back(&self, taken: &Answer) {
-        let _ = match self.row.0.held {
+        let _ = match self.row.traits.held {
             true => self.release(taken.number as u64, None, Instant::now()).await,
             false => self.ask(Op::Release, None).await,
         };
@@ -75,7 +79,7 @@ impl Target {
         let request = call.remembered.clone().unwrap_or_default();
         self.redis.io.spawn_present(async move {
             let _entry = entry;
-            let Some(call) = target.row.1.undo(&crate::redis::kinds::Inputs { request, ..target.inputs() }) else { return };
+            let Some(call) = target.row.kind.undo(&crate::redis::kinds::Inputs { request, ..target.inputs() }) else { return };
             let give_up = Instant::now() + target.redis.config.watchdog + WINDOW;
             let _ = after(&target.redis, &call, RetryLimits { give_up, ..target.retry_limits(None) }, None, copies).await;
         })

@@ -17,8 +17,8 @@ impl Target {
         self.ensure(number)?;
         let none = || Error::Unsupported(format!("`{}` has no lease that could be changed", self.plain_name()));
         let exact = self.redis.holds(|holds| holds.extending(&self.claim, self.lease));
-        let mut call = self.row.1.renew(&self.redis.uuid, self.lease.as_millis() as u64, exact).ok_or_else(none)?;
-        self.row.1.renew_also(&mut call, &self.redis.uuid, &self.claim.name, self.claim.owner);
+        let mut call = self.row.kind.renew(&self.redis.uuid, self.lease.as_millis() as u64, exact).ok_or_else(none)?;
+        self.row.kind.renew_also(&mut call, &self.redis.uuid, &self.claim.name, self.claim.owner);
         // No holder may believe in its hold for longer than the server keeps it, even if the call fails.
         let before = self.redis.holds(|holds| if exact { holds.shorten(&self.claim, self.lease, Instant::now()) } else { None });
         let Settled { reply, sent, .. } = match settle(&self.redis, &call, retry, None).await {

@@ -1,7 +1,8 @@
 //! Operations on keys of any kind: for programs that list them, move them and tidy up.
 
+use crate::redis::kinds::reply::Reply;
 use crate::redis::kinds::script::{Call, Script, script};
-use crate::redis::link::{Reply, slot};
+use crate::redis::link::slot;
 use crate::redis::settle::settle;
 use crate::redis::target::Target;
 use crate::request::Answer;
@@ -47,38 +48,49 @@ enum Does {
 }
 use Does::*;
 
-const ACTIONS: [(&str, Does, About); 31] = [
-    ("COPY", Once, Moved),
-    ("DBSIZE", Ask, All),
-    ("DEL", Once, First),
-    ("DEL MATCHING", Matching, All),
-    ("DUMP", Ask, First),
-    ("EXISTS", Ask, First),
-    ("FLUSHALL", Again, All),
-    ("FLUSHDB", Again, All),
-    ("KEYSLOT", Slot, First),
-    ("MEMORY USAGE", Ask, Each),
-    ("MIGRATE", Once, Together),
-    ("MOVE", Once, Each),
-    ("OBJECT ENCODING", Ask, First),
-    ("OBJECT FREQ", Ask, First),
-    ("OBJECT IDLETIME", Ask, First),
-    ("OBJECT REFCOUNT", Ask, First),
-    ("PERSIST", Once, Each),
-    ("PEXPIRE", Once, Each),
-    ("PEXPIREAT", Once, Each),
-    ("PEXPIRETIME", End, First),
-    ("PTTL", Ask, First),
-    ("RANDOMKEY", Ask, All),
-    ("RENAME", Once, Moved),
-    ("RENAMENX", Once, Moved),
-    ("RESTORE", Once, First),
-    ("SCAN", Ask, All),
-    ("SWAPDB", Once, All),
-    ("TOUCH", Ask, First),
-    ("TYPE", Ask, First),
-    ("UNLINK", Once, First),
-    ("UNLINK MATCHING", Matching, All),
+/// An action on keys. Its name is the command, in the words of Redis.
+struct Action {
+    name: &'static str,
+    does: Does,
+    about: About,
+}
+
+const fn action(name: &'static str, does: Does, about: About) -> Action {
+    Action { name, does, about }
+}
+
+const ACTIONS: [Action; 31] = [
+    action("COPY", Once, Moved),
+    action("DBSIZE", Ask, All),
+    action("DEL", Once, First),
+    action("DEL MATCHING", Matching, All),
+    action("DUMP", Ask, First),
+    action("EXISTS", Ask, First),
+    action("FLUSHALL", Again, All),
+    action("FLUSHDB", Again, All),
+    action("KEYSLOT", Slot, First),
+    action("MEMORY USAGE", Ask, Each),
+    action("MIGRATE", Once, Together),
+    action("MOVE", Once, Each),
+    action("OBJECT ENCODING", Ask, First),
+    action("OBJECT FREQ", Ask, First),
+    action("OBJECT IDLETIME", Ask, First),
+    action("OBJECT REFCOUNT", Ask, First),
+    action("PERSIST", Once, Each),
+    action("PEXPIRE", Once, Each),
+    action("PEXPIREAT", Once, Each),
+    action("PEXPIRETIME", End, First),
+    action("PTTL", Ask, First),
+    action("RANDOMKEY", Ask, All),
+    action("RENAME", Once, Moved),
+    action("RENAMENX", Once, Moved),
+    action("RESTORE", Once, First),
+    action("SCAN", Ask, All),
+    action("SWAPDB", Once, All),
+    action("TOUCH", Ask, First),
+    action("TYPE", Ask, First),
+    action("UNLINK", Once, First),
+    action("UNLINK MATCHING", Matching, All),
 ];
 
 /// The actions that leave nothing of the key.
@@ -89,13 +101,13 @@ type Words = Vec<Vec<u8>>;
 impl Target {
     pub async fn keys(&self) -> Result<Answer> {
         let asked = self.texts.first().map_or("", |text| std::str::from_utf8(text).unwrap_or_default());
-        let action = ACTIONS.iter().find(|(name, ..)| *name == asked);
-        let (name, does, about) = action.ok_or_else(|| {
-            Error::config(format!("the action `{asked}` on keys is unknown to this native library; use the one of the same release"))
-        })?;
+        let Some(Action { name, does, about }) = ACTIONS.iter().find(|action| action.name == asked) else {
+            let unknown = format!("the action `{asked}` on keys is unknown to this native library; use the one of the same release");
+            return Err(Error::config(unknown));
+        };
         let about = *about;
         let rest = &self.texts[1..];
-        let keys = if matches!(about, All) { Vec::new() } else { self.row.1.keys(&self.claim.name) };
+        let keys = if matches!(about, All) { Vec::new() } else { self.row.kind.keys(&self.claim.name) };
         match does {
             Matching => self.delete_matching(name.split(' ').next().unwrap_or_default()).await,
             Slot => Ok(Answer::done(slot(self.claim.name.as_bytes()).into())),
@@ -120,7 +132,7 @@ impl Target {
     /// The keys of an object of that name.
     fn destination(&self, name: &str) -> Result<Vec<String>> {
         check_name(name)?;
-        Ok(self.row.1.keys(&format!("{}{name}", self.redis.config.prefix)))
+        Ok(self.row.kind.keys(&format!("{}{name}", self.redis.config.prefix)))
     }
 
     async fn asked(&self, call: Call) -> Result<Answer> {
@@ -253,6 +265,6 @@ mod tests {
 
     #[test]
     fn actions_are_in_order_and_named_once() {
-        assert!(ACTIONS.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert!(ACTIONS.windows(2).all(|pair| pair[0].name < pair[1].name));
     }
 }

@@ -2,6 +2,8 @@
 
 pub mod ask;
 pub mod extend;
+pub mod force;
 pub mod key_events;
 pub mod keys;
+pub mod ping;
 pub mod watchdog;

@@ -16,7 +16,7 @@ use crate::engine::gate::{Entrance, Round};
 use crate::engine::holds::Ask;
 use crate::redis::Redis;
 use crate::redis::kinds::script::Call;
-use crate::redis::kinds::{self, Kind, multi};
+use crate::redis::kinds::{self, Kind, KindRow, multi};
 use crate::redis::link::wakes::{Suspects, Wakes};
 use crate::redis::link::{Limits, Outcome};
 
@@ -109,7 +109,7 @@ fn add(redis: &Redis, batches: &mut Vec<Batch>, entrance: &mut Entrance, claim: 
     let begun = batches.iter().position(same);
     let at = begun.unwrap_or(batches.len());
     if begun.is_none() {
-        let Some((_, kind)) = kinds::find(claim.kind) else { return false };
+        let Some(KindRow { kind, .. }) = kinds::find(claim.kind) else { return false };
         let Some(mut call) = kind.renew(client, lease_ms, false) else { return false };
         call.reserve(CALL);
         let asks = Vec::with_capacity(CALL);

@@ -12,7 +12,7 @@ use crate::redis::Redis;
 use crate::redis::link::wakes::Listener;
 use crate::redis::target::{Attempt, Target};
 use crate::redis::wait::acquire::once_more;
-use crate::redis::wait::lines::{Key, Patience, Waiter};
+use crate::redis::wait::lines::{LineKey, Patience, Waiter};
 use crate::redis::wait::passing::{answer_cancelled, hand_out, refuse};
 use crate::request::error::{Error, Result};
 
@@ -98,11 +98,11 @@ fn leave(target: Target) -> Work {
 /// Makes a try for the waiter that `choose` takes out of the line.
 fn take(
     redis: &Arc<Redis>,
-    key: &Key,
+    key: &LineKey,
     now: Instant,
     choose: impl FnOnce(&mut Line<Waiter>, Instant) -> Option<&Place<Waiter>>,
 ) -> Option<Work> {
-    let confirms = redis.link.confirms(&key.1);
+    let confirms = redis.link.confirms(&key.name);
     let mut lines = redis.lines();
     let (target, renewed, patience) = lines.change(key, now, |line| {
         let waiter = &choose(line, now)?.waiter;
@@ -119,7 +119,7 @@ fn take(
 }
 
 /// Ends a step. `since`: its beginning. `proven`: the server has confirmed the subscription.
-fn finish(redis: &Arc<Redis>, key: &Key, did: StepResult, since: Instant, proven: bool) {
+fn finish(redis: &Arc<Redis>, key: &LineKey, did: StepResult, since: Instant, proven: bool) {
     let now = Instant::now();
     let trouble = match &did {
         StepResult::Listened(Err(error)) | StepResult::Tried(.., Err(error)) => Some(error.clone()),
@@ -178,7 +178,7 @@ fn is_of_one(error: &Error) -> bool {
 }
 
 /// Reports an error to every waiter that has waited through the failed step.
-fn fail(redis: &Arc<Redis>, key: &Key, error: Error, since: Instant) {
+fn fail(redis: &Arc<Redis>, key: &LineKey, error: Error, since: Instant) {
     let now = Instant::now();
     let failed = redis.lines().fail(key, &error, since, now);
     if let Some(target) = failed.first().map(|(waiter, _)| waiter.target.clone()) {

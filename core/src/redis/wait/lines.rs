@@ -17,11 +17,16 @@ use crate::request::error::{Error, Result};
 use crate::request::{Answer, Done};
 
 /// The lock of a line, and the owner whose line it is; 0: the line of all owners.
-pub type Key = (&'static str, Arc<str>, i64);
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct LineKey {
+    pub kind: &'static str,
+    pub name: Arc<str>,
+    pub owner: i64,
+}
 
 #[derive(Default)]
 pub struct Lines {
-    lines: HashMap<Key, OpenLine, RandomState>,
+    lines: HashMap<LineKey, OpenLine, RandomState>,
     tickets: HashMap<u64, Stage, RandomState>,
     /// The client is closed: no waiter joins a line any more.
     closed: bool,
@@ -43,7 +48,7 @@ pub type Ended = (Waiter, Result<Answer>);
 
 enum Stage {
     Running { cancelled: bool },
-    Waiting(Key),
+    Waiting(LineKey),
 }
 
 /// An acquire without an answer. A drop answers that the client is closed.
@@ -82,15 +87,14 @@ impl Patience {
 }
 
 /// The line in which an owner of a lock waits, whose kind waits in such a `queue`.
-pub fn key(claim: &Claim, queue: Queue) -> Key {
-    let owner = if queue == Queue::Alone { claim.owner } else { 0 };
-    (claim.kind, claim.name.clone(), owner)
+pub fn key(claim: &Claim, queue: Queue) -> LineKey {
+    LineKey { kind: claim.kind, name: claim.name.clone(), owner: if queue == Queue::Alone { claim.owner } else { 0 } }
 }
 
 /// The result of a join.
 pub enum Joined {
     /// `Some`: the line is new and needs its task.
-    InLine(Option<Key>),
+    InLine(Option<LineKey>),
     Cancelled(Box<Waiter>),
 }
 
@@ -131,12 +135,12 @@ impl Lines {
     }
 
     /// Tells whether a newcomer must join the line instead of trying for itself.
-    pub fn is_waited_in(&self, key: &Key, now: Instant) -> bool {
+    pub fn is_waited_in(&self, key: &LineKey, now: Instant) -> bool {
         self.lines.get(key).is_some_and(|open| open.line.is_waited_in(now))
     }
 
     /// Tells whether the line knows that the lock is taken, so that a newcomer need not ask.
-    pub fn is_taken(&self, key: &Key, now: Instant) -> bool {
+    pub fn is_taken(&self, key: &LineKey, now: Instant) -> bool {
         self.lines.get(key).is_some_and(|open| open.line.pace.is_taken(now, now))
     }
 
@@ -172,16 +176,16 @@ impl Lines {
         Joined::InLine(fresh)
     }
 
-    pub fn has(&self, key: &Key) -> bool {
+    pub fn has(&self, key: &LineKey) -> bool {
         self.lines.contains_key(key)
     }
 
-    pub fn nudge(&self, key: &Key) -> Arc<Notify> {
+    pub fn nudge(&self, key: &LineKey) -> Arc<Notify> {
         self.lines.get(key).map_or_else(Arc::default, |open| open.nudge.clone())
     }
 
     /// For the line's task: the waiters whose time has run out, the next step, and the latest time for the next look.
-    pub fn step(&mut self, key: &Key, now: Instant) -> (Vec<Ended>, Step, Instant) {
+    pub fn step(&mut self, key: &LineKey, now: Instant) -> (Vec<Ended>, Step, Instant) {
         let Some(open) = self.lines.get_mut(key) else { return (Vec::new(), Step::End, now) };
         let late = open.line.expired(now);
         let late = late.into_iter().map(|place| open.in_vain(place, now)).collect();
@@ -198,7 +202,7 @@ impl Lines {
     }
 
     /// Changes a line, if there is one, and wakes its task if that must do something earlier now.
-    pub fn change<T>(&mut self, key: &Key, now: Instant, change: impl FnOnce(&mut Line<Waiter>) -> T) -> Option<T> {
+    pub fn change<T>(&mut self, key: &LineKey, now: Instant, change: impl FnOnce(&mut Line<Waiter>) -> T) -> Option<T> {
         let open = self.lines.get_mut(key)?;
         let result = change(&mut open.line);
         open.poke(now);
@@ -206,7 +210,7 @@ impl Lines {
     }
 
     /// Tells whether a waiter of that line wants the place in the server's queue: then its own end gives the place up.
-    pub fn keeps_place(&mut self, key: &Key) -> bool {
+    pub fn keeps_place(&mut self, key: &LineKey) -> bool {
         let open = self.lines.get_mut(key).filter(|_| !self.closed);
         open.is_some_and(|open| {
             let keeps = open.line.has_waiters();
@@ -259,12 +263,12 @@ impl Lines {
     }
 
     /// Notes the error of the line's last try, or that the server answered.
-    pub fn note(&mut self, key: &Key, trouble: Option<Error>) {
+    pub fn note(&mut self, key: &LineKey, trouble: Option<Error>) {
         self.lines.get_mut(key).into_iter().for_each(|open| open.trouble.clone_from(&trouble));
     }
 
     /// Ends a failed try that began at `since`: gives the waiters that have waited through it, each with its result.
-    pub fn fail(&mut self, key: &Key, error: &Error, since: Instant, now: Instant) -> Vec<Ended> {
+    pub fn fail(&mut self, key: &LineKey, error: &Error, since: Instant, now: Instant) -> Vec<Ended> {
         let failed = self.change(key, now, |line| {
             line.pace.deaf(now);
             line.take_all_since(since)
@@ -274,7 +278,7 @@ impl Lines {
     }
 
     /// Ends the failed try for the line's waiter in flight: gives its result; `None`: it has an answer already.
-    pub fn fail_head(&mut self, key: &Key, error: &Error, now: Instant) -> Option<Ended> {
+    pub fn fail_head(&mut self, key: &LineKey, error: &Error, now: Instant) -> Option<Ended> {
         let returned = self.change(key, now, Line::returned)?;
         let open = self.lines.get(key)?;
         match returned {
@@ -285,7 +289,7 @@ impl Lines {
     }
 
     /// Ends the call for the line's waiter in flight: gives the waiter, and whether it asked to end meanwhile.
-    pub fn returned(&mut self, key: &Key, now: Instant) -> Option<(Waiter, bool)> {
+    pub fn returned(&mut self, key: &LineKey, now: Instant) -> Option<(Waiter, bool)> {
         match self.change(key, now, Line::returned)? {
             Returned::Wants(place) => Some((place.waiter, false)),
             Returned::Cancelled(place) => Some((place.waiter, true)),

@@ -9,8 +9,9 @@ use crate::engine::WINDOW;
 use crate::engine::gate::Entry;
 use crate::engine::holds::{Lapsed, Leaving};
 use crate::redis::kinds::Inputs;
+use crate::redis::kinds::reply::{Code, Reply};
 use crate::redis::kinds::script::Call;
-use crate::redis::link::{Reply, Sent};
+use crate::redis::link::Sent;
 use crate::redis::settle::{RetryLimits, Settled, Unsettled, after, settle};
 use crate::redis::target::{Sending, Target};
 use crate::redis::wait::passing::Pass;
@@ -52,8 +53,14 @@ impl Target {
         let channel = if self.redis.lines().has(&self.key()) { self.wake().channel } else { None };
         let heard = channel.map_or(0, |channel| self.redis.wakes.count(&channel));
         let pass = if leaving.leave == 0 && self.passes() { Pass::find(self, leaving.since) } else { None };
-        let next = pass.as_ref().map_or(("", 0), |pass| (&*pass.to.owner, pass.to.lease.as_millis() as u64));
-        let inputs = Inputs { leave: leaving.leave, lease_ms: leaving.lease.as_millis() as u64, next, ..self.inputs() };
+        let next = pass.as_ref().map(|pass| &pass.to);
+        let inputs = Inputs {
+            leave: leaving.leave,
+            lease_ms: leaving.lease.as_millis() as u64,
+            next_owner: next.map_or("", |next| &next.owner),
+            next_lease_ms: next.map_or(0, |next| next.lease.as_millis() as u64),
+            ..self.inputs()
+        };
         let call = self.call(Op::Release, &inputs)?;
         Ok(Releasing { leaving, call, entry, pass, heard })
     }
@@ -62,7 +69,7 @@ impl Target {
     pub fn released(&self, releasing: Releasing, reply: Reply, sent: Instant, repeated: bool) -> Result<Answer> {
         let Releasing { leaving, entry, pass, heard, .. } = releasing;
         let now = Instant::now();
-        let done = matches!(reply.code, 1 | 2) || (repeated && leaving.leave == 0);
+        let done = matches!(reply.code, Code::Done | Code::Passed) || (repeated && leaving.leave == 0);
         if done {
             // The time that the server keeps the other holds; negative: without end.
             let left = reply.numbers.get(1).and_then(|ms| u64::try_from(*ms).ok()).map(Duration::from_millis);
@@ -77,9 +84,9 @@ impl Target {
         }
         drop(entry);
         match (pass, reply.code) {
-            (Some(pass), 2) => pass.done(reply, sent),
+            (Some(pass), Code::Passed) => pass.done(reply, sent),
             (Some(pass), _) => drop(pass),
-            (None, 1) if leaving.leave == 0 => {
+            (None, Code::Done) if leaving.leave == 0 => {
                 let listeners = reply.numbers.first().copied().unwrap_or_default().max(0) as u64;
                 self.redis.lines().change(&self.key(), now, |line| line.pace.freed(listeners, heard.saturating_add(listeners), now));
             }

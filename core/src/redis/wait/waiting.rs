@@ -6,28 +6,28 @@ use crate::base::clock::Instant;
 use crate::redis::kinds::{Queue, Wake};
 use crate::redis::settle::settle;
 use crate::redis::target::Target;
-use crate::redis::wait::lines::{self, Key};
+use crate::redis::wait::lines::{self, LineKey};
 use crate::request::error::Error;
 
 impl Target {
     /// The line in which it waits.
-    pub fn key(&self) -> Key {
-        lines::key(&self.claim, self.row.0.queue)
+    pub fn key(&self) -> LineKey {
+        lines::key(&self.claim, self.row.traits.queue)
     }
 
     /// Tells whether a release passes its hold on to the next waiter of this client.
     pub fn passes(&self) -> bool {
-        self.row.0.queue == Queue::Passing
+        self.row.traits.queue == Queue::Passing
     }
 
     /// The number of permits that its acquire wants at once.
     pub fn wants(&self) -> u64 {
-        self.row.1.wants(&self.numbers)
+        self.row.kind.wants(&self.numbers)
     }
 
     /// The ways in which it hears that another try is worthwhile.
     pub fn wake(&self) -> Wake {
-        self.row.1.wake(&self.claim.name, &self.owner)
+        self.row.kind.wake(&self.claim.name, &self.owner)
     }
 
     /// The number of messages on its channel; `None`: it does not listen, or the server has not confirmed that.
@@ -52,7 +52,7 @@ impl Target {
 
     /// Tells whether its waiters stand in a queue of the server.
     pub fn queues(&self) -> bool {
-        self.row.0.fair && self.waits()
+        self.row.traits.fair && self.waits()
     }
 
     /// Tells whether its acquire waits if the lock is taken.
@@ -68,7 +68,7 @@ impl Target {
 
     /// Gives up the place in the server's queue, unless another wait of the owner stands there now.
     pub async fn leave(&self) {
-        let (Some(call), retry) = (self.row.1.leave(&self.inputs()), self.retry_limits(None)) else { return };
+        let (Some(call), retry) = (self.row.kind.leave(&self.inputs()), self.retry_limits(None)) else { return };
         if let Ok(_entry) = self.enter(retry).await
             && !self.redis.lines().keeps_place(&self.key())
         {

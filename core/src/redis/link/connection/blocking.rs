@@ -7,13 +7,15 @@ use std::time::Duration;
 use redis::{Connection, FromRedisValue, Pipeline, RedisResult, Value};
 
 use super::clock::Clock;
+use super::encoding::{self, Stamp};
 use super::server::{Greeted, Server, time_ms};
 use super::wire::left;
 use crate::base::clock::Instant;
+use crate::redis::kinds::reply::Reply;
 use crate::redis::kinds::script::Call;
 use crate::redis::link::failover::incarnation::Incarnation;
 use crate::redis::link::failover::quarantine::Identity;
-use crate::redis::link::{Elsewhere, Limits, Outcome, Sent, is_half_done, no_script, packed};
+use crate::redis::link::{ConnectionId, Elsewhere, Limits, Outcome, Sent, is_half_done, no_script};
 
 const MOST: usize = 4;
 /// After this idle time a connection asks for a sign of life first: the server may have closed it meanwhile.
@@ -35,7 +37,9 @@ pub struct Blocking {
 
 struct Pooled {
     con: Connection,
-    connection: Option<(u64, i64)>,
+    id: Option<ConnectionId>,
+    /// The bytes of the last request: their memory serves the next one.
+    request: Vec<u8>,
     response: Duration,
     used: Instant,
 }
@@ -125,9 +129,9 @@ impl Blocking {
             quarantine.met(Identity::read(last_answers(&mut con, &Identity::questions(), 2, end).map_err(opened)?));
         }
         self.incarnation.note(run.ok());
-        let connection = id.ok().map(|id| (self.incarnation.number(), id));
+        let id = id.ok().map(|number| ConnectionId { incarnation: self.incarnation.number(), number });
         // The first call sets its own time-out: no call has this one.
-        Ok(Pooled { con, connection, response: Duration::ZERO, used: Instant::now() })
+        Ok(Pooled { con, id, request: Vec::new(), response: Duration::ZERO, used: Instant::now() })
     }
 
     /// Sends a call. An `Err` ends the connection.
@@ -149,14 +153,17 @@ impl Blocking {
         loop {
             let sent = Instant::now();
             let not_after = self.clock.server_ms(limits.window);
-            let packed = packed(call, not_after, whole, false, &self.server.sharding).get_packed_command();
-            pooled.con.send_packed_command(&packed).map_err(not_sent)?;
-            let copy = || Sent { connection: pooled.connection, over: sent + limits.window + self.clock.error() };
+            pooled.request.clear();
+            encoding::write(&mut pooled.request, call, Stamp { whole, ..Stamp::first(not_after, &self.server.sharding) });
+            pooled.con.send_packed_command(&pooled.request).map_err(not_sent)?;
+            let copy = || Sent { connection: pooled.id, over: sent + limits.window + self.clock.error() };
             match pooled.con.recv_response().and_then(|value| value.extract_error()) {
                 Ok(value) => {
                     self.took.store(sent.elapsed().as_micros() as u64, Relaxed);
-                    let understood = self.server.understood(value, &self.clock, sent);
-                    return understood.map(Ok).ok_or_else(|| Outcome::Unknown { error: self.server.nonsense(), copy: copy() });
+                    return match Reply::read(value) {
+                        Some(reply) => Ok(Ok(self.server.understood(reply, &self.clock, sent))),
+                        None => Err(Outcome::Unknown { error: self.server.nonsense(), copy: copy() }),
+                    };
                 }
                 Err(error) if no_script(&error) && !whole => {
                     whole = true;

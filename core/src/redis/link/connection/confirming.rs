@@ -15,6 +15,7 @@ use super::server::Server;
 use super::wire::{How, Wire, left};
 use crate::base::clock::Instant;
 use crate::config::sync_policy::SyncPolicy;
+use crate::redis::kinds::reply::Code;
 use crate::redis::kinds::script::Call;
 use crate::redis::link::failover::incarnation::Incarnation;
 use crate::redis::link::{Elsewhere, Limits, Outcome, Sent};
@@ -114,10 +115,12 @@ impl Confirming {
         };
         let outcome = self.multiplexed.run_over(wire, call, limits, end, earlier, how).await?;
         match (confirmation, &outcome) {
-            (Some(confirmation), Outcome::Reply(reply)) if reply.code == 1 => Ok(match self.wait(wire, call, &confirmation, end).await {
-                Some(unconfirmed) => unconfirmed,
-                None => outcome,
-            }),
+            (Some(confirmation), Outcome::Reply(reply)) if reply.code == Code::Done => {
+                Ok(match self.wait(wire, call, &confirmation, end).await {
+                    Some(unconfirmed) => unconfirmed,
+                    None => outcome,
+                })
+            }
             _ => Ok(outcome),
         }
     }
@@ -127,7 +130,7 @@ impl Confirming {
         let within = self.policy.within();
         let answer = self.ask(wire, wanted.command(within), within + left(end)).await;
         // The call was answered, so no copy of it is on its way any more.
-        let copy = Sent { connection: wire.connection, over: Instant::now() };
+        let copy = Sent { connection: wire.id, over: Instant::now() };
         let error = match answer {
             Ok(Ok(value)) => {
                 let (file, replicas) = confirmation::counts(&value).unwrap_or_default();

@@ -8,13 +8,15 @@ use std::time::Duration;
 use redis::{RedisError, RedisResult, Value};
 
 use super::clock::Clock;
+use super::encoding::{self, Stamp};
 use super::server::Server;
 use super::wire::{How, NoAnswer, Wire, left};
 use crate::base::clock::Instant;
+use crate::redis::kinds::reply::Reply;
 use crate::redis::kinds::script::Call;
 use crate::redis::link::failover::incarnation::Incarnation;
 use crate::redis::link::wakes::Wakes;
-use crate::redis::link::{Elsewhere, Limits, Outcome, Sent, is_half_done, no_script, packed};
+use crate::redis::link::{Elsewhere, Limits, Outcome, Sent, is_half_done, no_script};
 use crate::request::error::Error;
 
 mod apart;
@@ -89,8 +91,9 @@ impl Multiplexed {
             }
             let sent = Instant::now();
             let not_after = self.clock.server_ms(limits.window);
-            let copy = Sent { connection: wire.connection, over: sent + limits.window + self.clock.error() };
-            let cmd = packed(call, not_after, whole, !earlier.is_empty(), &self.server.sharding);
+            let copy = Sent { connection: wire.id, over: sent + limits.window + self.clock.error() };
+            let stamp = Stamp { not_after, resent: !earlier.is_empty(), whole, sharding: &self.server.sharding };
+            let cmd = encoding::command(call, stamp);
             match wire.ask(wire.send(cmd, how), left(end)).await {
                 Ok(Err(error)) if no_script(&error) && !whole => whole = true,
                 Ok(answer) => return self.meaning(wire, call, answer, copy, sent),
@@ -104,10 +107,13 @@ impl Multiplexed {
         let unknown = |error| Outcome::Unknown { error, copy };
         let error = match answer {
             Ok(value) => {
-                return Ok(self.server.understood(value, &self.clock, sent).unwrap_or_else(|| {
-                    self.lost(wire);
-                    unknown(self.server.nonsense())
-                }));
+                return Ok(match Reply::read(value) {
+                    Some(reply) => self.server.understood(reply, &self.clock, sent),
+                    None => {
+                        self.lost(wire);
+                        unknown(self.server.nonsense())
+                    }
+                });
             }
             Err(error) => error,
         };
@@ -125,14 +131,15 @@ impl Multiplexed {
     /// ended.
     async fn overtakes(&self, wire: &Wire, earlier: &[Sent], end: Instant) -> bool {
         for copy in earlier.iter().filter(|copy| copy.over > Instant::now()) {
-            let (Some((incarnation, id)), Some(ours)) = (copy.connection, wire.connection) else { return false };
-            if incarnation != ours.0 {
+            let Some(theirs) = copy.connection else { return false };
+            let Some(ours) = wire.id else { return false };
+            if theirs.incarnation != ours.incarnation {
                 return false;
             }
-            if id != ours.1 {
+            if theirs.number != ours.number {
                 let mut con = wire.con.clone();
                 let mut kill = redis::cmd("CLIENT");
-                kill.arg("KILL").arg("ID").arg(id);
+                kill.arg("KILL").arg("ID").arg(theirs.number);
                 if !matches!(wire.ask(kill.query_async::<i64>(&mut con), left(end)).await, Ok(Ok(_))) {
                     return false;
                 }

@@ -14,7 +14,7 @@ use super::server::Server;
 use crate::base::clock::Instant;
 use crate::base::tasks;
 use crate::redis::link::failover::incarnation::Incarnation;
-use crate::redis::link::{Limits, Sent};
+use crate::redis::link::{ConnectionId, Limits, Sent};
 
 mod pipeline;
 mod reading;
@@ -50,7 +50,7 @@ impl Pipelined {
         let Some(pipeline) = self.pipeline().clone() else { return Err(first) };
         let sent = Instant::now();
         let not_after = self.clock.server_ms(limits.window);
-        let copy = Sent { connection: pipeline.connection, over: sent + limits.window + self.clock.error() };
+        let copy = Sent { connection: pipeline.id, over: sent + limits.window + self.clock.error() };
         self.used.store(true, Relaxed);
         pipeline.send(Flight { first, sent, copy, patience: limits.response }, not_after, &self.server.sharding, later)
     }
@@ -119,8 +119,8 @@ impl Pipelined {
                 Err(error) => return Err(error),
             }
         }
-        let connection = id.map(|id| (self.incarnation.number(), id));
-        Ok(Arc::new(Pipeline::new(stream, connection)))
+        let id = id.map(|number| ConnectionId { incarnation: self.incarnation.number(), number });
+        Ok(Arc::new(Pipeline::new(stream, id)))
     }
 
     fn pipeline(&self) -> MutexGuard<'_, Option<Arc<Pipeline>>> {

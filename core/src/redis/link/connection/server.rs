@@ -16,9 +16,10 @@ use crate::config::Config;
 use crate::config::address_map::AddressMap;
 use crate::config::login::Login;
 use crate::config::servers::Address;
+use crate::redis::kinds::reply::{Code, Reply};
 use crate::redis::kinds::script::Call;
 use crate::redis::link::topology::sharding::Sharding;
-use crate::redis::link::{Elsewhere, Outcome, Reply, reply};
+use crate::redis::link::{Elsewhere, Outcome};
 use crate::request::error::Error;
 
 pub struct Server {
@@ -211,18 +212,17 @@ impl Server {
         Some(Elsewhere { to, ask: error.code() == Some("ASK") })
     }
 
-    /// Interprets the value of a script; a refusal for lateness corrects the clock. `None`: it is not the answer of a script. Then the
-    /// outcome is unknown, and the next answers on the connection may belong to other calls.
-    pub fn understood(&self, value: redis::Value, clock: &Clock, asked: Instant) -> Option<Outcome> {
-        Some(match reply(value)? {
-            Reply { code: -2, numbers, .. } => {
-                clock.learn(numbers.first().copied().unwrap_or_default(), asked);
-                Outcome::TooLate
-            }
-            reply => Outcome::Reply(reply),
-        })
+    /// Interprets the answer of a script; a refusal for lateness corrects the clock.
+    pub fn understood(&self, reply: Reply, clock: &Clock, asked: Instant) -> Outcome {
+        if reply.code != Code::TooLate {
+            return Outcome::Reply(reply);
+        }
+        clock.learn(reply.numbers.first().copied().unwrap_or_default(), asked);
+        Outcome::TooLate
     }
 
+    /// The error of a value that is not the answer of a script: the outcome of its call is unknown, and the next answers on the connection
+    /// may belong to other calls.
     pub fn nonsense(&self) -> Error {
         self.unavailable("sends an answer that no script of ours gives", false)
     }

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use super::multiplexed::Apart;
 use crate::base::clock::Instant;
+use crate::redis::link::ConnectionId;
 
 /// The time for which a replaced server may still refuse its questions.
 const FAREWELL: Duration = Duration::from_millis(100);
@@ -17,8 +18,8 @@ const FAREWELL: Duration = Duration::from_millis(100);
 #[derive(Clone)]
 pub struct Wire {
     pub con: MultiplexedConnection,
-    /// The incarnation of the server that it leads to, and the server's number for it; `None`: the server does not tell.
-    pub connection: Option<(u64, i64)>,
+    /// `None`: the server does not tell.
+    pub id: Option<ConnectionId>,
     /// The server reports changed keys on this connection.
     pub tells: bool,
     /// The connection that brings messages, if it is not this one.
@@ -114,8 +115,8 @@ impl State {
 }
 
 impl Wire {
-    pub fn new(con: MultiplexedConnection, connection: Option<(u64, i64)>, tells: bool, apart: Option<Apart>, state: Arc<State>) -> Self {
-        Wire { con, connection, tells, apart: apart.map(Arc::new), state }
+    pub fn new(con: MultiplexedConnection, id: Option<ConnectionId>, tells: bool, apart: Option<Apart>, state: Arc<State>) -> Self {
+        Wire { con, id, tells, apart: apart.map(Arc::new), state }
     }
 
     pub async fn send(&self, cmd: redis::Cmd, how: How) -> redis::RedisResult<redis::Value> {

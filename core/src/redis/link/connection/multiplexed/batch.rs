@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::Multiplexed;
 use crate::base::clock::Instant;
 use crate::base::together::together;
+use crate::redis::link::connection::encoding::{self, Stamp};
 use crate::redis::link::connection::first::{Firsts, tell};
-use crate::redis::link::{Outcome, Sent, no_script, packed, stays};
+use crate::redis::link::{Outcome, Sent, no_script, stays};
 
 impl Multiplexed {
     /// Sends all tries, and hands each its outcome.
@@ -22,10 +23,10 @@ impl Multiplexed {
         }
         let sent = Instant::now();
         let not_after = self.clock.server_ms(limits.window);
-        let copy = Sent { connection: wire.connection, over: sent + limits.window + self.clock.error() };
+        let copy = Sent { connection: wire.id, over: sent + limits.window + self.clock.error() };
         let mut pipe = redis::Pipeline::with_capacity(all.len());
         for first in &all {
-            pipe.add_command(packed(first.call(), not_after, false, false, &self.server.sharding));
+            pipe.add_command(encoding::command(first.call(), Stamp::first(not_after, &self.server.sharding)));
         }
         let error = match wire.ask(wire.send_all(&pipe), limits.response).await {
             Ok(Ok(values)) if values.len() == all.len() => {

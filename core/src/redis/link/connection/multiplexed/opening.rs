@@ -11,6 +11,7 @@ use tokio::time::{timeout, timeout_at};
 
 use super::{Apart, Multiplexed};
 use crate::base::clock::Instant;
+use crate::redis::link::ConnectionId;
 use crate::redis::link::Outcome;
 use crate::redis::link::connection::liveness;
 use crate::redis::link::connection::server::time_ms;
@@ -100,8 +101,8 @@ impl Multiplexed {
             quarantine.met(Identity::read(Identity::questions().query_async(&mut con).await?));
         }
         tracing::debug!(target: "redlatch::link", "connected to {}", self.server.name);
-        let connection = id.ok().map(|id| (self.incarnation.number(), id));
-        Ok(Wire::new(con, connection, tells.is_ok() && !is_old, is_old.then(Apart::default), state))
+        let id = id.ok().map(|number| ConnectionId { incarnation: self.incarnation.number(), number });
+        Ok(Wire::new(con, id, tells.is_ok() && !is_old, is_old.then(Apart::default), state))
     }
 
     async fn connect(&self, state: &Arc<State>) -> RedisResult<MultiplexedConnection> {

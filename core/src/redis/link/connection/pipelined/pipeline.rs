@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use tokio::net::TcpStream;
 
-use super::resp;
 use crate::base::clock::Instant;
 use crate::base::together::{at_the_end, together};
+use crate::redis::link::connection::encoding::{self, Stamp};
 use crate::redis::link::connection::first::{First, TOGETHER, UNDER_WAY, tell};
 use crate::redis::link::topology::sharding::Sharding;
-use crate::redis::link::{Outcome, Sent};
+use crate::redis::link::{ConnectionId, Outcome, Sent};
 use crate::request::error::Error;
 
 /// The time without any answer after which the connection counts as dead. While answers come, the others may take longer.
@@ -24,7 +24,7 @@ pub struct Pipeline {
     /// The stream; to the system it may be a Unix socket.
     pub stream: TcpStream,
     /// As in [`Sent`].
-    pub connection: Option<(u64, i64)>,
+    pub id: Option<ConnectionId>,
     state: Mutex<State>,
 }
 
@@ -48,9 +48,9 @@ pub struct Flight {
 }
 
 impl Pipeline {
-    pub fn new(stream: TcpStream, connection: Option<(u64, i64)>) -> Self {
+    pub fn new(stream: TcpStream, id: Option<ConnectionId>) -> Self {
         let state = State { unwritten: Vec::new(), left: 0, writing: false, flights: VecDeque::new(), heard: Instant::now(), over: false };
-        Pipeline { stream, connection, state: Mutex::new(state) }
+        Pipeline { stream, id, state: Mutex::new(state) }
     }
 
     pub fn send(self: &Arc<Self>, flight: Flight, not_after: u64, sharding: &Sharding, later: bool) -> Result<(), Box<dyn First>> {
@@ -58,7 +58,7 @@ impl Pipeline {
         if state.over || state.flights.len() == UNDER_WAY || state.overdue(Instant::now()).is_some() {
             return Err(flight.first);
         }
-        resp::pack(&mut state.unwritten, flight.first.call(), not_after, sharding);
+        encoding::write(&mut state.unwritten, flight.first.call(), Stamp::first(not_after, sharding));
         state.flights.push_back(flight);
         state.left += 1;
         if !later || state.left == TOGETHER {

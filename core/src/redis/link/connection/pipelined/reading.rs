@@ -14,9 +14,10 @@ use super::resp::Reader;
 use crate::base::clock::Instant;
 use crate::base::together::together;
 use crate::config::servers::Address;
+use crate::redis::kinds::reply::Reply;
 use crate::redis::kinds::script::Call;
 use crate::redis::link::connection::first::tell;
-use crate::redis::link::{Outcome, Sent, is_half_done, is_reply, no_script, stays};
+use crate::redis::link::{Outcome, Sent, is_half_done, no_script, stays};
 use crate::request::error::Error;
 
 /// The interval at which it checks that the server still answers.
@@ -122,8 +123,11 @@ impl Pipelined {
             {
                 match answer.map(Value::extract_error) {
                     Err(error) => nonsense = Some(self.server.broken(&error)),
-                    Ok(Ok(value)) if !is_reply(&value) => nonsense = Some(self.server.nonsense()),
-                    Ok(answer) => answers.push(answer),
+                    Ok(Err(error)) => answers.push(Err(error)),
+                    Ok(Ok(value)) => match Reply::read(value) {
+                        Some(reply) => answers.push(Ok(reply)),
+                        None => nonsense = Some(self.server.nonsense()),
+                    },
                 }
             }
             let count = answers.len();
@@ -144,12 +148,9 @@ impl Pipelined {
     }
 
     /// Interprets an answer. `None`: the server did not know the script.
-    fn meaning(&self, call: &Call, answer: RedisResult<Value>, copy: Sent, sent: Instant) -> Option<Outcome> {
+    fn meaning(&self, call: &Call, answer: RedisResult<Reply>, copy: Sent, sent: Instant) -> Option<Outcome> {
         let error: RedisError = match answer {
-            Ok(value) => {
-                let understood = self.server.understood(value, &self.clock, sent);
-                return Some(understood.unwrap_or_else(|| Outcome::Unknown { error: self.server.nonsense(), copy }));
-            }
+            Ok(reply) => return Some(self.server.understood(reply, &self.clock, sent)),
             Err(error) if no_script(&error) => return None,
             Err(error) => error,
         };
@@ -159,7 +160,7 @@ impl Pipelined {
         if is_half_done(&error) {
             return Some(Outcome::Unknown { error: self.server.moving(), copy });
         }
-        let said_no = self.server.said_no(&call.what(), &error);
+        let said_no = self.server.refused_call(call, &error);
         Some(said_no.unwrap_or_else(|| Outcome::Unknown { error: self.server.broken(&error), copy }))
     }
 }

@@ -1,11 +1,8 @@
-//! Turns calls into bytes, and bytes into answers.
+//! Reads answers from bytes.
 
 use std::ops::Range;
 
 use redis::{ErrorKind, RedisError, RedisResult, Value};
-
-use crate::redis::kinds::script::Call;
-use crate::redis::link::topology::sharding::Sharding;
 
 /// The most bytes of one answer. Answers to first tries have a few numbers and ids: a server that sends more has lost its way.
 const LONGEST: usize = 1 << 20;
@@ -13,35 +10,6 @@ const LONGEST: usize = 1 << 20;
 const DEEPEST: usize = 2;
 /// The longest line of `:`, `$` and `*`, which have a number of 64 bits behind them.
 const NUMBER: usize = 24;
-
-/// Adds a call in the form of the wire.
-pub fn pack(to: &mut Vec<u8>, call: &Call, not_after: u64, sharding: &Sharding) {
-    head(to, b'*', call.keys.len() + call.args.len() + 3);
-    text(to, b"EVALSHA");
-    text(to, call.script.form(sharding.is_both()).sha.as_bytes());
-    text(to, itoa::Buffer::new().format(call.keys.len()).as_bytes());
-    call.keys.iter().for_each(|key| text(to, key));
-    for (i, arg) in call.args.iter().enumerate() {
-        match Some(i) {
-            at if at == call.not_after => text(to, itoa::Buffer::new().format(not_after).as_bytes()),
-            at if at == call.resent => text(to, b"0"),
-            at if at == call.publish => text(to, sharding.publish().as_bytes()),
-            _ => text(to, arg),
-        }
-    }
-}
-
-fn text(to: &mut Vec<u8>, text: &[u8]) {
-    head(to, b'$', text.len());
-    to.extend_from_slice(text);
-    to.extend_from_slice(b"\r\n");
-}
-
-fn head(to: &mut Vec<u8>, mark: u8, number: usize) {
-    to.push(mark);
-    to.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
-    to.extend_from_slice(b"\r\n");
-}
 
 /// Reads answers from the bytes of one connection, which come in pieces of any size. It looks at no byte twice, and no byte makes it panic.
 #[derive(Default)]
