@@ -4,11 +4,21 @@
 use crate::request::error::{Error, Result};
 use crate::request::shown;
 
-/// Pairs of an announced and a real address; both have a port, or neither has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct AddressMap(Vec<(Place, Place)>);
+pub(crate) struct AddressMap(Vec<Pair>);
 
-type Place = (String, Option<u16>);
+/// Both addresses have a port, or neither has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Pair {
+    announced: Endpoint,
+    real: Endpoint,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Endpoint {
+    host: String,
+    port: Option<u16>,
+}
 
 impl AddressMap {
     /// Reads pairs such as `10.0.0.1:7000=host:17000,10.0.0.2=other`.
@@ -22,25 +32,25 @@ impl AddressMap {
         let mut nat = AddressMap::default();
         for pair in value.split(',').filter(|pair| !pair.trim().is_empty()) {
             let (told, meant) = pair.split_once('=').ok_or_else(|| bad(pair))?;
-            let told = place(told.trim()).ok_or_else(|| bad(pair))?;
-            let meant = place(meant.trim()).ok_or_else(|| bad(pair))?;
-            if told.1.is_some() != meant.1.is_some() {
+            let announced = endpoint(told.trim()).ok_or_else(|| bad(pair))?;
+            let real = endpoint(meant.trim()).ok_or_else(|| bad(pair))?;
+            if announced.port.is_some() != real.port.is_some() {
                 return Err(bad(pair));
             }
-            nat.0.push((told, meant));
+            nat.0.push(Pair { announced, real });
         }
         Ok(nat)
     }
 
     /// The address where the client reaches a server that announces this one; a pair with this port goes before a pair without a port.
     pub fn meant<'a>(&'a self, host: &'a str, port: u16) -> (&'a str, u16) {
-        let by = |wanted: Option<u16>| self.0.iter().find(|((told, at), _)| told == host && *at == wanted).map(|(_, meant)| meant);
-        by(Some(port)).or_else(|| by(None)).map_or((host, port), |(host, at)| (host, at.unwrap_or(port)))
+        let by = |wanted: Option<u16>| self.0.iter().find(|pair| pair.announced.host == host && pair.announced.port == wanted);
+        by(Some(port)).or_else(|| by(None)).map_or((host, port), |pair| (&pair.real.host, pair.real.port.unwrap_or(port)))
     }
 }
 
 /// Reads `host`, `host:port`, `[ip6]:port` or a bare IPv6 address.
-fn place(text: &str) -> Option<Place> {
+fn endpoint(text: &str) -> Option<Endpoint> {
     let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((host, "")) => (host, None),
         Some((host, rest)) => (host, Some(rest.strip_prefix(':')?)),
@@ -48,7 +58,7 @@ fn place(text: &str) -> Option<Place> {
         None => (text, None),
     };
     let port = port.map(|port| port.parse().ok().filter(|port| *port != 0)).map_or(Some(None), |port| port.map(Some))?;
-    (!host.is_empty() && !host.contains(['/', '@', ' ', '[', ']'])).then(|| (host.to_owned(), port))
+    (!host.is_empty() && !host.contains(['/', '@', ' ', '[', ']'])).then(|| Endpoint { host: host.to_owned(), port })
 }
 
 #[cfg(test)]
@@ -61,7 +71,8 @@ mod tests {
         for (told, meant) in
             [(("a", 1), ("b", 2)), (("a", 9), ("c", 9)), (("::1", 5), ("d", 6)), (("::2", 7), ("::3", 7)), (("b", 2), ("b", 2))]
         {
-            assert_eq!(nat.meant(told.0, told.1), meant);
+            let (host, port) = told;
+            assert_eq!(nat.meant(host, port), meant);
         }
     }
 

@@ -116,7 +116,7 @@ impl Config {
             config.set(&option, &value).map_err(|error| if is_clear { error } else { unclear() })?;
         }
         // The program may set the password of the URL's user later, as an option.
-        config.check_together()?;
+        config.check_combination()?;
         Ok(config)
     }
 
@@ -223,10 +223,10 @@ impl Config {
     pub fn check(&self) -> Result<()> {
         login::check("the user", self.username.as_deref(), self.password.as_deref())?;
         login::check("the user of the sentinels", self.sentinel_username.as_deref(), self.sentinel_password.as_deref())?;
-        self.check_together()
+        self.check_combination()
     }
 
-    fn check_together(&self) -> Result<()> {
+    fn check_combination(&self) -> Result<()> {
         if self.sync.within() >= self.watchdog && !matches!(self.sync, SyncPolicy::Connected { .. }) {
             let sync = self.sync;
             let watchdog = self.watchdog;

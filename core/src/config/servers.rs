@@ -36,7 +36,7 @@ impl Address {
     }
 
     /// The address as its URL has it behind the scheme.
-    pub(crate) fn place(&self) -> String {
+    pub(crate) fn endpoint(&self) -> String {
         self.to_string().split("://").skip(1).collect()
     }
 
@@ -156,7 +156,7 @@ impl Display for Servers {
             Servers::Replicated(_) => ("replicated", ""),
             Servers::Sentinel { master, .. } => ("sentinel", &**master),
         };
-        let hosts: Vec<String> = self.named().iter().map(Address::place).collect();
+        let hosts: Vec<String> = self.named().iter().map(Address::endpoint).collect();
         let slash = if master.is_empty() { "" } else { "/" };
         write!(f, "{}+{mode}://{}{slash}{master}", scheme(self.is_tls()), hosts.join(","))
     }

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use crate::base::tasks::{Work, boxed};
 use crate::base::together::{at_the_end, is_together};
-use crate::redis::link::{First, TOGETHER};
+use crate::redis::link::{BATCH, First};
 
 /// While there is much to do, the I/O thread looks for work by itself this often. A thread with more work to come may delay the wake by
 /// this time.
@@ -50,7 +50,7 @@ impl Inbox {
         }
         let is_first = state.is_empty();
         to(&mut state).push(new);
-        let is_much = state.firsts.len() == TOGETHER;
+        let is_much = state.firsts.len() == BATCH;
         let later = state.glances && is_together();
         drop(state);
         match (is_first, later) {

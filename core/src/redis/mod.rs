@@ -18,7 +18,7 @@ use crate::engine::holds::Holds;
 use crate::engine::loss_listeners::LossListeners;
 use crate::redis::inbox::Inbox;
 use crate::redis::link::wakes::Wakes;
-use crate::redis::link::{First, Firsts, Limits, Link, TOGETHER, UNDER_WAY};
+use crate::redis::link::{BATCH, First, Firsts, Limits, Link, MOST_IN_FLIGHT};
 use crate::redis::requests::Requests;
 use crate::redis::settle::{RetryLimits, settle};
 use crate::redis::wait::lines::{self, Lines};
@@ -81,7 +81,7 @@ impl Redis {
             looks: AtomicBool::new(false),
             requests: Requests::default(),
             unset: Mutex::default(),
-            pipelines: Semaphore::new(UNDER_WAY / TOGETHER),
+            pipelines: Semaphore::new(MOST_IN_FLIGHT / BATCH),
             config: config.clone(),
         })
     }
@@ -192,7 +192,7 @@ impl Redis {
         let mut firsts = firsts.into_iter().peekable();
         while firsts.peek().is_some() {
             let redis = self.clone();
-            let firsts = Firsts { all: firsts.by_ref().take(TOGETHER).collect(), limits };
+            let firsts = Firsts { all: firsts.by_ref().take(BATCH).collect(), limits };
             tasks::spawn(async move {
                 match timeout(limits.response, redis.pipelines.acquire()).await {
                     Ok(_entry) => redis.link.run_all(firsts).await,
@@ -234,7 +234,7 @@ impl Redis {
                 // Each key may belong to another server, and must not wait for a silent one. The end of the client waits for all of them.
                 let forgetting: Vec<_> = redis
                     .requests
-                    .forgetting(|request| redis.link.place(request))
+                    .forgetting(|request| redis.link.slot_of_key(request))
                     .into_iter()
                     .map(|call| {
                         let redis = redis.clone();

@@ -36,12 +36,12 @@ impl Requests {
         answered.len() == 1
     }
 
-    /// The calls that delete the keys of answered requests. Keys with the same `place` go into one call.
-    pub fn forgetting(&self, place: impl Fn(&str) -> u16) -> Vec<Call> {
+    /// The calls that delete the keys of answered requests. Those of one slot go into one call.
+    pub fn forgetting(&self, slot_of: impl Fn(&str) -> u16) -> Vec<Call> {
         let answered = std::mem::take(&mut *self.answered.lock().expect("nothing panics while it is held"));
-        let mut places = BTreeMap::<u16, Vec<String>>::new();
-        answered.into_iter().for_each(|request| places.entry(place(&request)).or_default().push(request));
+        let mut slots = BTreeMap::<u16, Vec<String>>::new();
+        answered.into_iter().for_each(|request| slots.entry(slot_of(&request)).or_default().push(request));
         let call = |requests: Vec<String>| requests.iter().fold(Call::new(&FORGET), |call, request| call.key("requests…", request));
-        places.into_values().map(call).collect()
+        slots.into_values().map(call).collect()
     }
 }

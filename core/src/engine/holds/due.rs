@@ -7,7 +7,7 @@ use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 
 /// The number of neighbours that renew together: that makes fewer and fuller batches of owners that are close in memory.
-const TOGETHER: usize = 32;
+const NEIGHBOURS: usize = 32;
 
 /// Many owners share such a key, and it changes all the time: one look in this time is enough.
 const SHARED: Duration = Duration::from_secs(1);
@@ -144,7 +144,7 @@ impl Holds {
     pub(super) fn first_renewal(&self, key: usize, now: Instant) -> Instant {
         let third = self.watchdog / 3;
         let later = self.watchdog / 3 - self.step;
-        self.stepped(now + third - later.mul_f64((key / TOGETHER * 61 % 128) as f64 / 128.0), self.step)
+        self.stepped(now + third - later.mul_f64((key / NEIGHBOURS * 61 % 128) as f64 / 128.0), self.step)
     }
 
     fn next_renewal(&self, now: Instant) -> Instant {

@@ -19,7 +19,7 @@ pub mod topology;
 pub mod wakes;
 
 use connection::encoding::{is_half_done, no_script};
-pub use connection::first::{First, Firsts, TOGETHER, UNDER_WAY};
+pub use connection::first::{BATCH, First, Firsts, MOST_IN_FLIGHT};
 use connection::wire::How;
 use failover::incarnation::Incarnations;
 use failover::quarantine::Longest;
@@ -183,11 +183,11 @@ impl Link {
         }
     }
 
-    /// Tells whether the server of that [`Link::place`] reports changed keys over its present connection.
-    pub fn tells(&self, place: u16) -> bool {
+    /// Tells whether the server of that [`Link::slot_of_key`] reports changed keys over its present connection.
+    pub fn tells(&self, slot: u16) -> bool {
         match &self.way {
             Way::One(node) => node.multiplexed.tells(),
-            Way::Many(topology) => topology.map().owner(place).is_some_and(|node| node.multiplexed.tells()),
+            Way::Many(topology) => topology.map().owner(slot).is_some_and(|node| node.multiplexed.tells()),
         }
     }
 
@@ -195,7 +195,7 @@ impl Link {
     pub fn confirms(&self, key: &str) -> bool {
         match &self.way {
             Way::One(node) => node.confirms(),
-            Way::Many(topology) => topology.map().owner(topology.place(key)).is_none_or(|node| node.confirms()),
+            Way::Many(topology) => topology.map().owner(topology.slot_of_key(key)).is_none_or(|node| node.confirms()),
         }
     }
 
@@ -208,15 +208,15 @@ impl Link {
     pub fn held_back(&self, key: &str) -> Option<Duration> {
         match &self.way {
             Way::One(node) => node.held_back(),
-            Way::Many(topology) => topology.map().owner(topology.place(key)).and_then(|node| node.held_back()),
+            Way::Many(topology) => topology.map().owner(topology.slot_of_key(key)).and_then(|node| node.held_back()),
         }
     }
 
-    /// The place of a key: keys with the same number may be in one call.
-    pub fn place(&self, key: &str) -> u16 {
+    /// The slot of a key in a cluster, and 0 for the only server: keys of one slot may be in one call.
+    pub fn slot_of_key(&self, key: &str) -> u16 {
         match &self.way {
             Way::One(_) => 0,
-            Way::Many(topology) => topology.place(key),
+            Way::Many(topology) => topology.slot_of_key(key),
         }
     }
 

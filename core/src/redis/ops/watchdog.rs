@@ -78,7 +78,7 @@ struct Batch {
     kind: &'static dyn Kind,
     name: &'static str,
     /// See [`crate::redis::link::Link::place`].
-    place: u16,
+    slot: u16,
     lease_ms: u64,
     call: Call,
     asks: Vec<Ask>,
@@ -103,9 +103,9 @@ fn ask_about_due(redis: &Arc<Redis>) -> Option<JoinHandle<()>> {
 
 fn add(redis: &Redis, batches: &mut Vec<Batch>, entrance: &mut Entrance, claim: &Claim, ask: Ask) -> bool {
     let lease_ms = ask.lease.as_millis() as u64;
-    let place = redis.link.place(multi::group(&claim.name));
+    let slot = redis.link.slot_of_key(multi::group(&claim.name));
     let client = &*redis.uuid;
-    let same = |batch: &Batch| batch.asks.len() < CALL && batch.place == place && batch.name == claim.kind && batch.lease_ms == lease_ms;
+    let same = |batch: &Batch| batch.asks.len() < CALL && batch.slot == slot && batch.name == claim.kind && batch.lease_ms == lease_ms;
     let begun = batches.iter().position(same);
     let at = begun.unwrap_or(batches.len());
     if begun.is_none() {
@@ -114,7 +114,7 @@ fn add(redis: &Redis, batches: &mut Vec<Batch>, entrance: &mut Entrance, claim: 
         call.reserve(CALL);
         let asks = Vec::with_capacity(CALL);
         let round = redis.gates.round();
-        batches.push(Batch { kind: *kind, name: claim.kind, place, lease_ms, call, asks, round });
+        batches.push(Batch { kind: *kind, name: claim.kind, slot, lease_ms, call, asks, round });
     }
     let batch = &mut batches[at];
     if !entrance.lets_in(&mut batch.round, claim) {
@@ -143,7 +143,7 @@ async fn ask_about(redis: &Arc<Redis>, batch: Batch) {
             tracing::debug!(target: "redlatch::renew", "{} holds are asked about", batch.asks.len());
             let states = reply.text().unwrap_or_default();
             let incarnation = redis.link.incarnation();
-            let tells = redis.link.tells(batch.place);
+            let tells = redis.link.tells(batch.slot);
             redis.holds(|holds| holds.answered(&batch.asks, &states, incarnation, tells, sent, Instant::now()));
         }
         Outcome::Refused(error) => tracing::warn!(target: "redlatch::renew", "{} holds are not renewed: {error}", batch.asks.len()),

@@ -15,9 +15,9 @@ pub trait First: Send {
 
 /// The tries in one pipeline. The first of them has its answer only with the last, so the number is small: while the callers of one
 /// pipeline go on, the server works on the next.
-pub const TOGETHER: usize = 16;
+pub const BATCH: usize = 16;
 /// The most tries in flight. Further ones wait for answers, so that a slow server does not reach all of them too late.
-pub const UNDER_WAY: usize = 64 * TOGETHER;
+pub const MOST_IN_FLIGHT: usize = 64 * BATCH;
 
 /// First tries with one limit: the time that the client allows for an answer.
 pub struct Firsts {

@@ -152,7 +152,7 @@ impl Server {
         match &self.address {
             Address::Unix(path) if is_missing => format!("cannot be reached: there is no socket file {path}"),
             Address::Unix(path) => format!("cannot be reached: nothing listens on the socket {path}"),
-            tcp => format!("cannot be reached: nothing listens on {}", tcp.place()),
+            tcp => format!("cannot be reached: nothing listens on {}", tcp.endpoint()),
         }
     }
 

@@ -22,8 +22,8 @@ const LIMIT: Duration = Duration::from_millis(200);
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// A server that has taken over slots of another one.
-struct Heir {
-    heir: Arc<Node>,
+struct Successor {
+    node: Arc<Node>,
     /// The server before it and its identity; `None`: there was none.
     former: Option<(Arc<Node>, Identity)>,
     /// One of the slots that it took over.
@@ -34,43 +34,43 @@ impl Topology {
     /// Puts servers that have taken over into quarantine. It runs before anything goes to them; a call that grants a lock follows no
     /// redirection before it.
     pub async fn question(self: &Arc<Self>, before: &Map, after: &Map) {
-        let heirs = if self.config.quarantine { heirs(before, after) } else { Vec::new() };
-        for heir in heirs {
-            let Some(quarantine) = heir.heir.quarantine() else { continue };
-            if !self.shows(&heir).await {
+        let successors = if self.config.quarantine { successors(before, after) } else { Vec::new() };
+        for successor in successors {
+            let Some(quarantine) = successor.node.quarantine() else { continue };
+            if !self.shows(&successor).await {
                 let number = quarantine.doubt("has taken over from another server, and may lack some of its locks");
-                tasks::spawn(watch(Arc::downgrade(self), heir, number));
+                tasks::spawn(watch(Arc::downgrade(self), successor, number));
             }
         }
     }
 
-    async fn shows(self: &Arc<Self>, heir: &Heir) -> bool {
-        let Some((former, was)) = &heir.former else { return false };
+    async fn shows(self: &Arc<Self>, successor: &Successor) -> bool {
+        let Some((former, was)) = &successor.former else { return false };
         let lost_nothing = async {
             let former = self.asker(&self.config, &former.address)?;
             let is = identity(&former).await?;
             Ok(match is.is_master {
                 _ if is.run != was.run => false,
-                true => is.history == was.history && self.is_cluster() && gives(&former, heir, &self.config.nat).await?,
-                false => follows(&is, was, &identity(&heir.heir).await?),
+                true => is.history == was.history && self.is_cluster() && gives(&former, successor, &self.config.nat).await?,
+                false => follows(&is, was, &identity(&successor.node).await?),
             })
         };
         timeout(LIMIT, lost_nothing).await.is_ok_and(|shown: Result<bool>| shown.unwrap_or_default())
     }
 }
 
-/// Tells whether the heir has all writes of the former server: the heir continued where the former one ended, and the former one could
+/// Tells whether the successor has all writes of the former server: the successor continued where the former one ended, and the former one could
 /// follow it without a full copy.
-fn follows(is: &Identity, was: &Identity, heir: &Identity) -> bool {
-    is.history == heir.history && is.former == was.history && heir.former == was.history && is.parted == heir.parted
+fn follows(is: &Identity, was: &Identity, successor: &Identity) -> bool {
+    is.history == successor.history && is.former == was.history && successor.former == was.history && is.parted == successor.parted
 }
 
-/// Tells whether a server itself says that the heir has the slot now.
-async fn gives(former: &Node, heir: &Heir, nat: &AddressMap) -> Result<bool> {
+/// Tells whether a server itself says that the successor has the slot now.
+async fn gives(former: &Node, successor: &Successor, nat: &AddressMap) -> Result<bool> {
     let said: Value = former.ask(&["CLUSTER", "SLOTS"], LIMIT).await?;
     let ranges = ranges(&said, &former.address, nat).unwrap_or_default();
-    let owner = ranges.into_iter().find(|(last, _)| heir.slot <= *last);
-    Ok(owner.is_some_and(|(_, address)| address == heir.heir.address))
+    let owner = ranges.into_iter().find(|(last, _)| successor.slot <= *last);
+    Ok(owner.is_some_and(|(_, address)| address == successor.node.address))
 }
 
 async fn identity(node: &Node) -> Result<Identity> {
@@ -80,12 +80,12 @@ async fn identity(node: &Node) -> Result<Identity> {
 }
 
 /// Runs until no holder believes in a lock of the former server any more, or that server proves that no lock was lost.
-async fn watch(topology: Weak<Topology>, heir: Heir, number: u64) {
-    while heir.heir.held_back().is_some() {
+async fn watch(topology: Weak<Topology>, successor: Successor, number: u64) {
+    while successor.node.held_back().is_some() {
         sleep(AGAIN).await;
         let Some(topology) = topology.upgrade() else { return };
-        if let Some(quarantine) = heir.heir.quarantine()
-            && topology.shows(&heir).await
+        if let Some(quarantine) = successor.node.quarantine()
+            && topology.shows(&successor).await
         {
             quarantine.clear(number);
             // Waiters that slept until the end of the quarantine try now.
@@ -95,21 +95,22 @@ async fn watch(topology: Weak<Topology>, heir: Heir, number: u64) {
 }
 
 /// Each pair of servers of which one now answers for slots of the other, once.
-fn heirs(before: &Map, after: &Map) -> Vec<Heir> {
-    let mut heirs = Vec::<Heir>::new();
+fn successors(before: &Map, after: &Map) -> Vec<Successor> {
+    let mut successors = Vec::<Successor>::new();
     if before.ranges.is_empty() {
-        return heirs;
+        return successors;
     }
     for (slot, _) in before.ranges.iter().chain(&after.ranges) {
-        let (former, Some(heir)) = (before.owner(*slot), after.owner(*slot)) else { continue };
+        let (former, Some(successor)) = (before.owner(*slot), after.owner(*slot)) else { continue };
         let address = former.map(|former| &former.address);
-        let is_known =
-            |known: &Heir| (&known.heir.address, known.former.as_ref().map(|(node, _)| &node.address)) == (&heir.address, address);
-        if address == Some(&heir.address) || heirs.iter().any(is_known) {
+        let is_known = |known: &Successor| {
+            (&known.node.address, known.former.as_ref().map(|(node, _)| &node.address)) == (&successor.address, address)
+        };
+        if address == Some(&successor.address) || successors.iter().any(is_known) {
             continue;
         }
         let was = former.and_then(|former| Some((former.clone(), former.quarantine()?.known()?)));
-        heirs.push(Heir { heir: heir.clone(), former: was, slot: *slot });
+        successors.push(Successor { node: successor.clone(), former: was, slot: *slot });
     }
-    heirs
+    successors
 }

@@ -77,8 +77,8 @@ impl Topology {
         matches!(self.config.servers, Servers::Cluster(_))
     }
 
-    /// The place of a name: names with the same number may be in one call.
-    pub fn place(&self, name: &str) -> u16 {
+    /// The slot of a key, or 0 outside a cluster: keys of one slot may be in one call.
+    pub fn slot_of_key(&self, name: &str) -> u16 {
         if self.is_cluster() { slot(name.as_bytes()) } else { 0 }
     }
 

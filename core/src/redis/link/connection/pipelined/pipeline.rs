@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use crate::base::clock::Instant;
 use crate::base::together::{at_the_end, together};
 use crate::redis::link::connection::encoding::{self, Stamp};
-use crate::redis::link::connection::first::{First, TOGETHER, UNDER_WAY, tell};
+use crate::redis::link::connection::first::{BATCH, First, MOST_IN_FLIGHT, tell};
 use crate::redis::link::topology::sharding::Sharding;
 use crate::redis::link::{ConnectionId, Outcome, Sent};
 use crate::request::error::Error;
@@ -55,13 +55,13 @@ impl Pipeline {
 
     pub fn send(self: &Arc<Self>, flight: Flight, not_after: u64, sharding: &Sharding, later: bool) -> Result<(), Box<dyn First>> {
         let mut state = self.state();
-        if state.over || state.flights.len() == UNDER_WAY || state.overdue(Instant::now()).is_some() {
+        if state.over || state.flights.len() == MOST_IN_FLIGHT || state.overdue(Instant::now()).is_some() {
             return Err(flight.first);
         }
         encoding::write(&mut state.unwritten, flight.first.call(), Stamp::first(not_after, sharding));
         state.flights.push_back(flight);
         state.left += 1;
-        if !later || state.left == TOGETHER {
+        if !later || state.left == BATCH {
             self.write(state);
         } else if state.left == 1 {
             let pipeline = self.clone();
