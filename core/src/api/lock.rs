@@ -7,7 +7,7 @@ use crate::api::guard::{BlockingGuard, Guard};
 use crate::client::Client;
 use crate::client::group::{Member, Rule};
 use crate::request::error::{Error, Result};
-use crate::request::{OWN_OWNERS, Op, Request};
+use crate::request::{Answer, OWN_OWNERS, Op, Request};
 
 static OWNERS: AtomicI64 = AtomicI64::new(OWN_OWNERS);
 
@@ -101,22 +101,22 @@ impl LockBuilder {
 
     /// Takes the lock away from its holder; true: there was one.
     pub async fn force_release(self) -> Result<bool> {
-        Ok(self.client.run(self.ask(Op::ForceRelease)?).await?.number == 1)
+        self.told(Op::ForceRelease, was_held).await
     }
 
     /// Tells whether an owner holds the lock.
     pub async fn is_locked(self) -> Result<bool> {
-        Ok(self.client.run(self.ask(Op::Inspect)?).await?.number != -2)
+        self.told(Op::Inspect, is_held).await
     }
 
     /// The time after which the lock is free, if its holder neither renews nor releases it; `None`: the lock is free, or has no end.
     pub async fn remaining(self) -> Result<Option<Duration>> {
-        Ok(duration(self.client.run(self.ask(Op::Inspect)?).await?.number))
+        self.told(Op::Inspect, time_left).await
     }
 
     /// The number of holds that [`LockBuilder::owner`] has.
     pub async fn hold_count(self) -> Result<u32> {
-        Ok(self.client.run(self.ask(Op::Inspect)?).await?.items.first().copied().unwrap_or_default() as u32)
+        self.told(Op::Inspect, holds).await
     }
 
     /// The same operations for code without a runtime.
@@ -128,6 +128,10 @@ impl LockBuilder {
         let request = self.ask(Op::Acquire)?;
         let answer = self.client.run(request.clone()).await?;
         Ok(answer.done.then(|| Guard::new(self.client, request, &answer)))
+    }
+
+    async fn told<T>(self, op: Op, read: fn(&Answer) -> T) -> Result<T> {
+        Ok(read(&self.client.run(self.ask(op)?).await?))
     }
 
     fn ask(&self, op: Op) -> Result<Request> {
@@ -167,22 +171,26 @@ impl Blocking {
 
     /// As [`LockBuilder::force_release`].
     pub fn force_release(self) -> Result<bool> {
-        Ok(self.0.client.run_blocking(self.0.ask(Op::ForceRelease)?)?.number == 1)
+        self.told(Op::ForceRelease, was_held)
     }
 
     /// As [`LockBuilder::is_locked`].
     pub fn is_locked(self) -> Result<bool> {
-        Ok(self.0.client.run_blocking(self.0.ask(Op::Inspect)?)?.number != -2)
+        self.told(Op::Inspect, is_held)
     }
 
     /// As [`LockBuilder::remaining`].
     pub fn remaining(self) -> Result<Option<Duration>> {
-        Ok(duration(self.0.client.run_blocking(self.0.ask(Op::Inspect)?)?.number))
+        self.told(Op::Inspect, time_left)
     }
 
     /// As [`LockBuilder::hold_count`].
     pub fn hold_count(self) -> Result<u32> {
-        Ok(self.0.client.run_blocking(self.0.ask(Op::Inspect)?)?.items[0] as u32)
+        self.told(Op::Inspect, holds)
+    }
+
+    fn told<T>(self, op: Op, read: fn(&Answer) -> T) -> Result<T> {
+        Ok(read(&self.0.client.run_blocking(self.0.ask(op)?)?))
     }
 
     fn within_wait(self) -> Result<Option<BlockingGuard>> {
@@ -201,6 +209,21 @@ pub(crate) fn not_acquired(client: &Client, request: &Request, because: &'static
     Error::NotAcquired { lock: request.name.to_string(), waited: request.wait.unwrap_or(Duration::MAX), because }
 }
 
-fn duration(ms: i64) -> Option<Duration> {
-    u64::try_from(ms).ok().map(Duration::from_millis)
+/// Reads the answer to [`Op::ForceRelease`].
+fn was_held(answer: &Answer) -> bool {
+    answer.number == 1
+}
+
+// The next three read the answer to [`Op::Inspect`].
+
+fn is_held(answer: &Answer) -> bool {
+    answer.number != -2
+}
+
+fn time_left(answer: &Answer) -> Option<Duration> {
+    u64::try_from(answer.number).ok().map(Duration::from_millis)
+}
+
+fn holds(answer: &Answer) -> u32 {
+    answer.items.first().copied().unwrap_or_default() as u32
 }
