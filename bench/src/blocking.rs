@@ -104,7 +104,8 @@ fn permits(client: &Client, order: &Order) -> String {
 }
 
 fn handover(client: &Client, order: &Order) -> String {
-    let (mut taken, mut released) = (Vec::new(), Vec::new());
+    let mut taken = Vec::new();
+    let mut released = Vec::new();
     for _ in 0..order.number("times") {
         let guard = lock(client, order.name());
         taken.push(now());

@@ -32,7 +32,8 @@ pub fn program(url: &str) -> Box<dyn FnMut(&Order) -> String> {
 /// Carries bytes one way, with a thread that takes them and one that hands them on.
 fn line(from: &TcpStream, to: &TcpStream, delay: Duration) {
     let _ = to.set_nodelay(true);
-    let (mut from, mut to) = (from.try_clone().expect("a socket"), to.try_clone().expect("a socket"));
+    let mut from = from.try_clone().expect("a socket");
+    let mut to = to.try_clone().expect("a socket");
     let (arrives, arrived) = channel::<(Instant, Vec<u8>)>();
     spawn(move || {
         let mut packet = vec![0; 64 * 1024];

@@ -86,7 +86,8 @@ pub fn calls(socket: &mut Socket, name: &str) -> (Calls, Calls) {
     let channel = channel(name);
     let owner = format!("{CLIENT}:{:013}", std::process::id());
     let mut load = |script| socket.call(&encoded(&["SCRIPT", "LOAD", script])).remove(0);
-    let (acquire, release) = (load(script!("acquire", "_look", "_kind", "_end")), load(script!("release", "_look")));
+    let acquire = load(script!("acquire", "_look", "_kind", "_end"));
+    let release = load(script!("release", "_look"));
     (
         Calls::one(&["EVALSHA", &acquire, "1", name, "30000", &owner, "1", NOT_AFTER]),
         Calls::one(&["EVALSHA", &release, "1", name, &owner, "0", "0", "", "0", "", "PUBLISH", &channel, NOT_AFTER]),
@@ -138,7 +139,8 @@ pub fn bare(url: &str) -> Box<dyn FnMut(&Order) -> String> {
 fn scripts_handover(socket: &mut Socket, listener: &mut Socket, order: &Order) -> String {
     let (mut acquire, mut release) = calls(socket, order.name());
     listener.call(&encoded(&["SUBSCRIBE", &channel(order.name())]));
-    let (mut taken, mut released) = (Vec::new(), Vec::new());
+    let mut taken = Vec::new();
+    let mut released = Vec::new();
     for _ in 0..order.number("times") {
         while socket.call(acquire.now())[0] != "1" {
             listener.reply();
@@ -154,10 +156,12 @@ fn scripts_handover(socket: &mut Socket, listener: &mut Socket, order: &Order) -
 
 /// Two processes send a message to and fro, each with one socket that publishes and one that listens.
 fn handover(publisher: &mut Socket, listener: &mut Socket, order: &Order) -> String {
-    let (name, starts) = (order.name(), order.number("starts"));
+    let name = order.name();
+    let starts = order.number("starts");
     listener.call(&encoded(&["SUBSCRIBE", &format!("{name}:{starts}")]));
     let publish = encoded(&["PUBLISH", &format!("{name}:{}", 1 - starts), "0"]);
-    let (mut taken, mut released) = (Vec::new(), Vec::new());
+    let mut taken = Vec::new();
+    let mut released = Vec::new();
     for time in 0..order.number("times") {
         let first = starts == 1 && time == 0;
         if !first {

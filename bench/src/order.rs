@@ -68,7 +68,8 @@ pub struct Pairs {
 impl Pairs {
     /// Whether there is time for another one, or there was none yet; ends the one before.
     pub fn go_on(&mut self) -> bool {
-        let (now, first) = (now(), self.last == 0);
+        let now = now();
+        let first = self.last == 0;
         if !first {
             self.took.push(now - self.last);
         }

@@ -11,7 +11,8 @@ async fn transfer(client: Client, amount: i64, names: [&str; 2]) -> redlatch::Re
     for _ in 0..20 {
         // Taken in one order everywhere: transfers in opposite directions do not wait in a circle.
         let guard = client.multi_lock(names.map(|name| client.lock(name))).acquire().await?;
-        let (alice, bob) = (ALICE.load(Relaxed), BOB.load(Relaxed));
+        let alice = ALICE.load(Relaxed);
+        let bob = BOB.load(Relaxed);
         guard.ensure()?; // Error::Lost if either of them was lost
         ALICE.store(alice - amount, Relaxed);
         BOB.store(bob + amount, Relaxed);
@@ -23,7 +24,8 @@ async fn transfer(client: Client, amount: i64, names: [&str; 2]) -> redlatch::Re
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> redlatch::Result<()> {
     let client = Client::with_config(Config::from_env()?);
-    let (alice, bob) = ("example:account:alice", "example:account:bob");
+    let alice = "example:account:alice";
+    let bob = "example:account:bob";
     let there = tokio::spawn(transfer(client.clone(), 1, [alice, bob]));
     let back = tokio::spawn(transfer(client.clone(), -1, [bob, alice]));
     let more = tokio::spawn(transfer(client.clone(), 1, [alice, bob]));

@@ -68,7 +68,8 @@ impl Residue {
                 }
                 if waited > if lives { LIVING } else { DEAD } {
                     late = true;
-                    let (whose, Mark { server, key, owner, .. }) = (if lives { "a living" } else { "a dead" }, &mark);
+                    let whose = if lives { "a living" } else { "a dead" };
+                    let Mark { server, key, owner, .. } = &mark;
                     self.violations
                         .push(format!("server {server} has {key} of {owner} of {whose} process {waited:.1?} after all came to rest"));
                 }

@@ -243,7 +243,8 @@ fn waits(client: &Client, request: Request, what: &str) {
 fn every_delay_between_two_tries_works_at_its_extremes() {
     watch_panics();
     let server = Server::start();
-    let (holder, waiter) = (Client::connect(&server.url()).expect("a good URL"), Client::connect(&server.url()).expect("a good URL"));
+    let holder = Client::connect(&server.url()).expect("a good URL");
+    let waiter = Client::connect(&server.url()).expect("a good URL");
     for kind in ["spin", "token", "plain"] {
         for delays in [vec![], vec![0], vec![-1], vec![1], vec![i64::MAX], vec![i64::MIN], vec![1, i64::MAX, i64::MIN]] {
             let what = format!("{kind}: {delays:?}");

@@ -189,7 +189,8 @@ fn a_multi_lock_is_renewed_until_it_is_released() {
 fn an_owner_holds_it_as_often_as_it_took_it() {
     let three = Three::start("");
     let lock = || three.lock([0, 1, 2]).owner(7);
-    let (outer, inner) = (lock().blocking().acquire().expect("free"), lock().blocking().acquire().expect("own"));
+    let outer = lock().blocking().acquire().expect("free");
+    let inner = lock().blocking().acquire().expect("own");
     assert_eq!(lock().blocking().hold_count().expect("answered"), 2);
     inner.release().expect("held");
     outer.ensure().expect("held");

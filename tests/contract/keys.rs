@@ -19,7 +19,8 @@ fn permits_that_are_out_go_with_their_semaphore() {
     let (server, client, other) = pair();
     let mut view = server.view();
     for command in ["RENAME", "RENAMENX"] {
-        let (semaphore, renamed) = (client.permit_semaphore("n"), other.permit_semaphore("a{b}c"));
+        let semaphore = client.permit_semaphore("n");
+        let renamed = other.permit_semaphore("a{b}c");
         assert!(semaphore.try_set_permits(3).blocking().expect("answered"));
         let out = semaphore.try_acquire().blocking().expect("answered").expect("available").keep();
         // The rest of an older semaphore whose count was deleted.

@@ -93,7 +93,8 @@ fn a_server_that_may_evict_locks_is_warned_of_once_with_the_remedy() {
     let policy = |policy: &str| ["--maxmemory", "100mb", "--maxmemory-policy", policy].map(str::to_owned).to_vec();
     let [full, kept] = ["allkeys-lru", "noeviction"].map(|name| Server::with(Options { args: policy(name), ..Options::default() }));
     let wait = |server: &Server| {
-        let (holder, waiter) = (Client::connect(&server.url()).expect("a good URL"), Client::connect(&server.url()).expect("a good URL"));
+        let holder = Client::connect(&server.url()).expect("a good URL");
+        let waiter = Client::connect(&server.url()).expect("a good URL");
         let held = holder.lock("n").blocking().acquire().expect("free");
         for _ in 0..2 {
             assert!(waiter.lock("n").wait(ms(500)).blocking().try_acquire().expect("answered").is_none());

@@ -67,7 +67,8 @@ fn a_release_that_finds_the_server_come_back_empty_says_so() {
         // This client has only the connection that its acquires have opened.
         let client = Client::connect(&server.url()).expect("a good URL");
         let acquire = || client.lock("n").owner(1).blocking().acquire().expect("free");
-        let (_outer, inner) = (acquire(), acquire());
+        let _outer = acquire();
+        let inner = acquire();
         server.restart();
         let Err(Error::Lost(loss)) = inner.release() else { panic!("round {round}: the server came back without it") };
         assert_eq!(loss.reason, LostReason::ServerLostData, "round {round}: {loss}");

@@ -85,7 +85,8 @@ fn a_release_wakes_a_waiter_long_before_the_lease_ends() {
 fn an_owner_holds_it_as_often_as_it_took_it() {
     let (server, a, b) = pair();
     let lock = || a.lock("n").owner(7).blocking();
-    let (outer, inner) = (lock().acquire().expect("free"), lock().acquire().expect("own"));
+    let outer = lock().acquire().expect("free");
+    let inner = lock().acquire().expect("own");
     assert_eq!(server.view().hgetall("n").into_values().collect::<Vec<_>>(), ["2"]);
     inner.release().expect("held");
     assert!(b.lock("n").blocking().try_acquire().expect("answered").is_none());

@@ -131,7 +131,8 @@ fn another_lease_counts_from_when_it_is_given() {
 fn the_count_can_be_set_anew_while_permits_are_out() {
     let (_server, a, _) = pair();
     let one = set(&a, 3);
-    let (first, second) = (take(&one), take(&one));
+    let first = take(&one);
+    let second = take(&one);
     one.set_permits(5).blocking().expect("answered");
     assert_eq!(counts(&one), [3, 2, 5]);
     one.set_permits(1).blocking().expect("answered");

@@ -125,7 +125,8 @@ fn an_abandoned_acquire_takes_nothing() {
     one.acquire(1).blocking().expect("available");
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("threads");
     let waiting = |client: &Client| runtime.spawn(client.semaphore("n").acquire(1).into_future());
-    let (first, second) = (waiting(&b), waiting(&b));
+    let first = waiting(&b);
+    let second = waiting(&b);
     eventually(|| view.listeners(CHANNEL) == 1);
     first.abort();
     second.abort();

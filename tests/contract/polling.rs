@@ -41,7 +41,8 @@ fn gaps(server: &Server, waiter: &Client, kind: &'static str, owner: i64, count:
 fn follow_the_schedule(kind: &'static str, schedule: &[u64]) {
     let server = Server::start();
     let connect = || Client::connect(&server.url()).expect("a good URL");
-    let (holder, waiter) = (connect(), connect());
+    let holder = connect();
+    let waiter = connect();
     let taken = holder.run_blocking(Request { lease: Some(secs(600)), ..Request::new(Op::Acquire, kind, "n", 1) });
     assert!(taken.expect("answered").done);
     let slowest = *schedule.last().expect("it is not empty");

@@ -102,7 +102,8 @@ struct Waiting {
 
 impl Waiting {
     fn at(server: &Server) -> Self {
-        let (holder, waiter) = (connected(&server.url()), connected(&server.url()));
+        let holder = connected(&server.url());
+        let waiter = connected(&server.url());
         let guard = holder.lock("n").blocking().acquire().expect("free");
         let wait = move || waiter.lock("n").wait(secs(20)).blocking().acquire().map(drop).map(|()| waiter);
         let waiter = std::thread::spawn(wait);

@@ -44,7 +44,8 @@ fn a_lock_is_taken_waited_for_and_released_over_tls() {
     let authority = Authority::new();
     let server = server(&authority, "DNS:localhost", None);
     let trusting = || client("localhost", &server, &[("tls_ca", &authority.cert())]);
-    let (a, b) = (trusting(), trusting());
+    let a = trusting();
+    let b = trusting();
     let guard = a.lock("n").blocking().acquire().expect("free");
     let waiter = std::thread::spawn(move || b.lock("n").wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
     let mut view = server.view();
@@ -70,9 +71,11 @@ fn a_server_may_ask_for_the_certificate_of_a_client() {
 
 #[test]
 fn the_caller_chooses_what_a_certificate_must_prove() {
-    let (authority, other) = (Authority::new(), Authority::new());
+    let authority = Authority::new();
+    let other = Authority::new();
     let server = server(&authority, "DNS:localhost", None);
-    let (ca, wrong) = (authority.cert(), other.cert());
+    let ca = authority.cert();
+    let wrong = other.cert();
     let free = |host, options: &[_]| client(host, &server, options).lock("n").blocking().acquire().expect("free").release().expect("held");
     free("127.0.0.1", &[("tls_ca", &ca), ("tls_verify", "ca")]);
     free("127.0.0.1", &[("tls_verify", "none")]);
@@ -84,8 +87,10 @@ fn the_caller_chooses_what_a_certificate_must_prove() {
 
 #[test]
 fn a_waiter_is_told_of_a_server_that_has_become_another() {
-    let (authority, other) = (Authority::new(), Authority::new());
-    let (mine, others) = (authority.issue("DNS:localhost"), other.issue("DNS:localhost"));
+    let authority = Authority::new();
+    let other = Authority::new();
+    let mine = authority.issue("DNS:localhost");
+    let others = other.issue("DNS:localhost");
     let server = Server::with(Options { tls: Some(Tls { shown: mine.clone(), clients: None }), ..Options::default() });
     let client = client("localhost", &server, &[("tls_ca", &authority.cert())]);
     let guard = client.lock("n").blocking().acquire().expect("free");

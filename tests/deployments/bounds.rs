@@ -166,7 +166,8 @@ impl Stage {
 
 /// Proxies in front of servers, and the option that leads clients to them.
 fn behind<'a>(servers: impl Iterator<Item = &'a Server>) -> (String, Vec<Proxy>) {
-    let (mut nat, mut proxies) = (Vec::new(), Vec::new());
+    let mut nat = Vec::new();
+    let mut proxies = Vec::new();
     for server in servers {
         let proxy = Proxy::start(server);
         nat.push(format!("127.0.0.1:{}=127.0.0.1:{}", server.port(), proxy.port()));

@@ -49,7 +49,8 @@ fn every_kind_works_wherever_its_name_belongs() {
 #[test]
 fn a_release_wakes_a_waiter_by_a_message_of_the_slot() {
     let cluster = Cluster::start(3, 0);
-    let (one, two) = (client(&cluster.url()), client(&cluster.url()));
+    let one = client(&cluster.url());
+    let two = client(&cluster.url());
     for place in 0..3 {
         let name = name_at(&cluster, place);
         hand_over(&one, &two, &name, || {
@@ -90,7 +91,8 @@ fn groups_are_renewed_where_they_are_and_not_where_their_values_would_be() {
 #[test]
 fn a_slot_that_moves_takes_holds_and_waiters_with_it() {
     let cluster = Cluster::start(3, 0);
-    let (one, two) = (client(&cluster.url()), client(&cluster.url()));
+    let one = client(&cluster.url());
+    let two = client(&cluster.url());
     let name = name_at(&cluster, 0);
     for to in [1, 2, 0] {
         hand_over(&one, &two, &name, || {

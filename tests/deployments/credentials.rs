@@ -30,7 +30,8 @@ fn is_refused(client: &Client) {
 #[test]
 fn a_hold_and_a_wait_outlive_a_password_that_is_replaced_in_time() {
     let (server, url) = guarded();
-    let (holder, waiter) = (client(&url), client(&url));
+    let holder = client(&url);
+    let waiter = client(&url);
     hand_over(&holder, &waiter, "n", || {
         eventually("a listener", || (server.view().listeners("redisson_lock__channel:{n}") == 1).then_some(()));
         // The waiter is given the password before the change, the holder after it.

@@ -23,7 +23,8 @@ impl<'a> Move<'a> {
     fn of(cluster: &'a Cluster, name: &str) -> Self {
         let from = cluster.owner(name);
         let to = (from + 1) % 2;
-        let (mut source, mut target) = (cluster.servers[from].view(), cluster.servers[to].view());
+        let mut source = cluster.servers[from].view();
+        let mut target = cluster.servers[to].view();
         let slot = source.command::<i64>(&["CLUSTER", "KEYSLOT", name]).to_string();
         target.command::<()>(&["CLUSTER", "SETSLOT", &slot, "IMPORTING", &cluster.id(from)]);
         Move { cluster, slot, to, source, target }

@@ -20,7 +20,8 @@ fn connect(server: &Server) -> Client {
 #[test]
 fn a_waiter_is_woken_over_resp2() {
     for server in old_servers() {
-        let (a, b) = (connect(&server), connect(&server));
+        let a = connect(&server);
+        let b = connect(&server);
         for kind in [Client::lock, Client::fair_lock, Client::fenced_lock] {
             let held = kind(&a, "n").lease(Duration::from_secs(60)).blocking().acquire().expect("free");
             let waiter = kind(&b, "n").wait(PATIENCE);
@@ -57,7 +58,8 @@ fn holds_are_renewed_told_of_and_released_over_resp2() {
 fn each_lock_works_with_the_scripts_rights_alone_and_a_waiter_is_told_what_is_missing() {
     let server = Server::start();
     server.view().command::<()>(&["ACL", "SETUSER", "default", "-hello", "-subscribe", "-client", "-info"]);
-    let (a, b) = (connect(&server), connect(&server));
+    let a = connect(&server);
+    let b = connect(&server);
     let held = a.lock("n").lease(Duration::from_secs(60)).blocking().acquire().expect("free");
     let refused = b.lock("n").wait(PATIENCE).blocking().acquire().map(drop).expect_err("no message would wake it").to_string();
     assert!(refused.contains("'subscribe'") && refused.contains("ACL SETUSER"), "{refused}");

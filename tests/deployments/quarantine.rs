@@ -44,7 +44,8 @@ fn a_replica_that_takes_over_after_a_crash_keeps_what_it_has_and_grants_nothing_
 #[test]
 fn a_lock_that_was_not_replicated_has_no_second_owner_after_a_crash() {
     let sentinels = Sentinels::start();
-    let (one, two) = (careful(&sentinels.url()), careful(&sentinels.url()));
+    let one = careful(&sentinels.url());
+    let two = careful(&sentinels.url());
     take(two.lock("seen"), 20);
     let mut master = sentinels.servers[0].view();
     master.command::<()>(&["ACL", "SETUSER", "default", "-psync", "-sync", "-replconf"]);

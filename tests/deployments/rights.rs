@@ -98,7 +98,8 @@ fn the_rights_of_the_guide_are_enough_on_one_server_and_all_of_them_are_used() {
 #[test]
 fn rights_for_one_prefix_are_enough_for_its_names() {
     let server = Server::start();
-    let (mut rights, own) = (words("locks", "always"), words("locks", "of names that begin with orders: alone, in place of ~* &*"));
+    let mut rights = words("locks", "always");
+    let own = words("locks", "of names that begin with orders: alone, in place of ~* &*");
     rights.retain(|word| !["~*", "&*"].contains(word));
     server.view().command::<()>(&[&["ACL", "SETUSER", "locks"][..], &rights, &own].concat());
     let clients = ["", "&client_name=a"].map(|more| as_user(&server, &format!("{more}&prefix=orders:")));
@@ -138,7 +139,8 @@ fn the_rights_of_the_guide_are_enough_in_a_cluster() {
         set(server, &["always", "told of losses at once, and listed by name", "in a cluster", "in a cluster, from Redis 7.0 on"]);
     }
     let url = cluster.url().replace("://", "://locks:secret@");
-    let (one, two) = (client(&url), client(&url));
+    let one = client(&url);
+    let two = client(&url);
     use_every_kind(&one, "{slot}n");
     hand_over(&one, &two, "handed", || {
         let listeners = || cluster.servers.iter().map(|server| server.view().listeners("redisson_lock__channel:{handed}")).sum::<u64>();

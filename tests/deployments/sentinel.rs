@@ -5,7 +5,8 @@ use super::{client, hand_over, use_every_kind};
 #[test]
 fn the_master_that_sentinels_name_is_used() {
     let sentinels = Sentinels::start();
-    let (one, two) = (client(&sentinels.url()), client(&sentinels.url()));
+    let one = client(&sentinels.url());
+    let two = client(&sentinels.url());
     use_every_kind(&one, "n");
     hand_over(&one, &two, "n", || {
         eventually("a listener", || (!sentinels.servers[0].view().channels("*").is_empty()).then_some(()));
@@ -16,7 +17,8 @@ fn the_master_that_sentinels_name_is_used() {
 fn a_failover_is_followed_and_waiters_are_woken_after_it() {
     let sentinels = Sentinels::start();
     let url = format!("{}?retry_for=20&watchdog=30", sentinels.url());
-    let (one, two) = (client(&url), client(&url));
+    let one = client(&url);
+    let two = client(&url);
     one.lock("warm").blocking().acquire().expect("free").release().expect("held");
     let held = one.lock("n").lease(secs(3)).blocking().acquire().expect("free");
     let waiting = std::thread::spawn(move || two.lock("n").wait(secs(30)).blocking().acquire().map(|guard| guard.release()));
@@ -33,7 +35,8 @@ fn a_failover_is_followed_and_waiters_are_woken_after_it() {
 fn waiters_and_clients_with_failing_calls_learn_of_another_master_from_the_sentinels() {
     let sentinels = Sentinels::start();
     let url = format!("{}?retry_for=20", sentinels.url());
-    let (one, two) = (client(&url), client(&url));
+    let one = client(&url);
+    let two = client(&url);
     let listen = |count: usize| {
         let mut listeners = sentinels.views().map(|mut view| view.command::<String>(&["CLIENT", "LIST"]).matches(" sub=1 ").count());
         listeners.all(|listening| listening == count).then_some(())

@@ -51,7 +51,8 @@ fn a_client_that_chooses_both_channels_wakes_and_is_woken_by_every_client() {
 #[test]
 fn a_slot_that_moves_takes_both_subscriptions_with_it() {
     let cluster = Cluster::start(3, 0);
-    let (one, two) = (choosing(&cluster, "off"), choosing(&cluster, "both"));
+    let one = choosing(&cluster, "off");
+    let two = choosing(&cluster, "both");
     hand_over(&one, &two, "n", || {
         eventually("two ears", || (listeners(&cluster, "NUMSUB") + listeners(&cluster, "SHARDNUMSUB") == 2).then_some(()));
         let to = (cluster.owner("n") + 1) % 3;

@@ -15,7 +15,8 @@ fn listening_on_both() -> Server {
 
 /// Two clients hand a lock over, woken by a message.
 fn works(server: &Server, url: &str, name: &str) {
-    let (one, two) = (client(url), client(url));
+    let one = client(url);
+    let two = client(url);
     use_every_kind(&one, name);
     hand_over(&one, &two, "handed", || {
         eventually("a listener", || (server.view().listeners("redisson_lock__channel:{handed}") == 1).then_some(()));
@@ -72,7 +73,8 @@ fn a_host_name_whose_address_changes_is_looked_up_again() {
     if !std::process::Command::new("unshare").args(["-rm", "true"]).status().is_ok_and(|status| status.success()) {
         return println!("not run: this machine gives no namespaces");
     }
-    let (first, second) = (Server::start(), Server::start());
+    let first = Server::start();
+    let second = Server::start();
     let port = Relay::start("127.0.0.2", 0, first.port()).port();
     Relay::start("127.0.0.3", port, second.port());
     let hosts = HostsFile::new("127.0.0.2 locks.test\n");

@@ -173,7 +173,8 @@ fn an_acquire_of_permits_dropped_at_any_step_leaves_nothing() {
         let client = connect(&run.url());
         let other = connect(&run.server.url());
         let runtime = runtime();
-        let (semaphore, seen) = (client.permit_semaphore(&run.name), other.permit_semaphore(&run.name));
+        let semaphore = client.permit_semaphore(&run.name);
+        let seen = other.permit_semaphore(&run.name);
         assert!(seen.try_set_permits(3).blocking().expect("answered"));
         run.hold();
         let task = runtime.spawn(semaphore.acquire_many(2).into_future());

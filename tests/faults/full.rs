@@ -58,7 +58,8 @@ fn a_full_server_lets_a_lock_of_any_kind_be_passed_on() {
 /// Whether the second of two waiters gets the lock from the first one. On a full server it cannot take the lock by
 /// itself.
 fn passed_on(stage: &Stage, view: &mut View) -> bool {
-    let (first, second) = (2, 3);
+    let first = 2;
+    let second = 3;
     stage.take();
     let released = std::sync::mpsc::channel();
     let mut full = stage.server.view();

@@ -382,9 +382,11 @@ fn play_cell(stage: &Stage, doing: Doing, going: Going) -> usize {
 
 #[test]
 fn a_caller_that_goes_at_any_moment_leaves_nothing_without_an_owner() {
-    let (cells, moments) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let cells = AtomicUsize::new(0);
+    let moments = AtomicUsize::new(0);
     all_at_once(ALL.iter().map(|KindRow { traits, .. }| {
-        let (cells, moments) = (&cells, &moments);
+        let cells = &cells;
+        let moments = &moments;
         let play = move || {
             let stage = Stage::new(traits);
             for (doing, going) in doing(traits).flat_map(|doing| going(traits, doing).map(move |going| (doing, going))) {

@@ -43,7 +43,8 @@ fn no_holder_believes_longer_than_the_server_does() {
             proxy.delay(delay);
             let client = connect(&format!("{}?watchdog=3", server.url_at(proxy.port())));
             let mut view = server.view();
-            let (watched, leased) = (format!("watched {delay:?}"), format!("leased {delay:?}"));
+            let watched = format!("watched {delay:?}");
+            let leased = format!("leased {delay:?}");
             let one = client.lock(&watched).blocking().acquire().expect("free");
             let two = client.lock(&leased).lease(secs(3)).blocking().acquire().expect("free");
             let since = Instant::now();

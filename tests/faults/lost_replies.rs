@@ -103,7 +103,8 @@ fn permits_taken_and_given_back_with_a_cut_anywhere_count_once_and_leave_nothing
     at_every_packet("permits", |run| {
         let client = connect(&run.url());
         let other = connect(&run.server.url());
-        let (semaphore, seen) = (client.semaphore(&run.name), other.semaphore(&run.name));
+        let semaphore = client.semaphore(&run.name);
+        let seen = other.semaphore(&run.name);
         assert!(seen.try_set_permits(5).blocking().expect("answered"));
         run.cut();
         semaphore.acquire(2).wait(PATIENCE).blocking().expect("available");
@@ -121,7 +122,8 @@ fn permits_with_ids_taken_and_given_back_with_a_cut_anywhere_count_once_and_leav
     at_every_packet("permit-ids", |run| {
         let client = connect(&run.url());
         let other = connect(&run.server.url());
-        let (semaphore, seen) = (client.permit_semaphore(&run.name), other.permit_semaphore(&run.name));
+        let semaphore = client.permit_semaphore(&run.name);
+        let seen = other.permit_semaphore(&run.name);
         let counts = || [seen.available(), seen.acquired()].map(|count| count.blocking().expect("answered"));
         assert!(seen.try_set_permits(5).blocking().expect("answered"));
         run.cut();

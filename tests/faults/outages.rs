@@ -126,7 +126,8 @@ impl Taken {
     fn new(traits: &'static Traits, lease: Option<Duration>) -> Taken {
         let server = Server::start();
         let client = || connect(&format!("{}{TRIES}", server.url()));
-        let (holder, waiters) = (client(), client());
+        let holder = client();
+        let waiters = client();
         let named = |name| &ALL.iter().find(|KindRow { traits, .. }| traits.name == name).expect("there is such a kind").traits;
         let by = match traits.name {
             "read" => named("write"),
@@ -280,7 +281,8 @@ fn a_group_is_unavailable_where_too_few_members_answer_and_not_now_where_enough_
     servers[1].stop();
     all_at_once([ms(0), ms(300), secs(1), secs(4)].into_iter().flat_map(|wait| {
         // Each lock has a name of its own, so that none blocks another.
-        let (all, most) = (format!("multi {wait:?}"), format!("red {wait:?}"));
+        let all = format!("multi {wait:?}");
+        let most = format!("red {wait:?}");
         [(multi(&all), all), (red.lock(&most), most)].map(|(lock, title)| {
             (title.clone(), move || {
                 let end = end(lock, wait);

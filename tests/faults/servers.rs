@@ -46,7 +46,8 @@ fn a_full_server_refuses_an_acquire_and_still_renews_and_releases() {
     let server = Server::start();
     let client = connect(&format!("{}?watchdog=0.6", server.url()));
     let lock = || client.lock("n").owner(7).blocking();
-    let (outer, inner) = (lock().acquire().expect("free"), lock().acquire().expect("own"));
+    let outer = lock().acquire().expect("free");
+    let inner = lock().acquire().expect("own");
     let waiter = connect(&server.url());
     let waiting = thread::spawn(move || waiter.lock("n").wait(LONG).blocking().acquire().map(drop));
     let mut view = server.view();

@@ -47,7 +47,8 @@ fn main() -> ExitCode {
     let rounds = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for seed in 0..SIDE_BY_SIDE.min(count) {
-            let (left, rounds) = (&left, &rounds);
+            let left = &left;
+            let rounds = &rounds;
             scope.spawn(move || {
                 let stand = Stand::start(kind);
                 let peers = [(); 3].map(|()| if theirs { Peer::redisson(&stand.url()) } else { Peer::ours(&stand.url(), sync, careful) });

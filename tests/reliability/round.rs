@@ -115,7 +115,8 @@ pub fn play(stand: &Stand, [holder, waiter, prober]: &[Peer; 3], name: &str, lin
         });
         stand.revive(name, dead);
         let held = holding.join().expect("no panic");
-        let (waited, other) = (waiting.join().expect("no panic"), probing.join().expect("no panic"));
+        let waited = waiting.join().expect("no panic");
+        let other = probing.join().expect("no panic");
         let replicated = replicating.join().expect("no panic");
         let overlap = held.as_ref().ok().and_then(|held| held.with(&waited));
         if let (Ok(held), Some(both)) = (&held, overlap) {

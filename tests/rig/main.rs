@@ -127,7 +127,8 @@ fn another_answer_comes_in_place_of_the_servers() {
 fn a_lost_reply_was_executed() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
-    let (mut one, mut two) = (connect(&server, proxy.port()), connect(&server, proxy.port()));
+    let mut one = connect(&server, proxy.port());
+    let mut two = connect(&server, proxy.port());
     proxy.lose_reply_to("lost");
     assert!(incr(&mut two, "other").is_ok());
     assert!(incr(&mut one, "lost").is_err());
@@ -204,7 +205,8 @@ fn the_nth_packet_with_a_text_is_cut_and_others_pass() {
 fn a_held_packet_and_its_followers_arrive_when_they_flow() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
-    let (mut one, mut two) = (connect(&server, proxy.port()), connect(&server, proxy.port()));
+    let mut one = connect(&server, proxy.port());
+    let mut two = connect(&server, proxy.port());
     proxy.hold_at(Direction::ToServer, "held", 1);
     for key in ["held", "next"] {
         one.send_packed_command(&redis::cmd("INCR").arg(key).get_packed_command()).expect("it goes out");

@@ -38,7 +38,8 @@ impl Agent {
         let missing = |e| format!("no agent for {name}: {program} {e}; run `make agents`");
         let mut command = Command::new(program);
         let mut child = command.arg(url).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(missing)?;
-        let (input, output) = (child.stdin.take().expect("it is piped"), child.stdout.take().expect("it is piped"));
+        let input = child.stdin.take().expect("it is piped");
+        let output = child.stdout.take().expect("it is piped");
         let waiting = Waiting::default();
         std::thread::spawn({
             let waiting = waiting.clone();

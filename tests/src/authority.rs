@@ -42,7 +42,8 @@ impl Authority {
     }
 
     fn make(&self, name: &str, options: &[&str]) {
-        let (cert, key) = (self.file(&format!("{name}.pem")), self.file(&format!("{name}.key")));
+        let cert = self.file(&format!("{name}.pem"));
+        let key = self.file(&format!("{name}.key"));
         let made = Command::new("openssl")
             .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc", "-days", "2"])
             .args(["-out", &cert, "-keyout", &key])

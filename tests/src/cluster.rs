@@ -78,7 +78,8 @@ impl Cluster {
         if from == to {
             return;
         }
-        let (mut source, mut target) = (self.servers[from].view(), self.servers[to].view());
+        let mut source = self.servers[from].view();
+        let mut target = self.servers[to].view();
         let from_id = self.id(from);
         let to_id = self.id(to);
         let port = self.servers[to].port().to_string();

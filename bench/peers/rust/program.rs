@@ -110,7 +110,9 @@ impl Program {
     fn wait(&mut self, name: &str, waiters: u64) -> String {
         let (asked, mut all) = mpsc::unbounded_channel();
         for _ in 0..waiters {
-            let (locks, name, asked) = (self.locks.clone(), name.to_owned(), asked.clone());
+            let locks = self.locks.clone();
+            let name = name.to_owned();
+            let asked = asked.clone();
             self.waiters.push(self.runtime.spawn(async move {
                 let lock = locks.try_lock(&name).await;
                 asked.send(()).expect("the receiver waits for it");
@@ -135,7 +137,8 @@ impl Program {
 
 /// The times of pairs, one after the other; of at least one pair, even if it begins too late.
 fn pairs(locks: Locks, name: String, order: &Order) -> impl Future<Output = Vec<u64>> + use<> {
-    let (from, until) = (order.number("from"), order.number("until"));
+    let from = order.number("from");
+    let until = order.number("until");
     async move {
         sleep_until(from).await;
         let mut took = Vec::new();
@@ -151,10 +154,12 @@ fn pairs(locks: Locks, name: String, order: &Order) -> impl Future<Output = Vec<
 }
 
 fn contend(locks: Locks, name: String, order: &Order) -> impl Future<Output = (u64, u64)> + use<> {
-    let (from, until) = (order.number("from"), order.number("until"));
+    let from = order.number("from");
+    let until = order.number("until");
     async move {
         sleep_until(from).await;
-        let (mut taken, mut longest) = (0, 0);
+        let mut taken = 0;
+        let mut longest = 0;
         let mut asked = now();
         while asked < until {
             let lock = locks.lock(&name).await;
@@ -168,7 +173,8 @@ fn contend(locks: Locks, name: String, order: &Order) -> impl Future<Output = (u
 }
 
 async fn handover(locks: &Locks, name: &str, order: &Order) -> String {
-    let (mut taken, mut released) = (Vec::new(), Vec::new());
+    let mut taken = Vec::new();
+    let mut released = Vec::new();
     for _ in 0..order.number("times") {
         let lock = locks.lock(name).await;
         taken.push(now());

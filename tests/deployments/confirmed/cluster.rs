@@ -14,7 +14,8 @@ fn has(replica: &Server, name: &str) -> bool {
 #[test]
 fn the_replica_of_the_slots_master_confirms_wherever_the_slot_is() {
     let cluster = Cluster::start(3, 1);
-    let (client, hasty) = (confirmed(&cluster.url(), 10_000), confirmed(&cluster.url(), 200));
+    let client = confirmed(&cluster.url(), 10_000);
+    let hasty = confirmed(&cluster.url(), 200);
     for place in 0..3 {
         let name = name_at(&cluster, place);
         let replica = &cluster.servers[3 + place];

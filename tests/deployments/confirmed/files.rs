@@ -43,7 +43,8 @@ fn a_file_that_is_left_to_the_system_confirms_nothing() {
 #[test]
 fn a_server_without_a_file_says_so_before_and_after() {
     let server = newest(&[]);
-    let (early, late) = (client(&server, "wait_aof(replicas=0)"), client(&server, "wait_aof(replicas=0,within=10)"));
+    let early = client(&server, "wait_aof(replicas=0)");
+    let late = client(&server, "wait_aof(replicas=0,within=10)");
     let says = |client: &Client| {
         let error = client.lock("n").blocking().acquire().map(drop).expect_err("there is no file");
         assert!(matches!(&error, Error::Unsupported(said) if said.contains("appendonly")), "{error:?}");

@@ -37,7 +37,8 @@ fn a_master_without_replicas_grants_at_once_if_only_connected_replicas_must_conf
 #[test]
 fn replicas_that_are_connected_must_confirm_but_not_all_of_them() {
     let master = Server::start();
-    let (one, two) = (master.replica(), master.replica());
+    let one = master.replica();
+    let two = master.replica();
     let client = connected(&master.url(), 1, 1000);
     client.lock("n").blocking().acquire().expect("both confirm").release().expect("held");
     one.pause();

@@ -88,7 +88,8 @@ fn waited(right: &str) -> String {
 
 /// Takes and returns permits. Each call does all that it says, or nothing.
 fn use_permits(right: &str, lacking: &Client, holder: &Client) {
-    let (own, all) = (lacking.semaphore(&format!("{right}:permits")), holder.semaphore(&format!("{right}:permits")));
+    let own = lacking.semaphore(&format!("{right}:permits"));
+    let all = holder.semaphore(&format!("{right}:permits"));
     let set = done(right, "set permits", own.try_set_permits_for(2, secs(60)).blocking());
     assert_eq!(all.try_set_permits(2).blocking().expect("answered"), set.is_none(), "{right}: whether they were to be set yet");
     let mut available = 2;
@@ -101,7 +102,8 @@ fn use_permits(right: &str, lacking: &Client, holder: &Client) {
     then("drain", done(right, "drain", own.drain().blocking()).map_or(0, |drained| -drained));
     then("add", done(right, "add", own.add_permits(1).blocking()).map_or(0, |_| 1));
 
-    let (own, all) = (lacking.latch(&format!("{right}:latch")), holder.latch(&format!("{right}:latch")));
+    let own = lacking.latch(&format!("{right}:latch"));
+    let all = holder.latch(&format!("{right}:latch"));
     let set = done(right, "set count", own.try_set_count(2).blocking());
     assert_eq!(all.try_set_count(2).blocking().expect("answered"), set.is_none(), "{right}: whether it was to be set yet");
     for _ in 0..2 {
@@ -113,7 +115,8 @@ fn use_permits(right: &str, lacking: &Client, holder: &Client) {
 
 /// The same with permits that have ids, one of which has ended before.
 fn use_permits_with_ids(right: &str, lacking: &Client, holder: &Client) {
-    let (own, all) = (lacking.permit_semaphore(&format!("{right}:ids")), holder.permit_semaphore(&format!("{right}:ids")));
+    let own = lacking.permit_semaphore(&format!("{right}:ids"));
+    let all = holder.permit_semaphore(&format!("{right}:ids"));
     all.set_permits(2).blocking().expect("answered");
     drop(all.acquire().lease(ms(1)).blocking().expect("free"));
     eventually("a permit that has ended", || (all.available().blocking().expect("answered") == 2).then_some(()));

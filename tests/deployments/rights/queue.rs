@@ -16,7 +16,8 @@ fn places(name: &str) -> [String; 3] {
 #[test]
 fn a_waiter_of_a_fair_lock_that_is_refused_stands_in_no_queue_and_the_lock_is_free_at_once() {
     let server = Server::start();
-    let (holder, next) = (client(&server.url()), client(&server.url()));
+    let holder = client(&server.url());
+    let next = client(&server.url());
     let patient = |right| {
         drop(lacking(&server, right));
         client(&format!("redis://{right}:secret@{}", server.address()))

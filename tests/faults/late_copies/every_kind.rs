@@ -98,7 +98,8 @@ fn a_second_copy_of_a_forced_release_of_any_kind_evicts_no_other_holder() {
 fn evicts_no_other(kind: &'static Traits, server: &Arc<Server>) -> bool {
     let mut view = server.view();
     view.command::<()>(&["FLUSHALL"]);
-    let (one, other) = (Stage::new(kind, server), Stage::new(kind, server));
+    let one = Stage::new(kind, server);
+    let other = Stage::new(kind, server);
     one.take();
     let mut monitor = server.monitor();
     one.force();

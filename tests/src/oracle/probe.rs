@@ -27,7 +27,8 @@ const UNHEARD: usize = 8;
 /// The reads that show how long the server keeps the believed holds. `known`: the server's count of a reader's holds at the
 /// last look.
 pub fn reads(belief: &Belief, known: usize) -> Vec<Cmd> {
-    let (client, key) = (&*belief.client, &*belief.key);
+    let client = &*belief.client;
+    let key = &*belief.key;
     let name = name(key);
     let owner = format!("{}:{}", client.uuid, key.owner);
     let of = |words: &[&str]| words[1..].iter().fold(redis::cmd(words[0]), |mut cmd, word| cmd.arg(*word).clone());
