@@ -64,7 +64,7 @@ pub fn read(text: &str, lookup: impl Fn(&str) -> Option<String>) -> Result<Node>
 #[derive(Default)]
 struct Reading {
     root: Option<Node>,
-    open: Vec<Open>,
+    open: Vec<Unfinished>,
     anchors: HashMap<usize, Node>,
     size: Size,
 }
@@ -77,7 +77,7 @@ struct Size {
 }
 
 /// A list or a map whose end is still to come.
-struct Open {
+struct Unfinished {
     anchor: usize,
     node: Node,
     /// In a map, the name whose value comes next.
@@ -115,7 +115,7 @@ impl Reading {
     }
 
     fn begin(&mut self, anchor: usize, tag: Option<&Tag>, value: Value) -> std::result::Result<(), Why> {
-        self.open.push(Open { anchor, node: Node { tag: name_of(tag), value }, name: None, last: HashMap::new() });
+        self.open.push(Unfinished { anchor, node: Node { tag: name_of(tag), value }, name: None, last: HashMap::new() });
         if self.open.len() > DEEPEST { Err("more than 64 levels") } else { Ok(()) }
     }
 
@@ -152,7 +152,7 @@ impl Reading {
     }
 }
 
-impl Open {
+impl Unfinished {
     /// Keeps the last of several values of one name.
     fn leave_last(&mut self) {
         if let Value::Map(entries) = &mut self.node.value

@@ -130,7 +130,7 @@ fn release(target: Target, ticket: u64, number: u64, done: Done) -> Option<Resul
     match redis.link.run_direct(&releasing.call, limits) {
         Some(Outcome::Reply(reply)) => Some(target.released(releasing, reply, sent, false)),
         None => {
-            let_go(target, number, releasing, End::new(&redis, ticket, done));
+            let_go(target, number, releasing, Caller::new(&redis, ticket, done));
             None
         }
         Some(outcome) => {
@@ -147,17 +147,17 @@ fn submit_release(target: Target, ticket: u64, number: u64, done: Done) {
         return spawn(&redis, ticket, done, async move { target.release(number, None, Instant::now()).await });
     };
     match target.releasing(number, entry) {
-        Ok(releasing) => let_go(target, number, releasing, End::new(&redis, ticket, done)),
+        Ok(releasing) => let_go(target, number, releasing, Caller::new(&redis, ticket, done)),
         Err(error) => done(Err(error)),
     }
 }
 
 /// Sends the first try of a release together with the first tries of other requests.
-fn let_go(target: Target, number: u64, releasing: Releasing, end: End) {
+fn let_go(target: Target, number: u64, releasing: Releasing, caller: Caller) {
     let redis = target.redis.clone();
     let response = target.response;
     let since = Instant::now();
-    redis.first(Box::new(Letting { target, number, releasing, end, since }), response);
+    redis.first(Box::new(Letting { target, number, releasing, caller, since }), response);
 }
 
 /// The first try of a release on its way.
@@ -165,7 +165,7 @@ struct Letting {
     target: Target,
     number: u64,
     releasing: Releasing,
-    end: End,
+    caller: Caller,
     /// The time at which the call was ready.
     since: Instant,
 }
@@ -176,13 +176,13 @@ impl First for Letting {
     }
 
     fn told(self: Box<Self>, tried: Option<(Outcome, Instant)>) {
-        let Letting { target, number, releasing, mut end, since } = *self;
+        let Letting { target, number, releasing, mut caller, since } = *self;
         match tried {
-            Some((Outcome::Reply(reply), sent)) => end.tell(target.released(releasing, reply, sent, false)),
+            Some((Outcome::Reply(reply), sent)) => caller.tell(target.released(releasing, reply, sent, false)),
             tried => {
                 let redis = target.redis.clone();
                 let first = Box::new((releasing, tried));
-                redis.spawn(async move { end.tell(target.release(number, Some(first), since).await) });
+                redis.spawn(async move { caller.tell(target.release(number, Some(first), since).await) });
             }
         }
     }
@@ -217,23 +217,23 @@ fn ask(target: Target, ticket: u64, op: Op, done: Done) -> Option<Result<Answer>
 
 /// Runs an operation on the I/O thread to its end: no caller can cancel it.
 fn spawn(redis: &Arc<Redis>, ticket: u64, done: Done, operation: impl Future<Output = Result<Answer>> + Send + 'static) {
-    let mut end = End::new(redis, ticket, done);
+    let mut caller = Caller::new(redis, ticket, done);
     // It is big, and the task would have it twice.
     let operation = Box::pin(operation);
-    redis.spawn(async move { end.tell(operation.await) });
+    redis.spawn(async move { caller.tell(operation.await) });
 }
 
-/// Calls `done` exactly once, even if the task dies with its runtime.
-struct End {
+/// A caller whose answer comes later: it is answered exactly once, even if the task dies with its runtime.
+struct Caller {
     redis: Arc<Redis>,
     ticket: u64,
     done: Option<Done>,
 }
 
-impl End {
+impl Caller {
     fn new(redis: &Arc<Redis>, ticket: u64, done: Done) -> Self {
         redis.lines().begin(ticket);
-        End { redis: redis.clone(), ticket, done: Some(done) }
+        Caller { redis: redis.clone(), ticket, done: Some(done) }
     }
 
     fn tell(&mut self, result: Result<Answer>) {
@@ -247,7 +247,7 @@ impl End {
     }
 }
 
-impl Drop for End {
+impl Drop for Caller {
     fn drop(&mut self) {
         self.tell(Err(self.redis.closed_error()));
     }

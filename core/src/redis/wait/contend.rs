@@ -1,18 +1,17 @@
 //! The task of one line: it listens, tries for the head, sleeps, and ends when no waiter has come for a while.
 
-use std::pin::Pin;
 use std::sync::Arc;
 
 use tokio::time::sleep_until;
 
 use crate::base::clock::Instant;
-use crate::base::tasks;
+use crate::base::tasks::{self, Work};
 use crate::engine::line::{Line, Place, Step};
 use crate::redis::Redis;
 use crate::redis::link::wakes::Listener;
 use crate::redis::target::{Attempt, Target};
 use crate::redis::wait::acquire::once_more;
-use crate::redis::wait::lines::{LineKey, Patience, Waiter};
+use crate::redis::wait::lines::{LineKey, NextStep, Patience, Waiter};
 use crate::redis::wait::passing::{answer_cancelled, hand_out, refuse};
 use crate::request::error::{Error, Result};
 
@@ -23,21 +22,19 @@ enum StepResult {
     Left,
 }
 
-type Work = Pin<Box<dyn Future<Output = StepResult> + Send>>;
-
 /// Runs on the I/O thread as long as the line of `target`'s lock exists.
 pub async fn run(target: Target) {
     let redis = target.redis.clone();
     let key = target.key();
     let nudge = redis.lines().nudge(&key);
     let mut ear = Ear { redis: redis.clone(), channel: target.wake().channel, listener: None };
-    let mut work: Option<Work> = None;
+    let mut work: Option<Work<StepResult>> = None;
     let mut since = Instant::now();
     // The latest message that came during a step.
     let mut missed = None;
     loop {
         let now = Instant::now();
-        let (late, step, until) = redis.lines().step(&key, now);
+        let NextStep { late, step, until } = redis.lines().step(&key, now);
         late.into_iter().for_each(|(waiter, end)| waiter.answer(end));
         match step {
             Step::End => return,
@@ -83,12 +80,12 @@ pub async fn run(target: Target) {
     }
 }
 
-fn listen(target: Target, channel: String) -> Work {
+fn listen(target: Target, channel: String) -> Work<StepResult> {
     let limit = target.retry_for.max(target.response);
     Box::pin(async move { StepResult::Listened(target.redis.link.listen(&channel, limit).await) })
 }
 
-fn leave(target: Target) -> Work {
+fn leave(target: Target) -> Work<StepResult> {
     Box::pin(async move {
         target.leave().await;
         StepResult::Left
@@ -101,7 +98,7 @@ fn take(
     key: &LineKey,
     now: Instant,
     choose: impl FnOnce(&mut Line<Waiter>, Instant) -> Option<&Place<Waiter>>,
-) -> Option<Work> {
+) -> Option<Work<StepResult>> {
     let confirms = redis.link.confirms(&key.name);
     let mut lines = redis.lines();
     let (target, renewed, patience) = lines.change(key, now, |line| {

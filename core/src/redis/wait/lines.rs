@@ -43,8 +43,17 @@ struct OpenLine {
     trouble: Option<Error>,
 }
 
+/// For the task of a line.
+pub struct NextStep {
+    /// The waiters whose time has run out.
+    pub late: Vec<EndedWait>,
+    pub step: Step,
+    /// The latest time for the next look.
+    pub until: Instant,
+}
+
 /// A waiter whose wait has ended, and its result.
-pub type Ended = (Waiter, Result<Answer>);
+pub type EndedWait = (Waiter, Result<Answer>);
 
 enum Stage {
     Running { cancelled: bool },
@@ -184,9 +193,9 @@ impl Lines {
         self.lines.get(key).map_or_else(Arc::default, |open| open.nudge.clone())
     }
 
-    /// For the line's task: the waiters whose time has run out, the next step, and the latest time for the next look.
-    pub fn step(&mut self, key: &LineKey, now: Instant) -> (Vec<Ended>, Step, Instant) {
-        let Some(open) = self.lines.get_mut(key) else { return (Vec::new(), Step::End, now) };
+    /// The next step of the line's task.
+    pub fn step(&mut self, key: &LineKey, now: Instant) -> NextStep {
+        let Some(open) = self.lines.get_mut(key) else { return NextStep { late: Vec::new(), step: Step::End, until: now } };
         let late = open.line.expired(now);
         let late = late.into_iter().map(|place| open.in_vain(place, now)).collect();
         let step = open.line.step(now);
@@ -197,8 +206,8 @@ impl Lines {
                 open.armed = open.line.deadline().unwrap_or(now + Duration::from_secs(60))
             }
         }
-        let armed = self.lines.get(key).map_or(now, |open| open.armed);
-        (late, step, armed)
+        let until = self.lines.get(key).map_or(now, |open| open.armed);
+        NextStep { late, step, until }
     }
 
     /// Changes a line, if there is one, and wakes its task if that must do something earlier now.
@@ -268,7 +277,7 @@ impl Lines {
     }
 
     /// Ends a failed try that began at `since`: gives the waiters that have waited through it, each with its result.
-    pub fn fail(&mut self, key: &LineKey, error: &Error, since: Instant, now: Instant) -> Vec<Ended> {
+    pub fn fail(&mut self, key: &LineKey, error: &Error, since: Instant, now: Instant) -> Vec<EndedWait> {
         let failed = self.change(key, now, |line| {
             line.pace.deaf(now);
             line.take_all_since(since)
@@ -278,7 +287,7 @@ impl Lines {
     }
 
     /// Ends the failed try for the line's waiter in flight: gives its result; `None`: it has an answer already.
-    pub fn fail_head(&mut self, key: &LineKey, error: &Error, now: Instant) -> Option<Ended> {
+    pub fn fail_head(&mut self, key: &LineKey, error: &Error, now: Instant) -> Option<EndedWait> {
         let returned = self.change(key, now, Line::returned)?;
         let open = self.lines.get(key)?;
         match returned {
@@ -300,7 +309,7 @@ impl Lines {
 
 impl OpenLine {
     /// The result of a wait that ran out: "not now" if the line knows that the lock is taken, else that the server did not say so.
-    fn in_vain(&self, place: Place<Waiter>, now: Instant) -> Ended {
+    fn in_vain(&self, place: Place<Waiter>, now: Instant) -> EndedWait {
         let target = &place.waiter.target;
         let end = match self.line.pace.is_taken(place.joined, now) || target.is_near(now) {
             true => Ok(Answer::not_now()),
@@ -310,7 +319,7 @@ impl OpenLine {
     }
 
     /// The result of a wait that ended with an error.
-    fn failed(&self, place: Place<Waiter>, error: &Error, now: Instant) -> Ended {
+    fn failed(&self, place: Place<Waiter>, error: &Error, now: Instant) -> EndedWait {
         if error.is_transient() && place.waiter.patience.is_over(now) {
             return self.in_vain(place, now);
         }

@@ -9,7 +9,7 @@ use crate::redis::kinds::reply::Reply;
 use crate::redis::link::Sent;
 use crate::redis::target::{Attempt, InFlight, Target};
 use crate::redis::wait::acquire::once_more;
-use crate::redis::wait::lines::{Ended, Patience, Waiter};
+use crate::redis::wait::lines::{EndedWait, Patience, Waiter};
 use crate::request::Answer;
 use crate::request::error::Error;
 
@@ -147,7 +147,7 @@ fn return_to_line(target: &Target) {
 
 /// Gives waiters their results, mostly an error. `leaves`: no waiter of their owner is left, so it gives up its place in the server's
 /// queue. It does so before they hear the result, if the server answers: the next caller that asks then finds the lock free.
-pub fn refuse(target: &Target, ended: Vec<Ended>, leaves: bool) {
+pub fn refuse(target: &Target, ended: Vec<EndedWait>, leaves: bool) {
     let is_transient = ended.iter().all(|(_, end)| end.as_ref().err().is_none_or(Error::is_transient));
     let tell = move || ended.into_iter().for_each(|(waiter, end)| waiter.answer(end));
     if !leaves || !target.queues() {

@@ -29,7 +29,7 @@ pub struct Releasing {
 }
 
 /// A release that the caller's thread has prepared, and its outcome there. It is big, and hardly ever there.
-pub type First = Box<(Releasing, Option<Sending>)>;
+pub type FirstRelease = Box<(Releasing, Option<Sending>)>;
 
 impl Target {
     pub fn not_held(&self) -> Error {
@@ -104,7 +104,7 @@ impl Target {
     }
 
     /// Releases a hold. `first`: the try that a caller's thread has made since `since`.
-    pub async fn release(&self, number: u64, first: Option<First>, since: Instant) -> Result<Answer> {
+    pub async fn release(&self, number: u64, first: Option<FirstRelease>, since: Instant) -> Result<Answer> {
         match self.release_by(self.retry_limits_since(since, None), number, first).await {
             Err(None) => {
                 // An earlier call is still in flight, but the caller has released: the client releases the lock as soon as it can.
@@ -120,7 +120,7 @@ impl Target {
     }
 
     /// `Err(None)`: an earlier call of the owner has not ended.
-    async fn release_by(&self, retry: RetryLimits, number: u64, first: Option<First>) -> std::result::Result<Answer, Option<Error>> {
+    async fn release_by(&self, retry: RetryLimits, number: u64, first: Option<FirstRelease>) -> std::result::Result<Answer, Option<Error>> {
         let (releasing, sent) = match first {
             Some(first) => *first,
             None => (self.releasing(number, self.enter(retry).await.map_err(|_| None)?)?, None),

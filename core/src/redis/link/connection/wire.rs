@@ -87,7 +87,7 @@ impl State {
 
     async fn answer<T>(&self, question: impl Future<Output = T> + Unpin, limit: Duration) -> Result<T, NoAnswer> {
         let mut over = self.over.subscribe();
-        let open = Open::new(self);
+        let open = Question::new(self);
         tokio::select! {
             biased;
             answer = question => {
@@ -186,15 +186,15 @@ impl Wire {
 }
 
 /// A question without an answer. A drop ends the question, but the server still owes the answer, even if the caller is gone.
-struct Open<'a> {
+struct Question<'a> {
     state: &'a State,
     is_answered: bool,
 }
 
-impl<'a> Open<'a> {
+impl<'a> Question<'a> {
     fn new(state: &'a State) -> Self {
         state.open.fetch_add(1, SeqCst);
-        Open { state, is_answered: false }
+        Question { state, is_answered: false }
     }
 
     fn answered(mut self) {
@@ -203,7 +203,7 @@ impl<'a> Open<'a> {
     }
 }
 
-impl Drop for Open<'_> {
+impl Drop for Question<'_> {
     fn drop(&mut self) {
         if !self.is_answered {
             self.state.owing.store(true, SeqCst);

@@ -40,7 +40,7 @@ pub struct Sentinels {
 
 /// A sentinel's answer: its master, and the epoch of that.
 #[derive(Clone, Debug)]
-struct Word {
+struct Report {
     /// Greater after each failover.
     epoch: u64,
     master: Address,
@@ -51,46 +51,48 @@ struct Word {
 /// The last answer that counted, and its time.
 #[derive(Clone)]
 struct Last {
-    word: Word,
+    report: Report,
     at: Instant,
 }
 
 /// An answer of one sentinel.
-type Answered = (Address, Result<Option<Word>>);
+type Answered = (Address, Result<Option<Report>>);
 
 impl Topology {
     /// Finds the master by the newest answer of most sentinels; the server that it names must confirm that it is a master. A sentinel that
     /// was cut off names an old master, so the first answer is not enough. The client does not wait for a silent sentinel once most have
     /// answered.
     pub async fn by_sentinels(self: &Arc<Self>, master: &str) -> Result<Ranges> {
-        let (words, error) = self.words(master).await?;
+        let (reports, error) = self.reports(master).await?;
         // Among equal epochs the master of more sentinels counts: a sentinel that watches another fleet by the same name has seen no
         // failovers of it.
-        let votes = |word: &Word| words.iter().filter(|other| other.master == word.master).count();
-        let newest = words.iter().max_by_key(|word| (word.epoch, votes(word)));
-        let is_most = words.len() * 2 > self.config.servers.named().len();
-        let Some(newest) = newest.filter(|word| !self.sentinels.is_outdated(word, is_most)) else { return self.last_master(error).await };
+        let votes = |report: &Report| reports.iter().filter(|other| other.master == report.master).count();
+        let newest = reports.iter().max_by_key(|report| (report.epoch, votes(report)));
+        let is_most = reports.len() * 2 > self.config.servers.named().len();
+        let Some(newest) = newest.filter(|report| !self.sentinels.is_outdated(report, is_most)) else {
+            return self.last_master(error).await;
+        };
         // A sentinel that has only just started knows of fewer replicas.
-        let replicas = words.iter().filter(|word| word.master == newest.master).map(|word| word.replicas).max();
-        let word = Word { replicas: replicas.unwrap_or_default(), ..newest.clone() };
-        self.is_master(&word.master).await?;
-        self.sentinels.hurried.store(word.epoch, SeqCst);
-        *self.sentinels.last() = Some(Last { at: Instant::now(), word: word.clone() });
-        Ok(vec![(SLOTS - 1, word.master)])
+        let replicas = reports.iter().filter(|report| report.master == newest.master).map(|report| report.replicas).max();
+        let report = Report { replicas: replicas.unwrap_or_default(), ..newest.clone() };
+        self.is_master(&report.master).await?;
+        self.sentinels.hurried.store(report.epoch, SeqCst);
+        *self.sentinels.last() = Some(Last { at: Instant::now(), report: report.clone() });
+        Ok(vec![(SLOTS - 1, report.master)])
     }
 
     /// Collects the answers of most sentinels, or of all that answer, and the error of another one.
-    async fn words(self: &Arc<Self>, master: &str) -> Result<(Vec<Word>, Error)> {
+    async fn reports(self: &Arc<Self>, master: &str) -> Result<(Vec<Report>, Error)> {
         let (sender, mut answers) = mpsc::unbounded_channel();
         let mut unanswered = self.ask_sentinels(master, &sender)?;
         drop(sender);
         let count = unanswered.len();
-        let mut words = Vec::new();
+        let mut reports = Vec::new();
         let mut unknown = 0;
         let mut error = None;
         let mut grace = None;
         while !unanswered.is_empty() {
-            let most = words.len() * 2 > count;
+            let most = reports.len() * 2 > count;
             let awaits = self.sentinels.awaits(&unanswered);
             if most && !awaits {
                 break;
@@ -103,7 +105,7 @@ impl Topology {
             let Some((sentinel, said)) = answer else { break };
             unanswered.remove(&sentinel);
             match said {
-                Ok(Some(word)) => words.push(word),
+                Ok(Some(report)) => reports.push(report),
                 Ok(None) => unknown += 1,
                 Err(said) => error = Some(said),
             }
@@ -114,7 +116,7 @@ impl Topology {
             return Err(Error::config(format!("{servers} know no master `{master}`; check its name")));
         }
         let nothing = || Error::Unavailable { server: self.config.server(), cause: "name no master".into(), timeout: true };
-        Ok((words, error.unwrap_or_else(nothing)))
+        Ok((reports, error.unwrap_or_else(nothing)))
     }
 
     /// Asks every sentinel, and gives their addresses. Each answer comes through `answers`.
@@ -127,7 +129,7 @@ impl Topology {
             let answers = answers.clone();
             tokio::spawn(async move {
                 let said = match node.ask::<Value>(&["SENTINEL", "MASTER", &master], LIMIT).await {
-                    Ok(value) => Ok(word(&value, &topology.config.servers.named()[0], &topology.config.nat)),
+                    Ok(value) => Ok(report(&value, &topology.config.servers.named()[0], &topology.config.nat)),
                     Err(Error::Refused { message, .. }) if message.contains("No such master") => Ok(None),
                     Err(error) => Err(error),
                 };
@@ -139,14 +141,14 @@ impl Topology {
     }
 
     /// Notes an answer, even if it comes too late for its question: after a newer failover the client asks again, once.
-    fn heard(&self, sentinel: &Address, said: &Result<Option<Word>>) {
+    fn heard(&self, sentinel: &Address, said: &Result<Option<Report>>) {
         match said {
             Err(Error::Unavailable { timeout: true, .. }) => self.sentinels.silent().insert(sentinel.clone()),
             _ => self.sentinels.silent().remove(sentinel),
         };
-        if let Ok(Some(word)) = said
-            && self.sentinels.last().as_ref().is_some_and(|last| word.epoch > last.word.epoch)
-            && self.sentinels.hurried.fetch_max(word.epoch, SeqCst) < word.epoch
+        if let Ok(Some(report)) = said
+            && self.sentinels.last().as_ref().is_some_and(|last| report.epoch > last.report.epoch)
+            && self.sentinels.hurried.fetch_max(report.epoch, SeqCst) < report.epoch
         {
             self.distrust();
             self.keeper.hurry();
@@ -161,23 +163,23 @@ impl Topology {
     /// `error`, if a failover may have happened.
     async fn last_master(self: &Arc<Self>, error: Error) -> Result<Ranges> {
         let last = self.sentinels.last().clone();
-        let Some(Last { word, .. }) = last else { return Err(error) };
-        self.is_master(&word.master).await?;
-        let said: String = self.asker(&self.config, &word.master)?.ask(&["INFO", "replication"], LIMIT).await?;
+        let Some(Last { report, .. }) = last else { return Err(error) };
+        self.is_master(&report.master).await?;
+        let said: String = self.asker(&self.config, &report.master)?.ask(&["INFO", "replication"], LIMIT).await?;
         let followers = followers(&said);
-        if followers < word.replicas {
-            tracing::debug!(target: "redlatch::link", "{} may be the master no more: {followers} of {} replicas follow", word.master, word.replicas);
+        if followers < report.replicas {
+            tracing::debug!(target: "redlatch::link", "{} may be the master no more: {followers} of {} replicas follow", report.master, report.replicas);
             return Err(error);
         }
-        Ok(vec![(SLOTS - 1, word.master)])
+        Ok(vec![(SLOTS - 1, report.master)])
     }
 }
 
 impl Sentinels {
     /// Tells whether an answer with a greater epoch has counted. The only sentinel that knows of a failover may be late for once, and the
     /// others may have been cut off. Sentinels that were set up anew begin at 0, and all of them say so.
-    fn is_outdated(&self, word: &Word, is_most: bool) -> bool {
-        self.last().as_ref().is_some_and(|last| last.word.epoch > word.epoch && (!is_most || last.at.elapsed() < SPREADS))
+    fn is_outdated(&self, report: &Report, is_most: bool) -> bool {
+        self.last().as_ref().is_some_and(|last| last.report.epoch > report.epoch && (!is_most || last.at.elapsed() < SPREADS))
     }
 
     /// Tells whether a sentinel is missing that was not silent the last time.
@@ -210,7 +212,7 @@ impl Topology {
 }
 
 /// Reads the answer to `SENTINEL MASTER`: a list of names and values.
-fn word(value: &Value, sentinel: &Address, nat: &AddressMap) -> Option<Word> {
+fn report(value: &Value, sentinel: &Address, nat: &AddressMap) -> Option<Report> {
     let pairs: Vec<(String, String)> = match value {
         Value::Map(pairs) => pairs.iter().filter_map(|(key, value)| Some((text(key)?, text(value)?))).collect(),
         Value::Array(words) => words.chunks(2).filter_map(|pair| Some((text(pair.first()?)?, text(pair.get(1)?)?))).collect(),
@@ -220,7 +222,7 @@ fn word(value: &Value, sentinel: &Address, nat: &AddressMap) -> Option<Word> {
     let number = |name: &str| get(name).and_then(|number| number.parse().ok());
     let master = sentinel.near(get("ip")?, get("port")?.parse().ok()?, nat)?;
     // A sentinel that does not tell the number may know of any number.
-    Some(Word { epoch: number("config-epoch").unwrap_or_default(), master, replicas: number("num-slaves").unwrap_or(u64::MAX) })
+    Some(Report { epoch: number("config-epoch").unwrap_or_default(), master, replicas: number("num-slaves").unwrap_or(u64::MAX) })
 }
 
 /// The number of replicas that have reported to their master lately, by its `INFO replication`.

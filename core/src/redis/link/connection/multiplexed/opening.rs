@@ -21,7 +21,7 @@ use crate::redis::link::wakes::Wakes;
 
 /// The answers to [`crate::redis::link::connection::server::Server::greeting`], then whether the server reports changed keys, and its
 /// policy for full memory.
-type Greeted = (RedisResult<i64>, RedisResult<(i64, i64)>, RedisResult<InfoDict>, RedisResult<Value>, RedisResult<InfoDict>);
+type PushGreeted = (RedisResult<i64>, RedisResult<(i64, i64)>, RedisResult<InfoDict>, RedisResult<Value>, RedisResult<InfoDict>);
 
 /// The time that the first attempt to open a connection may take; each further one has twice as long. The first may hang, and a far server
 /// needs many round trips.
@@ -90,7 +90,7 @@ impl Multiplexed {
         let mut greeting = self.server.greeting();
         // Over RESP2 the reports would go to another connection.
         greeting.cmd("CLIENT").arg(if is_old { &["ID"][..] } else { &["TRACKING", "ON", "OPTIN", "NOLOOP"] }).cmd("INFO").arg("memory");
-        let (id, time, run, tells, memory): Greeted = greeting.query_async(&mut con).await?;
+        let (id, time, run, tells, memory): PushGreeted = greeting.query_async(&mut con).await?;
         self.server.eviction.look(&self.server.name, memory);
         match time {
             Err(error) if is_unknown(&error) => {} // a sentinel
