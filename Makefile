@@ -96,23 +96,23 @@ setup-bench:
 	@.ci/setup bench
 
 rust:
-	$(call heading,the Rust workspace)
+	$(call heading,the Rust workspace with its tests: the first time some four minutes)
 	cargo build --locked --workspace --all-targets --profile ci
 
 target/made/python: $(CORE) pyproject.toml $(shell find python -type f -not -name '*.pyc' -not -name '*.so')
-	$(call heading,the Python package)
+	$(call heading,the Python package and all that is below it: the first time some three minutes on two CPUs)
 	VIRTUAL_ENV=$(CURDIR)/target/venv PYO3_BUILD_EXTENSION_MODULE=1 PYO3_CONFIG_FILE=$(CURDIR)/python/native/pyo3.txt \
 		$(VENV)/maturin develop --locked --quiet --profile ci
 	@mkdir -p target/made && touch $@
 
 target/made/jar: $(CORE) build.gradle settings.gradle $(shell find java -type f)
-	$(call heading,the jar)
+	$(call heading,the jar: the first time half a minute)
 	gradle --console=plain --quiet -Pprofile=ci jar
 	@mkdir -p target/made && touch $@
 
 target/made/demo: target/made/jar examples/demo/worker.rs examples/demo/Worker.java
-	$(call heading,the workers of the demo)
-	cargo build --locked --workspace --profile ci --bin redlatch-demo-worker
+	$(call heading,the workers of the demo: some seconds)
+	cargo build --locked --profile ci --package redlatch-python --package redlatch-jni --package redlatch-demo
 	javac -Xlint -Werror -d target/demo -cp "$$(echo build/libs/redlatch-*[0-9].jar)" examples/demo/Worker.java
 	@touch $@
 
