@@ -1,9 +1,9 @@
 //! How often renewed holds are renewed, by the server's clock.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use redlatch::kinds::{ALL, KindRow, Traits};
-use redlatch::{Client, Op, Request};
+use redlatch::{Client, Look, Op, Request};
 use redlatch_tests::{Server, all_at_once, kinds, ms};
 
 use super::eventually;
@@ -47,4 +47,33 @@ fn is_renewed_at_a_third(kind: &'static Traits) {
 fn a_hold_of_any_kind_without_a_lease_is_renewed_after_each_third_of_the_watchdog() {
     let renewed = ALL.iter().filter(|KindRow { traits: kind, .. }| kind.renewed);
     all_at_once(renewed.map(|KindRow { traits: kind, .. }| (kind.name.to_owned(), move || is_renewed_at_a_third(kind))));
+}
+
+/// Changes every key that has an end and leaves it as it is: its end comes no sooner.
+const TOUCH: &str = "for _, key in ipairs(redis.call('KEYS', '*')) do \
+    local left = redis.call('PTTL', key) \
+    if left > 0 then redis.call('PEXPIRE', key, left + 1) end \
+    end";
+
+fn is_renewed_while_its_key_changes(kind: &'static Traits) {
+    let server = Server::start();
+    let client = Client::connect(&format!("{}?watchdog=3", server.url())).expect("a good URL");
+    kinds::set_up(&client, kind.name, "n", 1);
+    let answer = client.run_blocking(Request::new(Op::Acquire, kind.name, kinds::name(kind.name, "n"), 1)).expect("answered");
+    let mut view = server.view();
+    eventually(|| view.tells());
+    // The server tells the holder of each change, and the holder looks at the key each time.
+    let begun = Instant::now();
+    while begun.elapsed() < ms(4_500) {
+        view.command::<()>(&["EVAL", TOUCH, "0"]);
+        let look = client.look(answer.number as u64);
+        assert!(matches!(look, Look::Held { .. }), "{}, after {:?}: {look:?}", kind.name, begun.elapsed());
+        std::thread::sleep(ms(2));
+    }
+}
+
+#[test]
+fn a_hold_of_any_kind_of_which_the_key_changes_all_the_time_is_renewed() {
+    let renewed = ALL.iter().filter(|row| row.traits.renewed);
+    all_at_once(renewed.map(|KindRow { traits: kind, .. }| (kind.name.to_owned(), move || is_renewed_while_its_key_changes(kind))));
 }

@@ -47,6 +47,8 @@ impl Holds {
     /// Notes that the call of that owner has ended: the question that had to wait for it goes to the server now.
     pub fn look_again(&mut self, claim: &Claim, now: Instant) {
         let Some(key) = self.claims.get(claim).copied() else { return };
+        self.owned[key].hurry_renewal(now);
+        self.plan(key, now);
         if self.owned[key].suspected {
             let is_shared = self.owned[key].names().count() > 1;
             self.check(key, if is_shared { self.stepped(now + SHARED, STEP) } else { now }, now);
@@ -68,9 +70,17 @@ impl Holds {
             if owned.live() > 0 {
                 let renew = owned.is_renewed() && owned.renew_at <= now;
                 if renew || owned.check_at.is_some_and(|at| at <= now) {
-                    (owned.renew_at, owned.check_at) = (owned.renew_at.max(again), Some(again));
+                    owned.check_at = Some(again);
+                    // A look must not put the renewal off: looks may come all the time.
+                    if renew {
+                        owned.renew_at = again;
+                    }
                     let lease = if renew { owned.deadline.saturating_duration_since(now).max(self.watchdog) } else { Duration::ZERO };
-                    if ask(&owned.claim, Ask { key, first: owned.first, lease }) {
+                    let is_asked = ask(&owned.claim, Ask { key, first: owned.first, lease });
+                    if renew {
+                        owned.is_overdue = !is_asked;
+                    }
+                    if is_asked {
                         owned.unanswered += u32::from(renew);
                         owned.suspected = false;
                         owned.asks_for(lease);
@@ -114,7 +124,8 @@ impl Holds {
                 owned.renewed(until, renew_at, sent);
                 self.tell("until", &self.owned[ask.key], 0, Some(sent), 0);
             }
-            let owned = &self.owned[ask.key];
+            let owned = &mut self.owned[ask.key];
+            owned.hurry_renewal(now);
             let check_at = match owned.suspected {
                 false => (!tells).then_some(renew_at),
                 // The answer may be older than a change since the question.

@@ -27,6 +27,8 @@ pub struct Owned {
     pub renewed: Option<Instant>,
     /// The time of the next renewal, if the watchdog renews a hold.
     pub renew_at: Instant,
+    /// The renewal was due while another call of the owner was under way.
+    pub is_overdue: bool,
     /// The time of the next question, which makes the server report changes; `None`: the server will report them.
     pub check_at: Option<Instant>,
     /// Renewals sent since the last answer.
@@ -175,6 +177,7 @@ impl Owned {
             acquired: now,
             renewed: None,
             renew_at: now,
+            is_overdue: false,
             check_at: None,
             unanswered: 0,
             incarnation,
@@ -199,6 +202,14 @@ impl Owned {
     pub fn renewed(&mut self, until: Instant, renew_at: Instant, sent: Instant) {
         self.deadline = self.deadline.max(until);
         (self.renewed, self.unanswered, self.renew_at) = (Some(sent), 0, renew_at);
+        self.is_overdue = false;
+    }
+
+    /// Lets a renewal go out now for which another call was in the way: that call has ended.
+    pub fn hurry_renewal(&mut self, now: Instant) {
+        if self.is_overdue {
+            self.renew_at = now;
+        }
     }
 
     /// Notes that the client asks the server to keep the key for `lease` from now on.

@@ -79,3 +79,40 @@ fn an_answer_without_a_suspicion_since_its_question_ends_the_looks() {
     holds.answered(&asks, "1", 0, true, start + SECOND, start + SECOND);
     assert!(asked(&mut holds, start + 900 * SECOND, true).is_empty(), "nothing has changed since");
 }
+
+#[test]
+fn the_watchdog_renews_a_hold_of_which_the_key_changes_all_the_time() {
+    let start = Instant::now();
+    let mut holds = Holds::new("u".into(), WATCHDOG);
+    let number = holds.taken(&claim(), || None, None, 0, start, start);
+    let mut renewals = 0;
+    for tenth in 1..1000 {
+        let now = start + tenth * SECOND / 10;
+        holds.suspect(Some(&["n".to_owned()]), now);
+        let asks = asked(&mut holds, now, true);
+        renewals += asks.iter().filter(|ask| ask.lease > Duration::ZERO).count();
+        holds.answered(&asks, &"1".repeat(asks.len()), 0, true, now, now);
+        assert!(holds.look(number, now).is_held(), "lost after {:?} and {renewals} renewals", now - start);
+    }
+}
+
+#[test]
+fn a_renewal_that_another_call_of_its_owner_was_in_the_way_of_goes_out_once_that_call_ends() {
+    let start = Instant::now();
+    for is_look in [true, false] {
+        let mut holds = Holds::new("u".into(), WATCHDOG);
+        holds.taken(&claim(), || None, None, 0, start, start);
+        let looks = asked(&mut holds, start + SECOND, true);
+        let due = start + 12 * SECOND;
+        assert!(asked(&mut holds, due, false).is_empty(), "the other call is on its way");
+        match is_look {
+            true => holds.answered(&looks, "1", 0, true, start + SECOND, due),
+            false => holds.look_again(&claim(), due),
+        }
+        let renewals = asked(&mut holds, due, true);
+        assert!(renewals.iter().any(|ask| ask.lease > Duration::ZERO), "the other call was a look: {is_look}");
+        holds.answered(&renewals, "1", 0, true, due, due);
+        holds.look_again(&claim(), due);
+        assert!(asked(&mut holds, due, true).is_empty(), "it is renewed");
+    }
+}
