@@ -15,6 +15,7 @@ mod extending;
 mod extremes;
 mod forced;
 mod group_ends;
+mod group_losses;
 mod groups;
 mod half_done;
 mod keys;

@@ -54,11 +54,12 @@ impl Group {
             return end;
         }
         let held = Arc::new(GroupHold::new(taken, 0));
-        let lasts = match request.lease {
+        let extended = match request.lease {
             Some(_) if !once => held.extend(request.lease).await.map(drop),
-            // The round may have lost the first members while it waited for the last one.
-            _ => held.ensure(),
+            _ => Ok(()),
         };
+        // The round may have lost the first members while it waited for the others.
+        let lasts = extended.and_then(|()| held.ensure());
         let is_short = request.lease.is_some_and(|lease| lease <= SHORT);
         let is_over = matches!(&lasts, Err(Error::Lost(loss)) if loss.reason == LostReason::Expired);
         // A lease that ends before its answer may do so if it is as short as its caller wants it: another round would end the same way.

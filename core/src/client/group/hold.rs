@@ -50,7 +50,10 @@ impl GroupHold {
     }
 
     pub fn look(&self) -> Look {
-        let parts = self.parts();
+        self.look_at(&self.parts())
+    }
+
+    fn look_at(&self, parts: &[Option<Hold>]) -> Look {
         let mut times: Vec<Duration> = Vec::new();
         let mut losses: Vec<Loss> = Vec::new();
         for part in parts.iter().flatten() {
@@ -62,13 +65,15 @@ impl GroupHold {
         }
         times.sort_unstable();
         // The group is held as long as enough parts are: until the first of the longest parts ends.
-        let Some(at) = times.len().checked_sub(self.need(&parts)) else {
+        let Some(at) = times.len().checked_sub(self.need(parts)) else {
             // The loss after which too few parts were held: later ones change nothing.
             losses.sort_by_key(|loss| Reverse(loss.noticed));
-            return losses.into_iter().take(self.spare + 1).next_back().map_or(Look::Gone, Look::Lost);
+            let missing = parts.len() - times.len() - losses.len();
+            let decisive = (self.spare + 1).saturating_sub(missing).max(1);
+            return losses.into_iter().take(decisive).next_back().map_or(Look::Gone, Look::Lost);
         };
         match *self.phase.borrow() {
-            Phase::Closed(since) => self.closed(&parts, since),
+            Phase::Closed(since) => self.closed(parts, since),
             _ => Look::Held { remaining: times[at] },
         }
     }
@@ -180,7 +185,8 @@ impl GroupHold {
         self.abandon()
     }
 
-    /// Gives every part back. It is lost if too few parts were held until then; another error of the parts that may be missing is none.
+    /// Gives every part back. It is lost if too few parts were held until then. Another error is none, unless more parts have one than may
+    /// be missing.
     pub async fn release(&self) -> Result<()> {
         let before = self.look();
         let (given_back, need): (Vec<_>, usize) = {
@@ -190,14 +196,14 @@ impl GroupHold {
         };
         let mut end = Release { held: self, loss: None };
         let mut kept = 0;
-        let mut failure = None;
+        let mut failures = Vec::new();
         let mut released: JoinSet<_> = given_back.into_iter().map(|part| boxed(part.release())).collect();
         while let Some(one) = released.join_next().await {
             match one {
                 Ok(Err(Error::Lost(loss))) => end.loss = Some(loss),
                 Ok(Err(error)) => {
                     kept += 1; // nothing says that it was lost
-                    failure = Some(error);
+                    failures.push(error);
                 }
                 _ => kept += 1,
             }
@@ -207,10 +213,9 @@ impl GroupHold {
         } else if kept >= need {
             end.loss = None;
         }
-        match (&end.loss, failure) {
-            (Some(loss), _) => Err(Error::Lost(loss.clone())),
-            (None, Some(error)) if self.spare == 0 => Err(error),
-            _ => Ok(()),
+        match &end.loss {
+            Some(loss) => Err(Error::Lost(loss.clone())),
+            None => failures.into_iter().nth(self.spare).map_or(Ok(()), Err),
         }
     }
 
@@ -220,10 +225,11 @@ impl GroupHold {
         self.parts().iter().enumerate().filter(|(_, part)| missing(part)).map(|(i, _)| i).collect()
     }
 
-    /// Adds the hold of a member that was missing; drops it if the group has ended meanwhile.
+    /// Adds the hold of a member that was missing; drops it if the group has ended meanwhile. A lost hold stays lost: since its loss, other
+    /// owners may have had the lock.
     pub fn add(&self, member: usize, part: Hold) {
         let mut parts = self.parts();
-        if !self.phase.borrow().is_kept() {
+        if !self.phase.borrow().is_kept() || !self.look_at(&parts).is_held() {
             drop(parts);
             return drop(part);
         }
