@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, Receiver};
 use redlatch::{Answer, Client, Error, Look, Loss, LostReason, Member, Op, Request, Result, Rule};
 use redlatch_tests::{Direction, PATIENCE, Proxy, Server};
 
-use crate::{eventually, secs};
+use crate::{eventually, ms, secs};
 
 fn connect(url: &str) -> Client {
     Client::connect(url).expect("a good URL")
@@ -14,6 +14,11 @@ fn connect(url: &str) -> Client {
 fn group(rule: Rule, clients: &[Client]) -> Client {
     let members = clients.iter().map(|client| Member { client: client.clone(), kind: "plain", name: "n".into() });
     Client::group(rule, members.collect()).expect("different ones")
+}
+
+fn names(rule: Rule, client: &Client, names: [&str; 2]) -> Client {
+    let members = names.map(|name| Member { client: client.clone(), kind: "plain", name: name.into() });
+    Client::group(rule, members.into()).expect("different ones")
 }
 
 fn acquire() -> Request {
@@ -124,5 +129,102 @@ fn a_release_of_a_majority_that_too_few_servers_answer_is_an_error() {
         servers.iter().take(gone).for_each(Server::resume);
         assert_eq!(matches!(released, Err(Error::Unavailable { .. })), gone > 1, "{gone} are silent: {released:?}");
         servers.iter().for_each(|server| eventually(|| !server.view().exists("n")));
+    }
+}
+
+#[test]
+fn a_release_with_the_number_of_another_groups_hold_releases_nothing() {
+    let server = Server::start();
+    let client = connect(&server.url());
+    let (one, other) = (names(Rule::All, &client, ["a", "b"]), names(Rule::All, &client, ["c", "d"]));
+    let hold = one.run_blocking(acquire()).expect("free").number as u64;
+    let another = Request { owner: 2, ..of_hold(Op::Release, hold) };
+    for (lock, request) in [(&other, of_hold(Op::Release, hold)), (&one, another)] {
+        let released = lock.run_blocking(request);
+        assert!(matches!(released, Err(Error::NotHeld { .. })), "{released:?}");
+        assert!(is_held(&one, hold) && server.view().exists("a"));
+    }
+    one.run_blocking(of_hold(Op::Release, hold)).expect("held");
+    let again = one.run_blocking(of_hold(Op::Release, hold));
+    assert!(matches!(again, Err(Error::Released { .. })), "{again:?}");
+}
+
+#[test]
+fn a_watch_that_begins_during_a_release_hears_of_the_loss_that_the_release_finds() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let client = connect(&format!("{}?response_timeout=20", server.url_at(proxy.port())));
+    for rule in [Rule::All, Rule::Majority] {
+        let lock = names(rule, &client, ["a", "b"]);
+        let hold = lock.run_blocking(acquire()).expect("free").number as u64;
+        // The client does not hear of the loss before its release does.
+        proxy.stall(Direction::ToClient);
+        server.view().command::<()>(&["DEL", "a", "b"]);
+        let released = submitted(&lock, of_hold(Op::Release, hold));
+        let watched = submitted(&lock, of_hold(Op::Watch, hold));
+        proxy.flow();
+        for told in [released, watched] {
+            let told = told.recv_timeout(PATIENCE).expect("it ends");
+            let Err(Error::Lost(loss)) = &told else { panic!("{rule:?}: {told:?}") };
+            assert_eq!(loss.reason, LostReason::Deleted, "{rule:?}");
+        }
+    }
+}
+
+#[test]
+fn a_hold_that_is_being_released_is_neither_extended_nor_released_again() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let client = connect(&format!("{}?response_timeout=20", server.url_at(proxy.port())));
+    let lock = names(Rule::All, &client, ["a", "b"]);
+    let hold = lock.run_blocking(acquire()).expect("free").number as u64;
+    proxy.stall(Direction::ToClient);
+    let released = submitted(&lock, of_hold(Op::Release, hold));
+    let extended = submitted(&lock, Request { lease: Some(secs(60)), ..of_hold(Op::Extend, hold) });
+    let again = submitted(&lock, of_hold(Op::Release, hold));
+    proxy.flow();
+    let end = |answer: Receiver<Result<Answer>>| answer.recv_timeout(PATIENCE).expect("it ends");
+    let (extended, again) = (end(extended), end(again));
+    assert!(end(released).is_ok() && !server.view().exists("a"));
+    assert!(matches!(extended, Err(Error::NotHeld { .. })), "{extended:?}");
+    assert!(matches!(again, Err(Error::Released { .. })), "{again:?}");
+}
+
+#[test]
+fn locks_of_one_name_that_are_different_keys_make_a_group() {
+    let server = Server::start();
+    for [one, other] in [["/0", "/1"], ["?prefix=a:", "?prefix=b:"]] {
+        let url = |rest: &str| connect(&format!("redis://127.0.0.1:{}{rest}", server.port()));
+        let members = [one, other].map(|rest| Member { client: url(rest), kind: "plain", name: "n".into() });
+        let lock = Client::group(Rule::All, members.into()).expect("two keys");
+        let hold = lock.run_blocking(acquire()).expect("free").number as u64;
+        lock.run_blocking(of_hold(Op::Release, hold)).expect("held");
+    }
+}
+
+#[test]
+fn the_ages_in_a_reported_loss_are_those_of_the_moment_when_the_caller_asks() {
+    let server = Server::start();
+    let client = connect(&server.url());
+    for lock in [client.clone(), names(Rule::All, &client, ["a", "b"])] {
+        let hold = lock.run_blocking(Request { lease: Some(ms(50)), ..acquire() }).expect("free").number as u64;
+        eventually(|| loss(&lock, hold).is_some());
+        let released = lock.run_blocking(of_hold(Op::Release, hold));
+        assert!(matches!(released, Err(Error::Lost(_))), "{released:?}");
+        let noticed = || lock.loss_of(hold).expect("it is remembered").noticed;
+        let before = noticed();
+        eventually(|| noticed() > before);
+    }
+}
+
+#[test]
+fn a_client_of_which_every_lease_is_over_holds_nothing() {
+    let server = Server::start();
+    let client = connect(&server.url());
+    for rule in [Rule::All, Rule::Majority] {
+        let lock = names(rule, &client, ["a", "b"]);
+        let answer = lock.run_blocking(Request { lease: Some(ms(200)), ..acquire() }).expect("answered");
+        assert!(answer.done && !client.is_idle());
+        eventually(|| client.is_idle());
     }
 }

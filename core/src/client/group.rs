@@ -13,7 +13,9 @@ use crate::base::tasks::{self, boxed};
 use crate::client::Client;
 use crate::client::hold::Hold;
 use crate::client::state::ClientState;
+use crate::config::Config;
 use crate::engine::Engine;
+use crate::engine::holds::REMEMBER;
 
 use crate::request::error::{Error, Loss, Result};
 use crate::request::names::shown;
@@ -26,9 +28,9 @@ mod holding;
 mod majority;
 mod responsiveness;
 
-use hold::GroupHold;
 use holding::Of;
 
+pub use hold::GroupHold;
 pub use holding::Holding;
 
 /// The longest pause between two rounds of attempts. Each pause is random, so that groups that are in each other's way do not go on in
@@ -65,7 +67,10 @@ pub struct Group {
 impl Group {
     /// Sorts the members: an acquire takes them in one order everywhere, so that no two groups each wait for a member of the other.
     pub fn new(rule: Rule, mut members: Vec<Member>) -> Result<Group> {
-        let key = |member: &Member| (member.client.server(), member.name.clone(), member.kind);
+        let key = |member: &Member| {
+            let Config { database, prefix, .. } = &*member.client.config;
+            (member.client.server(), *database, format!("{prefix}{}", member.name), member.kind)
+        };
         members.sort_by_key(key);
         if members.is_empty() {
             return Err(Error::config("a lock of several locks has none; give it at least one"));
@@ -137,7 +142,8 @@ impl Group {
             let left = end.map_or(PAUSE, |end| end.saturating_duration_since(Instant::now()));
             match taken {
                 Ok(Some(held)) => {
-                    let number = state.groups().add(self.of(request.owner), held);
+                    let number = state.groups().add(self.of(request.owner), held.clone());
+                    state.forget_after_loss(number, held, REMEMBER);
                     return Ok(Answer::done(number as i64));
                 }
                 Ok(None) if left.is_zero() => return Ok(Answer::not_now()),
@@ -161,38 +167,45 @@ impl Group {
         let held = state.groups().get(number);
         match held {
             Some(held) => held.end().await,
-            None => Ok(Answer::not_now()),
+            None => match state.groups().look_back(number) {
+                Look::Lost(loss) => Err(Error::Lost(Box::new(loss))),
+                _ => Ok(Answer::not_now()),
+            },
         }
     }
 
     async fn release(&self, state: &ClientState, request: &Request) -> Result<Answer> {
-        let released = {
+        let of = self.of(request.owner);
+        let leaving = {
             let mut groups = state.groups();
-            let number = if request.hold == 0 { groups.latest(&self.of(request.owner)) } else { Some(request.hold) };
-            number.and_then(|number| Some((number, groups.remove(number)?)))
+            let number = if request.hold == 0 { groups.latest(&of) } else { Some(request.hold) };
+            number.and_then(|number| Some((number, groups.leave(&of, number)?)))
         };
-        let Some((number, (held, left))) = released else { return Err(self.gone(state, request)) };
+        let Some((number, (held, left))) = leaving else { return Err(self.gone(state, &of, request)) };
         let released = held.release().await;
-        if let Err(Error::Lost(loss)) = &released {
-            state.groups().tell_loss(number, loss);
-        }
+        let loss = match &released {
+            Err(Error::Lost(loss)) => Some(&**loss),
+            _ => None,
+        };
+        drop(state.groups().forget(number, loss, true));
         released.map(|()| Answer::done(left as i64))
     }
 
     /// The reason why there is nothing to release.
-    fn gone(&self, state: &ClientState, request: &Request) -> Error {
+    fn gone(&self, state: &ClientState, of: &Of, request: &Request) -> Error {
+        let mut groups = state.groups();
+        if let Some(loss) = groups.tell_loss(of, request.hold) {
+            return Error::Lost(Box::new(loss));
+        }
         match self.not_held(request.owner) {
-            Error::NotHeld { lock, .. } if state.groups().gave(request.hold) => Error::Released { lock },
+            Error::NotHeld { lock, .. } if groups.has_left(of, request.hold) => Error::Released { lock },
             error => error,
         }
     }
 
-    fn hold(&self, number: u64) -> Option<Arc<GroupHold>> {
-        self.first().state().ok()?.groups().get(number)
-    }
-
     fn held(&self, state: &ClientState, request: &Request) -> Result<Arc<GroupHold>> {
-        state.groups().get(request.hold).ok_or_else(|| self.not_held(request.owner))
+        let held = state.groups().get(request.hold).filter(|held| !held.is_leaving());
+        held.ok_or_else(|| self.not_held(request.owner))
     }
 
     /// The group is locked while enough members are. The number of an owner's holds is the largest that enough members reach.
@@ -272,7 +285,9 @@ impl Engine for Arc<Group> {
     }
 
     fn look(&self, hold: u64) -> Look {
-        self.hold(hold).map_or(Look::Gone, |held| held.look())
+        let Ok(state) = self.first().state() else { return Look::Gone };
+        let held = state.groups().get(hold);
+        held.map_or_else(|| state.groups().look_back(hold), |held| held.look())
     }
 
     fn loss_of(&self, hold: u64) -> Option<Loss> {
@@ -285,7 +300,17 @@ impl Engine for Arc<Group> {
 
     fn abandon(&self, hold: u64) -> bool {
         let Ok(state) = self.first().state() else { return false };
-        self.hold(hold).is_some_and(|held| held.abandon_for(state, hold))
+        let held = state.groups().get(hold);
+        match held {
+            Some(held) => {
+                state.forget_after_end(hold, held.clone());
+                held.abandon()
+            }
+            None => {
+                state.groups().forget_loss(hold);
+                false
+            }
+        }
     }
 
     /// A group of locks has no token.

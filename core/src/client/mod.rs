@@ -217,7 +217,9 @@ impl Client {
 
     /// Tells whether this client holds nothing in this process. Sends nothing.
     pub fn is_idle(&self) -> bool {
-        self.state().map_or(true, |state| state.groups().is_empty() && state.redis.holds(|holds| holds.is_empty()))
+        let Ok(state) = self.state() else { return true };
+        let groups = state.groups().all();
+        groups.iter().all(|(_, hold)| !hold.look().is_held()) && state.redis.holds(|holds| holds.is_empty())
     }
 
     pub fn is_closed(&self) -> bool {

@@ -1,13 +1,15 @@
 //! The state of a client in one process: a child after `fork` gets a new one and never touches that of its parent.
 
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use tokio::time::sleep;
 
 use crate::base::exhausted;
 use crate::base::io_thread::IoThread;
-use crate::client::group::Holding;
+use crate::client::group::{GroupHold, Holding};
 use crate::config::Config;
 use crate::redis::Redis;
-use crate::request::Look;
 use crate::request::error::{Error, Result};
 
 pub struct ClientState {
@@ -25,7 +27,33 @@ impl ClientState {
 
     /// The holds of groups of locks whose first member is this client's.
     pub fn groups(&self) -> MutexGuard<'_, Holding> {
-        self.groups.lock().expect("nothing panics while it is held")
+        locked(&self.groups)
+    }
+
+    /// Forgets a hold of a group so long after its loss, unless it ends otherwise: its caller may never release it.
+    pub fn forget_after_loss(&self, number: u64, hold: Arc<GroupHold>, remember: Duration) {
+        let groups = Arc::downgrade(&self.groups);
+        drop(self.io.spawn(async move {
+            tokio::select! {
+                biased;
+                () = hold.left() => return,
+                () = async {
+                    hold.lost().await;
+                    sleep(remember).await;
+                } => {}
+            }
+            let loss = hold.look().loss();
+            drop(groups.upgrade().and_then(|groups| locked(&groups).forget(number, loss.as_ref(), false)));
+        }));
+    }
+
+    /// Forgets a hold of a group as soon as it has ended: no caller can ask for it any more.
+    pub fn forget_after_end(&self, number: u64, hold: Arc<GroupHold>) {
+        let groups = Arc::downgrade(&self.groups);
+        drop(self.io.spawn(async move {
+            let _ = hold.end().await;
+            drop(groups.upgrade().and_then(|groups| locked(&groups).forget(number, None, true)));
+        }));
     }
 
     /// Starts the I/O thread, with the first call of the client.
@@ -69,21 +97,18 @@ impl ClientState {
     }
 }
 
+fn locked(groups: &Mutex<Holding>) -> MutexGuard<'_, Holding> {
+    groups.lock().expect("nothing panics while it is held")
+}
+
 /// Drops the holds of groups: the end of the client leaves no caller that could release them, and each keeps the clients of its members, this client
 /// too. The drop gives back the parts that other clients still hold.
 fn forget_all(groups: &Mutex<Holding>) {
-    let groups = || groups.lock().expect("nothing panics while it is held");
-    let all = groups().all();
+    let all = locked(groups).all();
     for (number, hold) in all {
         hold.close();
-        let look = hold.look();
-        let forgotten = {
-            let mut groups = groups();
-            if let Look::Lost(loss) = &look {
-                groups.tell_loss(number, loss);
-            }
-            groups.remove(number)
-        };
+        let loss = hold.look().loss();
+        let forgotten = locked(groups).forget(number, loss.as_ref(), false);
         drop(forgotten);
     }
 }
@@ -102,4 +127,30 @@ fn uuid() -> Result<String> {
     bytes[8] = bytes[8] & 0x3f | 0x80;
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::clock::Instant;
+
+    #[test]
+    fn a_lost_hold_of_a_group_that_its_caller_never_releases_is_forgotten() {
+        let state = ClientState::new(&Config::from_url("redis://127.0.0.1:1").expect("a good URL")).expect("random numbers");
+        state.start().expect("the system gives a thread");
+        // It has no part, so it is over.
+        let hold = Arc::new(GroupHold::new(vec![None], 0));
+        let kept = Arc::downgrade(&hold);
+        let of = ("the group".into(), 1);
+        let number = state.groups().add(of.clone(), hold.clone());
+        state.forget_after_loss(number, hold, Duration::from_millis(10));
+        let begun = Instant::now();
+        while kept.strong_count() > 0 {
+            assert!(begun.elapsed() < Duration::from_secs(20), "it is remembered for ever");
+            std::thread::yield_now();
+        }
+        assert_eq!(state.groups().latest(&of), None);
+        assert!(state.groups().all().is_empty());
+        state.close(false);
+    }
 }

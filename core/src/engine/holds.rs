@@ -19,7 +19,7 @@ use crate::request::owner::OwnerField;
 mod belief;
 mod due;
 mod owned;
-mod past;
+pub mod past;
 mod timetable;
 
 #[cfg(test)]
@@ -33,15 +33,15 @@ mod time_line;
 #[cfg(test)]
 mod tokens;
 
-use owned::{Hold, Lost, Owned};
-use past::{Gone, Past};
+use owned::{Gone, Hold, Lost, Owned};
+use past::Past;
 use timetable::Timetable;
 
 pub use due::Ask;
 pub use owned::{Lapsed, Leaving, SHORT, believed};
 
 /// The time for which a lost hold still counts as its owner's latest: the one that a release without a number means.
-const REMEMBER: Duration = Duration::from_secs(600);
+pub const REMEMBER: Duration = Duration::from_secs(600);
 /// The age from which a hold makes the server report changes: shorter holds are not worth it. The requests for that go out in batches, one
 /// step apart.
 const LASTING: Duration = Duration::from_millis(100);
@@ -62,7 +62,7 @@ pub struct Holds {
     /// The time of each owner's next check.
     due: Timetable,
     ended: Vec<Ended>,
-    past: Past,
+    past: Past<Gone>,
     /// The prefix of the names on the server; messages leave it out.
     prefix: String,
     next: u64,
@@ -165,7 +165,7 @@ impl Holds {
     /// Gives the facts for the release of a hold (0: the latest). `Ok(None)`: there is no such hold. `Err`: the hold was lost, and this
     /// call forgets it. A hold that was lost only because the client ended is released all the same.
     pub fn leaving(&mut self, claim: &Claim, number: u64, now: Instant) -> Result<Option<Leaving>, Lapsed> {
-        if let Some(&Gone { lost, outlasts, .. }) = self.past.tell(number, claim) {
+        if let Some(&Gone { lost, outlasts, .. }) = self.past.tell(number, |gone| gone.claim == *claim) {
             return Err(Lapsed { loss: Box::new(self.loss(claim, &lost, now)), outlasts });
         }
         let Some(owned) = self.of(claim) else { return Ok(None) };
@@ -200,8 +200,8 @@ impl Holds {
     pub fn tell_loss(&mut self, claim: &Claim, number: u64, now: Instant) {
         if let Some(owned) = self.of(claim) {
             let lost = owned.holds.iter().find(|hold| hold.number == number).and_then(|hold| hold.lost.as_deref().copied());
-            let gone = lost.map(|lost| Gone { claim: claim.clone(), lost, outlasts: owned.outlasts, told: true });
-            gone.into_iter().for_each(|gone| self.past.add(number, gone));
+            let gone = lost.map(|lost| Gone { claim: claim.clone(), lost, outlasts: owned.outlasts });
+            gone.into_iter().for_each(|gone| self.past.add(number, gone, true));
         }
         self.forget(claim, number, now);
     }

@@ -51,6 +51,13 @@ pub struct Loss {
     pub noticed: Duration,
 }
 
+impl Loss {
+    /// The same story, told that much later.
+    pub(crate) fn aged(&self, by: Duration) -> Loss {
+        Loss { acquired: self.acquired + by, renewed: self.renewed.map(|renewed| renewed + by), noticed: self.noticed + by, ..self.clone() }
+    }
+}
+
 impl std::fmt::Display for Loss {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "`{}` is lost to {}: {} (acquired {:.3?} ago, ", shown(&self.lock), self.owner, self.reason.name(), self.acquired)?;

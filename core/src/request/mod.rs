@@ -219,6 +219,13 @@ impl Look {
         matches!(self, Look::Held { .. })
     }
 
+    pub(crate) fn loss(self) -> Option<Loss> {
+        match self {
+            Look::Lost(loss) => Some(loss),
+            _ => None,
+        }
+    }
+
     /// `Ok` if it is held, else the error that says why not; `gone` makes the error for a hold that does not exist.
     pub(crate) fn ensure(self, gone: impl FnOnce() -> Error) -> Result<()> {
         match self {

@@ -1,16 +1,16 @@
 //! A hold of a group: the holds of its members, as many as it has.
 
 use std::cmp::Reverse;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tokio::time::sleep;
 
 use crate::base::clock::Instant;
 use crate::base::tasks::boxed;
 use crate::client::hold::Hold;
-use crate::client::state::ClientState;
 use crate::request::error::{Error, Loss, LostReason, Result};
 use crate::request::owner::OwnerField;
 use crate::request::{Answer, Look, Op};
@@ -174,15 +174,9 @@ impl GroupHold {
         was_renewed
     }
 
-    /// As [`GroupHold::abandon`]; its client forgets it when it has ended, since no caller asks for it any more.
-    pub fn abandon_for(self: &Arc<Self>, state: &Arc<ClientState>, number: u64) -> bool {
-        let held = self.clone();
-        let weak = Arc::downgrade(state);
-        drop(state.io.spawn(async move {
-            let _ = held.end().await;
-            drop(weak.upgrade().map(|state| state.groups().remove(number)));
-        }));
-        self.abandon()
+    /// Tells whether its parts are on their way back, or are back.
+    pub fn is_leaving(&self) -> bool {
+        matches!(*self.phase.borrow(), Phase::Releasing | Phase::Released(_))
     }
 
     /// Gives every part back. It is lost if too few parts were held until then. Another error is none, unless more parts have one than may
@@ -237,6 +231,13 @@ impl GroupHold {
         self.phase.send_modify(|_| ());
         drop(parts);
         drop(before);
+    }
+
+    /// Returns once too few parts are held.
+    pub async fn lost(&self) {
+        while let Look::Held { remaining } = self.look() {
+            sleep(remaining).await;
+        }
     }
 
     /// Returns once the group asks for no part any more: it is released, or no caller can release it.

@@ -1,24 +1,25 @@
 //! The groups that a client holds in this process. Any number of objects may stand for the same group.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
 use super::hold::GroupHold;
 use super::responsiveness::Responsiveness;
+use crate::base::clock::Instant;
+use crate::engine::holds::past::Past;
+use crate::request::Look;
 use crate::request::error::Loss;
-
-const MOST_LOSSES: usize = 10_000;
 
 #[derive(Default)]
 pub struct Holding {
     last: u64,
+    /// The holds, also those on their way back: a caller may watch them until then.
     held: HashMap<u64, (Of, Arc<GroupHold>)>,
-    /// The holds of each owner, the latest last.
+    /// The holds of each owner that no release has asked for, the latest last.
     numbers: HashMap<Of, Vec<u64>>,
-    /// Losses that the client has reported to a release: the caller may ask for them later. Of the youngest holds, up to [`MOST_LOSSES`].
-    losses: BTreeMap<u64, Loss>,
+    past: Past<Gone>,
     /// The sender that ends an acquire or a watch early, and whether the request is an acquire.
     running: HashMap<u64, (oneshot::Sender<()>, bool)>,
     /// The client is closed: it acquires nothing any more.
@@ -29,6 +30,20 @@ pub struct Holding {
 
 /// A group's identity, and one of its owners.
 pub type Of = (Arc<str>, i64);
+
+/// A hold that was lost, and that the client has otherwise forgotten.
+struct Gone {
+    of: Of,
+    loss: Loss,
+    /// The time to which the ages in `loss` belong.
+    at: Instant,
+}
+
+impl Gone {
+    fn loss(&self) -> Loss {
+        self.loss.aged(self.at.elapsed())
+    }
+}
 
 impl Holding {
     /// Adds a hold; gives its number.
@@ -47,43 +62,59 @@ impl Holding {
         self.held.iter().map(|(number, (_, held))| (*number, held.clone())).collect()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.held.is_empty()
-    }
-
     /// The owner's latest hold.
     pub fn latest(&self, of: &Of) -> Option<u64> {
         self.numbers.get(of)?.last().copied()
     }
 
-    /// Forgets a hold. Gives it, and the number of holds that its owner keeps.
-    pub fn remove(&mut self, number: u64) -> Option<(Arc<GroupHold>, usize)> {
-        let (of, held) = self.held.remove(&number)?;
-        let numbers = self.numbers.get_mut(&of)?;
-        numbers.retain(|other| *other != number);
+    /// Gives a hold of that owner to the first release that asks for it, and the number of holds that the owner keeps.
+    pub fn leave(&mut self, of: &Of, number: u64) -> Option<(Arc<GroupHold>, usize)> {
+        let held = self.get(number)?;
+        let numbers = self.numbers.get_mut(of)?;
+        let at = numbers.iter().position(|other| *other == number)?;
+        numbers.remove(at);
         let left = numbers.len();
         if left == 0 {
-            self.numbers.remove(&of);
+            self.numbers.remove(of);
         }
         Some((held, left))
     }
 
-    /// Notes a loss that the client reported to a release.
-    pub fn tell_loss(&mut self, number: u64, loss: &Loss) {
-        self.losses.insert(number, loss.clone());
-        if self.losses.len() > MOST_LOSSES {
-            self.losses.pop_first();
+    /// Forgets a hold and gives it. A caller may still ask for its loss; `told`: a release has reported it.
+    pub fn forget(&mut self, number: u64, loss: Option<&Loss>, told: bool) -> Option<Arc<GroupHold>> {
+        let of = self.held.get(&number)?.0.clone();
+        self.leave(&of, number);
+        let (of, held) = self.held.remove(&number)?;
+        if let Some(loss) = loss {
+            self.past.add(number, Gone { of, loss: loss.clone(), at: Instant::now() }, told);
         }
+        Some(held)
     }
 
-    /// The loss of a hold that the client reported to its release.
+    /// The loss of a forgotten hold.
     pub fn loss_of(&self, number: u64) -> Option<Loss> {
-        self.losses.get(&number).cloned()
+        self.past.get(number).map(Gone::loss)
     }
 
-    /// Tells whether a hold has or had that number.
-    pub fn gave(&self, number: u64) -> bool {
-        (1..=self.last).contains(&number)
+    /// What a caller may still know of a forgotten hold.
+    pub fn look_back(&self, number: u64) -> Look {
+        self.past.untold(number).map_or(Look::Gone, |gone| Look::Lost(gone.loss()))
+    }
+
+    /// Gives the loss of a forgotten hold to the first release of its owner.
+    pub fn tell_loss(&mut self, of: &Of, number: u64) -> Option<Loss> {
+        self.past.tell(number, |gone| gone.of == *of).map(Gone::loss)
+    }
+
+    /// Forgets a loss for which no caller can ask any more.
+    pub fn forget_loss(&mut self, number: u64) {
+        self.past.remove(number);
+    }
+
+    /// Tells whether an owner of that group gave the hold of that number back, or the client has forgotten it.
+    pub fn has_left(&self, of: &Of, number: u64) -> bool {
+        let is_anothers = || self.held.get(&number).is_some_and(|(other, _)| other != of);
+        (1..=self.last).contains(&number) && !is_anothers()
     }
 
     /// Notes a running request. Gives a receiver that completes when the request has to end: at once, if it acquires and the client is

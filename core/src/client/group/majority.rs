@@ -92,11 +92,11 @@ fn limit(member: &Member, request: &Request) -> Duration {
     request.response_timeout.unwrap_or((lease / 100).clamp(SHORTEST, LONGEST))
 }
 
-/// Keeps a majority until the group is released: adds parts that come late, and asks again for missing ones, unless the hold has a lease
-/// that ends anyway.
+/// Keeps a majority until the group is released or lost: adds parts that come late, and asks again for missing ones, unless the hold has a
+/// lease that ends anyway.
 async fn keep(members: Vec<Member>, request: Request, held: Arc<GroupHold>, mut asked: Asked) {
     let between = request.lease.unwrap_or(members[0].client.watchdog()) / 3;
-    loop {
+    while !asked.is_empty() || request.lease.is_none() {
         tokio::select! {
             () = held.left() => return,
             Some(came) = asked.join_next(), if !asked.is_empty() => {
@@ -104,7 +104,7 @@ async fn keep(members: Vec<Member>, request: Request, held: Arc<GroupHold>, mut 
                     held.add(i, part);
                 }
             }
-            () = sleep(between), if request.lease.is_none() && asked.is_empty() => {
+            () = sleep(between), if asked.is_empty() => {
                 if !held.look().is_held() {
                     return;
                 }

@@ -98,7 +98,7 @@ impl Holds {
                         return true;
                     }
                     if !hold.unasked {
-                        past.add(hold.number, Gone { claim: claim.clone(), lost: *lost, outlasts, told: false });
+                        past.add(hold.number, Gone { claim: claim.clone(), lost: *lost, outlasts }, false);
                     }
                     false
                 });

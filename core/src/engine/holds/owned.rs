@@ -78,6 +78,14 @@ pub struct Lost {
     pub noticed: Instant,
 }
 
+/// A hold that was lost, and that the client has otherwise forgotten.
+pub struct Gone {
+    pub claim: Claim,
+    pub lost: Lost,
+    /// The server may keep the key for longer than the client believed.
+    pub outlasts: bool,
+}
+
 /// The reason why a release finds no hold to send a call for.
 #[derive(Debug)]
 pub struct Lapsed {
