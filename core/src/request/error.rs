@@ -60,12 +60,23 @@ impl Loss {
 
 impl std::fmt::Display for Loss {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "`{}` is lost to {}: {} (acquired {:.3?} ago, ", shown(&self.lock), self.owner, self.reason.name(), self.acquired)?;
+        let acquired = rounded(self.acquired);
+        write!(f, "`{}` is lost to {}: {} (acquired {acquired} ago, ", shown(&self.lock), self.owner, self.reason.name())?;
         match self.renewed {
-            Some(renewed) => write!(f, "last renewed {renewed:.3?} ago, ")?,
+            Some(renewed) => write!(f, "last renewed {} ago, ", rounded(renewed))?,
             None => write!(f, "never renewed, ")?,
         }
-        write!(f, "noticed {:.3?} ago)", self.noticed)
+        write!(f, "noticed {} ago)", rounded(self.noticed))
+    }
+}
+
+/// An age as a reader needs it: to the millisecond below a second, to the tenth of a second below a minute, then to the second.
+fn rounded(age: Duration) -> String {
+    let ms = (age.as_micros() + 500) / 1000;
+    match ms {
+        0..1_000 => format!("{ms} ms"),
+        1_000..59_950 => format!("{:.1} s", age.as_secs_f64()),
+        _ => format!("{} s", (ms + 500) / 1000),
     }
 }
 
@@ -220,5 +231,46 @@ impl Error {
             Error::Cancelled => 19,
             Error::AlreadyHeld { .. } => 21,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_is_told_in_no_more_digits_than_its_reader_needs() {
+        let told = [
+            (0, "0 ms"),
+            (499, "0 ms"),
+            (1_500, "2 ms"),
+            (999_499, "999 ms"),
+            (999_999, "1.0 s"),
+            (1_116_660, "1.1 s"),
+            (29_672_913, "29.7 s"),
+            (59_949_000, "59.9 s"),
+            (59_999_999, "60 s"),
+            (3_599_600_000, "3600 s"),
+        ];
+        for (micros, text) in told {
+            assert_eq!(rounded(Duration::from_micros(micros)), text, "{micros} µs");
+        }
+    }
+
+    #[test]
+    fn the_text_of_a_loss_says_which_lock_why_and_when() {
+        let (acquired, renewed) = (Duration::from_nanos(61_234_567_891), Duration::from_nanos(10_049_876_543));
+        let lost = Loss {
+            lock: "orders:42".into(),
+            owner: "u:1".into(),
+            reason: LostReason::Partitioned,
+            acquired,
+            renewed: Some(renewed),
+            noticed: Duration::ZERO,
+        };
+        let text = "`orders:42` is lost to u:1: partitioned (acquired 61 s ago, last renewed 10.0 s ago, noticed 0 ms ago)";
+        assert_eq!(lost.to_string(), text);
+        let never = Loss { renewed: None, noticed: Duration::from_nanos(325_141), ..lost };
+        assert_eq!(never.to_string(), text.replace("last renewed 10.0 s ago", "never renewed"));
     }
 }
