@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use redlatch::{BlockingGuard, Client, Error, LostReason};
-use redlatch_tests::{Direction, Proxy, Server, soon};
+use redlatch::kinds::ALL;
+use redlatch::{BlockingGuard, Client, Error, LostReason, Member, Op, Request, Rule};
+use redlatch_tests::{Direction, PATIENCE, Proxy, Server, kinds, ms, soon};
 
 use super::{eventually, pair, secs};
 
@@ -191,4 +192,41 @@ fn a_key_that_is_made_into_something_else_is_lost_and_ends_no_other_renewal() {
     }
     other.release().expect("held");
     assert!(matches!(guard.release(), Err(Error::Lost(_))));
+}
+
+/// The ends of `count` watches of a hold, one after the other, of which some begin before the client's end and some after it.
+fn watched(lock: &Client, request: &Request, client: &Client, count: usize) -> Vec<redlatch::Result<redlatch::Answer>> {
+    let (told, ends) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0..count {
+                let told = told.clone();
+                lock.submit(lock.ticket(), request.clone(), move |end| drop(told.send(end)));
+                if number % 10 == 0 {
+                    std::thread::sleep(ms(1));
+                }
+            }
+        });
+        std::thread::sleep(ms(2));
+        client.close(true);
+    });
+    (0..count).map(|_| ends.recv_timeout(PATIENCE).expect("the watch ends")).collect()
+}
+
+#[test]
+fn a_watch_that_begins_while_its_client_ends_or_later_hears_of_the_loss() {
+    let server = Server::start();
+    let held = ALL.iter().filter(|row| row.traits.held).map(|row| (row.traits.name, None));
+    for (kind, rule) in held.chain([("plain", Some(Rule::All)), ("plain", Some(Rule::Majority))]) {
+        let client = Client::connect(&server.url()).expect("a good URL");
+        let key = format!("{kind}.{rule:?}");
+        let members = ["a", "b", "c"].map(|name| Member { client: client.clone(), kind, name: format!("{key}{name}").into() });
+        let lock = rule.map_or_else(|| client.clone(), |rule| Client::group(rule, members.into()).expect("three different ones"));
+        kinds::set_up(&client, kind, &key, 1);
+        let request = Request::new(Op::Acquire, kind, kinds::name(kind, &key), 1);
+        let hold = lock.run_blocking(request.clone()).expect("free").number as u64;
+        for end in watched(&lock, &Request { op: Op::Watch, hold, ..request }, &client, 100) {
+            assert!(matches!(&end, Err(Error::Lost(loss)) if loss.reason == LostReason::Closed), "{kind} {rule:?}: {end:?}");
+        }
+    }
 }

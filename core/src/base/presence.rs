@@ -1,5 +1,5 @@
 //! The callers that are inside a client, on their own threads, and the work that goes on for them on the I/O thread. A closing client lets
-//! in only calls that give back, and once no caller is inside, none at all. So no work begins unnoticed by the end of the client.
+//! in only calls that give back or ask for losses, and once no caller is inside, none at all. So no work begins unnoticed by the end of the client.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use tokio::sync::Notify;
 
-/// Only calls that give back come in.
+/// Only calls that give back or ask for losses come in.
 const CLOSING: usize = 1 << (usize::BITS - 1);
 /// No call comes in.
 const SHUT: usize = 1 << (usize::BITS - 2);
@@ -25,11 +25,11 @@ pub struct Presence {
 pub struct Present<P: Deref<Target = Presence>>(P);
 
 impl Presence {
-    /// Lets a caller in; `None`: the client is closing.
-    pub fn enter(&self, gives_back: bool) -> Option<Present<&Presence>> {
+    /// Lets a caller in; `None`: the client is closing. `comes_in_late`: it may come in until the client has closed.
+    pub fn enter(&self, comes_in_late: bool) -> Option<Present<&Presence>> {
         let before = self.state.fetch_add(1, SeqCst);
         let present = Present(self);
-        let refused = before & SHUT != 0 || (before & CLOSING != 0 && !gives_back);
+        let refused = before & SHUT != 0 || (before & CLOSING != 0 && !comes_in_late);
         (!refused).then_some(present)
     }
 

@@ -268,7 +268,8 @@ impl Engine for Arc<Group> {
         let io = state.io.clone();
         let lasts = request.op == Op::Watch;
         let group = self.clone();
-        let mut promise = Promise { state: state.clone(), done: Some(done) };
+        let watched = if lasts { Some((self.clone(), request.hold)) } else { None };
+        let mut promise = Promise { state: state.clone(), done: Some(done), watched };
         let run = async move {
             let result = group.run(&state, &request, cancelled).await;
             state.groups().end(ticket);
@@ -336,22 +337,33 @@ impl Engine for Arc<Group> {
 struct Promise {
     state: Arc<ClientState>,
     done: Option<Done>,
+    /// The hold whose end the caller waits for, if that is its request.
+    watched: Option<(Arc<Group>, u64)>,
 }
 
 impl Promise {
     fn keep(&mut self, result: Result<Answer>) {
         if let Some(done) = self.done.take() {
             done(match result {
-                Err(Error::Cancelled) => Err(self.state.redis.cancelled_error()),
+                Err(Error::Cancelled) if self.state.redis.is_closed() => Err(self.closed()),
                 result => result,
             });
         }
+    }
+
+    /// The error for a caller whose client is closed: the loss of the hold that it watches.
+    fn closed(&self) -> Error {
+        let loss = self.watched.as_ref().and_then(|(group, hold)| group.loss_of(*hold));
+        loss.map_or_else(|| self.state.redis.closed_error(), |loss| Error::Lost(Box::new(loss)))
     }
 }
 
 impl Drop for Promise {
     fn drop(&mut self) {
-        self.keep(Err(self.state.redis.closed_error()));
+        if self.done.is_some() {
+            let error = self.closed();
+            self.keep(Err(error));
+        }
     }
 }
 

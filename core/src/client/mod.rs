@@ -126,7 +126,7 @@ impl Client {
     ) -> Option<Result<Answer>> {
         let (state, _present) = match self.ready(&request) {
             Ok(ready) => ready,
-            Err(error) => return Some(Err(error)),
+            Err(error) => return Some(Err(self.too_late(&request, error))),
         };
         // This avoids `dyn`: nothing may come between a caller and the first try of an uncontended lock.
         match &self.group {
@@ -140,7 +140,7 @@ impl Client {
         match (self.ready(&request), &self.group) {
             (Ok((_, _present)), Some(group)) => group.submit(ticket, request, Box::new(done)),
             (Ok((state, _present)), None) => state.redis.submit(ticket, request, Box::new(done)),
-            (Err(error), _) => done(Err(error)),
+            (Err(error), _) => done(Err(self.too_late(&request, error))),
         }
     }
 
@@ -234,10 +234,19 @@ impl Client {
         }
     }
 
+    /// The error of a request that the client does not take. A watch of a hold that has ended with the client hears of that loss.
+    fn too_late(&self, request: &Request, error: Error) -> Error {
+        match (request.op, error) {
+            (Op::Watch, error @ Error::Closed { .. }) => self.loss_of(request.hold).map_or(error, |loss| Error::Lost(Box::new(loss))),
+            (_, error) => error,
+        }
+    }
+
     /// The client does not end before the returned guard is dropped.
     fn ready(&self, request: &Request) -> Result<(&Arc<ClientState>, Present<&Presence>)> {
         let state = self.state()?;
-        let present = state.io.presence.enter(request.op == Op::Release).ok_or_else(|| state.redis.closed_error())?;
+        let comes_in_late = matches!(request.op, Op::Release | Op::Watch);
+        let present = state.io.presence.enter(comes_in_late).ok_or_else(|| state.redis.closed_error())?;
         request.check()?;
         state.start()?;
         Ok((state, present))

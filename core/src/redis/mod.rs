@@ -113,7 +113,8 @@ impl Redis {
     /// Completes `done` when a hold has ended.
     pub fn watch(self: &Arc<Self>, hold: u64, ticket: u64, done: Done) {
         if let Err(done) = self.loss_listeners.add(hold, ticket, done) {
-            return done(Err(self.closed_error()));
+            let loss = self.holds(|holds| holds.loss_of(hold, Instant::now()));
+            return done(Err(loss.map_or_else(|| self.closed_error(), |loss| Error::Lost(Box::new(loss)))));
         }
         match self.holds(|holds| holds.look(hold, Instant::now())) {
             Look::Held { .. } => {}
