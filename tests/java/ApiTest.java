@@ -1,3 +1,5 @@
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import java.lang.reflect.AnnotatedElement;
@@ -12,6 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -19,18 +23,17 @@ import org.junit.jupiter.api.Test;
 class ApiTest {
     private static final Path TEXT = Paths.get("tests/api/java.txt");
     private static final String RENEW = "gradle -Pprofile=ci -PrenewApi junit";
-    /** Public only for the sake of the {@code org.redisson} classes. */
-    private static final Set<String> INTERNAL = Set.of("io.redlatch.Answer", "io.redlatch.Core", "io.redlatch.Document",
-            "io.redlatch.Log",
-            "io.redlatch.Request", "io.redlatch.Shown", "io.redlatch.UserCode", "org.redisson.config.ConfigAccess");
+    private static final Path PAGE = Paths.get("docs/java.md");
+    private static final String OURS = "io.redlatch.";
+    private static final String INTERNAL = "io.redlatch.internal.";
+    /** Public only for the sake of the {@code org.redisson} classes: it needs what {@code Config} shows its own package alone. */
+    private static final String ACCESS = "org.redisson.config.ConfigAccess";
 
     @Test
     void the_public_api_is_the_one_under_review() throws Exception {
         List<String> now = new ArrayList<>();
-        for (String name : Loaded.classesIn(Child.jar())) {
-            if (!name.endsWith("-info") && !INTERNAL.contains(name)) {
-                describe(Loaded.ours(name), now);
-            }
+        for (String name : classesForApplications()) {
+            describe(Loaded.ours(name), now);
         }
         if (Boolean.getBoolean("api.renew")) {
             Files.write(TEXT, now);
@@ -42,6 +45,41 @@ class ApiTest {
             now.stream().filter(line -> !reviewed.contains(line)).forEach(line -> difference.append("\n+ ").append(line));
             fail("the public API is not that of " + TEXT + ":" + difference + "\nif that is meant, renew the text: " + RENEW);
         }
+    }
+
+    @Test
+    void io_redlatch_has_the_types_that_its_page_names_and_no_others() throws Exception {
+        Set<String> documented = new TreeSet<>();
+        Matcher rows = Pattern.compile("(?m)^\\| `io\\.redlatch\\.(\\w+)` \\|").matcher(Files.readString(PAGE));
+        while (rows.find()) {
+            documented.add(OURS + rows.group(1));
+        }
+        Set<String> present = classesForApplications();
+        present.removeIf(name -> !name.startsWith(OURS));
+        assertEquals(documented, present);
+        for (String name : present) {
+            assertTrue(Modifier.isPublic(Loaded.ours(name).getModifiers()), name + " is not public; it belongs into " + INTERNAL);
+        }
+    }
+
+    @Test
+    void no_signature_of_io_redlatch_names_an_internal_type() throws Exception {
+        List<String> lines = new ArrayList<>();
+        for (String name : classesForApplications()) {
+            if (name.startsWith(OURS)) {
+                describe(Loaded.ours(name), lines);
+            }
+        }
+        assertTrue(lines.size() > 30, lines.size() + " lines");
+        lines.removeIf(line -> !line.contains(INTERNAL));
+        assertEquals(List.of(), lines);
+    }
+
+    /** The names of all classes in the jar but those of the package that applications are not to touch. */
+    private static Set<String> classesForApplications() throws Exception {
+        Set<String> names = Loaded.classesIn(Child.jar());
+        names.removeIf(name -> name.endsWith("-info") || name.startsWith(INTERNAL) || name.equals(ACCESS));
+        return names;
     }
 
     private static void describe(Class<?> type, List<String> lines) {

@@ -45,7 +45,7 @@ class NativeImageTest {
         for (String name : named) {
             Class.forName(name);
         }
-        List<String> lines = new ArrayList<>(List.of("{\"name\": \"io.redlatch.Native\", \"methods\": " + natives() + "}"));
+        List<String> lines = new ArrayList<>(List.of("{\"name\": \"io.redlatch.internal.Native\", \"methods\": " + natives() + "}"));
         named.forEach(name -> lines.add("{\"name\": \"" + name + "\", \"allPublicConstructors\": true, \"allPublicMethods\": true}"));
         assertFile("jni-config.json", "[\n  " + String.join(",\n  ", lines) + "\n]\n");
     }
@@ -61,7 +61,7 @@ class NativeImageTest {
     }
 
     private static String natives() throws Exception {
-        return Arrays.stream(Loaded.ours("io.redlatch.Native").getDeclaredMethods()).filter(each -> Modifier.isNative(each.getModifiers()))
+        return Arrays.stream(Loaded.ours("io.redlatch.internal.Native").getDeclaredMethods()).filter(each -> Modifier.isNative(each.getModifiers()))
                 .map(NativeImageTest::written).sorted().collect(Collectors.joining(", ", "[", "]"));
     }
 

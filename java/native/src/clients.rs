@@ -39,7 +39,7 @@ pub fn remove(number: i64) -> Option<Client> {
 
 /// Has connections that are opened from now on log in with these.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_redlatch_Native_credentials<'a>(
+pub extern "system" fn Java_io_redlatch_internal_Native_credentials<'a>(
     mut env: EnvUnowned<'a>,
     _: JClass<'a>,
     client: jlong,

@@ -1,4 +1,4 @@
-//! The native methods of `io.redlatch.Native`: types across, nothing decided.
+//! The native methods of `io.redlatch.internal.Native`: types across, nothing decided.
 //!
 //! A client crosses as a number, see [`clients`]; a request as its fields, see [`request`]; its outcome as a row of
 //! numbers and texts, see [`rows`]. No thread of this library ever attaches to the JVM: finished requests wait in one
@@ -30,7 +30,7 @@ static FETCHED: Mutex<Vec<(u64, redlatch::Result<redlatch::Answer>)>> = Mutex::n
 
 /// Readies a client for a URL and `option, value, …`, and gives its number. Sends nothing.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_redlatch_Native_connect<'a>(
+pub extern "system" fn Java_io_redlatch_internal_Native_connect<'a>(
     mut env: EnvUnowned<'a>,
     _: JClass<'a>,
     url: JString<'a>,
@@ -46,7 +46,7 @@ pub extern "system" fn Java_io_redlatch_Native_connect<'a>(
 
 /// Reads a configuration file, with `name, value, …` for its placeholders, of which the first of a name counts; see [`document`].
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_redlatch_Native_document<'a>(
+pub extern "system" fn Java_io_redlatch_internal_Native_document<'a>(
     mut env: EnvUnowned<'a>,
     _: JClass<'a>,
     text: JString<'a>,
@@ -64,7 +64,7 @@ pub extern "system" fn Java_io_redlatch_Native_document<'a>(
 
 /// Readies a client whose one lock is all of these, or with `majority` more than half of them; each is a client, a kind and a name.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_redlatch_Native_group<'a>(
+pub extern "system" fn Java_io_redlatch_internal_Native_group<'a>(
     mut env: EnvUnowned<'a>,
     _: JClass<'a>,
     majority: jboolean,
@@ -93,7 +93,7 @@ fn added(env: &mut Env, client: redlatch::Result<redlatch::Client>) -> Result<jl
 
 /// Closes a client and forgets its number; with `release` its holds are given back first.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_redlatch_Native_close<'a>(mut env: EnvUnowned<'a>, _: JClass<'a>, client: jlong, release: jboolean) {
+pub extern "system" fn Java_io_redlatch_internal_Native_close<'a>(mut env: EnvUnowned<'a>, _: JClass<'a>, client: jlong, release: jboolean) {
     env.with_env(|_| -> Result<()> {
         if let Some(client) = clients::remove(client) {
             client.close(release);
@@ -105,7 +105,7 @@ pub extern "system" fn Java_io_redlatch_Native_close<'a>(mut env: EnvUnowned<'a>
 
 /// The client's uuid, or null once it is closed.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_redlatch_Native_id<'a>(mut env: EnvUnowned<'a>, _: JClass<'a>, client: jlong) -> JString<'a> {
+pub extern "system" fn Java_io_redlatch_internal_Native_id<'a>(mut env: EnvUnowned<'a>, _: JClass<'a>, client: jlong) -> JString<'a> {
     env.with_env(|env| match clients::get(client) {
         Ok(client) => env.new_string(client.id()),
         Err(_) => Ok(JString::null()),
@@ -116,7 +116,7 @@ pub extern "system" fn Java_io_redlatch_Native_id<'a>(mut env: EnvUnowned<'a>, _
 /// Tries one bounded round trip on this thread, an acquire for `inside` ms at most unless that is 0. True: finished, and the row is filled in.
 /// False: it comes out of `drain`.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_redlatch_Native_start<'a>(
+pub extern "system" fn Java_io_redlatch_internal_Native_start<'a>(
     mut env: EnvUnowned<'a>,
     _: JClass<'a>,
     client: jlong,
@@ -155,7 +155,7 @@ pub extern "system" fn Java_io_redlatch_Native_start<'a>(
 
 /// Hands a request to the I/O thread; it comes out of `drain`.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_redlatch_Native_submit<'a>(
+pub extern "system" fn Java_io_redlatch_internal_Native_submit<'a>(
     mut env: EnvUnowned<'a>,
     _: JClass<'a>,
     client: jlong,
@@ -187,7 +187,7 @@ pub extern "system" fn Java_io_redlatch_Native_submit<'a>(
 /// Looks at a hold without asking the server; `hold` 0 is the owner's latest. A row that is done has the remaining ms for its
 /// number; one that is not done is about a hold that was released. Its ticket is the hold's number, its first item a fenced hold's token.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_redlatch_Native_look<'a>(
+pub extern "system" fn Java_io_redlatch_internal_Native_look<'a>(
     mut env: EnvUnowned<'a>,
     _: JClass<'a>,
     client: jlong,
@@ -222,7 +222,7 @@ fn look(client: &redlatch::Client, request: redlatch::Request) -> redlatch::Resu
 
 /// Asks for a request to be given up; it still comes out of `drain`.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_redlatch_Native_cancel<'a>(mut env: EnvUnowned<'a>, _: JClass<'a>, client: jlong, ticket: jlong) {
+pub extern "system" fn Java_io_redlatch_internal_Native_cancel<'a>(mut env: EnvUnowned<'a>, _: JClass<'a>, client: jlong, ticket: jlong) {
     env.with_env(|_| -> Result<()> {
         if let Ok(client) = clients::get(client) {
             client.cancel(ticket as u64);
@@ -235,7 +235,7 @@ pub extern "system" fn Java_io_redlatch_Native_cancel<'a>(mut env: EnvUnowned<'a
 /// Waits for finished requests, writes as many rows as there are and fit, and gives their count. After an error the next call writes the same
 /// ones.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_redlatch_Native_drain<'a>(
+pub extern "system" fn Java_io_redlatch_internal_Native_drain<'a>(
     mut env: EnvUnowned<'a>,
     _: JClass<'a>,
     numbers: JLongArray<'a>,

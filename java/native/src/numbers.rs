@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use redlatch::{Error, Loss, LostReason, Op};
 
-const ANSWER: &str = include_str!("../../src/main/java/io/redlatch/Answer.java");
+const ANSWER: &str = include_str!("../../src/main/java/io/redlatch/internal/Answer.java");
 const REASON: &str = include_str!("../../src/main/java/io/redlatch/LostReason.java");
-const REQUEST: &str = include_str!("../../src/main/java/io/redlatch/Request.java");
+const REQUEST: &str = include_str!("../../src/main/java/io/redlatch/internal/Request.java");
 
 #[test]
 fn java_has_the_cores_number_of_every_error_that_reaches_it() {

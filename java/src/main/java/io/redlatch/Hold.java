@@ -1,13 +1,14 @@
 package io.redlatch;
 
+import io.redlatch.internal.Answer;
+import io.redlatch.internal.KnownHold;
+import io.redlatch.internal.UserCode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 
 /**
  * One hold of a lock, from {@link Holds#of}: whether it still is one, and the news when it is not. Safe for use by many threads.
@@ -17,44 +18,21 @@ import java.util.function.Supplier;
  * way, the methods wait for its end: the servers' answers to it say whether the hold was lost.
  */
 public final class Hold {
-    private final String lock;
-    private final long token;
-    private final Supplier<Answer> look;
-    private final Waiting end;
-    private final Executor callBacks;
-    private final CompletableFuture<LockLostException> lost = new CompletableFuture<>();
+    private final KnownHold known;
 
-    /**
-     * @param lock the lock's name, for messages
-     * @param token 0: the lock gives none
-     * @param look gives what is known of the hold now
-     * @param end how it ended, once it has
-     * @param callBacks where users' code may run
-     * @param ended is run there once it has ended
-     */
-    Hold(String lock, long token, Supplier<Answer> look, Waiting end, Executor callBacks, Runnable ended) {
-        this.lock = lock;
-        this.token = token;
-        this.look = look;
-        this.end = end;
-        this.callBacks = callBacks;
-        end.then(answer -> callBacks.execute(() -> {
-            ended.run();
-            if (answer.status() == Answer.LOST) {
-                lost.complete(LockLostException.of(answer));
-            }
-        }));
+    Hold(KnownHold known) {
+        this.known = known;
     }
 
     /** Whether it ended before it was released. */
     public boolean isLost() {
-        return now().status() == Answer.LOST;
+        return known.now().status() == Answer.LOST;
     }
 
     /** Why it was lost; empty if it was not. */
     public Optional<LostReason> reason() {
-        Answer now = now();
-        return now.status() == Answer.LOST ? Optional.of(LostReason.of(now.number())) : Optional.empty();
+        Answer now = known.now();
+        return now.status() == Answer.LOST ? Optional.of(now.reason()) : Optional.empty();
     }
 
     /**
@@ -64,23 +42,23 @@ public final class Hold {
      * @throws IllegalMonitorStateException if it was released
      */
     public void ensure() {
-        Answer now = now();
+        Answer now = known.now();
         if (now.status() == Answer.LOST) {
-            throw LockLostException.of(now);
+            throw now.loss();
         }
         if (!now.done()) {
-            throw new IllegalMonitorStateException("the hold of `" + lock + "` was released; acquire the lock again");
+            throw new IllegalMonitorStateException("the hold of `" + known.lock() + "` was released; acquire the lock again");
         }
     }
 
     /** The number that a fenced lock gave this hold, greater than all before; empty of other locks. */
     public OptionalLong token() {
-        return token == 0 ? OptionalLong.empty() : OptionalLong.of(token);
+        return known.token() == 0 ? OptionalLong.empty() : OptionalLong.of(known.token());
     }
 
     /** For how long it may be relied on from now, unless it is renewed; zero once it has ended. */
     public Duration remaining() {
-        Answer now = now();
+        Answer now = known.now();
         return now.done() ? Duration.ofMillis(now.number()) : Duration.ZERO;
     }
 
@@ -94,25 +72,11 @@ public final class Hold {
      * cancelling it is without effect on the hold and on other callers.
      */
     public CompletableFuture<LockLostException> lost() {
-        return lost.thenApplyAsync(loss -> loss, callBacks); // apart: one continuation that blocks delays no other
+        return known.lost().thenApplyAsync(loss -> loss, known.callBacks()); // apart: one continuation that blocks delays no other
     }
 
     /** Calls {@code listener} when this is lost, or soon if it is already, on another thread. */
     public void onLost(Consumer<? super LockLostException> listener) {
-        lost.thenAcceptAsync(loss -> UserCode.run(() -> listener.accept(loss)), callBacks);
-    }
-
-    boolean hasEnded() {
-        return end.isDone();
-    }
-
-    private Answer now() {
-        if (!end.isDone()) {
-            Answer now = look.get();
-            if (now.done()) {
-                return now;
-            }
-        }
-        return end.await(); // it has ended, so this is there or about to come
+        known.lost().thenAcceptAsync(loss -> UserCode.run(() -> listener.accept(loss)), known.callBacks());
     }
 }

@@ -1,5 +1,7 @@
 package io.redlatch;
 
+import io.redlatch.internal.ClassPath;
+import io.redlatch.internal.HoldSource;
 import org.redisson.api.RLock;
 
 /**
@@ -29,28 +31,14 @@ public final class Holds {
 
     /** The latest hold that {@code threadId} has of {@code lock}; otherwise as {@link #of(RLock)}. */
     public static Hold of(RLock lock, long threadId) {
-        return source(lock).holdOf(threadId);
+        return source(lock).holdOf(threadId).seenBy(Hold::new);
     }
 
-    static Source source(RLock lock) {
-        if (!(lock instanceof Source)) {
-            ClassPathConflictException.check(Holds.class); // Redisson's jar comes first, so that its classes are the ones in use
+    static HoldSource source(RLock lock) {
+        if (!(lock instanceof HoldSource)) {
+            ClassPath.check(Holds.class); // Redisson's jar comes first, so that its classes are the ones in use
             throw new IllegalArgumentException(lock + " knows nothing of its holds; use a lock of a client of this library, unwrapped");
         }
-        return (Source) lock;
-    }
-
-    /** A lock that knows its holds. Not for applications. */
-    public interface Source {
-        /** @throws IllegalMonitorStateException if there is none */
-        Hold holdOf(long threadId);
-
-        /**
-         * Releases a hold of {@code threadId} and waits for it, through interrupts. A fair lock, whose {@code unlock} returns if the lock is
-         * free, throws here as every other kind does.
-         *
-         * @throws IllegalMonitorStateException if there is none; a {@link LockLostException} is its cause if it was lost
-         */
-        void giveBack(long threadId);
+        return (HoldSource) lock;
     }
 }

@@ -11,15 +11,10 @@ public final class LockLostException extends RuntimeException {
 
     private final LostReason reason;
 
-    /** @param lost the answer of the core */
-    private LockLostException(Answer lost) {
-        super(lost.message());
-        reason = LostReason.of(lost.number());
-    }
-
-    /** The exception of an answer that is {@link Answer#LOST}. */
-    public static LockLostException of(Answer lost) {
-        return new LockLostException(lost);
+    /** The library throws it. A test of an application may make one to see what the application does about a loss. */
+    public LockLostException(String message, LostReason reason) {
+        super(message);
+        this.reason = reason;
     }
 
     /** Why the hold ended. */

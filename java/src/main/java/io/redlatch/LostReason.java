@@ -28,8 +28,4 @@ public enum LostReason {
     public String toString() {
         return word;
     }
-
-    static LostReason of(long number) {
-        return values()[(int) number - 1];
-    }
 }

@@ -4,7 +4,8 @@ package io.redlatch;
 public final class NativeLibraryError extends UnsatisfiedLinkError {
     private static final long serialVersionUID = 1L;
 
-    NativeLibraryError(String message, Throwable cause) {
+    /** The library throws it; {@code cause} may be null. */
+    public NativeLibraryError(String message, Throwable cause) {
         super(message);
         initCause(cause);
     }

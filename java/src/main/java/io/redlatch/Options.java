@@ -1,5 +1,7 @@
 package io.redlatch;
 
+import io.redlatch.internal.ClassPath;
+import io.redlatch.internal.ExtendedOptions;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 import org.redisson.config.ConfigAccess;
@@ -47,17 +49,11 @@ public final class Options {
         return config;
     }
 
-    private static Extended extended(Object object, String what) {
-        if (!(object instanceof Extended)) {
-            ClassPathConflictException.check(Options.class); // Redisson's jar comes first, so that its classes are the ones in use
+    private static ExtendedOptions extended(Object object, String what) {
+        if (!(object instanceof ExtendedOptions)) {
+            ClassPath.check(Options.class); // Redisson's jar comes first, so that its classes are the ones in use
             throw new IllegalArgumentException(object + " has no such option; use a " + what + " of this library, unwrapped");
         }
-        return (Extended) object;
-    }
-
-    /** A configuration or a client that has these options. Not for applications. */
-    public interface Extended {
-        /** See {@link Options#releaseOnShutdown(Config)}. */
-        void releaseOnShutdown();
+        return (ExtendedOptions) object;
     }
 }

@@ -1,5 +1,7 @@
 package io.redlatch;
 
+import io.redlatch.internal.ClassPath;
+import io.redlatch.internal.TokenLockSource;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
@@ -18,15 +20,10 @@ public final class TokenLock {
      * @throws ClassPathConflictException if that is because Redisson itself is on the class path as well
      */
     public static RLock of(RedissonClient client, String name) {
-        if (!(client instanceof Source)) {
-            ClassPathConflictException.check(TokenLock.class); // Redisson's jar comes first, so that its classes are the ones in use
+        if (!(client instanceof TokenLockSource)) {
+            ClassPath.check(TokenLock.class); // Redisson's jar comes first, so that its classes are the ones in use
             throw new IllegalArgumentException(client + " has no token locks; use a client of this library, unwrapped");
         }
-        return ((Source) client).tokenLock(name);
-    }
-
-    /** A client that has token locks. Not for applications. */
-    public interface Source {
-        RLock tokenLock(String name);
+        return ((TokenLockSource) client).tokenLock(name);
     }
 }

@@ -1,9 +1,9 @@
 package org.redisson;
 
-import io.redlatch.Answer;
-import io.redlatch.Core;
-import io.redlatch.Request;
-import io.redlatch.Shown;
+import io.redlatch.internal.Answer;
+import io.redlatch.internal.Core;
+import io.redlatch.internal.Request;
+import io.redlatch.internal.Shown;
 import java.util.Map;
 import org.redisson.client.RedisConnectionException;
 import org.redisson.config.Config;

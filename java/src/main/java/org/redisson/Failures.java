@@ -1,7 +1,6 @@
 package org.redisson;
 
-import io.redlatch.Answer;
-import io.redlatch.LockLostException;
+import io.redlatch.internal.Answer;
 import java.util.concurrent.CancellationException;
 import org.redisson.client.RedisAuthRequiredException;
 import org.redisson.client.RedisBusyException;
@@ -29,7 +28,7 @@ final class Failures {
                 return withoutHold(rawName, id, threadId);
             case Answer.LOST:
                 RuntimeException lost = withoutHold(rawName, id, threadId);
-                lost.initCause(LockLostException.of(answer));
+                lost.initCause(answer.loss());
                 return lost;
             case Answer.ALREADY_HELD:
                 return new IllegalMonitorStateException(

@@ -1,6 +1,6 @@
 package org.redisson;
 
-import io.redlatch.Request;
+import io.redlatch.internal.Request;
 
 /** How long the calls of one object are tried. */
 final class Limits {

@@ -1,9 +1,9 @@
 package org.redisson;
 
-import io.redlatch.Answer;
-import io.redlatch.Core;
-import io.redlatch.Request;
-import io.redlatch.UserCode;
+import io.redlatch.internal.Answer;
+import io.redlatch.internal.Core;
+import io.redlatch.internal.Request;
+import io.redlatch.internal.UserCode;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 

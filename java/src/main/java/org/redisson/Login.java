@@ -1,8 +1,8 @@
 package org.redisson;
 
-import io.redlatch.Core;
-import io.redlatch.Log;
-import io.redlatch.Shown;
+import io.redlatch.internal.Core;
+import io.redlatch.internal.Log;
+import io.redlatch.internal.Shown;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URISyntaxException;

@@ -1,6 +1,6 @@
 package org.redisson;
 
-import io.redlatch.Answer;
+import io.redlatch.internal.Answer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

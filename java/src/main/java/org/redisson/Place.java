@@ -1,6 +1,6 @@
 package org.redisson;
 
-import io.redlatch.Core;
+import io.redlatch.internal.Core;
 import java.nio.charset.StandardCharsets;
 import org.redisson.client.codec.Codec;
 

@@ -1,6 +1,6 @@
 package org.redisson;
 
-import io.redlatch.Core;
+import io.redlatch.internal.Core;
 import java.util.Objects;
 import org.redisson.api.options.CommonOptions;
 import org.redisson.api.options.CommonParams;

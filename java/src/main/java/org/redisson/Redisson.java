@@ -1,10 +1,11 @@
 package org.redisson;
 
 import io.redlatch.ClassPathConflictException;
-import io.redlatch.Core;
-import io.redlatch.Log;
-import io.redlatch.Options;
-import io.redlatch.TokenLock;
+import io.redlatch.internal.ClassPath;
+import io.redlatch.internal.Core;
+import io.redlatch.internal.ExtendedOptions;
+import io.redlatch.internal.Log;
+import io.redlatch.internal.TokenLockSource;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Set;
@@ -29,7 +30,7 @@ import org.redisson.config.Config;
 import org.redisson.config.ConfigAccess;
 
 /** Makes clients, and is one. */
-public final class Redisson implements RedissonClient, Options.Extended, TokenLock.Source {
+public final class Redisson implements RedissonClient, ExtendedOptions, TokenLockSource {
     private static final String DEFAULT_ADDRESS = "redis://127.0.0.1:6379";
 
     private final Core core;
@@ -65,7 +66,7 @@ public final class Redisson implements RedissonClient, Options.Extended, TokenLo
      * @throws ClassPathConflictException if Redisson itself is on the class path as well
      */
     public static RedissonClient create(Config config) {
-        ClassPathConflictException.check(Redisson.class);
+        ClassPath.check(Redisson.class);
         Config copy = new Config(config);
         Servers servers = Servers.of(copy);
         Set<String> idle = ConfigAccess.idle(copy);

@@ -1,10 +1,10 @@
 package org.redisson;
 
-import io.redlatch.Answer;
-import io.redlatch.Core;
-import io.redlatch.Hold;
-import io.redlatch.Holds;
-import io.redlatch.Request;
+import io.redlatch.internal.Answer;
+import io.redlatch.internal.Core;
+import io.redlatch.internal.HoldSource;
+import io.redlatch.internal.KnownHold;
+import io.redlatch.internal.Request;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -13,7 +13,7 @@ import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 
 /** The base of locks of every kind: the asynchronous half, over one kind of the core. */
-public abstract class RedissonBaseLock implements RLock, Holds.Source {
+public abstract class RedissonBaseLock implements RLock, HoldSource {
     private static final long FREE = -2;
 
     final Core core;
@@ -129,7 +129,7 @@ public abstract class RedissonBaseLock implements RLock, Holds.Source {
     }
 
     @Override
-    public Hold holdOf(long threadId) {
+    public KnownHold holdOf(long threadId) {
         Answer found = core.look(kind, key, threadId, 0);
         if (found.status() != Answer.LOST) {
             checked(found, threadId);

@@ -1,7 +1,7 @@
 package org.redisson;
 
-import io.redlatch.Answer;
-import io.redlatch.Log;
+import io.redlatch.internal.Answer;
+import io.redlatch.internal.Log;
 import java.util.concurrent.CompletableFuture;
 import org.redisson.api.RFuture;
 

@@ -1,6 +1,6 @@
 package org.redisson;
 
-import io.redlatch.Answer;
+import io.redlatch.internal.Answer;
 import java.util.concurrent.TimeUnit;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RFuture;

@@ -2,9 +2,9 @@ package org.redisson;
 
 import static org.redisson.RedissonObject.word;
 
-import io.redlatch.Answer;
-import io.redlatch.Core;
-import io.redlatch.Request;
+import io.redlatch.internal.Answer;
+import io.redlatch.internal.Core;
+import io.redlatch.internal.Request;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,6 +1,6 @@
 package org.redisson;
 
-import io.redlatch.Core;
+import io.redlatch.internal.Core;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 import org.redisson.api.RLock;

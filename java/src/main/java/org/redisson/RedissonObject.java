@@ -1,8 +1,8 @@
 package org.redisson;
 
-import io.redlatch.Answer;
-import io.redlatch.Core;
-import io.redlatch.Request;
+import io.redlatch.internal.Answer;
+import io.redlatch.internal.Core;
+import io.redlatch.internal.Request;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;

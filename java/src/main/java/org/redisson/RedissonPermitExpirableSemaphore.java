@@ -1,7 +1,7 @@
 package org.redisson;
 
-import io.redlatch.Answer;
-import io.redlatch.Request;
+import io.redlatch.internal.Answer;
+import io.redlatch.internal.Request;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

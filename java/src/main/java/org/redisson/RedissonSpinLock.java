@@ -1,6 +1,6 @@
 package org.redisson;
 
-import io.redlatch.Request;
+import io.redlatch.internal.Request;
 import java.util.Objects;
 import org.redisson.api.LockOptions;
 

@@ -1,6 +1,6 @@
 package org.redisson;
 
-import io.redlatch.Shown;
+import io.redlatch.internal.Shown;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,6 +1,6 @@
 package org.redisson;
 
-import io.redlatch.Shown;
+import io.redlatch.internal.Shown;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;

@@ -1,6 +1,7 @@
 package org.redisson.config;
 
 import io.redlatch.Options;
+import io.redlatch.internal.ExtendedOptions;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,7 +15,7 @@ import java.util.function.Supplier;
 import org.redisson.codec.Kryo5Codec;
 
 /** The settings of a client. A client takes a copy; later changes have no effect on it. */
-public class Config extends ClientSettings<Config> implements Options.Extended {
+public class Config extends ClientSettings<Config> implements ExtendedOptions {
     private BaseConfig<?> servers;
     private boolean releaseOnShutdown;
     private boolean quarantine;

@@ -1,7 +1,7 @@
 package org.redisson.config;
 
-import io.redlatch.Document;
-import io.redlatch.Log;
+import io.redlatch.internal.Document;
+import io.redlatch.internal.Log;
 import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.function.Function;

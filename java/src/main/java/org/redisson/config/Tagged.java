@@ -1,7 +1,7 @@
 package org.redisson.config;
 
-import io.redlatch.Document;
-import io.redlatch.Log;
+import io.redlatch.internal.Document;
+import io.redlatch.internal.Log;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Modifier;
 import java.time.Duration;

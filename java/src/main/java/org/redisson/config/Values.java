@@ -1,7 +1,7 @@
 package org.redisson.config;
 
-import io.redlatch.Document;
-import io.redlatch.Shown;
+import io.redlatch.internal.Document;
+import io.redlatch.internal.Shown;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.net.MalformedURLException;

@@ -1,6 +1,6 @@
 package org.redisson.misc;
 
-import io.redlatch.Shown;
+import io.redlatch.internal.Shown;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URISyntaxException;

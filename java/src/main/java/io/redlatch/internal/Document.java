@@ -1,4 +1,4 @@
-package io.redlatch;
+package io.redlatch.internal;
 
 import java.util.ArrayList;
 import java.util.Collections;

@@ -1,4 +1,4 @@
-package io.redlatch;
+package io.redlatch.internal;
 
 /** Runs users' listeners and continuations, of which no caller awaits a result. */
 public final class UserCode {

@@ -1,5 +1,7 @@
-package io.redlatch;
+package io.redlatch.internal;
 
+import io.redlatch.LockLostException;
+import io.redlatch.LostReason;
 import java.util.Arrays;
 import java.util.List;
 
@@ -82,6 +84,16 @@ public final class Answer {
     /** The number that the operation gives; of a {@link #LOST} hold, the number of the reason. */
     public long number() {
         return number;
+    }
+
+    /** The exception of a hold that is {@link #LOST}. */
+    public LockLostException loss() {
+        return new LockLostException(message, reason());
+    }
+
+    /** Why a hold is {@link #LOST}. */
+    public LostReason reason() {
+        return LostReason.values()[(int) number - 1];
     }
 
     /** A further number of the answer, from index 0 on; 0 where there is none. */

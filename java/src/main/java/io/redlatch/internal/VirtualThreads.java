@@ -1,4 +1,4 @@
-package io.redlatch;
+package io.redlatch.internal;
 
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;

@@ -1,5 +1,7 @@
-package io.redlatch;
+package io.redlatch.internal;
 
+import io.redlatch.LockLostException;
+import io.redlatch.LostReason;
 import java.util.List;
 
 /**

@@ -1,4 +1,4 @@
-package io.redlatch;
+package io.redlatch.internal;
 
 import java.security.AccessController;
 import java.security.PrivilegedAction;

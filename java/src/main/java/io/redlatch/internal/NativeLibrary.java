@@ -1,5 +1,6 @@
-package io.redlatch;
+package io.redlatch.internal;
 
+import io.redlatch.NativeLibraryError;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

@@ -1,5 +1,6 @@
-package io.redlatch;
+package io.redlatch.internal;
 
+import io.redlatch.NativeLibraryError;
 import java.lang.ref.PhantomReference;
 import java.lang.ref.Reference;
 import java.lang.ref.ReferenceQueue;
@@ -38,7 +39,7 @@ public final class Core {
     /** The context class loader of the application: that of the thread that made the client. */
     private final ClassLoader loader;
     /** The holds that a caller has asked for, until they end. Each is watched once, however often callers ask for it. */
-    private final ConcurrentHashMap<Long, Hold> holds = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Long, KnownHold> holds = new ConcurrentHashMap<>();
 
     private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -201,13 +202,13 @@ public final class Core {
     }
 
     /** The hold that {@link #look} found; the same object for as long as it is held. */
-    public Hold hold(String kind, byte[] name, long owner, Answer found, String shown) {
+    public KnownHold hold(String kind, byte[] name, long owner, Answer found, String shown) {
         long number = found.ticket();
-        Hold hold = holds.computeIfAbsent(number, none -> {
+        KnownHold hold = holds.computeIfAbsent(number, none -> {
             Waiting end = new Waiting(TICKETS.incrementAndGet());
             Completions.expect(end.ticket, end::complete);
             submit(end.ticket, Request.watch(kind, name, owner, number));
-            return new Hold(shown, found.item(0), () -> look(kind, name, owner, number), end, this::callBackFirst,
+            return new KnownHold(shown, found.item(0), () -> look(kind, name, owner, number), end, this::callBackFirst,
                     () -> holds.remove(number));
         });
         if (hold.hasEnded()) { // perhaps before it was put there

@@ -1,4 +1,4 @@
-package io.redlatch;
+package io.redlatch.internal;
 
 /**
  * The native methods, all of them, once {@link NativeLibrary#load} was called. A client is a number; one that was closed is refused, never followed.

@@ -1,4 +1,4 @@
-package io.redlatch;
+package io.redlatch.internal;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;

@@ -1,4 +1,4 @@
-package io.redlatch;
+package io.redlatch.internal;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

@@ -1,4 +1,4 @@
-package io.redlatch;
+package io.redlatch.internal;
 
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;

@@ -1,4 +1,4 @@
-package io.redlatch;
+package io.redlatch.internal;
 
 import org.slf4j.LoggerFactory;
 

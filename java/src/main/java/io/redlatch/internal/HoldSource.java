@@ -1,0 +1,19 @@
+package io.redlatch.internal;
+
+/** A lock that knows its holds. */
+public interface HoldSource {
+    /**
+     * The latest hold of {@code threadId}. The server is not asked.
+     *
+     * @throws IllegalMonitorStateException if there is none
+     */
+    KnownHold holdOf(long threadId);
+
+    /**
+     * Releases a hold of {@code threadId} and waits for it, through interrupts. A fair lock, whose {@code unlock} returns if the lock is
+     * free, throws here as every other kind does.
+     *
+     * @throws IllegalMonitorStateException if there is none; a {@link io.redlatch.LockLostException} is its cause if it was lost
+     */
+    void giveBack(long threadId);
+}

@@ -1,0 +1,85 @@
+package io.redlatch.internal;
+
+import io.redlatch.Hold;
+import io.redlatch.LockLostException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/** One hold as its client knows it, until it has ended. An application sees it as a {@link Hold}. */
+public final class KnownHold {
+    private final String lock;
+    private final long token;
+    private final Supplier<Answer> look;
+    private final Waiting end;
+    private final Executor callBacks;
+    private final CompletableFuture<LockLostException> lost = new CompletableFuture<>();
+    /** Null: the application has not seen it yet. Guarded by this. */
+    private Hold seen;
+
+    /**
+     * @param lock the lock's name, for messages
+     * @param token 0: the lock gives none
+     * @param look gives what is known of the hold now
+     * @param end how it ended, once it has
+     * @param callBacks where users' code may run
+     * @param ended is run there once it has ended
+     */
+    KnownHold(String lock, long token, Supplier<Answer> look, Waiting end, Executor callBacks, Runnable ended) {
+        this.lock = lock;
+        this.token = token;
+        this.look = look;
+        this.end = end;
+        this.callBacks = callBacks;
+        end.then(answer -> callBacks.execute(() -> {
+            ended.run();
+            if (answer.status() == Answer.LOST) {
+                lost.complete(answer.loss());
+            }
+        }));
+    }
+
+    /** The lock's name, for messages. */
+    public String lock() {
+        return lock;
+    }
+
+    /** The number that a fenced lock gave this hold; 0 of other locks. */
+    public long token() {
+        return token;
+    }
+
+    /** What is known of it now: done with the remaining ms for its number, {@link Answer#LOST}, or not done if it was released. */
+    public Answer now() {
+        if (!end.isDone()) {
+            Answer now = look.get();
+            if (now.done()) {
+                return now;
+            }
+        }
+        return end.await(); // it has ended, so this is there or about to come
+    }
+
+    /** Completes when it is lost, and never after a release. An application gets a copy, since it could complete this one. */
+    public CompletableFuture<LockLostException> lost() {
+        return lost;
+    }
+
+    /** Where users' code may run. */
+    public Executor callBacks() {
+        return callBacks;
+    }
+
+    /** The application's view of it, made by {@code view} when it is asked for first: the same object for as long as the lock is held. */
+    public synchronized Hold seenBy(Function<KnownHold, Hold> view) {
+        if (seen == null) {
+            seen = view.apply(this);
+        }
+        return seen;
+    }
+
+    boolean hasEnded() {
+        return end.isDone();
+    }
+}
