@@ -134,25 +134,6 @@ class KeysTest {
     }
 
     @Test
-    void a_database_is_emptied_and_all_of_them() throws Exception {
-        try (Resp resp = new Resp(server.port())) {
-            resp.call("SELECT", "3");
-            resp.call("SET", "elsewhere", "1");
-            for (Runnable flush : List.<Runnable>of(keys::flushdb, keys::flushdbParallel)) {
-                set("a");
-                flush.run();
-                assertEquals(0, keys.count());
-                assertEquals(1L, resp.call("DBSIZE"));
-            }
-            keys.flushall();
-            assertEquals(0L, resp.call("DBSIZE"));
-            set("a");
-            keys.flushallParallelAsync().get(10, SECONDS);
-            assertEquals(0, keys.count());
-        }
-    }
-
-    @Test
     void names_and_patterns_go_through_the_name_mapper() throws Exception {
         RedissonClient mapped = Redisson.create(server.config().setNameMapper(new ShopNames()));
         set("a", "shop:a", "shop:b");

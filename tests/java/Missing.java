@@ -10,8 +10,10 @@ enum Missing {
     /** Objects other than locks are for a client of everything that Redis has. */
     OBJECTS("api\\.RedissonClient|Redisson",
             "(?!.*Lock\\(|.*CountDownLatch|.*Semaphore).* (get|create|execute|reactive|rxJava|is)\\w*\\(.*"),
-    /** Logins of other servers, and events of any key, are for a client of everything that Redis has. */
-    KEYS("api\\.RKeys(Async)?", ".* (migrate(Async)?\\(.*MigrateArgs|(add|remove)Listener(Async)?\\().*"),
+    /** Events of any key are for a client of everything that Redis has. */
+    KEYS("api\\.RKeys(Async)?", ".* (add|remove)Listener(Async)?\\(.*"),
+    /** Emptying, swapping and moving databases takes the locks of all programs away; operators do that with a client of the server. */
+    DATABASES("api\\.RKeys(Async)?", ".* (flush(db|all)(Parallel)?|swapdb|move|migrate|copy)(Async)?\\(.*"),
     /** RxJava and Reactor are not served yet. */
     STREAMS("api\\.Redisson(Rx|Reactive)Client", ".*"),
     /** Classes that programs test for, and seldom call: their methods beside those of their interfaces are the inside of Redisson. */

@@ -16,7 +16,7 @@ final class KeysListed implements SmallProgram {
     @Override
     public void run(RedissonClient redisson, Show show) throws Exception {
         RKeys keys = redisson.getKeys();
-        keys.flushdb();
+        show.redis("FLUSHDB");
         show.line("none", sorted(keys.getKeys()), keys.randomKey(), keys.getKeysStream().count(), keys.getType("list:0"));
         for (int i = 0; i < 30; i++) {
             show.redis("SET", "list:" + i, "1");
@@ -24,7 +24,7 @@ final class KeysListed implements SmallProgram {
         redisson.getLock("a lock").lock();
         listed(keys, show);
         described(keys, show);
-        moved(keys, show);
+        renamed(keys, show);
     }
 
     @SuppressWarnings("deprecation")
@@ -62,8 +62,7 @@ final class KeysListed implements SmallProgram {
         show.line("ended", keys.expireAt(Instant.now().minusSeconds(1), "list:2"), keys.countExists("list:2"));
     }
 
-    @SuppressWarnings("deprecation")
-    private static void moved(RKeys keys, Show show) throws Exception {
+    private static void renamed(RKeys keys, Show show) throws Exception {
         keys.rename("list:3", "list:3 renamed");
         show.line("renamed", keys.countExists("list:3", "list:3 renamed"), keys.renamenx("list:4", "list:5"),
                 keys.renamenx("list:4", "list:4 renamed"), show.get(keys.renamenxAsync("list:6", "list:6 renamed")));
@@ -71,20 +70,8 @@ final class KeysListed implements SmallProgram {
             keys.rename("none", "some");
             return "done";
         });
-        show.line("moved", keys.move("list:7", 5), keys.move("list:7", 5), keys.countExists("list:7"));
-        keys.swapdb(0, 5);
-        show.line("swapped", keys.countExists("list:7", "list:8"));
-        keys.swapdb(0, 5);
-        show.line("swapped", keys.count() > 20);
-        show.of("migration", () -> {
-            keys.migrate("list:8", "127.0.0.1", 1, 0, 100);
-            return "done";
-        });
-        show.of("migration", () -> {
-            keys.copy("list:8", "127.0.0.1", 1, 0, 100);
-            return "done";
-        });
-        keys.flushall();
+        show.line("all", keys.count() > 20);
+        show.redis("FLUSHALL");
     }
 
     private static TreeSet<String> sorted(Iterable<String> names) {

@@ -12,7 +12,7 @@ final class KeysTidied implements SmallProgram {
         show.line("there", keys.countExists("tidy:0", "tidy:1", "tidy:9"), keys.touch("tidy:0", "tidy:9"));
         show.line("deleted", keys.delete("tidy:0", "tidy:9"), keys.delete(redisson.getSemaphore("tidy:1")), keys.unlink("tidy:2"));
         show.line("by pattern", keys.deleteByPattern("tidy:*"), keys.deleteByPattern("tidy:*"), show.get(keys.countExistsAsync("tidy:3")));
-        keys.flushdb();
+        show.redis("FLUSHDB");
         show.line("empty", keys.count());
     }
 }

@@ -253,39 +253,6 @@ final class RedissonKeys implements RKeys {
     }
 
     @Override
-    public boolean move(String name, int database) {
-        return RedissonObject.isOne(run(of("MOVE", name, word(database))));
-    }
-
-    @Override
-    public RFuture<Boolean> moveAsync(String name, int database) {
-        return submit(of("MOVE", name, word(database)), RedissonObject::isOne);
-    }
-
-    @Override
-    @Deprecated
-    public void migrate(String name, String host, int port, int database, long timeout) {
-        run(of("MIGRATE", name, word(host), word(port), word(""), word(database), word(timeout)));
-    }
-
-    @Override
-    public RFuture<Void> migrateAsync(String name, String host, int port, int database, long timeout) {
-        return submit(of("MIGRATE", name, word(host), word(port), word(""), word(database), word(timeout)), answer -> null);
-    }
-
-    @Override
-    @Deprecated
-    public void copy(String name, String host, int port, int database, long timeout) {
-        run(of("MIGRATE", name, word(host), word(port), word(""), word(database), word(timeout), word("COPY")));
-    }
-
-    @Override
-    @Deprecated
-    public RFuture<Void> copyAsync(String name, String host, int port, int database, long timeout) {
-        return submit(of("MIGRATE", name, word(host), word(port), word(""), word(database), word(timeout), word("COPY")), answer -> null);
-    }
-
-    @Override
     @Deprecated
     public boolean expire(String name, long timeToLive, TimeUnit timeUnit) {
         return RedissonObject.isOne(run(of("PEXPIRE", name, word(Times.toLive(timeToLive, timeUnit)))));
@@ -347,56 +314,6 @@ final class RedissonKeys implements RKeys {
     @Override
     public RFuture<Long> remainTimeToLiveAsync(String name) {
         return submit(of("PTTL", name), Answer::number);
-    }
-
-    @Override
-    public void swapdb(int db1, int db2) {
-        run(ofAll("SWAPDB", word(db1), word(db2)));
-    }
-
-    @Override
-    public RFuture<Void> swapdbAsync(int db1, int db2) {
-        return submit(ofAll("SWAPDB", word(db1), word(db2)), answer -> null);
-    }
-
-    @Override
-    public void flushdb() {
-        run(ofAll("FLUSHDB"));
-    }
-
-    @Override
-    public RFuture<Void> flushdbAsync() {
-        return submit(ofAll("FLUSHDB"), answer -> null);
-    }
-
-    @Override
-    public void flushdbParallel() {
-        run(ofAll("FLUSHDB", word("ASYNC")));
-    }
-
-    @Override
-    public RFuture<Void> flushdbParallelAsync() {
-        return submit(ofAll("FLUSHDB", word("ASYNC")), answer -> null);
-    }
-
-    @Override
-    public void flushall() {
-        run(ofAll("FLUSHALL"));
-    }
-
-    @Override
-    public RFuture<Void> flushallAsync() {
-        return submit(ofAll("FLUSHALL"), answer -> null);
-    }
-
-    @Override
-    public void flushallParallel() {
-        run(ofAll("FLUSHALL", word("ASYNC")));
-    }
-
-    @Override
-    public RFuture<Void> flushallParallelAsync() {
-        return submit(ofAll("FLUSHALL", word("ASYNC")), answer -> null);
     }
 
     private static String[] names(RObject... objects) {

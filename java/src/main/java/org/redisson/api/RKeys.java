@@ -84,17 +84,6 @@ public interface RKeys extends RKeysAsync {
     /** As {@link #rename}, unless something has that name. Whether it was done. */
     boolean renamenx(String oldName, String newName);
 
-    /** Moves a key to another database of the server. False if there is no such key, or the other database has one of that name. */
-    boolean move(String name, int database);
-
-    /** @deprecated makes the server move the key to another server; neither answers other calls meanwhile. The timeout is in ms */
-    @Deprecated
-    void migrate(String name, String host, int port, int database, long timeout);
-
-    /** @deprecated as {@link #migrate}, and the key stays here as well */
-    @Deprecated
-    void copy(String name, String host, int port, int database, long timeout);
-
     /** Lets the keys expire after that time. How many of them exist. */
     long expire(Duration duration, String... names);
 
@@ -129,19 +118,4 @@ public interface RKeys extends RKeysAsync {
 
     /** As {@link #deleteByPattern}; the server frees their memory afterwards. */
     long unlinkByPattern(String pattern);
-
-    /** Exchanges two databases. */
-    void swapdb(int db1, int db2);
-
-    /** Deletes everything in this database, other programs' keys as well. */
-    void flushdb();
-
-    /** As {@link #flushdb}; the server frees its memory afterwards. */
-    void flushdbParallel();
-
-    /** Deletes everything in all databases of the server, other programs' keys as well. */
-    void flushall();
-
-    /** As {@link #flushall}; the server frees its memory afterwards. */
-    void flushallParallel();
 }

@@ -37,16 +37,6 @@ public interface RKeysAsync {
     /** As {@link RKeys#renamenx(String, String)}. */
     RFuture<Boolean> renamenxAsync(String oldName, String newName);
 
-    /** As {@link RKeys#move(String, int)}. */
-    RFuture<Boolean> moveAsync(String name, int database);
-
-    /** As {@link RKeys#migrate(String, String, int, int, long)}. */
-    RFuture<Void> migrateAsync(String name, String host, int port, int database, long timeout);
-
-    /** @deprecated as {@link RKeys#migrate}, and the key stays here as well */
-    @Deprecated
-    RFuture<Void> copyAsync(String name, String host, int port, int database, long timeout);
-
     /** As {@link RKeys#expire(Duration, String...)}. */
     RFuture<Long> expireAsync(Duration duration, String... names);
 
@@ -81,19 +71,4 @@ public interface RKeysAsync {
 
     /** As {@link RKeys#unlinkByPattern(String)}. */
     RFuture<Long> unlinkByPatternAsync(String pattern);
-
-    /** As {@link RKeys#swapdb(int, int)}. */
-    RFuture<Void> swapdbAsync(int db1, int db2);
-
-    /** As {@link RKeys#flushdb()}. */
-    RFuture<Void> flushdbAsync();
-
-    /** As {@link RKeys#flushdbParallel()}. */
-    RFuture<Void> flushdbParallelAsync();
-
-    /** As {@link RKeys#flushall()}. */
-    RFuture<Void> flushallAsync();
-
-    /** As {@link RKeys#flushallParallel()}. */
-    RFuture<Void> flushallParallelAsync();
 }
