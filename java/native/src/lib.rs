@@ -93,7 +93,12 @@ fn added(env: &mut Env, client: redlatch::Result<redlatch::Client>) -> Result<jl
 
 /// Closes a client and forgets its number; with `release` its holds are given back first.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_redlatch_internal_Native_close<'a>(mut env: EnvUnowned<'a>, _: JClass<'a>, client: jlong, release: jboolean) {
+pub extern "system" fn Java_io_redlatch_internal_Native_close<'a>(
+    mut env: EnvUnowned<'a>,
+    _: JClass<'a>,
+    client: jlong,
+    release: jboolean,
+) {
     env.with_env(|_| -> Result<()> {
         if let Some(client) = clients::remove(client) {
             client.close(release);
@@ -121,24 +126,26 @@ pub extern "system" fn Java_io_redlatch_internal_Native_start<'a>(
     _: JClass<'a>,
     client: jlong,
     ticket: jlong,
-    operation: jint,
+    op: jint,
     kind: JString<'a>,
     name: JByteArray<'a>,
     owner: jlong,
     wait: jlong,
     lease: jlong,
     hold: jlong,
-    timeout: jlong,
+    response_timeout: jlong,
     retry_for: jlong,
     inside: jlong,
-    arguments: JLongArray<'a>,
-    given: JByteArray<'a>,
     numbers: JLongArray<'a>,
-    texts: JObjectArray<'a, JString<'a>>,
+    texts: JByteArray<'a>,
+    row_numbers: JLongArray<'a>,
+    row_texts: JObjectArray<'a, JString<'a>>,
 ) -> jboolean {
     env.with_env(|env| -> Result<jboolean> {
-        let fields = request::Fields { operation, owner, wait, lease, hold, timeout, retry_for };
-        let prepared = request::read(env, client, fields, &kind, &name, Some((&arguments, &given)))?;
+        let fields = request::Fields { op, owner, wait, lease, hold, response_timeout, retry_for };
+        let numbers = request::numbers(env, &numbers)?;
+        let texts = request::unpacked(env, &texts)?;
+        let prepared = request::read(env, client, fields, &kind, &name, numbers, texts)?;
         let outcome = match prepared {
             Ok((client, request)) => {
                 let inside = u64::try_from(inside).ok().filter(|ms| *ms > 0).map_or(Duration::MAX, Duration::from_millis);
@@ -147,7 +154,7 @@ pub extern "system" fn Java_io_redlatch_internal_Native_start<'a>(
             Err(error) => Some(Err(error)),
         };
         let Some(outcome) = outcome else { return Ok(false) };
-        rows::write(env, 0, ticket, &outcome, &numbers, &texts)?;
+        rows::write(env, 0, ticket, &outcome, &row_numbers, &row_texts)?;
         Ok(true)
     })
     .resolve::<ThrowRuntimeExAndDefault>()
@@ -160,22 +167,24 @@ pub extern "system" fn Java_io_redlatch_internal_Native_submit<'a>(
     _: JClass<'a>,
     client: jlong,
     ticket: jlong,
-    operation: jint,
+    op: jint,
     kind: JString<'a>,
     name: JByteArray<'a>,
     owner: jlong,
     wait: jlong,
     lease: jlong,
     hold: jlong,
-    timeout: jlong,
+    response_timeout: jlong,
     retry_for: jlong,
-    arguments: JLongArray<'a>,
-    given: JByteArray<'a>,
+    numbers: JLongArray<'a>,
+    texts: JByteArray<'a>,
 ) {
     env.with_env(|env| -> Result<()> {
-        let fields = request::Fields { operation, owner, wait, lease, hold, timeout, retry_for };
+        let fields = request::Fields { op, owner, wait, lease, hold, response_timeout, retry_for };
         let done = move |outcome| FINISHED.push(ticket as u64, outcome);
-        match request::read(env, client, fields, &kind, &name, Some((&arguments, &given)))? {
+        let numbers = request::numbers(env, &numbers)?;
+        let texts = request::unpacked(env, &texts)?;
+        match request::read(env, client, fields, &kind, &name, numbers, texts)? {
             Ok((client, request)) => client.submit(ticket as u64, request, done),
             Err(error) => done(Err(error)),
         }
@@ -195,29 +204,41 @@ pub extern "system" fn Java_io_redlatch_internal_Native_look<'a>(
     name: JByteArray<'a>,
     owner: jlong,
     hold: jlong,
-    numbers: JLongArray<'a>,
-    texts: JObjectArray<'a, JString<'a>>,
+    row_numbers: JLongArray<'a>,
+    row_texts: JObjectArray<'a, JString<'a>>,
 ) {
     env.with_env(|env| -> Result<()> {
-        let fields = request::Fields { operation: redlatch::Op::Watch as jint, owner, wait: 0, lease: 0, hold, timeout: 0, retry_for: -1 };
-        let seen = request::read(env, client, fields, &kind, &name, None)?.and_then(|(client, request)| look(&client, request));
-        let (hold, token, outcome) = seen.unwrap_or_else(|error| (hold, 0, Err(error)));
-        rows::write(env, 0, hold, &outcome, &numbers, &texts)?;
-        numbers.set_region(env, rows::ITEMS, &[token])
+        let op = redlatch::Op::Watch as jint;
+        let fields = request::Fields { op, owner, wait: 0, lease: 0, hold, response_timeout: 0, retry_for: -1 };
+        let prepared = request::read(env, client, fields, &kind, &name, Vec::new(), Vec::new())?;
+        let seen = match prepared {
+            Ok((client, request)) => look(&client, &request),
+            Err(error) => Seen { hold, token: 0, outcome: Err(error) },
+        };
+        rows::write(env, 0, seen.hold, &seen.outcome, &row_numbers, &row_texts)?;
+        row_numbers.set_region(env, rows::ITEMS, &[seen.token])
     })
     .resolve::<ThrowRuntimeExAndDefault>()
 }
 
-fn look(client: &redlatch::Client, request: redlatch::Request) -> redlatch::Result<(jlong, jlong, redlatch::Result<redlatch::Answer>)> {
-    let latest = || client.latest(request.kind, &request.name, request.owner).unwrap_or_default();
-    let hold = if request.hold == 0 { latest() } else { request.hold };
+/// What a client knows of a hold.
+struct Seen {
+    /// Its number; 0 if there is none.
+    hold: jlong,
+    /// The token of a fenced hold, else 0.
+    token: jlong,
+    outcome: redlatch::Result<redlatch::Answer>,
+}
+
+fn look(client: &redlatch::Client, request: &redlatch::Request) -> Seen {
+    let hold = if request.hold == 0 { client.latest(request.kind, &request.name, request.owner).unwrap_or_default() } else { request.hold };
     let answer = |done, number| redlatch::Answer { done, number, ..Default::default() };
-    let seen = match client.look(hold) {
+    let outcome = match client.look(hold) {
         redlatch::Look::Held { remaining } => Ok(answer(true, remaining.as_millis() as i64)),
         redlatch::Look::Lost(loss) => Err(redlatch::Error::Lost(Box::new(loss))),
         redlatch::Look::Gone => Ok(answer(false, 0)),
     };
-    Ok((hold as jlong, client.token(hold).unwrap_or_default(), seen))
+    Seen { hold: hold as jlong, token: client.token(hold).unwrap_or_default(), outcome }
 }
 
 /// Asks for a request to be given up; it still comes out of `drain`.
@@ -238,17 +259,17 @@ pub extern "system" fn Java_io_redlatch_internal_Native_cancel<'a>(mut env: EnvU
 pub extern "system" fn Java_io_redlatch_internal_Native_drain<'a>(
     mut env: EnvUnowned<'a>,
     _: JClass<'a>,
-    numbers: JLongArray<'a>,
-    texts: JObjectArray<'a, JString<'a>>,
+    row_numbers: JLongArray<'a>,
+    row_texts: JObjectArray<'a, JString<'a>>,
 ) -> jint {
     env.with_env(|env| -> Result<jint> {
-        let room = numbers.len(env)? / rows::NUMBERS;
+        let room = row_numbers.len(env)? / rows::NUMBERS;
         let mut fetched = FETCHED.lock().unwrap_or_else(PoisonError::into_inner);
         if fetched.is_empty() {
             *fetched = FINISHED.drain(room);
         }
         for (row, (ticket, outcome)) in fetched.iter().enumerate() {
-            rows::write(env, row, *ticket as jlong, outcome, &numbers, &texts)?;
+            rows::write(env, row, *ticket as jlong, outcome, &row_numbers, &row_texts)?;
         }
         let count = fetched.len() as jint;
         fetched.clear();

@@ -74,7 +74,7 @@ fn java_and_rust_have_rows_of_the_same_size() {
     assert_eq!(constant(ANSWER, "TEXTS"), crate::rows::TEXTS as i32);
     assert_eq!(i64::from(constant(ANSWER, "DONE")), crate::rows::DONE);
     assert_eq!(i64::from(constant(ANSWER, "NOT_NOW")), crate::rows::NOT_NOW);
-    assert_eq!(i64::from(constant(ANSWER, "TOLD")), crate::rows::TOLD);
+    assert_eq!(i64::from(constant(ANSWER, "WITH_TEXTS")), crate::rows::WITH_TEXTS);
 }
 
 fn constant(source: &str, name: &str) -> i32 {

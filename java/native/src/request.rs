@@ -9,15 +9,15 @@ use redlatch::{Client, Config, Error, Member, Op, Request, Result, kinds};
 
 use crate::{clients, packed};
 
-/// The plain numbers of a request. Times are ms; `wait` below 0 waits for ever, `lease` 0 is renewed by the watchdog, a `timeout` of 0 and a
-/// `retry_for` below 0 are as the client has them.
+/// The plain numbers of a request. Times are ms; `wait` below 0 waits for ever, `lease` 0 is renewed by the watchdog, a
+/// `response_timeout` of 0 and a `retry_for` below 0 are as the client has them.
 pub struct Fields {
-    pub operation: i32,
+    pub op: i32,
     pub owner: i64,
     pub wait: i64,
     pub lease: i64,
     pub hold: i64,
-    pub timeout: i64,
+    pub response_timeout: i64,
     pub retry_for: i64,
 }
 
@@ -52,13 +52,12 @@ pub fn members(
     kinds: &JObjectArray<JString>,
     names: &JObjectArray<JByteArray>,
 ) -> jni::errors::Result<Result<Vec<Member>>> {
-    let mut numbers = vec![0; clients.len(env)?];
-    clients.get_region(env, 0, &mut numbers)?;
     let mut members = Vec::new();
-    for (index, number) in numbers.into_iter().enumerate() {
-        let (kind, name) = (kinds.get_element(env, index)?, names.get_element(env, index)?);
-        let (kind, name) = (kind.try_to_string(env)?, env.convert_byte_array(&name)?);
-        members.push(member(number, &kind, name));
+    for (index, client) in numbers(env, clients)?.into_iter().enumerate() {
+        let kind = kinds.get_element(env, index)?.try_to_string(env)?;
+        let name = names.get_element(env, index)?;
+        let name = env.convert_byte_array(&name)?;
+        members.push(member(client, &kind, name));
     }
     Ok(members.into_iter().collect())
 }
@@ -72,6 +71,21 @@ fn text(name: Vec<u8>) -> Result<Arc<str>> {
     Ok(text.into())
 }
 
+/// The numbers of an array.
+pub fn numbers(env: &Env, array: &JLongArray) -> jni::errors::Result<Vec<i64>> {
+    let mut numbers = vec![0; array.len(env)?];
+    array.get_region(env, 0, &mut numbers)?;
+    Ok(numbers)
+}
+
+/// The further texts of a request, packed; null where it has none.
+pub fn unpacked(env: &Env, packed: &JByteArray) -> jni::errors::Result<Vec<Vec<u8>>> {
+    if packed.is_null() {
+        return Ok(Vec::new());
+    }
+    Ok(packed::read(&env.convert_byte_array(packed)?))
+}
+
 /// Finds the client and builds the request. The inner error is the caller's, the outer one the JVM's.
 pub fn read(
     env: &Env,
@@ -79,24 +93,17 @@ pub fn read(
     fields: Fields,
     kind: &JString,
     name: &JByteArray,
-    more: Option<(&JLongArray, &JByteArray)>,
+    numbers: Vec<i64>,
+    texts: Vec<Vec<u8>>,
 ) -> jni::errors::Result<Result<(Client, Request)>> {
     let kind = kind.try_to_string(env)?;
     let name = env.convert_byte_array(name)?;
-    let (mut numbers, mut texts) = (Vec::new(), Vec::new());
-    if let Some((given, packed)) = more {
-        numbers.resize(given.len(env)?, 0);
-        given.get_region(env, 0, &mut numbers)?;
-        if !packed.is_null() {
-            texts = packed::read(&env.convert_byte_array(packed)?);
-        }
-    }
     Ok(build(fields, &kind, name, numbers, texts).and_then(|request| Ok((clients::get(client)?, request))))
 }
 
 fn build(fields: Fields, kind: &str, name: Vec<u8>, numbers: Vec<i64>, texts: Vec<Vec<u8>>) -> Result<Request> {
     Ok(Request {
-        op: Op::from_number(fields.operation)?,
+        op: Op::from_number(fields.op)?,
         kind: kinds::name_of(kind)?,
         name: text(name)?,
         owner: fields.owner,
@@ -105,7 +112,7 @@ fn build(fields: Fields, kind: &str, name: Vec<u8>, numbers: Vec<i64>, texts: Ve
         hold: fields.hold as u64,
         numbers,
         texts,
-        response_timeout: u64::try_from(fields.timeout).ok().filter(|ms| *ms > 0).map(Duration::from_millis),
+        response_timeout: u64::try_from(fields.response_timeout).ok().filter(|ms| *ms > 0).map(Duration::from_millis),
         retry_for: u64::try_from(fields.retry_for).ok().map(Duration::from_millis),
     })
 }

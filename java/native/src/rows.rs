@@ -16,7 +16,7 @@ pub const TEXTS: usize = 2;
 
 pub const DONE: i64 = 0;
 pub const NOT_NOW: i64 = 1;
-pub const TOLD: i64 = 2;
+pub const WITH_TEXTS: i64 = 2;
 
 /// Writes one row. The word of an error is the server's own (`WRONGTYPE`) where the server refused, else the core's.
 pub fn write(
@@ -31,10 +31,10 @@ pub fn write(
         Ok(answer) => {
             let status = match (answer.done, answer.texts.is_empty()) {
                 (true, true) => DONE,
-                (true, false) => TOLD,
+                (true, false) => WITH_TEXTS,
                 (false, _) => NOT_NOW,
             };
-            if status == TOLD {
+            if status == WITH_TEXTS {
                 put(env, texts, row * TEXTS, &packed::write(&answer.texts))?;
             }
             let item = |at: usize| answer.items.get(at).copied().unwrap_or_default();

@@ -26,7 +26,9 @@ final class Login {
     private final Servers servers;
     /** Null: the configuration has the login. */
     private final CredentialsResolver resolver;
-    private final String[] said;
+    /** Null: the address has no user. */
+    private final String userInAddress;
+    private final boolean isPasswordInAddress;
     /** The half of the login that the address lacks; null if no configuration has it either. */
     final String username;
     final String password;
@@ -36,15 +38,17 @@ final class Login {
         this.config = config;
         this.servers = servers;
         resolver = resolver();
-        said = inAddress(servers.address);
+        String login = inAddress(servers.address);
+        userInAddress = user(login);
+        isPasswordInAddress = login.indexOf(':') >= 0;
         Credentials resolved = resolve();
-        username = said[0] != null ? null : user(resolved);
-        password = said[1] != null ? null : first(resolved.getPassword(), config.getPassword(), servers.settings.getPassword());
+        username = userInAddress != null ? null : user(resolved);
+        password = isPasswordInAddress ? null : first(resolved.getPassword(), config.getPassword(), servers.settings.getPassword());
     }
 
     /** Has the client take over the resolver's login after each of its renewals. A login in the address stays. */
     void follow(Core core) {
-        CompletionStage<Void> renewal = resolver == null || said[1] != null ? null : resolver.nextRenewal();
+        CompletionStage<Void> renewal = resolver == null || isPasswordInAddress ? null : resolver.nextRenewal();
         if (renewal == null || renewal.toCompletableFuture().isDone()) {
             return; // no resolver tells of a renewal, or it tells of the same one for ever
         }
@@ -53,7 +57,7 @@ final class Login {
                 Log.warn("the credentialsResolver gave nothing new for " + Shown.url(servers.address) + ", the old ones stay: " + error);
             } else {
                 try {
-                    core.credentials(said[0] != null ? said[0] : user(credentials), credentials.getPassword());
+                    core.credentials(userInAddress != null ? userInAddress : user(credentials), credentials.getPassword());
                 } catch (IllegalArgumentException unusable) {
                     Log.warn("the credentialsResolver gave what is no login for " + Shown.url(servers.address) + ", the old one stays: "
                         + unusable.getMessage());
@@ -67,17 +71,18 @@ final class Login {
         return first(resolved.getUsername(), config.getUsername(), servers.settings.getUsername());
     }
 
-    /** The user, and a mark where there is a password. */
-    private static String[] inAddress(String address) {
+    /** The part between the scheme and the {@code @}; empty if there is none. */
+    private static String inAddress(String address) {
         int start = address.indexOf("://") + 3;
         int end = address.lastIndexOf('@');
-        if (start < 3 || end < start) {
-            return new String[2];
-        }
-        String login = address.substring(start, end);
+        return start < 3 || end < start ? "" : address.substring(start, end);
+    }
+
+    /** The user in front of the colon of a login; null if there is none. */
+    private static String user(String login) {
         int colon = login.indexOf(':');
         String user = colon < 0 ? login : login.substring(0, colon);
-        return new String[] {user.isEmpty() ? null : URLDecoder.decode(user.replace("+", "%2B"), StandardCharsets.UTF_8), colon < 0 ? null : "password"};
+        return user.isEmpty() ? null : URLDecoder.decode(user.replace("+", "%2B"), StandardCharsets.UTF_8);
     }
 
     private CredentialsResolver resolver() {

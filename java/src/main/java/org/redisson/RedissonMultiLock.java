@@ -22,10 +22,10 @@ public class RedissonMultiLock extends RedissonLock {
 
     /** @param majority whether more than half of them are enough */
     RedissonMultiLock(boolean majority, RLock... locks) {
-        super(together(majority, locks), "plain");
+        super(placeOfAll(majority, locks), "plain");
     }
 
-    private static Place together(boolean majority, RLock... locks) {
+    private static Place placeOfAll(boolean majority, RLock... locks) {
         if (locks.length == 0) {
             throw new IllegalArgumentException("a multi lock of no locks; give it at least one");
         }

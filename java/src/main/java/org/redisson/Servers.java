@@ -85,13 +85,13 @@ final class Servers {
     }
 
     private static void nat(Servers servers, NatMapper mapper) {
-        Map<String, String> places = ConfigAccess.places(mapper);
-        if (places == null) {
+        Map<String, String> addresses = ConfigAccess.addresses(mapper);
+        if (addresses == null) {
             throw new UnsupportedOperationException("the setting natMapper cannot be " + mapper
                     + ": the native library cannot call it; use a HostPortNatMapper or a HostNatMapper");
         }
-        if (!places.isEmpty()) {
-            servers.options.put("nat", places.entrySet().stream().map(each -> each.getKey() + "=" + each.getValue())
+        if (!addresses.isEmpty()) {
+            servers.options.put("nat", addresses.entrySet().stream().map(each -> each.getKey() + "=" + each.getValue())
                     .collect(Collectors.joining(",")));
         }
     }
@@ -111,8 +111,8 @@ final class Servers {
     }
 
     private static String host(String address) {
-        String place = Settings.withoutLogin(address);
-        return place.substring(place.indexOf("://") + 3).replaceAll("/+$", "");
+        String plain = Settings.withoutLogin(address);
+        return plain.substring(plain.indexOf("://") + 3).replaceAll("/+$", "");
     }
 
     private static String hint(BaseConfig<?> settings) {

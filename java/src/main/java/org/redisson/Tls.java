@@ -38,7 +38,7 @@ final class Tls {
         }
         URL own = first(config.getSslKeystore(), server.getSslKeystore());
         if (own != null) {
-            show(own, first(config.getSslKeystorePassword(), server.getSslKeystorePassword()), type);
+            identify(own, first(config.getSslKeystorePassword(), server.getSslKeystorePassword()), type);
         }
     }
 
@@ -62,7 +62,7 @@ final class Tls {
         options.put("tls_ca", pem.toString());
     }
 
-    private void show(URL url, String password, String type) {
+    private void identify(URL url, String password, String type) {
         try {
             KeyStore store = open(url, password, type);
             for (String alias : Collections.list(store.aliases())) {
@@ -96,7 +96,10 @@ final class Tls {
     }
 
     private static String word(SslVerificationMode mode) {
-        return mode == SslVerificationMode.NONE ? "none" : mode == SslVerificationMode.CA_ONLY ? "ca" : "full";
+        if (mode == SslVerificationMode.NONE) {
+            return "none";
+        }
+        return mode == SslVerificationMode.CA_ONLY ? "ca" : "full";
     }
 
     private static <V> V first(V one, V other) {

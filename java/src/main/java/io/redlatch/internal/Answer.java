@@ -11,7 +11,7 @@ public final class Answer {
     public static final int DONE = 0;
     public static final int NOT_NOW = 1;
     /** Done, and there are texts. */
-    static final int TOLD = 2;
+    static final int WITH_TEXTS = 2;
     public static final int NOT_HELD = 10;
     public static final int LOST = 11;
     public static final int UNAVAILABLE = 13;
@@ -26,7 +26,7 @@ public final class Answer {
 
     /** Numbers in a row: ticket, status, number, items. */
     static final int NUMBERS = 5;
-    /** Texts in a row: message, word. They are written only where there is an error, or {@link #TOLD} texts, packed, for the first. */
+    /** Texts in a row: message, word. They are written only where there is an error, or {@link #WITH_TEXTS} texts, packed, for the first. */
     static final int TEXTS = 2;
 
     private static final int FIRST_ERROR = NOT_HELD;
@@ -57,8 +57,8 @@ public final class Answer {
         String message = failed ? texts[row * TEXTS] : null;
         String word = failed ? texts[row * TEXTS + 1] : null;
         long[] items = Arrays.copyOfRange(numbers, at + 3, at + NUMBERS);
-        List<byte[]> told = status == TOLD ? Packed.read(texts[row * TEXTS]) : List.of();
-        return new Answer(numbers[at], status == TOLD ? DONE : status, numbers[at + 2], items, told, message, word);
+        List<byte[]> unpacked = status == WITH_TEXTS ? Packed.read(texts[row * TEXTS]) : List.of();
+        return new Answer(numbers[at], status == WITH_TEXTS ? DONE : status, numbers[at + 2], items, unpacked, message, word);
     }
 
     /** {@link #DONE}, {@link #NOT_NOW} or one of the errors. */

@@ -131,7 +131,7 @@ final class Callbacks {
             }
             isMissing = true;
             try {
-                Completions.look();
+                Completions.waitForThread();
             } catch (Throwable unseen) {
                 isMissing = false;
                 throw unseen;

@@ -86,8 +86,8 @@ final class Completions {
         }
     }
 
-    /** From now on {@link Callbacks} misses a thread. */
-    static void look() {
+    /** From now on {@link Callbacks} misses a thread, and this one asks the system for it. */
+    static void waitForThread() {
         ensureRunning();
         wake();
     }
@@ -153,7 +153,11 @@ final class Completions {
 
     private void failed(Throwable error) {
         pause();
-        if (row < rows && !(error instanceof OutOfMemoryError) && ++failures == TRIES) {
+        if (row == rows || error instanceof OutOfMemoryError) {
+            return;
+        }
+        failures++;
+        if (failures == TRIES) {
             next();
             warn("an answer of a server could not be handed over: " + error + "; report this");
         }

@@ -107,11 +107,11 @@ public final class Core {
 
     /** Runs a request on the calling thread. Interrupts do not end it; the thread's flag is set again afterwards. */
     public Answer run(Request request) {
-        Waiting waiting = start(request, AS_LONG_AS_IT_TAKES);
+        PendingAnswer pending = start(request, AS_LONG_AS_IT_TAKES);
         try {
-            return waiting.await();
+            return pending.await();
         } catch (Throwable e) { // of the JVM
-            abandon(request, waiting);
+            abandon(request, pending);
             throw e;
         } finally {
             Reference.reachabilityFence(this);
@@ -128,11 +128,11 @@ public final class Core {
         if (Thread.interrupted()) {
             throw new InterruptedException("interrupted before the lock was asked for");
         }
-        Waiting waiting = start(acquire, INSIDE_MS);
+        PendingAnswer pending = start(acquire, INSIDE_MS);
         try {
-            return waiting.awaitInterruptibly();
+            return pending.awaitInterruptibly();
         } catch (Throwable e) {
-            abandon(acquire, waiting);
+            abandon(acquire, pending);
             throw e;
         } finally {
             Reference.reachabilityFence(this);
@@ -140,16 +140,16 @@ public final class Core {
     }
 
     /** Has a request end whose caller goes, and takes back what it brings. Returns when that is done, or when the server is silent. */
-    private void abandon(Request request, Waiting waiting) {
+    private void abandon(Request request, PendingAnswer pending) {
         untilMemory(() -> {
-            Waiting settled = new Waiting(TICKETS.incrementAndGet());
-            waiting.then(answer -> undo(request, answer, settled));
-            Native.cancel(client, waiting.ticket);
+            PendingAnswer settled = new PendingAnswer(TICKETS.incrementAndGet());
+            pending.then(answer -> undo(request, answer, settled));
+            Native.cancel(client, pending.ticket);
             settled.awaitAtMost(LOOKS);
         });
     }
 
-    private void undo(Request request, Answer answer, Waiting settled) {
+    private void undo(Request request, Answer answer, PendingAnswer settled) {
         Request undo = request.undo(answer);
         if (undo == null) {
             settled.complete(answer);
@@ -205,7 +205,7 @@ public final class Core {
     public KnownHold hold(String kind, byte[] name, long owner, Answer found, String shown) {
         long number = found.ticket();
         KnownHold hold = holds.computeIfAbsent(number, none -> {
-            Waiting end = new Waiting(TICKETS.incrementAndGet());
+            PendingAnswer end = new PendingAnswer(TICKETS.incrementAndGet());
             Completions.expect(end.ticket, end::complete);
             submit(end.ticket, Request.watch(kind, name, owner, number));
             return new KnownHold(shown, found.item(0), () -> look(kind, name, owner, number), end, this::callBackFirst,
@@ -293,24 +293,24 @@ public final class Core {
     }
 
     /** @param inside how long the thread may be inside the native library, in ms; 0: as long as its call may take */
-    private Waiting start(Request request, long inside) {
-        Waiting waiting = new Waiting(TICKETS.incrementAndGet());
-        Completions.expect(waiting.ticket, waiting::complete);
+    private PendingAnswer start(Request request, long inside) {
+        PendingAnswer pending = new PendingAnswer(TICKETS.incrementAndGet());
+        Completions.expect(pending.ticket, pending::complete);
         if (VirtualThreads.isCurrent()) { // a native frame would pin the carrier for the whole round trip
-            submit(waiting.ticket, request);
+            submit(pending.ticket, request);
         } else {
             long[] numbers = new long[Answer.NUMBERS];
             String[] texts = new String[Answer.TEXTS];
-            if (tryNow(waiting.ticket, request, inside, numbers, texts)) {
-                Completions.forget(waiting.ticket);
+            if (tryNow(pending.ticket, request, inside, numbers, texts)) {
+                Completions.forget(pending.ticket);
                 try {
-                    waiting.complete(Answer.read(numbers, texts, 0));
+                    pending.complete(Answer.read(numbers, texts, 0));
                 } catch (OutOfMemoryError e) {
-                    untilMemory(() -> waiting.complete(Answer.read(numbers, texts, 0))); // it may be a lock, of which the caller has to know
+                    untilMemory(() -> pending.complete(Answer.read(numbers, texts, 0))); // it may be a lock, of which the caller has to know
                 }
             }
         }
-        return waiting;
+        return pending;
     }
 
     /** Runs what may run users' code, never on this thread. */
@@ -345,8 +345,8 @@ public final class Core {
 
     private boolean tryNow(long ticket, Request r, long inside, long[] numbers, String[] texts) {
         try {
-            return Native.start(client, ticket, r.operation, r.kind, r.name, r.owner, r.wait, r.lease, r.hold, r.timeout, r.retryFor,
-                    inside, r.arguments, r.given, numbers, texts);
+            return Native.start(client, ticket, r.op, r.kind, r.name, r.owner, r.wait, r.lease, r.hold, r.responseTimeout, r.retryFor,
+                    inside, r.numbers, r.texts, numbers, texts);
         } catch (Throwable e) {
             Completions.forget(ticket);
             throw e;
@@ -355,8 +355,8 @@ public final class Core {
 
     private void submit(long ticket, Request r) {
         try {
-            Native.submit(client, ticket, r.operation, r.kind, r.name, r.owner, r.wait, r.lease, r.hold, r.timeout, r.retryFor,
-                    r.arguments, r.given);
+            Native.submit(client, ticket, r.op, r.kind, r.name, r.owner, r.wait, r.lease, r.hold, r.responseTimeout, r.retryFor,
+                    r.numbers, r.texts);
         } catch (Throwable e) {
             Completions.forget(ticket);
             throw e;

@@ -12,7 +12,7 @@ public final class KnownHold {
     private final String lock;
     private final long token;
     private final Supplier<Answer> look;
-    private final Waiting end;
+    private final PendingAnswer end;
     private final Executor callBacks;
     private final CompletableFuture<LockLostException> lost = new CompletableFuture<>();
     /** Null: the application has not seen it yet. Guarded by this. */
@@ -26,7 +26,7 @@ public final class KnownHold {
      * @param callBacks where users' code may run
      * @param ended is run there once it has ended
      */
-    KnownHold(String lock, long token, Supplier<Answer> look, Waiting end, Executor callBacks, Runnable ended) {
+    KnownHold(String lock, long token, Supplier<Answer> look, PendingAnswer end, Executor callBacks, Runnable ended) {
         this.lock = lock;
         this.token = token;
         this.look = look;

@@ -3,10 +3,9 @@ package io.redlatch.internal;
 /**
  * The native methods, all of them, once {@link NativeLibrary#load} was called. A client is a number; one that was closed is refused, never followed.
  *
- * <p>Times are ms: a {@code wait} below 0 waits for ever, 0 tries once; a {@code lease} of 0 is renewed until release; a {@code timeout}
- * of 0 and a {@code retryFor} below 0 are as the client has them. {@code arguments} are what else the operation takes,
- * {@code given} the same where it is no number, as {@link Packed} has it, or null.
- * A finished request is a row of numbers and texts, see {@link Answer#read}.
+ * <p>Times are ms: a {@code wait} below 0 waits for ever, 0 tries once; a {@code lease} of 0 is renewed until release; a
+ * {@code responseTimeout} of 0 and a {@code retryFor} below 0 are as the client has them. {@code numbers} and {@code texts} are what else the
+ * operation takes; the texts as {@link Packed} has them, or null. A finished request is a row of numbers and texts, see {@link Answer#read}.
  */
 final class Native {
     private Native() {}
@@ -33,22 +32,22 @@ final class Native {
      * Tries one bounded round trip on this thread, an acquire for {@code inside} at most unless that is 0. True: the first row is filled in.
      * False: it comes out of {@code drain}.
      */
-    static native boolean start(long client, long ticket, int operation, String kind, byte[] name, long owner, long wait,
-            long lease, long hold, long timeout, long retryFor, long inside, long[] arguments, byte[] given, long[] numbers, String[] texts);
+    static native boolean start(long client, long ticket, int op, String kind, byte[] name, long owner, long wait,
+            long lease, long hold, long responseTimeout, long retryFor, long inside, long[] numbers, byte[] texts, long[] rowNumbers, String[] rowTexts);
 
     /** Hands a request over without any waiting; it comes out of {@code drain}. */
-    static native void submit(long client, long ticket, int operation, String kind, byte[] name, long owner, long wait,
-            long lease, long hold, long timeout, long retryFor, long[] arguments, byte[] given);
+    static native void submit(long client, long ticket, int op, String kind, byte[] name, long owner, long wait,
+            long lease, long hold, long responseTimeout, long retryFor, long[] numbers, byte[] texts);
 
     /**
      * Looks at a hold without asking the server; {@code hold} 0 is the owner's latest. The first row is filled in: its ticket is
      * the hold's number, its number the remaining ms, its first item the token of a fenced lock; not done if the hold was released.
      */
-    static native void look(long client, String kind, byte[] name, long owner, long hold, long[] numbers, String[] texts);
+    static native void look(long client, String kind, byte[] name, long owner, long hold, long[] rowNumbers, String[] rowTexts);
 
     /** Asks for a request to be given up; it still comes out of {@code drain}. */
     static native void cancel(long client, long ticket);
 
     /** Waits for finished requests, fills in as many rows as there are and fit, and returns their count. After an error all are still there. */
-    static native int drain(long[] numbers, String[] texts);
+    static native int drain(long[] rowNumbers, String[] rowTexts);
 }

@@ -25,43 +25,43 @@ public final class Request {
     static final int KEYS = 19;
 
     private static final byte[] NO_NAME = {};
-    private static final long[] NO_ARGUMENTS = {};
+    private static final long[] NO_NUMBERS = {};
 
-    final int operation;
+    final int op;
     final String kind;
     final byte[] name;
     final long owner;
     final long wait;
     final long lease;
     final long hold;
-    final long timeout;
+    final long responseTimeout;
     final long retryFor;
-    final long[] arguments;
-    /** Null: nothing. */
-    final byte[] given;
+    final long[] numbers;
+    /** As {@link Packed} has them. Null: none. */
+    final byte[] texts;
 
-    private Request(int operation, String kind, byte[] name, long owner, long wait, long lease, long hold) {
-        this(operation, kind, name, owner, wait, lease, hold, 0, -1, NO_ARGUMENTS, null);
+    private Request(int op, String kind, byte[] name, long owner, long wait, long lease, long hold) {
+        this(op, kind, name, owner, wait, lease, hold, 0, -1, NO_NUMBERS, null);
     }
 
-    private Request(int operation, String kind, byte[] name, long owner, long wait, long lease, long hold, long timeout, long retryFor,
-            long[] arguments, byte[] given) {
-        this.operation = operation;
+    private Request(int op, String kind, byte[] name, long owner, long wait, long lease, long hold, long responseTimeout, long retryFor,
+            long[] numbers, byte[] texts) {
+        this.op = op;
         this.kind = kind;
         this.name = name;
         this.owner = owner;
         this.wait = wait;
         this.lease = lease;
         this.hold = hold;
-        this.timeout = timeout;
+        this.responseTimeout = responseTimeout;
         this.retryFor = retryFor;
-        this.arguments = arguments;
-        this.given = given;
+        this.numbers = numbers;
+        this.texts = texts;
     }
 
     /** Any operation on an object without a holder, by its number, with the numbers that it takes. */
-    public static Request of(int operation, String kind, byte[] name, long owner, long wait, long... numbers) {
-        return new Request(operation, kind, name, owner, wait, 0, 0).with(numbers);
+    public static Request of(int op, String kind, byte[] name, long owner, long wait, long... numbers) {
+        return new Request(op, kind, name, owner, wait, 0, 0).with(numbers);
     }
 
     /**
@@ -112,12 +112,12 @@ public final class Request {
 
     /** Waits for events of what this request has begun to listen to. The answer's number is their count since the last answer. */
     public Request next(long number) {
-        return new Request(operation, kind, name, owner, -1, 0, number);
+        return new Request(op, kind, name, owner, -1, 0, number);
     }
 
     /** Ends what this request has begun to listen to. */
     public Request end(long number) {
-        return new Request(operation, kind, name, owner, 0, 0, number);
+        return new Request(op, kind, name, owner, 0, 0, number);
     }
 
     /** The request that gives back what an untaken answer has brought; null if there is nothing to give back. */
@@ -125,7 +125,7 @@ public final class Request {
         if (!answer.done()) {
             return null;
         }
-        switch (operation) {
+        switch (op) {
             case ACQUIRE:
                 return giveBack(answer.number());
             case EXPIRY:
@@ -145,10 +145,10 @@ public final class Request {
      * @param words the further inputs of the command
      */
     public static Request keys(String action, String kind, byte[] name, byte[]... words) {
-        byte[][] texts = new byte[words.length + 1][];
-        texts[0] = action.getBytes(StandardCharsets.US_ASCII);
-        System.arraycopy(words, 0, texts, 1, words.length);
-        return new Request(KEYS, kind, name, 0, 0, 0, 0, 0, -1, NO_ARGUMENTS, Packed.write(texts));
+        byte[][] all = new byte[words.length + 1][];
+        all[0] = action.getBytes(StandardCharsets.US_ASCII);
+        System.arraycopy(words, 0, all, 1, words.length);
+        return new Request(KEYS, kind, name, 0, 0, 0, 0, 0, -1, NO_NUMBERS, Packed.write(all));
     }
 
     /** Asks the server for a sign of life. */
@@ -159,25 +159,25 @@ public final class Request {
     /**
      * The same with limits of its own.
      *
-     * @param timeout how long one call may stay unanswered in ms; 0 as the client has it
+     * @param responseTimeout how long one call may stay unanswered in ms; 0 as the client has it
      * @param retryFor how long new attempts are begun in ms; below 0 as the client has it
      */
-    public Request within(long timeout, long retryFor) {
-        return new Request(operation, kind, name, owner, wait, lease, hold, timeout, retryFor, arguments, given);
+    public Request within(long responseTimeout, long retryFor) {
+        return new Request(op, kind, name, owner, wait, lease, hold, responseTimeout, retryFor, numbers, texts);
     }
 
     /** The same with further numbers; of a spinning acquire, the ms between two tries. */
     public Request with(long... numbers) {
-        return new Request(operation, kind, name, owner, wait, lease, hold, timeout, retryFor, numbers, given);
+        return new Request(op, kind, name, owner, wait, lease, hold, responseTimeout, retryFor, numbers, texts);
     }
 
     /** The same with a lease in ms; 0: none. */
     public Request lasting(long lease) {
-        return new Request(operation, kind, name, owner, wait, lease, hold, timeout, retryFor, arguments, given);
+        return new Request(op, kind, name, owner, wait, lease, hold, responseTimeout, retryFor, numbers, texts);
     }
 
     /** The release of exactly the hold, or the permits, that this acquire brought. */
     private Request giveBack(long acquired) {
-        return new Request(RELEASE, kind, name, owner, 0, 0, acquired, timeout, retryFor, arguments, given);
+        return new Request(RELEASE, kind, name, owner, 0, 0, acquired, responseTimeout, retryFor, numbers, texts);
     }
 }

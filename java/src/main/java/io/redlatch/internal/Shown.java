@@ -12,7 +12,7 @@ public final class Shown {
     private static final int MOST = 100;
     private static final Pattern SCHEME = Pattern.compile("[a-z+]*");
     /** {@code host}, {@code host:port}, {@code [ip6]:port}; or nothing. */
-    private static final Pattern PLACE = Pattern.compile("([A-Za-z0-9._-]*|\\[[0-9A-Fa-f:.]*])(:[0-9]{0,5})?");
+    private static final Pattern HOST = Pattern.compile("([A-Za-z0-9._-]*|\\[[0-9A-Fa-f:.]*])(:[0-9]{0,5})?");
 
     private Shown() {}
 
@@ -29,7 +29,7 @@ public final class Shown {
         // Without a scheme, or with an `@` behind it, what looks like a host may be the half of a password.
         boolean plain = scheme.isEmpty() ? at < 0 && behind.isEmpty()
                 : SCHEME.matcher(text.substring(0, colon)).matches() && behind.indexOf('@') < 0;
-        if (!plain || !Arrays.stream(hosts.split(",", -1)).allMatch(host -> PLACE.matcher(host).matches())) {
+        if (!plain || !Arrays.stream(hosts.split(",", -1)).allMatch(host -> HOST.matcher(host).matches())) {
             return hidden(text);
         }
         return cut(scheme + (at < 0 ? "" : "…@") + hosts + (behind.isEmpty() || behind.equals("/") ? behind : "/…"));

@@ -8,13 +8,15 @@ import java.util.TreeSet;
 public final class ConfigAccess {
     private ConfigAccess() {}
 
-    /** The true places of servers by the places that they announce, as hosts or as hosts with ports; null: a program decides. */
-    public static Map<String, String> places(NatMapper mapper) {
+    /** The true addresses of servers by those that they announce, as hosts or as hosts with ports; null: a program decides. */
+    public static Map<String, String> addresses(NatMapper mapper) {
         if (!mapper.getClass().getName().startsWith("org.redisson.")) {
             return mapper instanceof DefaultNatMapper ? Map.of() : null;
         }
-        return mapper instanceof HostPortNatMapper ? ((HostPortNatMapper) mapper).places()
-                : mapper instanceof HostNatMapper ? ((HostNatMapper) mapper).hosts() : Map.of();
+        if (mapper instanceof HostPortNatMapper) {
+            return ((HostPortNatMapper) mapper).addresses();
+        }
+        return mapper instanceof HostNatMapper ? ((HostNatMapper) mapper).hosts() : Map.of();
     }
 
     /**

@@ -16,7 +16,7 @@ public class HostPortNatMapper implements NatMapper {
         return place == null ? uri : new RedisURI(uri.getScheme() + "://" + place);
     }
 
-    Map<String, String> places() {
+    Map<String, String> addresses() {
         return places;
     }
 

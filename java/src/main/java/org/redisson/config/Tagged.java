@@ -20,17 +20,17 @@ final class Tagged {
     private static final String REDISSON = "org.redisson.";
 
     /** Gives an object the settings that a map has for it. */
-    interface Settings {
-        void apply(Document map, Object bean, String path);
+    interface BeanFiller {
+        void fill(Document map, Object bean, String path);
     }
 
     private final ClassLoader loader;
-    private final Settings settings;
+    private final BeanFiller filler;
     private final Values values;
 
-    Tagged(ClassLoader loader, Settings settings, Values values) {
+    Tagged(ClassLoader loader, BeanFiller filler, Values values) {
         this.loader = loader;
-        this.settings = settings;
+        this.filler = filler;
         this.values = values;
     }
 
@@ -95,7 +95,7 @@ final class Tagged {
             constructor.trySetAccessible();
             Object made = constructor.newInstance();
             if (value.entries() != null) {
-                settings.apply(value, made, path + ".");
+                filler.fill(value, made, path + ".");
             }
             return made;
         } catch (ReflectiveOperationException e) {

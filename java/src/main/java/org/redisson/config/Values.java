@@ -26,8 +26,8 @@ final class Values {
 
     private final Tagged tagged;
 
-    Values(ClassLoader loader, Tagged.Settings settings) {
-        tagged = new Tagged(loader, settings, this);
+    Values(ClassLoader loader, Tagged.BeanFiller filler) {
+        tagged = new Tagged(loader, filler, this);
     }
 
     /** @throws IllegalArgumentException naming {@code path} and the value, if it cannot be of that type */
@@ -107,13 +107,22 @@ final class Values {
     }
 
     private static String expected(Class<?> type) {
-        return type == int.class || type == long.class ? "a whole number that fits into " + type
-                : type == boolean.class ? "true or false"
-                : type == Duration.class ? "a duration such as PT1.5S"
-                : type == URL.class ? "a URL such as file:/etc/trust.p12"
-                : type.isEnum() ? "one of " + Arrays.toString(type.getEnumConstants())
-                : type == String.class ? "a text"
-                : "of a class that its tag names, as in `!<com.example.Mine> {}`";
+        if (type == int.class || type == long.class) {
+            return "a whole number that fits into " + type;
+        }
+        if (type == boolean.class) {
+            return "true or false";
+        }
+        if (type == Duration.class) {
+            return "a duration such as PT1.5S";
+        }
+        if (type == URL.class) {
+            return "a URL such as file:/etc/trust.p12";
+        }
+        if (type.isEnum()) {
+            return "one of " + Arrays.toString(type.getEnumConstants());
+        }
+        return type == String.class ? "a text" : "of a class that its tag names, as in `!<com.example.Mine> {}`";
     }
 
     private List<Object> list(Document value, Type type, String path) {

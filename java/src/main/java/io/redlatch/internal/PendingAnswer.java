@@ -10,7 +10,7 @@ import java.util.function.Consumer;
  * The answer that threads wait for. No {@link java.util.concurrent.CompletableFuture}: while a worker of a fork/join pool waits for a future,
  * it runs other tasks, which have its thread id and so would enter the lock that it waits for.
  */
-final class Waiting implements ForkJoinPool.ManagedBlocker {
+final class PendingAnswer implements ForkJoinPool.ManagedBlocker {
     private static final long LOOK_MS = 10;
 
     final long ticket;
@@ -19,7 +19,7 @@ final class Waiting implements ForkJoinPool.ManagedBlocker {
     /** The next step with the answer; guarded by this. */
     private Consumer<Answer> next;
 
-    Waiting(long ticket) {
+    PendingAnswer(long ticket) {
         this.ticket = ticket;
     }
 
