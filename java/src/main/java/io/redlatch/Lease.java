@@ -106,8 +106,12 @@ public final class Lease implements AutoCloseable {
 
     /** In ms, rounded up: a short wait is a wait all the same. */
     private static long saturated(Duration time) {
-        boolean fits = time.compareTo(Duration.ofMillis(Long.MAX_VALUE - 1)) < 0
-                && time.compareTo(Duration.ofMillis(Long.MIN_VALUE + 1)) > 0;
-        return fits ? time.plusNanos(999_999).toMillis() : time.isNegative() ? Long.MIN_VALUE : Long.MAX_VALUE;
+        if (time.compareTo(Duration.ofMillis(Long.MAX_VALUE - 1)) >= 0) {
+            return Long.MAX_VALUE;
+        }
+        if (time.compareTo(Duration.ofMillis(Long.MIN_VALUE + 1)) <= 0) {
+            return Long.MIN_VALUE;
+        }
+        return time.plusNanos(999_999).toMillis();
     }
 }

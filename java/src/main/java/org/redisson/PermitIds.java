@@ -4,6 +4,7 @@ import io.redlatch.internal.Answer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.stream.LongStream;
 
 /** The ids of permits: 32 hexadecimal digits to callers, two numbers of 64 bits to the core. */
 final class PermitIds {
@@ -41,7 +42,7 @@ final class PermitIds {
         if (!known) {
             return null;
         }
-        return ids.stream().flatMapToLong(id -> java.util.stream.LongStream.of(half(id, 0), half(id, DIGITS / 2))).toArray();
+        return ids.stream().flatMapToLong(id -> LongStream.of(half(id, 0), half(id, DIGITS / 2))).toArray();
     }
 
     private static long half(String id, int from) {

@@ -49,13 +49,21 @@ final class Times {
 
     /** The time in ms, at most a hundred years in either direction. */
     static long ms(Duration duration) {
-        boolean fits = duration.compareTo(CENTURY) < 0 && duration.compareTo(CENTURY.negated()) > 0;
-        return fits ? duration.toMillis() : duration.isNegative() ? -CENTURY_MS : CENTURY_MS;
+        if (duration.compareTo(CENTURY) >= 0) {
+            return CENTURY_MS;
+        }
+        if (duration.compareTo(CENTURY.negated()) <= 0) {
+            return -CENTURY_MS;
+        }
+        return duration.toMillis();
     }
 
     /** The time in ns, at most the largest number. */
     static long toNanos(Duration duration) {
-        return duration.compareTo(Duration.ofNanos(Long.MAX_VALUE)) >= 0 ? Long.MAX_VALUE : duration.isNegative() ? 0 : duration.toNanos();
+        if (duration.compareTo(Duration.ofNanos(Long.MAX_VALUE)) >= 0) {
+            return Long.MAX_VALUE;
+        }
+        return duration.isNegative() ? 0 : duration.toNanos();
     }
 
     private static long roundUp(long time, TimeUnit unit) {

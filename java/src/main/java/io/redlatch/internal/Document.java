@@ -77,14 +77,14 @@ public final class Document {
             at += 2;
             if (mark == '[') {
                 List<Document> items = new ArrayList<>();
-                while (!ended("]")) {
+                while (!skipped("]")) {
                     items.add(next());
                 }
                 return new Document(tag, null, false, items, null);
             }
             if (mark == '{') {
                 Map<String, Document> entries = new LinkedHashMap<>();
-                while (!ended("}")) {
+                while (!skipped("}")) {
                     String name = steps[at + 1];
                     at += 2;
                     entries.put(name, next());
@@ -94,10 +94,13 @@ public final class Document {
             return new Document(tag, text, mark == '"', null, null);
         }
 
-        private boolean ended(String mark) {
-            boolean ended = steps[at].equals(mark);
-            at += ended ? 2 : 0;
-            return ended;
+        /** Skips the next step if it has that mark; whether it had. */
+        private boolean skipped(String mark) {
+            if (!steps[at].equals(mark)) {
+                return false;
+            }
+            at += 2;
+            return true;
         }
     }
 }

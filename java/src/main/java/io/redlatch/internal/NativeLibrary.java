@@ -91,11 +91,18 @@ final class NativeLibrary {
     }
 
     private static String findPlatform() {
-        String os = System.getProperty("os.name").toLowerCase(Locale.ROOT);
-        String system = os.startsWith("linux") ? isMusl() ? "linux-musl" : "linux" : os.startsWith("mac") ? "macos"
-                : os.startsWith("windows") ? "windows" : os;
         String architecture = System.getProperty("os.arch");
-        return system + "-" + ARCHITECTURES.getOrDefault(architecture, architecture);
+        return system(System.getProperty("os.name").toLowerCase(Locale.ROOT)) + "-" + ARCHITECTURES.getOrDefault(architecture, architecture);
+    }
+
+    private static String system(String os) {
+        if (os.startsWith("linux")) {
+            return isMusl() ? "linux-musl" : "linux";
+        }
+        if (os.startsWith("mac")) {
+            return "macos";
+        }
+        return os.startsWith("windows") ? "windows" : os;
     }
 
     /** Whether this JVM runs on Linux's other C library, as Alpine does: a library that is built for one does not load with the other. */
@@ -127,8 +134,11 @@ final class NativeLibrary {
             System.load(file.toString());
         } catch (UnsatisfiedLinkError e) {
             Matcher missing = TOO_OLD.matcher(String.valueOf(e.getMessage()));
-            String cure = !missing.find() ? remedy : "it needs glibc " + missing.group(1) + " or newer, as in Debian 12, Ubuntu 22.04 and RHEL 9, and "
-                    + "this system has an older one: run on a newer system, or on this one " + REMEDY;
+            String cure = remedy;
+            if (missing.find()) {
+                cure = "it needs glibc " + missing.group(1) + " or newer, as in Debian 12, Ubuntu 22.04 and RHEL 9, and "
+                        + "this system has an older one: run on a newer system, or on this one " + REMEDY;
+            }
             throw new NativeLibraryError("the native library " + file + " cannot be loaded on " + platform() + ": " + e.getMessage() + "; " + cure, e);
         }
     }
