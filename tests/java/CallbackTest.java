@@ -30,7 +30,7 @@ class CallbackTest extends LockTest {
     void connect() throws Exception {
         super.connect();
         client.shutdown();
-        client = Redisson.create(Tried.config(server, TIMEOUT_MS, 1, 1000));
+        client = Redisson.create(RetriedCalls.config(server, TIMEOUT_MS, 1, 1000));
         lock = client.getLock(name);
     }
 
@@ -84,7 +84,7 @@ class CallbackTest extends LockTest {
         try (URLClassLoader application = new URLClassLoader(new URL[0], before)) {
             Thread.currentThread().setContextClassLoader(application);
             try {
-                made = Redisson.create(Tried.config(server, TIMEOUT_MS, 1, 1000));
+                made = Redisson.create(RetriedCalls.config(server, TIMEOUT_MS, 1, 1000));
             } finally {
                 Thread.currentThread().setContextClassLoader(before);
             }

@@ -1,15 +1,9 @@
 import io.redlatch.Hold;
 import io.redlatch.Holds;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -29,7 +23,7 @@ public final class CloseEverything {
         RedissonClient first = Redisson.create(config);
         first.getLock("close").isLockedAsync().get();
         first.shutdown();
-        long before = open(); // with what the library opens once
+        long before = Vitals.openSockets(); // with what the library opens once
         for (int i = 0; i < 3; i++) {
             RedissonClient client = Redisson.create(config);
             RLock both = client.getMultiLock(client.getLock("close-" + i), client.getLock("close-too-" + i));
@@ -41,32 +35,14 @@ public final class CloseEverything {
             System.out.print(hold.lost().get(20, TimeUnit.SECONDS).reason() + ", ");
             kept.add(both);
         }
-        for (long end = System.nanoTime() + PATIENCE_NANOS; open() > before && System.nanoTime() < end;) {
+        for (long end = System.nanoTime() + PATIENCE_NANOS; Vitals.openSockets() > before && System.nanoTime() < end;) {
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
         }
-        System.out.print(kept.size() + " locks kept, " + (open() - before) + " more open");
+        System.out.print(kept.size() + " locks kept, " + (Vitals.openSockets() - before) + " more open");
         try {
             kept.get(0).unlock();
         } catch (RuntimeException e) {
             System.out.println(", " + e.getClass().getSimpleName());
         }
-    }
-
-    /** Sockets, and what threads of the native library sleep on. */
-    private static long open() throws IOException {
-        List<Path> all;
-        try (Stream<Path> descriptors = Files.list(Paths.get("/proc/self/fd"))) {
-            all = descriptors.collect(Collectors.toList());
-        }
-        long count = 0;
-        for (Path each : all) {
-            try {
-                String target = Files.readSymbolicLink(each).toString();
-                count += target.startsWith("socket:") || target.startsWith("anon_inode:") ? 1 : 0;
-            } catch (IOException e) {
-                // It was closed meanwhile.
-            }
-        }
-        return count;
     }
 }

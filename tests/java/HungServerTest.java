@@ -20,7 +20,7 @@ class HungServerTest {
     @BeforeEach
     void start() throws Exception {
         server = TestServer.start();
-        client = Redisson.create(Tried.config(server, TIMEOUT_MS, 4, 1000));
+        client = Redisson.create(RetriedCalls.config(server, TIMEOUT_MS, 4, 1000));
     }
 
     @AfterEach

@@ -34,13 +34,13 @@ class LimitsTest {
 
     @Test
     void a_lock_with_a_longer_time_out_waits_where_the_client_gives_up() throws Exception {
-        RedissonClient client = Redisson.create(Tried.config(server, 100, 0, 1).setLazyInitialization(true));
+        RedissonClient client = Redisson.create(RetriedCalls.config(server, 100, 0, 1).setLazyInitialization(true));
         CommonOptions patient = CommonOptions.name("patient").timeout(Duration.ofSeconds(20));
-        List<Callable<Boolean>> usual = Tried.calls(client.getLock("usual"));
-        List<Callable<Boolean>> longer = Tried.calls(client.getLock(patient));
+        List<Callable<Boolean>> usual = RetriedCalls.calls(client.getLock("usual"));
+        List<Callable<Boolean>> longer = RetriedCalls.calls(client.getLock(patient));
         for (int i = 0; i < usual.size(); i++) {
             server.call("CLIENT", "PAUSE", "1000", "ALL");
-            Tried.assertFailure(RedisResponseTimeoutException.class, usual.get(i));
+            RetriedCalls.assertFailure(RedisResponseTimeoutException.class, usual.get(i));
             longer.get(i).call();
         }
         client.shutdown();
@@ -48,24 +48,24 @@ class LimitsTest {
 
     @Test
     void a_lock_with_a_shorter_time_out_and_no_retries_gives_up_where_the_client_waits() throws Exception {
-        RedissonClient client = Redisson.create(Tried.config(server, Tried.FOR_EVER, 100, 1000));
+        RedissonClient client = Redisson.create(RetriedCalls.config(server, RetriedCalls.FOR_EVER, 100, 1000));
         CommonOptions hasty = CommonOptions.name("hasty").timeout(Duration.ofMillis(100)).retryAttempts(0);
         assertFalse(client.getLock(hasty).isLocked());
         server.freeze();
-        for (Callable<Boolean> call : Tried.calls(client.getLock(hasty))) {
-            assertTimeoutPreemptively(Tried.HANGS, () -> Tried.assertFailure(RedisResponseTimeoutException.class, call));
+        for (Callable<Boolean> call : RetriedCalls.calls(client.getLock(hasty))) {
+            assertTimeoutPreemptively(RetriedCalls.HANGS, () -> RetriedCalls.assertFailure(RedisResponseTimeoutException.class, call));
         }
         server.stop();
         CommonOptions hastyAgain = CommonOptions.name("hasty-again").timeout(Duration.ofMillis(100)).retryAttempts(0);
-        for (Callable<Boolean> call : Tried.calls(client.getLock(hastyAgain))) {
-            assertTimeoutPreemptively(Tried.HANGS, () -> Tried.assertFailure(RedisConnectionException.class, call));
+        for (Callable<Boolean> call : RetriedCalls.calls(client.getLock(hastyAgain))) {
+            assertTimeoutPreemptively(RetriedCalls.HANGS, () -> RetriedCalls.assertFailure(RedisConnectionException.class, call));
         }
         client.shutdown();
     }
 
     @Test
     void a_lock_with_retries_of_its_own_is_tried_until_the_server_is_back() throws Exception {
-        RedissonClient client = Redisson.create(Tried.config(server, 1000, 0, 1));
+        RedissonClient client = Redisson.create(RetriedCalls.config(server, 1000, 0, 1));
         server.stop();
         RLock retried = client.getLock(CommonOptions.name("retried").retryAttempts(100).retryDelay(attempt -> Duration.ofSeconds(1)));
         Worker<Boolean> worker = Worker.start(retried::tryLock);
@@ -77,15 +77,15 @@ class LimitsTest {
 
     @Test
     void one_that_gives_up_leaves_the_others_of_its_line_waiting() throws Exception {
-        RedissonClient client = Redisson.create(Tried.config(server, Tried.FOR_EVER, 4, 1000));
-        RedissonClient holder = Redisson.create(Tried.config(server, Tried.FOR_EVER, 4, 1000));
+        RedissonClient client = Redisson.create(RetriedCalls.config(server, RetriedCalls.FOR_EVER, 4, 1000));
+        RedissonClient holder = Redisson.create(RetriedCalls.config(server, RetriedCalls.FOR_EVER, 4, 1000));
         holder.getLock("shared").lock(1, SECONDS);
         RLock hasty = client.getLock(CommonOptions.name("shared").timeout(Duration.ofMillis(100)).retryAttempts(0));
-        Worker<Boolean> first = Worker.start(() -> hasty.tryLock(Tried.FOR_EVER, SECONDS));
+        Worker<Boolean> first = Worker.start(() -> hasty.tryLock(RetriedCalls.FOR_EVER, SECONDS));
         first.awaitWaiting(server, "shared");
-        RFuture<Boolean> second = client.getLock("shared").tryLockAsync(Tried.FOR_EVER, SECONDS);
+        RFuture<Boolean> second = client.getLock("shared").tryLockAsync(RetriedCalls.FOR_EVER, SECONDS);
         server.freeze();
-        Tried.assertFailure(RedisResponseTimeoutException.class, first::get);
+        RetriedCalls.assertFailure(RedisResponseTimeoutException.class, first::get);
         assertFalse(second.isDone());
         server.thaw();
         assertTrue(second.get(20, SECONDS));

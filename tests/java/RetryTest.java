@@ -37,21 +37,21 @@ class RetryTest {
 
     @Test
     void without_retries_an_answer_may_still_take_the_whole_time_out() throws Exception {
-        RedissonClient client = Redisson.create(Tried.config(server, 20_000, 0, 1));
+        RedissonClient client = Redisson.create(RetriedCalls.config(server, 20_000, 0, 1));
         RLock lock = client.getLock("slow");
-        for (Callable<Boolean> call : Tried.calls(lock)) {
+        for (Callable<Boolean> call : RetriedCalls.calls(lock)) {
             server.call("CLIENT", "PAUSE", "300", "ALL");
             call.call();
         }
         server.call("CLIENT", "PAUSE", "300", "ALL");
-        Redisson.create(Tried.config(server, 20_000, 0, 1)).shutdown();
+        Redisson.create(RetriedCalls.config(server, 20_000, 0, 1)).shutdown();
         client.shutdown();
     }
 
     @Test
     void without_retries_a_lock_can_still_be_waited_for() throws Exception {
-        RedissonClient holder = Redisson.create(Tried.config(server, 20_000, 0, 1));
-        RedissonClient client = Redisson.create(Tried.config(server, 20_000, 0, 1));
+        RedissonClient holder = Redisson.create(RetriedCalls.config(server, 20_000, 0, 1));
+        RedissonClient client = Redisson.create(RetriedCalls.config(server, 20_000, 0, 1));
         holder.getLock("wanted").lock();
         Worker<Boolean> waiter = Worker.start(() -> {
             client.getLock("wanted").lock();
@@ -66,19 +66,19 @@ class RetryTest {
 
     @Test
     void a_server_that_does_not_answer_is_given_up_after_time_out_and_retries() throws Exception {
-        RedissonClient client = Redisson.create(Tried.config(server, 200, 1, 100));
+        RedissonClient client = Redisson.create(RetriedCalls.config(server, 200, 1, 100));
         RLock held = client.getLock("held");
         held.lock();
         long holder = Thread.currentThread().getId();
         server.freeze();
-        for (Callable<Boolean> call : Tried.calls(client.getLock("silent"))) {
-            assertTimeoutPreemptively(Tried.HANGS, () -> Tried.assertFailure(RedisResponseTimeoutException.class, call));
+        for (Callable<Boolean> call : RetriedCalls.calls(client.getLock("silent"))) {
+            assertTimeoutPreemptively(RetriedCalls.HANGS, () -> RetriedCalls.assertFailure(RedisResponseTimeoutException.class, call));
         }
-        assertTimeoutPreemptively(Tried.HANGS, () -> Tried.assertFailure(RedisResponseTimeoutException.class, () -> {
+        assertTimeoutPreemptively(RetriedCalls.HANGS, () -> RetriedCalls.assertFailure(RedisResponseTimeoutException.class, () -> {
             held.unlockAsync(holder).get();
             return true;
         }));
-        assertNeverConnects(Tried.config(server, 200, 0, 1));
+        assertNeverConnects(RetriedCalls.config(server, 200, 0, 1));
         server.thaw();
         Wait.until("it works again", () -> works(client));
         client.shutdown();
@@ -86,13 +86,13 @@ class RetryTest {
 
     @Test
     void a_server_that_is_gone_is_given_up_after_the_retries() throws Exception {
-        RedissonClient client = Redisson.create(Tried.config(server, Tried.FOR_EVER, 2, 50));
+        RedissonClient client = Redisson.create(RetriedCalls.config(server, RetriedCalls.FOR_EVER, 2, 50));
         client.getLock("before").lock();
         server.stop();
-        for (Callable<Boolean> call : Tried.calls(client.getLock("gone"))) {
-            assertTimeoutPreemptively(Tried.HANGS, () -> Tried.assertFailure(RedisConnectionException.class, call));
+        for (Callable<Boolean> call : RetriedCalls.calls(client.getLock("gone"))) {
+            assertTimeoutPreemptively(RetriedCalls.HANGS, () -> RetriedCalls.assertFailure(RedisConnectionException.class, call));
         }
-        assertNeverConnects(Tried.config(server, Tried.FOR_EVER, 0, 1));
+        assertNeverConnects(RetriedCalls.config(server, RetriedCalls.FOR_EVER, 0, 1));
         server.restart();
         Wait.until("it works again", () -> works(client));
         client.shutdown();
@@ -100,7 +100,7 @@ class RetryTest {
 
     @Test
     void a_call_is_retried_until_the_server_is_back() throws Exception {
-        RedissonClient client = Redisson.create(Tried.config(server, 1000, 100, 1000));
+        RedissonClient client = Redisson.create(RetriedCalls.config(server, 1000, 100, 1000));
         client.getLock("before").lock();
         server.stop();
         List<Worker<Boolean>> workers = new ArrayList<>();
@@ -108,7 +108,7 @@ class RetryTest {
             RLock lock = client.getLock("retried-" + i);
             workers.add(Worker.start(i % 2 == 0 ? lock::tryLock : () -> lock.tryLockAsync().get()));
         }
-        RedissonClient later = Redisson.create(Tried.config(server, 1000, 100, 1000).setLazyInitialization(true));
+        RedissonClient later = Redisson.create(RetriedCalls.config(server, 1000, 100, 1000).setLazyInitialization(true));
         workers.add(Worker.start(later.getLock("lazy")::tryLock));
         server.restart();
         for (Worker<Boolean> worker : workers) {
@@ -130,7 +130,7 @@ class RetryTest {
                     return null;
                 });
             }
-            Config config = Tried.config(server, Tried.FOR_EVER, 0, 1);
+            Config config = RetriedCalls.config(server, RetriedCalls.FOR_EVER, 0, 1);
             config.useSingleServer().setAddress("redis://127.0.0.1:" + deaf.getLocalPort()).setConnectTimeout(200);
             assertNeverConnects(config);
         } finally {
@@ -142,7 +142,7 @@ class RetryTest {
 
     @Test
     void a_wait_that_runs_out_while_the_server_is_silent_is_false_or_an_error_but_no_hang() throws Exception {
-        RedissonClient client = Redisson.create(Tried.config(server, Tried.FOR_EVER, 4, 1000));
+        RedissonClient client = Redisson.create(RetriedCalls.config(server, RetriedCalls.FOR_EVER, 4, 1000));
         RLock lock = client.getLock("waiting");
         lock.lock();
         Worker<Boolean> waiter = Worker.start(() -> lock.tryLock(2, SECONDS));
@@ -157,7 +157,7 @@ class RetryTest {
     }
 
     private static void assertNeverConnects(Config config) {
-        assertTimeoutPreemptively(Tried.HANGS, () -> assertThrows(RedisConnectionException.class, () -> Redisson.create(config)));
+        assertTimeoutPreemptively(RetriedCalls.HANGS, () -> assertThrows(RedisConnectionException.class, () -> Redisson.create(config)));
     }
 
     private static boolean works(RedissonClient client) {

@@ -46,8 +46,8 @@ class ShutdownTest extends LockTest {
     @Test
     void a_shutdown_with_a_time_returns_by_then_beside_a_server_that_hangs_and_gives_back_later() throws Exception {
         try (TestServer mortal = TestServer.start()) {
-            RedissonClient leaving = Options.releaseOnShutdown(Redisson.create(Tried.config(mortal, 120_000, 4, 1000)));
-            RedissonClient alike = Options.releaseOnShutdown(Redisson.create(Tried.config(mortal, 120_000, 4, 1000)));
+            RedissonClient leaving = Options.releaseOnShutdown(Redisson.create(RetriedCalls.config(mortal, 120_000, 4, 1000)));
+            RedissonClient alike = Options.releaseOnShutdown(Redisson.create(RetriedCalls.config(mortal, 120_000, 4, 1000)));
             leaving.getLock(name).lock();
             alike.getLock(name + "-2").lock();
             mortal.freeze();

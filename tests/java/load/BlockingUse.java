@@ -95,7 +95,7 @@ final class BlockingUse {
         Ledger.Stay stay = null;
         try {
             hold = lease == null ? Holds.of(made.lock) : lease.hold();
-            stay = load.ledger.enter(made.claims, hold::isLost, use + " in " + Thread.currentThread().getName());
+            stay = load.ledger.enter(made.shares, hold::isLost, use + " in " + Thread.currentThread().getName());
             if (made.lock instanceof RFencedLock) {
                 load.ledger.token(made.parties.get(0).server + "/" + made.name, hold.token().orElse(0), hold::isLost);
             }

@@ -8,6 +8,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 import org.redisson.api.RSemaphore;
@@ -47,33 +48,10 @@ final class Chain {
         List<Party> parties = load.parties(kind, random);
         use = new Use(load, kind.name().toLowerCase(), "chain", epoch, parties, null);
         begun = System.nanoTime();
-        RFuture<?> acquire;
-        try {
+        follow(() -> {
             made = kind.make(parties, epoch.prefix, random);
-            acquire = acquire(made.lock);
-        } catch (Throwable e) {
-            use.failed("acquire", e, false);
-            use.end();
-            return;
-        }
-        maybeCancel(acquire);
-        acquire.toCompletableFuture().handle((taken, error) -> {
-            if (error != null) {
-                use.failed("acquire", error, false);
-                return CompletableFuture.<Void>completedFuture(null);
-            }
-            if (Boolean.FALSE.equals(taken)) {
-                use.count("not now");
-                return CompletableFuture.<Void>completedFuture(null);
-            }
-            use.count("acquired");
-            return inside();
-        }).thenCompose(end -> end).whenComplete((nothing, error) -> {
-            if (error != null) {
-                use.failed("chain", error, false);
-            }
-            use.end();
-        });
+            return acquire(made.lock);
+        }, () -> { }, this::inside);
     }
 
     private RFuture<?> acquire(RLock lock) {
@@ -101,7 +79,7 @@ final class Chain {
     private CompletableFuture<Void> inside() {
         try {
             hold = Holds.of(made.lock, id);
-            stay = load.ledger.enter(made.claims, hold::isLost, use + " with id " + id);
+            stay = load.ledger.enter(made.shares, hold::isLost, use + " with id " + id);
         } catch (Throwable e) {
             use.failed("stay", e, hold != null && hold.isLost());
         }
@@ -127,27 +105,12 @@ final class Chain {
         use = new Use(load, "semaphore", "chain", epoch, List.of(party), null);
         String name = epoch.prefix + "semaphore" + random.nextInt(2);
         RSemaphore semaphore = party.client.getSemaphore(name);
-        RFuture<Boolean> acquire;
-        try {
-            acquire = semaphore.tryAcquireAsync(1, Duration.ofMillis(random.nextInt(1000)));
-        } catch (Throwable e) {
-            use.failed("acquire", e, false);
-            use.end();
-            return;
-        }
-        maybeCancel(acquire);
-        acquire.toCompletableFuture().handle((taken, error) -> {
-            if (error != null) {
-                use.failed("acquire", error, false);
-                if (use.isClosing() || use.hasFault()) {
-                    epoch.unknownPermits.incrementAndGet();
-                }
+        follow(() -> semaphore.tryAcquireAsync(1, Duration.ofMillis(random.nextInt(1000))), () -> {
+            if (use.isClosing() || use.hasFault()) {
+                epoch.unknownPermits.incrementAndGet();
             }
-            if (error != null || !taken) {
-                return CompletableFuture.<Void>completedFuture(null);
-            }
-            use.count("acquired");
-            stay = load.ledger.enter(List.of(new Claim(party.server + "/" + name, 1, Epoch.PERMITS)), () -> false, use + "");
+        }, () -> {
+            stay = load.ledger.enter(List.of(new Share(party.server + "/" + name, 1, Epoch.PERMITS)), () -> false, use + "");
             return after(random.nextInt(5)).thenCompose(nothing -> {
                 stay.leave();
                 return semaphore.releaseAsync();
@@ -156,6 +119,38 @@ final class Chain {
                 epoch.unknownPermits.incrementAndGet();
                 return null;
             });
+        });
+    }
+
+    /**
+     * Acquires, and goes on if that has succeeded. The use ends with the last step.
+     *
+     * @param acquire begins the acquire
+     * @param failed is run if the acquire fails after it has begun
+     * @param inside goes on until after the release
+     */
+    private void follow(Supplier<RFuture<?>> acquire, Runnable failed, Supplier<CompletableFuture<Void>> inside) {
+        RFuture<?> acquired;
+        try {
+            acquired = acquire.get();
+        } catch (Throwable e) {
+            use.failed("acquire", e, false);
+            use.end();
+            return;
+        }
+        maybeCancel(acquired);
+        acquired.toCompletableFuture().handle((taken, error) -> {
+            if (error != null) {
+                use.failed("acquire", error, false);
+                failed.run();
+                return CompletableFuture.<Void>completedFuture(null);
+            }
+            if (Boolean.FALSE.equals(taken)) {
+                use.count("not now");
+                return CompletableFuture.<Void>completedFuture(null);
+            }
+            use.count("acquired");
+            return inside.get();
         }).thenCompose(end -> end).whenComplete((nothing, error) -> {
             if (error != null) {
                 use.failed("chain", error, false);

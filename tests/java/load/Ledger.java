@@ -16,23 +16,23 @@ final class Ledger {
 
     /** The time between an acquire and a release. */
     final class Stay {
-        private final List<Claim> claims;
+        private final List<Share> shares;
         private final BooleanSupplier lost;
         private final String holder;
 
-        private Stay(List<Claim> claims, BooleanSupplier lost, String holder) {
-            this.claims = claims;
+        private Stay(List<Share> shares, BooleanSupplier lost, String holder) {
+            this.shares = shares;
             this.lost = lost;
             this.holder = holder;
         }
 
         void leave() {
             synchronized (Ledger.this) {
-                for (Claim claim : claims) {
-                    List<Stay> stays = inside.get(claim.name);
+                for (Share share : shares) {
+                    List<Stay> stays = inside.get(share.name);
                     stays.remove(this);
                     if (stays.isEmpty()) {
-                        inside.remove(claim.name);
+                        inside.remove(share.name);
                     }
                 }
             }
@@ -40,11 +40,11 @@ final class Ledger {
     }
 
     /** @param lost whether the holder knows that the hold is lost */
-    synchronized Stay enter(List<Claim> claims, BooleanSupplier lost, String holder) {
-        Stay stay = new Stay(claims, lost, holder);
-        for (Claim claim : claims) {
-            List<Stay> stays = inside.computeIfAbsent(claim.name, name -> new ArrayList<>());
-            check(stay, claim, stays);
+    synchronized Stay enter(List<Share> shares, BooleanSupplier lost, String holder) {
+        Stay stay = new Stay(shares, lost, holder);
+        for (Share share : shares) {
+            List<Stay> stays = inside.computeIfAbsent(share.name, name -> new ArrayList<>());
+            check(stay, share, stays);
             stays.add(stay);
         }
         return stay;
@@ -63,18 +63,18 @@ final class Ledger {
         tokens.keySet().removeIf(name -> name.startsWith(prefix));
     }
 
-    private void check(Stay stay, Claim claim, List<Stay> stays) {
-        long claimed = claim.share;
+    private void check(Stay stay, Share share, List<Stay> stays) {
+        long claimed = share.size;
         StringBuilder others = new StringBuilder();
         for (Stay other : stays) {
             if (!other.lost.getAsBoolean()) { // the others first: a newcomer that believes after that has overlapped with them
-                claimed += other.claims.stream().filter(each -> each.name.equals(claim.name)).mapToInt(each -> each.share).sum();
+                claimed += other.shares.stream().filter(each -> each.name.equals(share.name)).mapToInt(each -> each.size).sum();
                 others.append(other.holder).append("; ");
             }
         }
         verdict.count("exclusion", "checked");
-        if (claimed > claim.capacity && !stay.lost.getAsBoolean()) {
-            verdict.fail("exclusion: " + stay.holder + " is inside " + claim.name + " beside " + others);
+        if (claimed > share.capacity && !stay.lost.getAsBoolean()) {
+            verdict.fail("exclusion: " + stay.holder + " is inside " + share.name + " beside " + others);
         }
     }
 }

@@ -41,13 +41,13 @@ enum LockKind {
     static final class Made {
         final RLock lock;
         final String name;
-        final List<Claim> claims;
+        final List<Share> shares;
         final List<Party> parties;
 
-        private Made(RLock lock, String name, List<Claim> claims, List<Party> parties) {
+        private Made(RLock lock, String name, List<Share> shares, List<Party> parties) {
             this.lock = lock;
             this.name = name;
-            this.claims = claims;
+            this.shares = shares;
             this.parties = parties;
         }
     }
@@ -63,39 +63,39 @@ enum LockKind {
             case GROUP:
                 String group = prefix + "group";
                 List<Object> values = some(random);
-                List<Claim> claims = new ArrayList<>();
-                values.forEach(each -> claims.add(Claim.exclusive(server + group + "/" + each)));
-                return new Made(party.client.getMultiLock(group, values), group, claims, parties);
+                List<Share> shares = new ArrayList<>();
+                values.forEach(each -> shares.add(Share.exclusive(server + group + "/" + each)));
+                return new Made(party.client.getMultiLock(group, values), group, shares, parties);
             case RED:
                 String red = prefix + "red" + number;
-                return new Made(red(parties, red), red, List.of(Claim.exclusive(red)), parties);
+                return new Made(red(parties, red), red, List.of(Share.exclusive(red)), parties);
             case READ:
             case WRITE:
                 String shared = prefix + "readwrite" + number;
-                int share = this == READ ? 1 : Claim.MANY;
-                return new Made(maker.make(party.client, shared), shared, List.of(new Claim(server + shared, share, Claim.MANY)), parties);
+                int size = this == READ ? 1 : Share.MANY;
+                return new Made(maker.make(party.client, shared), shared, List.of(new Share(server + shared, size, Share.MANY)), parties);
             default:
                 String name = prefix + name().toLowerCase() + number;
-                return new Made(maker.make(party.client, name), name, List.of(Claim.exclusive(server + name)), parties);
+                return new Made(maker.make(party.client, name), name, List.of(Share.exclusive(server + name)), parties);
         }
     }
 
     /** Of names that the locks called {@code PLAIN} have as well. */
     private static Made multi(Party party, String prefix, Random random) {
         List<RLock> members = new ArrayList<>();
-        List<Claim> claims = new ArrayList<>();
+        List<Share> shares = new ArrayList<>();
         int left = random.nextInt(NAMES + 1);
         for (int number = 0; number < NAMES; number++) {
             if (number != left) {
                 String name = prefix + "plain" + number;
                 members.add(party.client.getLock(name));
-                claims.add(Claim.exclusive(party.server + "/" + name));
+                shares.add(Share.exclusive(party.server + "/" + name));
             }
         }
         String other = prefix + "member" + random.nextInt(NAMES);
         members.add(party.client.getLock(other));
-        claims.add(Claim.exclusive(party.server + "/" + other));
-        return new Made(party.client.getMultiLock(members.toArray(new RLock[0])), other, claims, List.of(party));
+        shares.add(Share.exclusive(party.server + "/" + other));
+        return new Made(party.client.getMultiLock(members.toArray(new RLock[0])), other, shares, List.of(party));
     }
 
     @SuppressWarnings("deprecation")

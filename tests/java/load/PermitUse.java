@@ -138,7 +138,7 @@ final class PermitUse {
     }
 
     private void stay(String name, int permits, BooleanSupplier lost) {
-        Ledger.Stay stay = load.ledger.enter(List.of(new Claim(party.server + "/" + name, permits, Epoch.PERMITS)), lost,
+        Ledger.Stay stay = load.ledger.enter(List.of(new Share(party.server + "/" + name, permits, Epoch.PERMITS)), lost,
                 use + " in " + Thread.currentThread().getName());
         LockSupport.parkNanos(MILLISECONDS.toNanos(random.nextInt(20) == 0 ? random.nextInt(1000) : random.nextInt(10)));
         stay.leave();

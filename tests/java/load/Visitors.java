@@ -72,7 +72,7 @@ final class Visitors implements Runnable {
         Use use = new Use(load, "visitor", "class loader", epoch, List.of(own), null);
         BiFunction<String, BooleanSupplier, Runnable> enter = (name, lost) -> {
             use.count("acquired");
-            return load.ledger.enter(List.of(Claim.exclusive(party.server + "/" + name)), lost, use + " " + name)::leave;
+            return load.ledger.enter(List.of(Share.exclusive(party.server + "/" + name)), lost, use + " " + name)::leave;
         };
         BiConsumer<String, Throwable> failed = (operation, error) -> use.failed(operation, error, true);
         // A thread of its own: the C library keeps a native library for as long as a thread that has used it lives.

@@ -37,7 +37,9 @@ final class Vitals {
         for (Path each : open) {
             try {
                 String target = Files.readSymbolicLink(each).toString();
-                count += target.startsWith("socket:") || target.startsWith("anon_inode:") ? 1 : 0;
+                if (target.startsWith("socket:") || target.startsWith("anon_inode:")) {
+                    count++;
+                }
             } catch (IOException e) {
                 // It was closed meanwhile.
             }
@@ -64,7 +66,9 @@ final class Vitals {
         long count = 0;
         for (Path task : tasks) {
             try {
-                count += Files.readString(task.resolve("comm")).startsWith(name) ? 1 : 0;
+                if (Files.readString(task.resolve("comm")).startsWith(name)) {
+                    count++;
+                }
             } catch (IOException e) {
                 // It has ended meanwhile.
             }

@@ -11,12 +11,12 @@ import org.redisson.config.Config;
 import org.redisson.config.ConstantDelay;
 
 /** Calls that are tried for as long as a configuration says. */
-final class Tried {
+final class RetriedCalls {
     /** Far more than any bound that is set in a test: a call that takes so long is not bounded. */
     static final Duration HANGS = Duration.ofSeconds(25);
     static final int FOR_EVER = 3_600_000;
 
-    private Tried() {
+    private RetriedCalls() {
     }
 
     /** All in ms, but for the attempts. */
