@@ -17,26 +17,26 @@ public final class ClassPath {
     /**
      * Looks for a second set of {@code org.redisson} classes where {@code ours} comes from.
      *
-     * @throws ClassPathConflictException naming the places of all sets, if there is more than one
+     * @throws ClassPathConflictException naming the locations of all sets, if there is more than one
      */
     public static void check(Class<?> ours) {
-        Set<String> places = new LinkedHashSet<>();
+        Set<String> locations = new LinkedHashSet<>();
         try {
             for (URL found : Collections.list(ours.getClassLoader().getResources(ENTRY))) {
-                places.add(place(found));
+                locations.add(location(found));
             }
         } catch (IOException e) {
             throw new UncheckedIOException("the class path cannot be searched for " + ENTRY, e);
         }
-        if (places.size() > 1) {
-            throw new ClassPathConflictException("org.redisson classes are on the class path " + places.size() + " times: "
-                    + String.join(" and ", places) + "; keep io.redlatch:redlatch or org.redisson:redisson, and remove the other");
+        if (locations.size() > 1) {
+            throw new ClassPathConflictException("org.redisson classes are on the class path " + locations.size() + " times: "
+                    + String.join(" and ", locations) + "; keep io.redlatch:redlatch or org.redisson:redisson, and remove the other");
         }
     }
 
-    private static String place(URL url) {
+    private static String location(URL url) {
         String text = url.toString();
-        String place = text.substring(0, text.length() - ENTRY.length());
-        return place.startsWith("jar:") && place.endsWith("!/") ? place.substring(4, place.length() - 2) : place;
+        String location = text.substring(0, text.length() - ENTRY.length());
+        return location.startsWith("jar:") && location.endsWith("!/") ? location.substring(4, location.length() - 2) : location;
     }
 }

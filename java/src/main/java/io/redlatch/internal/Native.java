@@ -33,7 +33,8 @@ final class Native {
      * False: it comes out of {@code drain}.
      */
     static native boolean start(long client, long ticket, int op, String kind, byte[] name, long owner, long wait,
-            long lease, long hold, long responseTimeout, long retryFor, long inside, long[] numbers, byte[] texts, long[] rowNumbers, String[] rowTexts);
+            long lease, long hold, long responseTimeout, long retryFor, long inside, long[] numbers, byte[] texts,
+            long[] rowNumbers, String[] rowTexts);
 
     /** Hands a request over without any waiting; it comes out of {@code drain}. */
     static native void submit(long client, long ticket, int op, String kind, byte[] name, long owner, long wait,
