@@ -1,3 +1,4 @@
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -14,6 +15,10 @@ import io.redlatch.Holds;
 import io.redlatch.Lease;
 import io.redlatch.LockLostException;
 import io.redlatch.LostReason;
+import io.redlatch.internal.Answer;
+import io.redlatch.internal.Core;
+import io.redlatch.internal.KnownHold;
+import io.redlatch.internal.Request;
 import java.io.File;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
@@ -21,6 +26,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
@@ -264,6 +270,20 @@ class HoldsTest extends LockTest {
         assertEquals(LostReason.CLOSED, hold.lost().get(5, SECONDS).reason());
         assertTrue(hold.isLost());
         assertThrows(RedissonShutdownException.class, () -> Holds.of(held));
+    }
+
+    @Test
+    void a_hold_that_is_asked_for_while_its_client_is_shut_down_is_lost() throws Exception {
+        Core core = Core.connect(server.url(), Map.of(), null);
+        byte[] key = name.getBytes(UTF_8);
+        assertTrue(core.run(Request.acquire("plain", key, 1, 0, 0)).done());
+        Answer found = core.look("plain", key, 1, 0);
+        core.close(true);
+        KnownHold hold = core.hold("plain", key, 1, found, name);
+        assertEquals(Answer.LOST, hold.now().status());
+        LockLostException loss = hold.lost().get(5, SECONDS);
+        assertEquals(LostReason.CLOSED, loss.reason());
+        assertTrue(loss.getMessage().contains("`" + name + "` is lost: its client was shut down"), loss.getMessage());
     }
 
     @Test

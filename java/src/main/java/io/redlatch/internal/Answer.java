@@ -49,6 +49,12 @@ public final class Answer {
         this.word = word;
     }
 
+    /** The answer for a hold of a client that was shut down before it could be asked: it was lost with the client. */
+    static Answer lostWithClient(String lock) {
+        String message = "`" + lock + "` is lost: its client was shut down; the work that it guarded may have been done twice";
+        return new Answer(0, LOST, LostReason.CLOSED.ordinal() + 1, new long[NUMBERS - 3], List.of(), message, null);
+    }
+
     /** Reads one row of what the native library wrote. */
     static Answer read(long[] numbers, String[] texts, int row) {
         int at = row * NUMBERS;

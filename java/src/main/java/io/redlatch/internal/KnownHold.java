@@ -34,8 +34,9 @@ public final class KnownHold {
         this.callBacks = callBacks;
         end.then(answer -> callBacks.execute(() -> {
             ended.run();
-            if (answer.status() == Answer.LOST) {
-                lost.complete(answer.loss());
+            Answer last = last(answer);
+            if (last.status() == Answer.LOST) {
+                lost.complete(last.loss());
             }
         }));
     }
@@ -58,7 +59,11 @@ public final class KnownHold {
                 return now;
             }
         }
-        return end.await(); // it has ended, so this is there or about to come
+        return last(end.await()); // it has ended, so this is there or about to come
+    }
+
+    private Answer last(Answer answer) {
+        return answer.status() == Answer.CLOSED ? Answer.lostWithClient(lock) : answer;
     }
 
     /** Completes when it is lost, and never after a release. An application gets a copy, since it could complete this one. */
