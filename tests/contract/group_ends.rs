@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 
 use redlatch::{Client, Error, Look, LostReason, Member, Op, Request, Rule};
-use redlatch_tests::{PATIENCE, Proxy, Server};
+use redlatch_tests::{Direction, PATIENCE, Proxy, Server};
 
 use crate::{eventually, ms, secs};
 
@@ -119,4 +119,36 @@ fn the_end_of_the_first_client_loses_a_majority_in_which_that_client_has_no_part
         eventually(|| !servers[other].view().exists("n"));
     }
     taken.release().expect("held");
+}
+
+#[test]
+fn a_release_under_way_ends_although_its_group_is_dropped_and_every_client_closes() {
+    for rule in [Rule::All, Rule::Majority] {
+        let servers: Vec<_> = (0..3).map(|_| Server::start()).collect();
+        let proxies: Vec<_> = servers.iter().map(Proxy::start).collect();
+        let url = |i: usize| format!("{}?response_timeout=20", servers[i].url_at(proxies[i].port()));
+        let clients: Vec<_> = (0..3).map(|i| Client::connect(&url(i)).expect("a good URL")).collect();
+        let members = clients.iter().map(|client| Member { client: client.clone(), kind: "plain", name: "n".into() });
+        let lock = Client::group(rule, members.collect()).expect("three different ones");
+        let request = Request { wait: Some(secs(20)), ..Request::new(Op::Acquire, "plain", "n", 1) };
+        let mut hold = 0;
+        // The servers get to know the scripts in the first round.
+        for is_last in [false, true] {
+            hold = lock.run_blocking(request.clone()).expect("free").number as u64;
+            eventually(|| servers.iter().all(|server| server.view().exists("n")));
+            if !is_last {
+                lock.run_blocking(Request { op: Op::Release, hold, ..request.clone() }).expect("held");
+            }
+        }
+        proxies.iter().for_each(|proxy| proxy.stall(Direction::ToClient));
+        let (told, released) = mpsc::channel();
+        lock.submit(lock.ticket(), Request { op: Op::Release, hold, ..request }, move |end| drop(told.send(end)));
+        eventually(|| servers.iter().all(|server| !server.view().exists("n")));
+        drop(lock);
+        let closing: Vec<_> = clients.into_iter().map(|client| std::thread::spawn(move || client.close(true))).collect();
+        proxies.iter().for_each(Proxy::flow);
+        let released = released.recv_timeout(PATIENCE).expect("it ends");
+        assert!(released.is_ok(), "{rule:?}: {released:?}");
+        closing.into_iter().for_each(|closing| closing.join().expect("no panic"));
+    }
 }

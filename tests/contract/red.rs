@@ -211,3 +211,27 @@ fn votes_of_which_one_has_ended_before_the_last_came_are_no_majority_and_are_giv
     servers[..2].iter().for_each(nothing_is_left);
     other.release().expect("held");
 }
+
+#[test]
+fn a_red_lock_is_looked_at_and_forced_open_as_long_as_a_majority_answers() {
+    let (servers, lock) = three("");
+    let observer = red(&servers, "?response_timeout=0.3&retry_for=0.3");
+    for gone in 1..=3 {
+        let guard = lock.lock("n").blocking().acquire().expect("free");
+        servers.iter().for_each(|server| eventually(|| server.view().exists("n")));
+        assert!(observer.lock("n").blocking().is_locked().expect("all answer"));
+        servers.iter().take(gone).for_each(Server::pause);
+        let locked = observer.lock("n").blocking().is_locked();
+        let forced = observer.lock("n").blocking().force_release();
+        servers.iter().take(gone).for_each(Server::resume);
+        match gone {
+            1 => assert!(matches!((&locked, &forced), (Ok(true), Ok(true))), "{locked:?}, {forced:?}"),
+            _ => {
+                assert!(matches!(locked, Err(Error::Unavailable { .. })), "{gone} are silent: {locked:?}");
+                assert!(matches!(forced, Err(Error::Unavailable { .. })), "{gone} are silent: {forced:?}");
+            }
+        }
+        drop(guard);
+        servers.iter().for_each(nothing_is_left);
+    }
+}

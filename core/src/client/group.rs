@@ -118,9 +118,8 @@ impl Group {
             Op::Extend => self.held(state, request)?.extend(request.lease).await,
             Op::Inspect => self.inspect(request).await,
             Op::ForceRelease | Op::Ping => {
-                let answers = self.everywhere(request).await;
-                let number = answers.iter().flatten().map(|answer| answer.number).max().unwrap_or_default();
-                answers.into_iter().collect::<Result<Vec<_>>>().map(|_| Answer::done(number))
+                let answers = self.everywhere(request).await?;
+                Ok(Answer::done(answers.iter().flatten().map(|answer| answer.number).max().unwrap_or_default()))
             }
             Op::Expiry | Op::Deletion => {
                 Err(Error::Unsupported(format!("`{}` has no key of its own to listen to; listen to its locks", self.name())))
@@ -211,11 +210,10 @@ impl Group {
     /// The group is locked while enough members are. The number of an owner's holds is the largest that enough members reach.
     async fn inspect(&self, request: &Request) -> Result<Answer> {
         let mut seen = Vec::new();
-        for answer in self.everywhere(request).await {
+        for answer in self.everywhere(request).await? {
             match answer {
-                Ok(Answer { number, items, .. }) => seen.push((if number == -1 { i64::MAX } else { number }, items[0])),
-                Err(error) if self.rule == Rule::All => return Err(error),
-                Err(_) => seen.push((-2, 0)),
+                Some(Answer { number, items, .. }) => seen.push((if number == -1 { i64::MAX } else { number }, items[0])),
+                None => seen.push((-2, 0)),
             }
         }
         let (mut times, mut counts): (Vec<_>, Vec<_>) = seen.into_iter().unzip();
@@ -226,8 +224,8 @@ impl Group {
         Ok(Answer { done: true, number: if time == i64::MAX { -1 } else { time }, items: vec![count], ..Answer::default() })
     }
 
-    /// Sends the same request to every member.
-    async fn everywhere(&self, request: &Request) -> Vec<Result<Answer>> {
+    /// Sends the same request to every member. `None`: that member failed, as so many may as may be missing.
+    async fn everywhere(&self, request: &Request) -> Result<Vec<Option<Answer>>> {
         let mut asked = JoinSet::new();
         for (i, member) in self.members.iter().enumerate() {
             let client = member.client.clone();
@@ -236,7 +234,16 @@ impl Group {
         }
         let mut answers = asked.join_all().await;
         answers.sort_by_key(|(i, _)| *i);
-        answers.into_iter().map(|(_, answer)| answer).collect()
+        let mut failures = 0;
+        let answered = answers.into_iter().map(|(_, answer)| match answer {
+            Err(error) if failures == self.spare() => Err(error),
+            Err(_) => {
+                failures += 1;
+                Ok(None)
+            }
+            Ok(answer) => Ok(Some(answer)),
+        });
+        answered.collect()
     }
 
     /// The names of the first members.
