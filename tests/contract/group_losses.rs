@@ -228,3 +228,27 @@ fn a_client_of_which_every_lease_is_over_holds_nothing() {
         eventually(|| client.is_idle());
     }
 }
+
+#[test]
+fn groups_of_groups_that_begin_alike_are_different_locks() {
+    let server = Server::start();
+    let client = connect(&server.url());
+    let member = |client: &Client, name: &str| Member { client: client.clone(), kind: "plain", name: name.into() };
+    let long = |last: &str| {
+        let members = ["a", "b", "c", last].map(|name| member(&client, name));
+        Client::group(Rule::All, members.into()).expect("four different ones")
+    };
+    let of_one = |inner: &Client| Client::group(Rule::All, vec![member(inner, &inner.group_name())]).expect("one");
+    let [first, second] = ["d", "e"].map(|last| of_one(&long(last)));
+    for lock in [&first, &second] {
+        lock.run_blocking(acquire()).expect("free");
+    }
+    // The owner's latest hold of the first group.
+    first.run_blocking(of_hold(Op::Release, 0)).expect("held");
+    let mut view = server.view();
+    assert!(!view.exists("d") && view.exists("e"));
+    second.run_blocking(of_hold(Op::Release, 0)).expect("held");
+    assert!(view.keys("*").is_empty());
+    let both = vec![member(&long("d"), "all"), member(&long("e"), "all")];
+    assert!(Client::group(Rule::All, both).is_ok(), "they are two locks");
+}

@@ -69,7 +69,11 @@ impl Group {
     pub fn new(rule: Rule, mut members: Vec<Member>) -> Result<Group> {
         let key = |member: &Member| {
             let Config { database, prefix, .. } = &*member.client.config;
-            (member.client.server(), *database, format!("{prefix}{}", member.name), member.kind)
+            let name = match &member.client.group {
+                Some(group) => group.identity.to_string(),
+                None => format!("{prefix}{}", member.name),
+            };
+            (member.client.server(), *database, name, member.kind)
         };
         members.sort_by_key(key);
         if members.is_empty() {
