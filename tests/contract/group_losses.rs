@@ -133,6 +133,25 @@ fn a_release_of_a_majority_that_too_few_servers_answer_is_an_error() {
 }
 
 #[test]
+fn a_release_of_a_majority_has_the_time_that_its_caller_gives_it() {
+    let servers: Vec<_> = (0..3).map(|_| Server::start()).collect();
+    let proxies: Vec<_> = servers.iter().map(Proxy::start).collect();
+    let url = |i: usize| format!("{}?response_timeout=20", servers[i].url_at(proxies[i].port()));
+    let lock = group(Rule::Majority, &(0..3).map(|i| connect(&url(i))).collect::<Vec<_>>());
+    // The servers get to know the scripts in the first round.
+    for is_slow in [false, true] {
+        let hold = lock.run_blocking(acquire()).expect("free").number as u64;
+        servers.iter().for_each(|server| eventually(|| server.view().exists("n")));
+        if is_slow {
+            // That is longer than a member has for its answer to an acquire.
+            proxies.iter().for_each(|proxy| proxy.retard_replies_to("EVALSHA", 1, secs(1)));
+        }
+        lock.run_blocking(of_hold(Op::Release, hold)).expect("held");
+        servers.iter().for_each(|server| eventually(|| !server.view().exists("n")));
+    }
+}
+
+#[test]
 fn a_release_with_the_number_of_another_groups_hold_releases_nothing() {
     let server = Server::start();
     let client = connect(&server.url());

@@ -185,7 +185,7 @@ impl Group {
             number.and_then(|number| Some((number, groups.leave(&of, number)?)))
         };
         let Some((number, (held, left))) = leaving else { return Err(self.gone(state, &of, request)) };
-        let released = held.release().await;
+        let released = held.release(request.response_timeout, request.retry_for).await;
         let loss = match &released {
             Err(Error::Lost(loss)) => Some(&**loss),
             _ => None,

@@ -64,7 +64,8 @@ impl Group {
         let is_over = matches!(&lasts, Err(Error::Lost(loss)) if loss.reason == LostReason::Expired);
         // A lease that ends before its answer may do so if it is as short as its caller wants it: another round would end the same way.
         if lasts.is_err() && !(is_short && is_over) {
-            give_back(async move { held.release().await }).await;
+            let Request { response_timeout, retry_for, .. } = *request;
+            give_back(async move { held.release(response_timeout, retry_for).await }).await;
             return Ok(None);
         }
         Ok(Some(held))

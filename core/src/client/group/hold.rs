@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
+use super::GIVING_BACK;
 use crate::base::clock::Instant;
 use crate::base::tasks::boxed;
 use crate::client::hold::Hold;
@@ -180,26 +181,37 @@ impl GroupHold {
     }
 
     /// Gives every part back. It is lost if too few parts were held until then. Another error is none, unless more parts have one than may
-    /// be missing.
-    pub async fn release(&self) -> Result<()> {
+    /// be missing. The time limits are those of the caller: an acquire has shorter ones for each member of a majority.
+    pub async fn release(&self, response_timeout: Option<Duration>, retry_for: Option<Duration>) -> Result<()> {
         let before = self.look();
-        let (given_back, need): (Vec<_>, usize) = {
+        let (mut given_back, need): (Vec<Hold>, usize) = {
             let mut parts = self.parts();
             self.phase.send_replace(Phase::Releasing);
             (parts.iter_mut().filter_map(Option::take).collect(), self.need(&parts))
         };
+        for part in &mut given_back {
+            part.release.response_timeout = response_timeout;
+            part.release.retry_for = retry_for;
+        }
         let mut end = Release { held: self, loss: None };
         let mut kept = 0;
         let mut failures = Vec::new();
         let mut released: JoinSet<_> = given_back.into_iter().map(|part| boxed(part.release())).collect();
-        while let Some(one) = released.join_next().await {
+        loop {
+            let is_decided = matches!(before, Look::Lost(_)) || kept >= need;
+            // The servers that may be missing hold the caller up for a moment only. Their releases go on after it.
+            let one = match is_decided && failures.len() + released.len() <= self.spare {
+                true => timeout(GIVING_BACK, released.join_next()).await.unwrap_or(None),
+                false => released.join_next().await,
+            };
             match one {
-                Ok(Err(Error::Lost(loss))) => end.loss = Some(loss),
-                Ok(Err(error)) => {
+                None => break,
+                Some(Ok(Err(Error::Lost(loss)))) => end.loss = Some(loss),
+                Some(Ok(Err(error))) => {
                     kept += 1; // nothing says that it was lost
                     failures.push(error);
                 }
-                _ => kept += 1,
+                Some(_) => kept += 1,
             }
         }
         if let Look::Lost(loss) = before {

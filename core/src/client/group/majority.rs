@@ -52,7 +52,8 @@ impl Group {
                 let held = Arc::new(GroupHold::new(parts, self.spare()));
                 // A lease as short as that may be over when the answers come, as of a single lock.
                 if !held.look().is_held() && request.lease.is_none_or(|lease| lease > SHORT) {
-                    give_back(async move { held.release().await }).await;
+                    let Request { response_timeout, retry_for, .. } = *request;
+                    give_back(async move { held.release(response_timeout, retry_for).await }).await;
                     return Ok(None);
                 }
                 tasks::spawn(keep(self.members.clone(), request.clone(), held.clone(), asked));
