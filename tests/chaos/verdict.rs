@@ -71,7 +71,7 @@ impl Run<'_> {
         row("processes", self.histories.len());
         let acquisitions = attempts.iter().filter(|attempt| attempt.hold.is_some()).count();
         row("acquisitions", acquisitions);
-        for kind in Kind::ALL.into_iter().collect::<std::collections::BTreeSet<_>>() {
+        for kind in Kind::all().into_iter().collect::<std::collections::BTreeSet<_>>() {
             let taken = |attempt: &&Attempt| attempt.hold.is_some() && Kind::of(attempt.key) == kind;
             row(&format!("  {kind:?}").to_lowercase(), attempts.iter().filter(taken).count());
         }

@@ -1,7 +1,7 @@
 //! The table of kinds: every kind keeps each promise that its traits call for, and every kind has promises to keep.
 
 use redlatch::kinds::{ALL, KindRow, Traits};
-use redlatch_tests::all_at_once;
+use redlatch_tests::{all_at_once, kinds};
 
 pub use row::Row;
 
@@ -34,11 +34,9 @@ macro_rules! promises {
 }
 pub(crate) use promises;
 
-/// Kinds with promises of their own: permits.rs, latch.rs, permit_semaphore.rs.
-const OTHERS: [&str; 4] = ["semaphore", "latch", "permit_semaphore", "permit"];
-
+/// Semaphores, latches and permits have promises of their own: permits.rs, latch.rs, permit_semaphore.rs.
 fn locks() -> impl Iterator<Item = &'static KindRow> {
-    ALL.iter().filter(|KindRow { traits, .. }| !OTHERS.contains(&traits.name))
+    ALL.iter().filter(|KindRow { traits, .. }| kinds::row(traits.name).lock.is_some())
 }
 
 /// Checks a promise for all kinds that it is about, at once, each on a server of its own.

@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use redlatch::kinds::Traits;
+use redlatch_tests::kinds::Form;
 use redlatch_tests::{View, all_at_once, eventually};
 
 use agent::Agent;
@@ -29,13 +30,12 @@ fn is_told(traits: &Traits) -> bool {
 }
 
 fn holds(view: &mut View, party: &Party, count: u64) {
-    if party.kind.traits.name == "token" {
-        return assert_eq!(view.command::<String>(&["GET", party.name()]), party.field(), "what the server has");
+    match redlatch_tests::kinds::row(party.kind.traits.name).form {
+        Form::Token => assert_eq!(view.command::<String>(&["GET", party.name()]), party.field(), "what the server has"),
+        Form::Group => multi::holds(view, party, count),
+        Form::Lock | Form::ReadWrite => assert_eq!(view.hgetall(party.name()), party.stored(count), "what the server has"),
+        Form::Number => panic!("a number has no holders"),
     }
-    if party.kind.traits.name == "multi" {
-        return multi::holds(view, party, count);
-    }
-    assert_eq!(view.hgetall(party.name()), party.stored(count), "what the server has");
 }
 
 #[test]

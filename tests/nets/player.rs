@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use redlatch::{Answer, Op, Request};
+use redlatch_tests::kinds;
 use redlatch_tests::remote::End;
 
 use crate::cell::LEASE;
@@ -183,7 +184,11 @@ impl Player {
         match result {
             Ok(Ok(answer)) => {
                 let is_done = answer.done && (self.kind != "latch" || what != "take" || answer.number != 0 || answer.items.is_empty());
-                let token = if self.kind == "fenced" && what == "take" { format!(" with token {:?}", answer.items) } else { String::new() };
+                let token = if kinds::traits(self.kind).fenced && what == "take" {
+                    format!(" with token {:?}", answer.items)
+                } else {
+                    String::new()
+                };
                 if what == "take" && !is_done && was_deaf && self.is_deaf.load(SeqCst) {
                     self.faults.lock().expect("no call panics").push("take is told `not now` without a word of the server".into());
                 }

@@ -1,6 +1,6 @@
 //! The table of kinds for tests: a row for each kind of the core, with the facts that its traits do not have.
 
-use redlatch::kinds::{self, Traits};
+use redlatch::kinds::{self, KindRow, Traits};
 use redlatch::{Client, LockBuilder, Op, Request};
 
 /// Builds a lock of one kind under a name.
@@ -21,7 +21,8 @@ pub struct Row {
     pub form: Form,
     /// The kind's locks; `None`: a semaphore, a latch or a permit, which has calls of its own.
     pub lock: Option<Lock>,
-    /// The getter in Python and, in camel case, in Java. After a dot follows a part of its object.
+    /// The getter in Python and, in camel case, in Java. After a dot follows a part of its object. Of a kind that Redisson does not have,
+    /// Java's getter is a class of `io.redlatch`: `TokenLock.of` for `get_token_lock`.
     pub getter: &'static str,
     /// The kind whose [`Op::TrySet`] creates the permits or the count; `None`: a lock needs nothing of that sort.
     pub set_by: Option<&'static str>,
@@ -102,9 +103,21 @@ pub fn row(kind: &str) -> &'static Row {
     ALL.iter().find(|row| row.name == kind).unwrap_or_else(|| panic!("tests/src/kinds.rs has no row for the kind `{kind}`"))
 }
 
+/// The features of a kind.
+///
+/// # Panics
+/// When the core has no such kind.
+pub fn traits(kind: &str) -> &'static Traits {
+    &of_core(kind).traits
+}
+
+fn of_core(kind: &str) -> &'static KindRow {
+    kinds::ALL.iter().find(|row| row.traits.name == kind).unwrap_or_else(|| panic!("the core has no kind `{kind}`"))
+}
+
 /// Every kind that is taken as a lock.
 pub fn locks() -> impl Iterator<Item = (&'static Traits, Lock)> {
-    kinds::ALL.iter().filter_map(|kinds::KindRow { traits, .. }| Some((traits, row(traits.name).lock?)))
+    kinds::ALL.iter().filter_map(|KindRow { traits, .. }| Some((traits, row(traits.name).lock?)))
 }
 
 /// The name in a request of this kind about `key`. A group's name has its values too.
@@ -131,8 +144,7 @@ pub fn set_up(client: &Client, kind: &str, key: &str, count: i64) {
 /// # Panics
 /// When the core has no such kind.
 pub fn listens(kind: &str) -> bool {
-    let scripts = kinds::ALL.iter().find(|row| row.traits.name == kind).expect("it is a kind of the core").kind;
-    scripts.wake("n", "u:1").channel.is_some()
+    of_core(kind).kind.wake("n", "u:1").channel.is_some()
 }
 
 #[cfg(test)]

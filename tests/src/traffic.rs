@@ -8,6 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use redlatch::kinds::Traits;
+
+use crate::kinds;
+
 /// The kinds of locks in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
@@ -32,119 +36,111 @@ pub enum Kind {
     Values,
 }
 
-impl Kind {
-    /// Every kind. Two of them come more often, because they are the fastest and the most used.
-    #[rustfmt::skip]
-    pub const ALL: [Kind; 21] = [
-        Kind::Plain, Kind::Plain, Kind::Plain, Kind::Plain, Kind::Plain,
-        Kind::Fenced, Kind::Fenced, Kind::Fenced, Kind::Fenced,
-        Kind::NonReentrant, Kind::Spin, Kind::Fair, Kind::NonReentrantFair, Kind::ReadWrite,
-        Kind::Semaphore, Kind::Permits, Kind::Latch,
-        Kind::Multi, Kind::Red, Kind::Token, Kind::Values,
-    ];
+/// The locks of one kind in a run. The core's traits of the kind tell the rest.
+struct Row {
+    kind: Kind,
+    /// How often the kind comes: the fastest and the most used ones come more often.
+    share: usize,
+    /// Locks that every lane takes and releases at once.
+    fast_keys: &'static [u32],
+    /// Locks that their holders keep long enough to be renewed, or lost.
+    slow_keys: &'static [u32],
+    /// The core's kind. Of a read-write lock it is the writer's.
+    of_core: &'static str,
+}
 
-    /// The kinds with these names, separated by commas; `all`: [`Kind::ALL`].
+const fn row(kind: Kind, share: usize, fast_keys: &'static [u32], slow_keys: &'static [u32], of_core: &'static str) -> Row {
+    Row { kind, share, fast_keys, slow_keys, of_core }
+}
+
+/// Every kind. No two of them have a lock in common, but for the parts of [`Kind::Multi`], which are plain locks.
+static ROWS: &[Row] = &[
+    row(Kind::Plain, 5, &[0, 2], &[10], "plain"),
+    row(Kind::Fenced, 4, &[1], &[11], "fenced"),
+    row(Kind::NonReentrant, 1, &[90], &[91], "non_reentrant"),
+    row(Kind::Spin, 1, &[100], &[101], "spin"),
+    row(Kind::Fair, 1, &[20], &[21], "fair"),
+    row(Kind::NonReentrantFair, 1, &[110], &[111], "non_reentrant_fair"),
+    row(Kind::ReadWrite, 1, &[30], &[31], "write"),
+    row(Kind::Semaphore, 1, &[40], &[41], "semaphore"),
+    row(Kind::Permits, 1, &[120], &[121], "permit_semaphore"),
+    row(Kind::Latch, 1, &[130], &[131], "latch"),
+    row(Kind::Multi, 1, &[50, 50, 52, 53], &[51, 51, 54], "plain"),
+    row(Kind::Red, 1, &[60], &[61], "plain"),
+    row(Kind::Token, 1, &[70], &[71], "token"),
+    row(Kind::Values, 1, &[80, 80, 82, 83], &[81, 81, 84], "multi"),
+];
+
+impl Kind {
+    /// Every kind, each as often as its share says.
+    pub fn all() -> Vec<Kind> {
+        ROWS.iter().flat_map(|row| std::iter::repeat_n(row.kind, row.share)).collect()
+    }
+
+    /// The kinds with these names, separated by commas; `all`: [`Kind::all`].
     ///
     /// # Panics
     /// When there is no kind of that name.
     pub fn named(names: &str) -> Vec<Kind> {
-        let one = |name: &str| Kind::ALL.into_iter().find(|kind| format!("{kind:?}").eq_ignore_ascii_case(name));
+        let one = |name: &str| Kind::all().into_iter().find(|kind| format!("{kind:?}").eq_ignore_ascii_case(name));
         match names {
-            "all" => Kind::ALL.to_vec(),
+            "all" => Kind::all(),
             _ => names.split(',').map(|name| one(name).unwrap_or_else(|| panic!("there is no kind `{name}`"))).collect(),
         }
     }
 
+    fn row(self) -> &'static Row {
+        ROWS.iter().find(|row| row.kind == self).expect("every kind has a row")
+    }
+
+    fn traits(self) -> &'static Traits {
+        kinds::traits(self.row().of_core)
+    }
+
     /// Locks that every lane takes and releases at once.
     pub fn fast_keys(self) -> &'static [u32] {
-        match self {
-            Kind::Plain => &[0, 2],
-            Kind::Fenced => &[1],
-            Kind::Fair => &[20],
-            Kind::ReadWrite => &[30],
-            Kind::Semaphore => &[40],
-            Kind::Multi => &[50, 50, 52, 53],
-            Kind::Red => &[60],
-            Kind::Token => &[70],
-            Kind::Values => &[80, 80, 82, 83],
-            Kind::NonReentrant => &[90],
-            Kind::Spin => &[100],
-            Kind::NonReentrantFair => &[110],
-            Kind::Permits => &[120],
-            Kind::Latch => &[130],
-        }
+        self.row().fast_keys
     }
 
     /// Locks that their holders keep long enough to be renewed, or lost.
     pub fn slow_keys(self) -> &'static [u32] {
-        match self {
-            Kind::Plain => &[10],
-            Kind::Fenced => &[11],
-            Kind::Fair => &[21],
-            Kind::ReadWrite => &[31],
-            Kind::Semaphore => &[41],
-            Kind::Multi => &[51, 51, 54],
-            Kind::Red => &[61],
-            Kind::Token => &[71],
-            Kind::Values => &[81, 81, 84],
-            Kind::NonReentrant => &[91],
-            Kind::Spin => &[101],
-            Kind::NonReentrantFair => &[111],
-            Kind::Permits => &[121],
-            Kind::Latch => &[131],
-        }
+        self.row().slow_keys
     }
 
     /// The core's kind of the lock. `takes` is 0 for a reader.
     pub fn of_core(self, takes: u64) -> &'static str {
         match self {
-            Kind::Plain | Kind::Multi | Kind::Red => "plain",
-            Kind::NonReentrant => "non_reentrant",
-            Kind::Spin => "spin",
-            Kind::Fenced => "fenced",
-            Kind::Fair => "fair",
-            Kind::NonReentrantFair => "non_reentrant_fair",
             Kind::ReadWrite if takes == 0 => "read",
-            Kind::ReadWrite => "write",
-            Kind::Semaphore => "semaphore",
-            Kind::Permits => "permit_semaphore",
-            Kind::Latch => "latch",
-            Kind::Token => "token",
-            Kind::Values => "multi",
+            kind => kind.row().of_core,
         }
     }
 
     /// Whether a hold keeps all others out: one owner at a time, or readers beside each other.
     pub fn excludes(self) -> bool {
-        !matches!(self, Kind::Semaphore | Kind::Permits | Kind::Latch)
+        self.traits().exclusive
     }
 
     /// Whether the waiter that came first is served first, across all processes.
     pub fn is_fair(self) -> bool {
-        matches!(self, Kind::Fair | Kind::NonReentrantFair)
+        self.traits().fair
     }
 
     /// Whether the owner may take the lock again. The owner of a token lock, for example, is refused.
     pub fn is_reentrant(self) -> bool {
-        !matches!(self, Kind::Token | Kind::NonReentrant | Kind::NonReentrantFair)
+        self.traits().reentrant || !self.traits().held
     }
 
     pub fn of(key: u32) -> Self {
+        let has_key = |row: &&Row| row.fast_keys.contains(&key) || row.slow_keys.contains(&key);
         match key {
-            20..30 => Kind::Fair,
-            30..40 => Kind::ReadWrite,
-            40..50 => Kind::Semaphore,
-            50 | 51 => Kind::Multi,
-            60..70 => Kind::Red,
-            70..80 => Kind::Token,
-            80..90 => Kind::Values,
-            90..100 => Kind::NonReentrant,
-            100..110 => Kind::Spin,
-            110..120 => Kind::NonReentrantFair,
-            120..130 => Kind::Permits,
-            130..140 => Kind::Latch,
-            _ if key % 2 == 1 => Kind::Fenced,
-            _ => Kind::Plain,
+            // The parts of the multi locks.
+            52..=54 => Kind::Plain,
+            _ => match ROWS.iter().find(has_key) {
+                Some(row) => row.kind,
+                // A lock that belongs to one lane, see OWN_KEYS.
+                None if key % 2 == 1 => Kind::Fenced,
+                None => Kind::Plain,
+            },
         }
     }
 }
