@@ -4,6 +4,7 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -160,7 +161,6 @@ public class Agent {
     private RLock lock(Map<String, String> command) {
         String name = command.get("name");
         switch (command.get("kind")) {
-            case "token": return tokenLock(name);
             case "all": return client.getMultiLock(three(name));
             case "majority": return client.getRedLock(three(name));
             case "multi": return (name.startsWith("kryo") ? kryo : client).getMultiLock(name, Arrays.asList("one", "zwölf"));
@@ -171,8 +171,8 @@ public class Agent {
     /** The object of a getter, and from there on of its parts: {@code get_read_write_lock}, then {@code read_lock}. */
     private Object got(String[] getters, String name) {
         try {
-            Method method = RedissonClient.class.getMethod(camel(getters[0]), String.class);
-            Object object = method.invoke(client, name);
+            Method method = getter(camel(getters[0]));
+            Object object = Modifier.isStatic(method.getModifiers()) ? method.invoke(null, client, name) : method.invoke(client, name);
             for (String part : Arrays.asList(getters).subList(1, getters.length)) {
                 method = method.getReturnType().getMethod(camel(part));
                 object = method.invoke(object);
@@ -183,22 +183,22 @@ public class Agent {
         }
     }
 
+    /** The client's method; a kind that Redisson does not have has a class instead: {@code TokenLock.of} in place of {@code getTokenLock}. */
+    private static Method getter(String name) throws ReflectiveOperationException {
+        try {
+            return RedissonClient.class.getMethod(name, String.class);
+        } catch (NoSuchMethodException e) {
+            Class<?> ours = Class.forName("io.redlatch." + name.substring("get".length()));
+            return ours.getMethod("of", RedissonClient.class, String.class);
+        }
+    }
+
     private static String camel(String words) {
         return Pattern.compile("_(.)").matcher(words).replaceAll(letter -> letter.group(1).toUpperCase(Locale.ROOT));
     }
 
     private RLock[] three(String name) {
         return new RLock[] {client.getLock(name + "a"), client.getLock(name + "b"), client.getLock(name + "c")};
-    }
-
-    /** By reflection: Redisson has no such lock. */
-    private RLock tokenLock(String name) {
-        try {
-            Class<?> entry = Class.forName("io.redlatch.TokenLock");
-            return (RLock) entry.getMethod("of", RedissonClient.class, String.class).invoke(null, client, name);
-        } catch (ReflectiveOperationException e) {
-            throw new IllegalArgumentException("no kind `token`", e);
-        }
     }
 
     private Object object(Map<String, String> command) {
