@@ -6,7 +6,7 @@ client brings its own. In this file the name of such a class, `Lock` say, is a t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Callable, ClassVar, Generic, NoReturn, TypeVar, overload
 
 from redlatch import _redlatch, at_exit
@@ -16,13 +16,7 @@ from redlatch.groups import one_group
 from redlatch.owners import EACH, Owner
 
 Lock = TypeVar("Lock")
-SpinLock = TypeVar("SpinLock")
-NonReentrantLock = TypeVar("NonReentrantLock")
-FairLock = TypeVar("FairLock")
-NonReentrantFairLock = TypeVar("NonReentrantFairLock")
 ReadWriteLock = TypeVar("ReadWriteLock")
-TokenLock = TypeVar("TokenLock")
-FencedLock = TypeVar("FencedLock")
 Semaphore = TypeVar("Semaphore")
 PermitExpirableSemaphore = TypeVar("PermitExpirableSemaphore")
 CountDownLatch = TypeVar("CountDownLatch")
@@ -34,13 +28,7 @@ RedLock = TypeVar("RedLock")
 class BaseClient(
     Generic[
         Lock,
-        SpinLock,
-        NonReentrantLock,
-        FairLock,
-        NonReentrantFairLock,
         ReadWriteLock,
-        TokenLock,
-        FencedLock,
         Semaphore,
         PermitExpirableSemaphore,
         CountDownLatch,
@@ -56,13 +44,7 @@ class BaseClient(
 
     #: The client's own classes.
     _lock: Callable[..., Lock]
-    _spin_lock: Callable[..., SpinLock]
-    _non_reentrant_lock: Callable[..., NonReentrantLock]
-    _fair_lock: Callable[..., FairLock]
-    _non_reentrant_fair_lock: Callable[..., NonReentrantFairLock]
     _read_write_lock: Callable[..., ReadWriteLock]
-    _token_lock: Callable[..., TokenLock]
-    _fenced_lock: Callable[..., FencedLock]
     _semaphore: Callable[..., Semaphore]
     _permit_expirable_semaphore: Callable[..., PermitExpirableSemaphore]
     _count_down_latch: Callable[..., CountDownLatch]
@@ -117,59 +99,11 @@ class BaseClient(
         """
         return self._lock(self, name, wait, lease, owner)
 
-    def get_spin_lock(
-        self,
-        name: str,
-        *,
-        wait: Seconds | None = None,
-        lease: Seconds | None = None,
-        owner: Owner = None,
-        backoff: Sequence[Seconds] = (),
-    ) -> SpinLock:
-        """Returns the reentrant lock whose waiters try again after a pause, and do not listen for a release.
-
-        `backoff` are the pauses, in order; the last one repeats. Left out, they grow from 1 to 128 ms. The other
-        arguments are those of `get_lock`.
-        """
-        return self._spin_lock(self, name, wait, lease, owner, backoff)
-
-    def get_non_reentrant_lock(
-        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
-    ) -> NonReentrantLock:
-        """Returns the lock that its owner may not acquire twice. The arguments are those of `get_lock`."""
-        return self._non_reentrant_lock(self, name, wait, lease, owner)
-
-    def get_fair_lock(
-        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
-    ) -> FairLock:
-        """Returns the reentrant lock that goes to the waiter that has waited longest, in any process.
-
-        A waiter whose process died is passed over after 5 s. A try without waiting (`try_lock()`) takes the lock only
-        if no waiter is in line. The arguments are those of `get_lock`.
-        """
-        return self._fair_lock(self, name, wait, lease, owner)
-
-    def get_non_reentrant_fair_lock(
-        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
-    ) -> NonReentrantFairLock:
-        """Returns the fair lock that its owner may not acquire twice. The arguments are those of `get_lock`."""
-        return self._non_reentrant_fair_lock(self, name, wait, lease, owner)
-
     def get_read_write_lock(
         self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
     ) -> ReadWriteLock:
         """Returns the locks called `name` for many readers or one writer. The arguments are those of `get_lock`."""
         return self._read_write_lock(self, name, wait, lease, owner)
-
-    def get_token_lock(
-        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
-    ) -> TokenLock:
-        """Returns the lock that redis-py, redsync, Spring and most others write: `SET key token NX PX lease`.
-
-        It and theirs exclude each other, so a program can move over lock by lock. A waiter notices their releases
-        within 250 ms. Its owner may not acquire it twice. The arguments are those of `get_lock`.
-        """
-        return self._token_lock(self, name, wait, lease, owner)
 
     def get_semaphore(self, name: str, *, permits: int | None = None, wait: Seconds | None = None) -> Semaphore:
         """Returns the semaphore called `name`. No call goes to Redis.
@@ -195,12 +129,6 @@ class BaseClient(
     def get_count_down_latch(self, name: str) -> CountDownLatch:
         """Returns the latch called `name`. No call goes to Redis."""
         return self._count_down_latch(self, name)
-
-    def get_fenced_lock(
-        self, name: str, *, wait: Seconds | None = None, lease: Seconds | None = None, owner: Owner = None
-    ) -> FencedLock:
-        """Returns the reentrant lock whose every hold has a `token`. The arguments are those of `get_lock`."""
-        return self._fenced_lock(self, name, wait, lease, owner)
 
     @overload
     def get_multi_lock(

@@ -7,7 +7,7 @@ from types import TracebackType
 from redlatch import at_exit, calls
 from redlatch.base_client import BaseClient
 from redlatch.groups import FasterMultiLock, MultiLock, RedLock
-from redlatch.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
+from redlatch.kinds import Kinds
 from redlatch.locks import Lock
 from redlatch.permit_semaphore import PermitExpirableSemaphore
 from redlatch.permits import CountDownLatch, Semaphore
@@ -16,22 +16,17 @@ from redlatch.typings import Self
 
 
 class Client(
+    Kinds,
     BaseClient[
         Lock,
-        SpinLock,
-        NonReentrantLock,
-        FairLock,
-        NonReentrantFairLock,
         ReadWriteLock,
-        TokenLock,
-        FencedLock,
         Semaphore,
         PermitExpirableSemaphore,
         CountDownLatch,
         MultiLock,
         FasterMultiLock,
         RedLock,
-    ]
+    ],
 ):
     """One program's way to one server. Threads may share it, and a forked child may use it.
 
@@ -41,13 +36,7 @@ class Client(
     _title = "redlatch.Client"
 
     _lock = Lock
-    _spin_lock = SpinLock
-    _non_reentrant_lock = NonReentrantLock
-    _fair_lock = FairLock
-    _non_reentrant_fair_lock = NonReentrantFairLock
     _read_write_lock = ReadWriteLock
-    _token_lock = TokenLock
-    _fenced_lock = FencedLock
     _semaphore = Semaphore
     _permit_expirable_semaphore = PermitExpirableSemaphore
     _count_down_latch = CountDownLatch

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import redlatch
 from redlatch import queries
+from redlatch.base_kinds import BaseKinds
 from redlatch.checks import checked_list
 from redlatch.durations import Seconds, seconds
 from redlatch.locks import Lock
@@ -73,3 +74,14 @@ class FencedLock(Lock):
     def get_token(self) -> int:
         """The latest token of this lock, of any owner; 0: there was no hold yet."""
         return self._query(queries.TOKEN)
+
+
+class Kinds(BaseKinds[SpinLock, NonReentrantLock, FairLock, NonReentrantFairLock, TokenLock, FencedLock]):
+    """What gives a client these kinds."""
+
+    _spin_lock = SpinLock
+    _non_reentrant_lock = NonReentrantLock
+    _fair_lock = FairLock
+    _non_reentrant_fair_lock = NonReentrantFairLock
+    _token_lock = TokenLock
+    _fenced_lock = FencedLock

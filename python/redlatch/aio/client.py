@@ -6,7 +6,7 @@ from types import TracebackType
 
 from redlatch import _redlatch, at_exit, calls
 from redlatch.aio.groups import FasterMultiLock, MultiLock, RedLock
-from redlatch.aio.kinds import FairLock, FencedLock, NonReentrantFairLock, NonReentrantLock, SpinLock, TokenLock
+from redlatch.aio.kinds import Kinds
 from redlatch.aio.locks import Lock
 from redlatch.aio.loops import run
 from redlatch.aio.permit_semaphore import PermitExpirableSemaphore
@@ -17,22 +17,17 @@ from redlatch.typings import Self
 
 
 class AsyncClient(
+    Kinds,
     BaseClient[
         Lock,
-        SpinLock,
-        NonReentrantLock,
-        FairLock,
-        NonReentrantFairLock,
         ReadWriteLock,
-        TokenLock,
-        FencedLock,
         Semaphore,
         PermitExpirableSemaphore,
         CountDownLatch,
         MultiLock,
         FasterMultiLock,
         RedLock,
-    ]
+    ],
 ):
     """One program's way to one server. Tasks, loops and threads may share it, and a forked child may use it.
 
@@ -42,13 +37,7 @@ class AsyncClient(
     _title = "redlatch.aio.AsyncClient"
 
     _lock = Lock
-    _spin_lock = SpinLock
-    _non_reentrant_lock = NonReentrantLock
-    _fair_lock = FairLock
-    _non_reentrant_fair_lock = NonReentrantFairLock
     _read_write_lock = ReadWriteLock
-    _token_lock = TokenLock
-    _fenced_lock = FencedLock
     _semaphore = Semaphore
     _permit_expirable_semaphore = PermitExpirableSemaphore
     _count_down_latch = CountDownLatch

@@ -8,6 +8,7 @@ from typing import ClassVar
 import redlatch
 from redlatch import queries
 from redlatch.aio.locks import Lock
+from redlatch.base_kinds import BaseKinds
 from redlatch.durations import Seconds
 from redlatch.kinds import delays
 from redlatch.owners import Owner
@@ -70,3 +71,14 @@ class FencedLock(Lock):
     async def get_token(self) -> int:
         """The latest token of this lock, of any owner; 0: there was no hold yet."""
         return await self._query(queries.TOKEN)
+
+
+class Kinds(BaseKinds[SpinLock, NonReentrantLock, FairLock, NonReentrantFairLock, TokenLock, FencedLock]):
+    """What gives a client these kinds."""
+
+    _spin_lock = SpinLock
+    _non_reentrant_lock = NonReentrantLock
+    _fair_lock = FairLock
+    _non_reentrant_fair_lock = NonReentrantFairLock
+    _token_lock = TokenLock
+    _fenced_lock = FencedLock
