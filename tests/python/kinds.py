@@ -12,3 +12,9 @@ LOCKS = [
     and name.endswith("_lock")
     and name not in ("get_read_write_lock", "get_multi_lock", "get_red_lock")
 ]
+
+#: Those whose owner may not acquire them twice.
+NON_REENTRANT = ["get_non_reentrant_lock", "get_non_reentrant_fair_lock", "get_token_lock"]
+
+#: Those whose holds have tokens.
+FENCED = ["get_fenced_lock"]

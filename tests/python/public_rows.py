@@ -10,6 +10,7 @@ import redlatch
 import redlatch.compat.redis_py
 import redlatch.testing
 from bad_values import COUNTS, IDS, NUMBERS, PATHS, SECONDS
+from kinds import LOCKS
 
 
 class World:
@@ -147,14 +148,8 @@ _LOCK_MAKER = Row(
 
 ROWS: dict[str, Row] = {
     "Client.lock": _getting("lock"),
-    "Client.get_lock": _getting("get_lock"),
-    "Client.get_spin_lock": _getting("get_spin_lock"),
-    "Client.get_non_reentrant_lock": _getting("get_non_reentrant_lock"),
-    "Client.get_fair_lock": _getting("get_fair_lock"),
-    "Client.get_non_reentrant_fair_lock": _getting("get_non_reentrant_fair_lock"),
+    **{f"Client.{get}": _getting(get) for get in LOCKS},
     "Client.get_read_write_lock": Row(_read_write, {"name": "free"}),
-    "Client.get_token_lock": _getting("get_token_lock"),
-    "Client.get_fenced_lock": _getting("get_fenced_lock"),
     "Client.get_semaphore": _permitting("get_semaphore"),
     "Client.get_permit_expirable_semaphore": _permitting("get_permit_expirable_semaphore"),
     "Client.get_count_down_latch": _getting("get_count_down_latch", "get_count"),

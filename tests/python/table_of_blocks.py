@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any, Callable, NamedTuple
 
+from kinds import LOCKS
 from redlatch import EACH, LockLostError
 from view import View
 
@@ -18,15 +19,15 @@ def _group(client: Any, name: str) -> Made:
     return client.get_multi_lock(*map(client.lock, names)), names
 
 
+def _each(get: str) -> Callable[[Any, str], Made]:
+    """A lock of this getter. Each acquire is an owner of its own."""
+    return lambda client, name: (getattr(client, get)(name, owner=EACH), [name])
+
+
 #: The kinds that one owner holds at a time. Each acquire is an owner of its own.
 EXCLUSIVE: dict[str, Callable[[Any, str], Made]] = {
     "plain": lambda client, name: (client.lock(name), [name]),
-    "spin": lambda client, name: (client.get_spin_lock(name, owner=EACH), [name]),
-    "non-reentrant": lambda client, name: (client.get_non_reentrant_lock(name, owner=EACH), [name]),
-    "fair": lambda client, name: (client.get_fair_lock(name, owner=EACH), [name]),
-    "non-reentrant fair": lambda client, name: (client.get_non_reentrant_fair_lock(name, owner=EACH), [name]),
-    "fenced": lambda client, name: (client.get_fenced_lock(name, owner=EACH), [name]),
-    "token": lambda client, name: (client.get_token_lock(name, owner=EACH), [name]),
+    **{get: _each(get) for get in LOCKS if get != "get_lock"},
     "write": lambda client, name: (client.get_read_write_lock(name, owner=EACH).write_lock, [name]),
     "multi": _group,
 }

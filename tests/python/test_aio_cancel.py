@@ -10,6 +10,7 @@ from typing import Any, Callable, cast
 import pytest
 
 import redlatch
+from kinds import LOCKS, NON_REENTRANT
 from loops import until
 from redlatch import aio
 from redlatch.aio import AsyncClient
@@ -70,9 +71,6 @@ def ways(lock: aio.Lock) -> list[Callable[[], Any]]:
     return [enter, enter_a_hold, give_up, twice, decorated]
 
 
-LOCKS = ["get_lock", "get_fair_lock", "get_fenced_lock", "get_spin_lock", "get_token_lock"]
-
-
 @pytest.mark.parametrize("contended", [False, True], ids=["alone", "in line"])
 @pytest.mark.parametrize("get", LOCKS)
 async def test_cancelled_acquires_of_a_lock_leave_nothing(
@@ -89,7 +87,7 @@ async def test_cancelled_acquires_of_a_lock_leave_nothing(
 
     async with aio.connect(own_server.url) as client, aio.connect(own_server.url) as stranger:
         lock: aio.Lock = getattr(client, get)(name)
-        works = ways(lock) if get != "get_token_lock" else ways(lock)[:3]
+        works = ways(lock)[:3] if get in NON_REENTRANT else ways(lock)
         rivals = [asyncio.create_task(contend(getattr(of, get)(name))) for of in (client, stranger) if contended]
         await cancel_at_random(works)
         stop = True

@@ -11,7 +11,7 @@ import pytest
 import loops
 import redlatch
 from eventually import until_true
-from kinds import LOCKS
+from kinds import FENCED, LOCKS, NON_REENTRANT
 from redlatch import Client, aio
 from redlatch.aio import AsyncClient
 from servers import Server
@@ -47,7 +47,7 @@ async def test_a_release_of_a_task_wakes_a_thread(
     (await waiting).release()
 
 
-@pytest.mark.parametrize("get", ["get_non_reentrant_lock", "get_non_reentrant_fair_lock", "get_token_lock"])
+@pytest.mark.parametrize("get", NON_REENTRANT)
 async def test_a_task_gets_an_error_at_a_second_acquire_of_a_non_reentrant_lock(
     aio_client: AsyncClient, name: str, get: str
 ) -> None:
@@ -57,12 +57,13 @@ async def test_a_task_gets_an_error_at_a_second_acquire_of_a_non_reentrant_lock(
             await lock.lock()
 
 
-async def test_fencing_tokens_grow(aio_client: AsyncClient, client: Client, name: str) -> None:
-    lock = aio_client.get_fenced_lock(name)
+@pytest.mark.parametrize("get", FENCED)
+async def test_fencing_tokens_grow(aio_client: AsyncClient, client: Client, name: str, get: str) -> None:
+    lock = getattr(aio_client, get)(name)
     assert await lock.get_token() == 0
     async with lock as first:
         pass
-    with client.get_fenced_lock(name, owner=1) as between:
+    with getattr(client, get)(name, owner=1) as between:
         pass
     async with lock as last:
         assert await lock.get_token() == last.token

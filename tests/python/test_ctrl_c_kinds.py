@@ -13,6 +13,7 @@ import pytest
 
 import redlatch
 from eventually import until_true
+from kinds import LOCKS
 from servers import Server
 from view import View
 
@@ -21,21 +22,14 @@ import sys, redlatch
 client = redlatch.connect(sys.argv[1])
 name = sys.argv[2]
 waits = {
-    "plain": lambda: client.get_lock(name).lock(),
     "with": lambda: client.get_lock(name).__enter__(),
     "try": lambda: client.get_lock(name).try_lock(wait=60),
     "acquire": lambda: client.get_lock(name).acquire(timeout=60),
     "decorated": lambda: client.get_lock(name)(print)(),
-    "spin": lambda: client.get_spin_lock(name).lock(),
-    "non-reentrant": lambda: client.get_non_reentrant_lock(name).lock(),
-    "fenced": lambda: client.get_fenced_lock(name).lock(),
-    "fair": lambda: client.get_fair_lock(name).lock(),
-    "non-reentrant fair": lambda: client.get_non_reentrant_fair_lock(name).lock(),
     "multi": lambda: client.get_multi_lock(client.get_lock(name + ":free"), client.get_lock(name)).lock(),
     "red": lambda: redlatch.red_lock([sys.argv[1]], name).lock(),
     "read": lambda: client.get_read_write_lock(name + ":rw").read_lock.lock(),
     "write": lambda: client.get_read_write_lock(name + ":rw").write_lock.lock(),
-    "token": lambda: client.get_token_lock(name + ":token").lock(),
     "semaphore": lambda: client.get_semaphore(name + ":none").acquire(),
     "with semaphore": lambda: client.get_semaphore(name + ":none").__enter__(),
     "permit": lambda: client.get_permit_expirable_semaphore(name + ":none").acquire(),
@@ -44,7 +38,11 @@ waits = {
     "latch": lambda: client.get_count_down_latch(name + ":latch").wait(),
     "loss": lambda: client.get_lock(name + ":own").lock().wait_lost(),
 }
-wait = waits[sys.argv[3]]
+kind = sys.argv[3]
+if kind.startswith("get_"):
+    wait = getattr(client, kind)(name + ":token" if kind == "get_token_lock" else name).lock
+else:
+    wait = waits[kind]
 client.ping()
 try:
     print("waits", flush=True)
@@ -54,7 +52,7 @@ except KeyboardInterrupt:
     client.get_lock(name + ":own").force_unlock()
     sys.stdin.readline()
 """
-KINDS = [line.split('"')[1] for line in WAITER.splitlines() if '": lambda' in line]
+KINDS = LOCKS + [line.split('"')[1] for line in WAITER.splitlines() if '": lambda' in line]
 
 
 def keys(view: View) -> set[str]:
@@ -117,7 +115,7 @@ def test_ctrl_c_ends_a_wait_of_every_kind_and_gives_up_its_place(own_server: Ser
             # Some waiters do not listen on a channel, and a wait for a loss ends in another way.
             if kind == "loss":
                 until_true(lambda: view("EXISTS", name + ":own") == 1, "a hold that may be lost")
-            elif kind in ("spin", "red"):
+            elif kind in ("get_spin_lock", "red"):
                 until_true(lambda: scripts_run(view) >= scripts + 3, "a waiter that asks again")
             else:
                 until_true(lambda: listens(view), "a waiter that listens")
@@ -136,7 +134,7 @@ def test_a_waiter_behind_one_that_left_a_fair_lock_is_next(server: Server, view:
 
     with redlatch.connect(server.url) as client, redlatch.connect(server.url) as behind, ThreadPoolExecutor(1) as pool:
         hold = client.get_fair_lock(name).lock()
-        with Waiter(server, name, "fair") as waiter:
+        with Waiter(server, name, "get_fair_lock") as waiter:
             stand(1)
             second = pool.submit(lambda: behind.get_fair_lock(name).lock(wait=30).release())
             stand(2)

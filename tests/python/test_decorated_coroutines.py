@@ -11,16 +11,16 @@ import pytest
 import redlatch
 from eventually import until_true
 from redlatch import Client
-from test_decorators import LOCKS, held
+from test_decorators import KINDS, held
 from view import View
 
 
-@pytest.mark.parametrize("kind", LOCKS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_decorates_coroutine_functions(client: Client, view: View, name: str, kind: str) -> None:
-    @LOCKS[kind](client, name + ":{id}")
+    @KINDS[kind](client, name + ":{id}")
     async def work(id: int) -> bool:
         await asyncio.sleep(0)
-        return LOCKS[kind](client, f"{name}:{id}").is_locked()
+        return KINDS[kind](client, f"{name}:{id}").is_locked()
 
     assert asyncio.run(work(5))
     until_true(lambda: view("EXISTS", f"{name}:5", f"{name}:5b") == 0, "a lock that is given back")

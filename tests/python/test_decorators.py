@@ -16,6 +16,7 @@ import pytest
 
 import redlatch
 from eventually import until_true
+from kinds import LOCKS
 from redlatch import Client
 from servers import Server
 from view import View
@@ -157,26 +158,26 @@ def test_methods_are_decorated_and_know_their_object(client: Client, view: View,
     assert Stock.find(item="nails") == [":nails"]
 
 
-LOCKS: dict[str, Callable[[Client, str], redlatch.Lock]] = {
-    "spin": lambda client, name: client.get_spin_lock(name, backoff=[0.01]),
-    "non-reentrant": lambda client, name: client.get_non_reentrant_lock(name),
-    "fair": lambda client, name: client.get_fair_lock(name),
-    "non-reentrant fair": lambda client, name: client.get_non_reentrant_fair_lock(name),
+def _getting(get: str) -> Callable[[Client, str], redlatch.Lock]:
+    how = {"backoff": [0.01]} if get == "get_spin_lock" else {}
+    return lambda client, name: getattr(client, get)(name, **how)
+
+
+KINDS: dict[str, Callable[[Client, str], redlatch.Lock]] = {
+    **{get: _getting(get) for get in LOCKS},
     "read": lambda client, name: client.get_read_write_lock(name).read_lock,
     "write": lambda client, name: client.get_read_write_lock(name).write_lock,
-    "token": lambda client, name: client.get_token_lock(name),
-    "fenced": lambda client, name: client.get_fenced_lock(name),
     "multi": lambda client, name: client.get_multi_lock(client.get_lock(name), client.get_fair_lock(name + "b")),
 }
 
 
-@pytest.mark.parametrize("kind", LOCKS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_decorates_under_the_name_of_each_call(client: Client, view: View, name: str, kind: str) -> None:
-    lock = LOCKS[kind](client, name + ":{id}")
+    lock = KINDS[kind](client, name + ":{id}")
 
     @lock
     def work(id: int) -> bool:
-        return LOCKS[kind](client, f"{name}:{id}").is_held_by_current_thread() and not lock.is_locked()
+        return KINDS[kind](client, f"{name}:{id}").is_held_by_current_thread() and not lock.is_locked()
 
     assert work(5)
     assert view("EXISTS", f"{name}:5", f"{name}:5b") == 0

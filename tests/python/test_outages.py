@@ -11,22 +11,23 @@ from typing import Any
 import pytest
 
 import redlatch
+from kinds import LOCKS
 from redlatch import aio
 from servers import Server, free_port
 
 QUICK = "?connect_timeout=1&response_timeout=2&retry_for=2&watchdog=60"
 WAITS = [0, 0.3, 1]
 
+
+def _trying(get: str) -> Callable[[Any, float], Any]:
+    return lambda client, wait: getattr(client, get)("n").try_lock(wait=wait)
+
+
 # How a client for threads or for tasks tries each kind.
 TRIES: dict[str, Callable[[Any, float], Any]] = {
-    "plain": lambda client, wait: client.get_lock("n").try_lock(wait=wait),
-    "spin": lambda client, wait: client.get_spin_lock("n").try_lock(wait=wait),
-    "non-reentrant": lambda client, wait: client.get_non_reentrant_lock("n").try_lock(wait=wait),
-    "fenced": lambda client, wait: client.get_fenced_lock("n").try_lock(wait=wait),
-    "fair": lambda client, wait: client.get_fair_lock("n").try_lock(wait=wait),
+    **{get: _trying(get) for get in LOCKS},
     "read": lambda client, wait: client.get_read_write_lock("n").read_lock.try_lock(wait=wait),
     "write": lambda client, wait: client.get_read_write_lock("n").write_lock.try_lock(wait=wait),
-    "token": lambda client, wait: client.get_token_lock("n").try_lock(wait=wait),
     "group": lambda client, wait: client.get_multi_lock(client.get_lock("n"), client.get_lock("m")).try_lock(wait=wait),
     "promised": lambda client, wait: client.get_lock("n").lock(wait=wait),
     "semaphore": lambda client, wait: client.get_semaphore("n").try_acquire(wait=wait),
