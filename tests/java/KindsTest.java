@@ -110,6 +110,23 @@ class KindsTest extends LockTest {
     }
 
     @Test
+    void a_thread_takes_a_lock_twice_or_is_refused_as_its_kind_says() {
+        for (LockKind kind : LockKind.ofOneName()) {
+            RLock twice = kind.of(client, name + kind);
+            twice.lock();
+            if (kind.reenters) {
+                assertTrue(twice.tryLock(), kind.name());
+                twice.unlock();
+            } else {
+                assertThrows(IllegalMonitorStateException.class, twice::tryLock, kind.name());
+            }
+            assertTrue(twice.isHeldByCurrentThread(), kind.name());
+            twice.unlock();
+            assertFalse(twice.isLocked(), kind.name());
+        }
+    }
+
+    @Test
     void a_token_lock_is_what_other_libraries_write() throws Exception {
         RLock token = TokenLock.of(client, name);
         token.lock();

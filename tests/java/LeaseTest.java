@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.redlatch.Lease;
 import io.redlatch.LockLostException;
 import io.redlatch.LostReason;
-import io.redlatch.TokenLock;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -147,19 +146,11 @@ class LeaseTest extends LockTest {
     @SuppressWarnings("deprecation")
     private Map<String, RLock> kinds() {
         Map<String, RLock> kinds = new LinkedHashMap<>();
-        kinds.put("lock", lock);
-        kinds.put("spin", client.getSpinLock(name + "-spin"));
-        kinds.put("non-reentrant", client.getNonReentrantLock(name + "-once"));
-        kinds.put("fair", client.getFairLock(name + "-fair"));
-        kinds.put("non-reentrant fair", client.getNonReentrantFairLock(name + "-fair-once"));
-        kinds.put("fenced", client.getFencedLock(name + "-fenced"));
-        kinds.put("read", client.getReadWriteLock(name + "-read").readLock());
-        kinds.put("write", client.getReadWriteLock(name + "-write").writeLock());
+        LockKind.ofOneName().forEach(kind -> kinds.put(kind.name(), kind.of(client, name + "-" + kind)));
         kinds.put("multi", client.getMultiLock(client.getLock(name + "-1"), client.getLock(name + "-2")));
         kinds.put("multi of fair", client.getMultiLock(client.getFairLock(name + "-3"), client.getFairLock(name + "-4")));
         kinds.put("majority", client.getRedLock(client.getLock(name + "-5"), client.getLock(name + "-6"), client.getLock(name + "-7")));
         kinds.put("values", client.getMultiLock(name + "-values", List.of("a", "b")));
-        kinds.put("token", TokenLock.of(client, name + "-token"));
         return kinds;
     }
 }

@@ -34,14 +34,9 @@ class OutageTest {
 
     private static Map<String, Try> tries() {
         Map<String, Try> tries = new TreeMap<>();
-        Map<String, Function<RedissonClient, RLock>> locks = Map.of(
-                "plain", client -> client.getLock("n"),
-                "spin", client -> client.getSpinLock("n"),
-                "fair", client -> client.getFairLock("n"),
-                "fenced", client -> client.getFencedLock("n"),
-                "read", client -> client.getReadWriteLock("n").readLock(),
-                "write", client -> client.getReadWriteLock("n").writeLock(),
-                "multi", client -> client.getMultiLock(client.getLock("n"), client.getLock("m")));
+        Map<String, Function<RedissonClient, RLock>> locks = new TreeMap<>();
+        LockKind.ofOneName().forEach(kind -> locks.put(kind.name(), client -> kind.of(client, "n")));
+        locks.put("multi", client -> client.getMultiLock(client.getLock("n"), client.getLock("m")));
         locks.forEach((kind, lock) -> {
             tries.put(kind, (client, wait) -> lock.apply(client).tryLock(wait, MILLISECONDS));
             tries.put(kind + ", future", (client, wait) -> got(lock.apply(client).tryLockAsync(wait, MILLISECONDS)));

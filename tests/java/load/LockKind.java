@@ -1,12 +1,14 @@
 import io.redlatch.TokenLock;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Collectors;
 import org.redisson.api.LockOptions;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
-/** Every kind of lock that a client makes and a thread holds. */
+/** Every kind of lock that a client makes and a thread holds, for the load and for the tests of every kind. */
 enum LockKind {
     PLAIN(true, (client, name) -> client.getLock(name)),
     SPIN(true, (client, name) -> client.getSpinLock(name)),
@@ -35,6 +37,16 @@ enum LockKind {
 
     private interface Maker {
         RLock make(RedissonClient client, String name);
+    }
+
+    /** The kinds that are a lock of one name, for the tests of every kind. */
+    static List<LockKind> ofOneName() {
+        return Arrays.stream(values()).filter(kind -> kind.maker != null).collect(Collectors.toList());
+    }
+
+    /** The lock of this kind and name; only of a kind that is a lock of one name. */
+    RLock of(RedissonClient client, String name) {
+        return maker.make(client, name);
     }
 
     /** A lock, what it claims, and the clients that it needs. */
