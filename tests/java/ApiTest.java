@@ -24,6 +24,7 @@ class ApiTest {
     private static final Path TEXT = Paths.get("tests/api/java.txt");
     private static final String RENEW = "gradle -Pprofile=ci -PrenewApi junit";
     private static final Path PAGE = Paths.get("docs/java.md");
+    private static final Path KINDS = Paths.get("docs/kinds.md");
     private static final String OURS = "io.redlatch.";
     private static final String INTERNAL = "io.redlatch.internal.";
     /** Public only for the sake of the {@code org.redisson} classes: it needs what {@code Config} shows its own package alone. */
@@ -48,11 +49,15 @@ class ApiTest {
     }
 
     @Test
-    void io_redlatch_has_the_types_that_its_page_names_and_no_others() throws Exception {
+    void io_redlatch_has_the_types_that_its_page_and_the_table_of_kinds_name_and_no_others() throws Exception {
         Set<String> documented = new TreeSet<>();
         Matcher rows = Pattern.compile("(?m)^\\| `io\\.redlatch\\.(\\w+)` \\|").matcher(Files.readString(PAGE));
         while (rows.find()) {
             documented.add(OURS + rows.group(1));
+        }
+        Matcher kinds = Pattern.compile("`(\\w+)\\.of\\(client, name\\)` of `io\\.redlatch`").matcher(Files.readString(KINDS));
+        while (kinds.find()) {
+            documented.add(OURS + kinds.group(1));
         }
         Set<String> present = classesForApplications();
         present.removeIf(name -> !name.startsWith(OURS));

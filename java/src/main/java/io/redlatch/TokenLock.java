@@ -1,7 +1,6 @@
 package io.redlatch;
 
-import io.redlatch.internal.ClassPath;
-import io.redlatch.internal.TokenLockSource;
+import io.redlatch.internal.OwnKinds;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
@@ -20,10 +19,6 @@ public final class TokenLock {
      * @throws ClassPathConflictException if that is because Redisson itself is on the class path as well
      */
     public static RLock of(RedissonClient client, String name) {
-        if (!(client instanceof TokenLockSource)) {
-            ClassPath.check(TokenLock.class); // Redisson's jar comes first, so that its classes are the ones in use
-            throw new IllegalArgumentException(client + " has no token locks; use a client of this library, unwrapped");
-        }
-        return ((TokenLockSource) client).tokenLock(name);
+        return OwnKinds.of(client, TokenLock.class).ownLock("token", name);
     }
 }

@@ -5,7 +5,7 @@ import io.redlatch.internal.ClassPath;
 import io.redlatch.internal.Core;
 import io.redlatch.internal.ExtendedOptions;
 import io.redlatch.internal.Log;
-import io.redlatch.internal.TokenLockSource;
+import io.redlatch.internal.OwnKinds;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Set;
@@ -30,7 +30,7 @@ import org.redisson.config.Config;
 import org.redisson.config.ConfigAccess;
 
 /** Makes clients, and is one. */
-public final class Redisson implements RedissonClient, ExtendedOptions, TokenLockSource {
+public final class Redisson implements RedissonClient, ExtendedOptions, OwnKinds {
     private static final String DEFAULT_ADDRESS = "redis://127.0.0.1:6379";
 
     private final Core core;
@@ -177,8 +177,13 @@ public final class Redisson implements RedissonClient, ExtendedOptions, TokenLoc
     }
 
     @Override
-    public RLock tokenLock(String name) {
-        return new RedissonTokenLock(places.of(name));
+    public RLock ownLock(String kind, String name) {
+        return new RedissonLock(places.of(name), kind);
+    }
+
+    @Override
+    public RFencedLock ownFencedLock(String kind, String name) {
+        return new RedissonFencedLock(places.of(name), kind);
     }
 
     @Override

@@ -8,7 +8,12 @@ import org.redisson.api.RFuture;
 /** The reentrant lock that numbers its holds. */
 public class RedissonFencedLock extends RedissonLock implements RFencedLock {
     RedissonFencedLock(Place place) {
-        super(place, "fenced");
+        this(place, "fenced");
+    }
+
+    /** @param kind the core's name of the kind */
+    RedissonFencedLock(Place place, String kind) {
+        super(place, kind);
     }
 
     @Override

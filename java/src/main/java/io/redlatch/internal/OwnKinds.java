@@ -1,0 +1,30 @@
+package io.redlatch.internal;
+
+import io.redlatch.ClassPathConflictException;
+import org.redisson.api.RFencedLock;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+
+/** A client that has the kinds of lock which Redisson does not have. Each kind has a class, {@link io.redlatch.TokenLock} say. */
+public interface OwnKinds {
+    /** @param kind the core's name of the kind */
+    RLock ownLock(String kind, String name);
+
+    /** @param kind the core's name of a kind whose holds have tokens */
+    RFencedLock ownFencedLock(String kind, String name);
+
+    /**
+     * The client itself.
+     *
+     * @param locks the class of the locks that the caller wants, for the errors
+     * @throws IllegalArgumentException if {@code client} was not made by this library
+     * @throws ClassPathConflictException if that is because Redisson itself is on the class path as well
+     */
+    static OwnKinds of(RedissonClient client, Class<?> locks) {
+        if (!(client instanceof OwnKinds)) {
+            ClassPath.check(locks); // Redisson's jar comes first, so that its classes are the ones in use
+            throw new IllegalArgumentException(client + " has no " + locks.getSimpleName() + "; use a client of this library, unwrapped");
+        }
+        return (OwnKinds) client;
+    }
+}

@@ -1,8 +1,0 @@
-package org.redisson;
-
-/** The lock of {@link io.redlatch.TokenLock}. */
-final class RedissonTokenLock extends RedissonLock {
-    RedissonTokenLock(Place place) {
-        super(place, "token");
-    }
-}
