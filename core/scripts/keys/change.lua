@@ -1,9 +1,9 @@
--- Changes the keys of an object, or all keys. The first command decides: if it does nothing, or fails, the script leaves the others out. The others
+-- Changes the keys of an object. The first command decides: if it does nothing, or fails, the script leaves the others out. The others
 -- name companions of the object, which need not be there.
 --
 -- Inputs
 --   keys       the keys that the commands name; the last one is the request, see _once.lua
---   keep       ms that the request is remembered; 0: a repeat may run again, and counts the keys that it finds
+--   keep       ms that the request is remembered
 --   not_after  see _late.lua
 --   words      from the third argument on, see _commands.lua
 -- Replies
@@ -16,7 +16,7 @@ local refusal = late(not_after)
 if refusal then return refusal end
 
 local request = keys[#keys]
-local before = keep ~= '0' and answered(request)
+local before = answered(request)
 if before then return {1, before} end
 local all = commands(words, 3)
 local said = redis.pcall(unpack(all[1]))
@@ -28,5 +28,5 @@ for i = 2, #all do
   if type(said) == 'table' and said.err and not string.find(said.err, 'no such key', 1, true) then return said end
 end
 -- The change is done, even if the server refuses to remember it for a repeat.
-if keep ~= '0' then redis.pcall('SET', request, count, 'PX', keep) end
+redis.pcall('SET', request, count, 'PX', keep)
 return {1, count}

@@ -17,14 +17,14 @@ static CHANGE: Script = script!("keys/change", "keys/_commands", "_once");
 /// The keys that a command is about.
 #[derive(Clone, Copy)]
 enum About {
-    /// The whole database, or no key.
+    /// All keys of a server, or none.
     All,
     /// The first key of the object.
     First,
     /// Each key of the object, by a command of its own.
     Each,
     /// All keys of the object, in one command.
-    Together,
+    Whole,
     /// Each key of the object, and the matching key of the object that the request's text names.
     Moved,
 }
@@ -39,8 +39,6 @@ enum Does {
     End,
     /// It gives the slot of the key in a cluster, without a server.
     Slot,
-    /// It changes something. A repeat counts what is there at its own time.
-    Again,
     /// It changes something. A repeat gets the answer of the first time.
     Once,
     /// It deletes the keys that match the name.
@@ -59,18 +57,16 @@ const fn action(name: &'static str, does: Does, about: About) -> Action {
     Action { name, does, about }
 }
 
-const ACTIONS: [Action; 31] = [
+const ACTIONS: [Action; 28] = [
     action("COPY", Once, Moved),
     action("DBSIZE", Ask, All),
     action("DEL", Once, First),
     action("DEL MATCHING", Matching, All),
     action("DUMP", Ask, First),
     action("EXISTS", Ask, First),
-    action("FLUSHALL", Again, All),
-    action("FLUSHDB", Again, All),
     action("KEYSLOT", Slot, First),
     action("MEMORY USAGE", Ask, Each),
-    action("MIGRATE", Once, Together),
+    action("MIGRATE", Once, Whole),
     action("MOVE", Once, Each),
     action("OBJECT ENCODING", Ask, First),
     action("OBJECT FREQ", Ask, First),
@@ -86,7 +82,6 @@ const ACTIONS: [Action; 31] = [
     action("RENAMENX", Once, Moved),
     action("RESTORE", Once, First),
     action("SCAN", Ask, All),
-    action("SWAPDB", Once, All),
     action("TOUCH", Ask, First),
     action("TYPE", Ask, First),
     action("UNLINK", Once, First),
@@ -114,16 +109,15 @@ impl Target {
             End => self.asked(Call::new(&ENDS).key("key", &keys[0])).await,
             Ask if *name == "SCAN" => self.scan().await,
             Ask if matches!(about, All) => self.of_all(|| ask(&[], &commands(name, about, &[], &[], rest))).await,
-            Again if matches!(about, All) => self.of_all(|| change(&[], None, &commands(name, about, &[], &[], rest))).await,
             Ask => self.asked(ask(&keys, &commands(name, about, &keys, &[], rest))).await,
-            Again => self.asked(change(&keys, None, &commands(name, about, &keys, &[], rest))).await,
             Once => {
                 let (to, rest) = match (about, rest) {
                     (Moved, [to, rest @ ..]) => (self.destination(utf8(to)?)?, rest),
                     _ => (Vec::new(), rest),
                 };
-                let once = Some((self.redis.request(&self.claim.name), self.inputs().keep_ms));
-                let changed = self.asked(change(&[&keys[..], &to].concat(), once, &commands(name, about, &keys, &to, rest)));
+                let request = self.redis.request(&self.claim.name);
+                let commands = commands(name, about, &keys, &to, rest);
+                let changed = self.asked(change(&[&keys[..], &to].concat(), &request, self.inputs().keep_ms, &commands));
                 if DELETES.contains(name) { self.taking_away(changed).await } else { changed.await }
             }
         }
@@ -218,7 +212,7 @@ fn commands(name: &str, about: About, keys: &[String], to: &[String], rest: &[Ve
         All => vec![with(&[])],
         First => vec![with(&[&keys[0]])],
         Each => keys.iter().map(|key| with(&[key])).collect(),
-        Together => vec![[with(&[]), vec![bytes("KEYS")], keys.iter().map(|key| bytes(key)).collect()].concat()],
+        Whole => vec![[with(&[]), vec![bytes("KEYS")], keys.iter().map(|key| bytes(key)).collect()].concat()],
         Moved => {
             // A key of an older object there would be in the way of this object's keys.
             let others = keys.iter().zip(to).skip(1).flat_map(|(key, to)| [vec![bytes("DEL"), bytes(to)], with(&[key, to])]);
@@ -235,14 +229,10 @@ fn ask(keys: &[String], commands: &[Words]) -> Call {
     with(keys.iter().fold(Call::new(&ASK), |call, key| call.key("keys…", key)), commands)
 }
 
-/// `once`: the key that remembers the call, and its time in ms.
-fn change(keys: &[String], once: Option<(String, u64)>, commands: &[Words]) -> Call {
+/// `request`: the key that remembers the call, for `keep` ms.
+fn change(keys: &[String], request: &str, keep: u64, commands: &[Words]) -> Call {
     let call = keys.iter().fold(Call::new(&CHANGE), |call, key| call.key("keys…", key));
-    let (call, keep) = match once {
-        Some((request, keep)) => (call.key("keys…", &request).remembered(&request), keep),
-        None => (call, 0),
-    };
-    with(call.arg("keep", keep).not_after(), commands)
+    with(call.key("keys…", request).remembered(request).arg("keep", keep).not_after(), commands)
 }
 
 fn matching(cursor: &str, pattern: &str, command: &str) -> Call {
@@ -258,7 +248,7 @@ mod tests {
         let keys = ["a".to_owned(), "b".to_owned()];
         let words = commands("RENAME", Moved, &keys, &keys, &[]);
         ask(&keys, &words).assert_names_agree();
-        change(&keys, Some(("r".into(), 1)), &words).assert_names_agree();
+        change(&keys, "r", 1, &words).assert_names_agree();
         matching("0", "n*", "DEL").assert_names_agree();
         Call::new(&ENDS).key("key", "k").assert_names_agree();
     }
