@@ -31,7 +31,8 @@ async fn carry_out(client: &Client, order: &Order, waiting: &mut JoinSet<u64>) -
         }
         "crowd" => {
             sleep(order.until_begin()).await;
-            let workers = (0..order.number("workers")).map(|_| worker(client.clone(), order.name().to_owned(), order.share()));
+            let workers =
+                (0..order.number("workers")).map(|_| worker(client.clone(), order.name().to_owned(), order.share()));
             shares(&workers.collect::<JoinSet<_>>().join_all().await)
         }
         "wait" => {

@@ -1,4 +1,5 @@
-//! The most that the server is able to do: script calls of lock and unlock for many locks, each kind in one write of one socket.
+//! The most that the server is able to do: script calls of lock and unlock for many locks, each kind in one write of
+//! one socket.
 
 use crate::floor::{self, Calls, calls};
 use crate::order::{Order, report};
@@ -16,7 +17,8 @@ pub fn program(url: &str) -> Box<dyn FnMut(&Order) -> String> {
 fn own(socket: &mut Socket, order: &Order) -> String {
     let count = order.number("callers");
     let (acquires, releases): (Vec<_>, Vec<_>) = (0..count).map(|n| calls(socket, &order.nth_name(n))).unzip();
-    let mut rounds = [(Calls::together(acquires), ["1"].as_slice()), (Calls::together(releases), ["1", "0"].as_slice())];
+    let mut rounds =
+        [(Calls::together(acquires), ["1"].as_slice()), (Calls::together(releases), ["1", "0"].as_slice())];
     order.begin();
     let mut pairs = order.pairs();
     while pairs.go_on() {

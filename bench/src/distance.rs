@@ -1,5 +1,6 @@
-//! A proxy before a server, behind which it is as far away as in another building: `open delay=500` answers the port to connect to, where
-//! everything arrives so many microseconds later, each way. Packets overtake no other, and none waits for the one before to arrive.
+//! A proxy before a server, behind which it is as far away as in another building: `open delay=500` answers the port to
+//! connect to, where everything arrives so many microseconds later, each way. Packets overtake no other, and none waits
+//! for the one before to arrive.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};

@@ -1,4 +1,5 @@
-//! The floors: the times of a bare socket for the script calls of a lock and an unlock, and for a message from one process to another.
+//! The floors: the times of a bare socket for the script calls of a lock and an unlock, and for a message from one
+//! process to another.
 
 use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -1,5 +1,5 @@
-//! The measuring program for Rust: `redlatch-bench <blocking|async|floor|ceiling|bare> <url>` carries out orders, one a line, see
-//! bench/README.md; `redlatch-bench distance <url>` is a proxy.
+//! The measuring program for Rust: `redlatch-bench <blocking|async|floor|ceiling|bare> <url>` carries out orders, one a
+//! line, see bench/README.md; `redlatch-bench distance <url>` is a proxy.
 
 mod asynchronous;
 mod blocking;
@@ -15,7 +15,9 @@ use order::Order;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [way, url] = &arguments[..] else { panic!("usage: redlatch-bench <blocking|async|floor|ceiling|bare|distance> <url>") };
+    let [way, url] = &arguments[..] else {
+        panic!("usage: redlatch-bench <blocking|async|floor|ceiling|bare|distance> <url>")
+    };
     let mut carry_out: Box<dyn FnMut(&Order) -> String> = match way.as_str() {
         "floor" => floor::program(url),
         "ceiling" => ceiling::program(url),

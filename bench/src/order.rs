@@ -13,7 +13,10 @@ impl Order {
     pub fn parse(line: &str) -> Self {
         let mut words = line.split_whitespace();
         let what = words.next().unwrap_or_default().to_owned();
-        let values = words.filter_map(|word| word.split_once('=')).map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let values = words
+            .filter_map(|word| word.split_once('='))
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
         Order { what, values }
     }
 

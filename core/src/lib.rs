@@ -13,9 +13,10 @@
 //!
 //! - `api`: the part that a Rust program calls. Locks, guards, semaphores, latches, permits.
 //! - `client`: connects, hands each request to its engine, closes; groups of locks.
-//! - `redis`: all knowledge of Redis. `wait` (acquire and pass on), `ops` (other operations), `kinds` and their scripts, `link` (the
-//!   servers).
-//! - `engine`: the parts that every engine shares. State machines without a socket, a clock or a runtime: `line`, `pace`, `holds`, `gate`.
+//! - `redis`: all knowledge of Redis. `wait` (acquire and pass on), `ops` (other operations), `kinds` and their
+//!   scripts, `link` (the servers).
+//! - `engine`: the parts that every engine shares. State machines without a socket, a clock or a runtime: `line`,
+//!   `pace`, `holds`, `gate`.
 //! - `config`: one configuration, from a URL, from options or from a file.
 //! - `request`: the values that cross a border of languages. Requests, answers, errors, names.
 //! - `base`: the parts that know nothing of locks. Clocks, tasks, one value for each process.

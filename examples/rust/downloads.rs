@@ -1,5 +1,5 @@
-//! At most three downloads at once, however many processes there are: each takes a permit, which ends by itself if its process dies.
-//! Needs a server at REDLATCH_URL.
+//! At most three downloads at once, however many processes there are: each takes a permit, which ends by itself if its
+//! process dies. Needs a server at REDLATCH_URL.
 
 use std::thread;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Sells seats of one show at several tills: a booking locks all of its seats, in one call, or none. Needs a server at REDLATCH_URL.
+//! Sells seats of one show at several tills: a booking locks all of its seats, in one call, or none. Needs a server at
+//! REDLATCH_URL.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -6,7 +7,8 @@ use std::thread;
 
 use redlatch::{Client, Config};
 
-const WISHES: [(&str, &[&str]); 4] = [("ann", &["A1", "A2"]), ("ben", &["A2", "A3"]), ("cleo", &["B7"]), ("dan", &["A3", "A1"])];
+const WISHES: [(&str, &[&str]); 4] =
+    [("ann", &["A1", "A2"]), ("ben", &["A2", "A3"]), ("cleo", &["B7"]), ("dan", &["A3", "A1"])];
 
 static OWNERS: Mutex<Option<HashMap<&str, &str>>> = Mutex::new(None);
 

@@ -1,4 +1,5 @@
-//! Sells from a stock that several threads share, one at a time under a lock; no async runtime. Needs a server at REDLATCH_URL.
+//! Sells from a stock that several threads share, one at a time under a lock; no async runtime. Needs a server at
+//! REDLATCH_URL.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;

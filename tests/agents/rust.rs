@@ -48,8 +48,15 @@ async fn run(client: &Client, command: &Value) -> redlatch::Result<Value> {
     let ids: Vec<PermitId> = ids.map(str::parse).collect::<redlatch::Result<_>>()?;
     if kind == "permit_semaphore" {
         let n = command["n"].as_i64().unwrap_or(1);
-        return permits(client.permit_semaphore(command["name"].as_str().unwrap_or_default()), what, n, &ids, ms("wait"), ms("lease"))
-            .await;
+        return permits(
+            client.permit_semaphore(command["name"].as_str().unwrap_or_default()),
+            what,
+            n,
+            &ids,
+            ms("wait"),
+            ms("lease"),
+        )
+        .await;
     }
     let counting = |op| Request { wait: ms("wait"), numbers: vec![command["n"].as_i64().unwrap_or(1)], ..request(op) };
     Ok(match what {

@@ -28,7 +28,8 @@ fn modules() -> Vec<(String, String)> {
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension() == Some("rs".as_ref()) {
-                let module = path.strip_prefix(&source).expect("it is in there").with_extension("").display().to_string();
+                let module =
+                    path.strip_prefix(&source).expect("it is in there").with_extension("").display().to_string();
                 found.push((module.trim_end_matches("/mod").to_owned(), read(&path)));
             }
         }
@@ -37,19 +38,23 @@ fn modules() -> Vec<(String, String)> {
     found
 }
 
-/// The names that `lib.rs` exports: items by `pub use crate::module::{…}`, and everything public in a module that it names.
+/// The names that `lib.rs` exports: items by `pub use crate::module::{…}`, and everything public in a module that it
+/// names.
 fn exported(modules: &[(String, String)], items: &[Item]) -> Vec<(String, String)> {
     let lib = read(&root().join("core/src/lib.rs"));
     let mut names = Vec::new();
     for line in scan::statements(&lib) {
-        let Some((module, last)) = line.strip_prefix("pub use crate::").and_then(|path| path.trim_end_matches(';').rsplit_once("::"))
+        let Some((module, last)) =
+            line.strip_prefix("pub use crate::").and_then(|path| path.trim_end_matches(';').rsplit_once("::"))
         else {
             continue;
         };
         let module = module.replace("::", "/");
         let inside = format!("{module}/{last}");
         if modules.iter().any(|(module, _)| *module == inside) {
-            names.extend(items.iter().filter(|item| item.module == inside).map(|item| (inside.clone(), item.name.clone())));
+            names.extend(
+                items.iter().filter(|item| item.module == inside).map(|item| (inside.clone(), item.name.clone())),
+            );
         } else {
             names.extend(last.trim_matches(['{', '}']).split(", ").map(|name| (module.clone(), name.to_owned())));
         }
@@ -66,8 +71,10 @@ fn api() -> String {
     let mut text = String::new();
     for (module, name) in names {
         // Another module may have a private type of the same name, whose implementations are no part of the API.
-        let is_declared_elsewhere = |item: &&Item| items.iter().any(|it| it.module == item.module && it.name == name && !it.is_impl());
-        let named = items.iter().filter(|item| item.name == name && (item.module == module || !is_declared_elsewhere(item)));
+        let is_declared_elsewhere =
+            |item: &&Item| items.iter().any(|it| it.module == item.module && it.name == name && !it.is_impl());
+        let named =
+            items.iter().filter(|item| item.name == name && (item.module == module || !is_declared_elsewhere(item)));
         let (mut parts, mut lines): (Vec<_>, Vec<_>) = named.partition(|item| item.is_impl());
         parts.sort_by_key(|item| item.module != module);
         assert!(!lines.is_empty(), "lib.rs exports {name} of {module}, which the scan does not find");
@@ -87,8 +94,15 @@ fn the_public_api_is_the_one_under_review() {
     }
     let reviewed = read(&path);
     let only = |these: &str, those: &str, sign: &str| -> String {
-        these.lines().filter(|line| !those.lines().any(|other| other == *line)).map(|line| format!("{sign} {line}\n")).collect()
+        these
+            .lines()
+            .filter(|line| !those.lines().any(|other| other == *line))
+            .map(|line| format!("{sign} {line}\n"))
+            .collect()
     };
     let differs = only(&reviewed, &now, "-") + &only(&now, &reviewed, "+");
-    assert!(reviewed == now, "the API is not the one of tests/api/rust.txt:\n{differs}if that is meant, renew the text:\n    {RENEW}\n");
+    assert!(
+        reviewed == now,
+        "the API is not the one of tests/api/rust.txt:\n{differs}if that is meant, renew the text:\n    {RENEW}\n"
+    );
 }

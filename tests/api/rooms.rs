@@ -1,7 +1,9 @@
-//! The rooms of `core/src`. A room imports only from itself and from rooms below it, so that no circle of modules crosses rooms.
+//! The rooms of `core/src`. A room imports only from itself and from rooms below it, so that no circle of modules
+//! crosses rooms.
 
 /// The rooms from the top down. A module belongs to the longest of these names that its own name begins with.
-const ROOMS: [&str; 9] = ["api", "client", "redis", "redis::link", "redis::kinds", "engine", "config", "request", "base"];
+const ROOMS: [&str; 9] =
+    ["api", "client", "redis", "redis::link", "redis::kinds", "engine", "config", "request", "base"];
 
 /// How far down a module is; `None`: it is in no room.
 fn floor(module: &str) -> Option<usize> {
@@ -19,14 +21,16 @@ fn named(module: &str, line: &str) -> Vec<String> {
     let mut found: Vec<_> = code.split("crate::").skip(1).map(path).collect();
     if let Some(rest) = code.trim_start().strip_prefix("use super::") {
         // An indented line is inside a module of the same file.
-        let mut here = if code.starts_with(' ') { Some(module) } else { module.rsplit_once("::").map(|(parent, _)| parent) };
+        let mut here =
+            if code.starts_with(' ') { Some(module) } else { module.rsplit_once("::").map(|(parent, _)| parent) };
         let mut rest = rest;
         while let Some(further) = rest.strip_prefix("super::") {
             here = here.and_then(|here| here.rsplit_once("::")).map(|(parent, _)| parent);
             rest = further;
         }
         let rest = path(rest);
-        let inside = here.map_or(rest.clone(), |here| if rest.is_empty() { here.to_owned() } else { format!("{here}::{rest}") });
+        let inside =
+            here.map_or(rest.clone(), |here| if rest.is_empty() { here.to_owned() } else { format!("{here}::{rest}") });
         found.push(inside);
     }
     found
@@ -49,8 +53,11 @@ fn upward(modules: &[(String, String)]) -> Vec<String> {
 
 #[test]
 fn every_file_is_in_a_room() {
-    let outside: Vec<_> =
-        super::modules().into_iter().map(|(path, _)| path).filter(|path| floor(&path.replace('/', "::")).is_none()).collect();
+    let outside: Vec<_> = super::modules()
+        .into_iter()
+        .map(|(path, _)| path)
+        .filter(|path| floor(&path.replace('/', "::")).is_none())
+        .collect();
     assert_eq!(outside, ["lib"]);
 }
 
@@ -58,7 +65,12 @@ fn every_file_is_in_a_room() {
 fn a_room_imports_only_from_itself_and_from_rooms_below_it() {
     let wrong = upward(&super::modules());
 
-    assert!(wrong.is_empty(), "{} imports go upwards; the rooms are, from the top down, {ROOMS:?}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} imports go upwards; the rooms are, from the top down, {ROOMS:?}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 #[test]

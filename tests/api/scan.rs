@@ -41,7 +41,9 @@ fn join(left: &str, right: &str) -> String {
 
 /// Whether a list of arguments or names goes on in the next line.
 fn unbalanced(line: &str) -> bool {
-    line.matches('(').count() > line.matches(')').count() || line.ends_with("::{") || (line.contains("::{") && !line.contains('}'))
+    line.matches('(').count() > line.matches(')').count()
+        || line.ends_with("::{")
+        || (line.contains("::{") && !line.contains('}'))
 }
 
 pub fn items(text: &str, module: &str) -> Vec<Item> {
@@ -61,7 +63,8 @@ pub fn items(text: &str, module: &str) -> Vec<Item> {
             inside = "";
             let hidden = attributes.iter().any(|attribute| attribute == "#[doc(hidden)]");
             if let (Some((kind, name)), false) = (declared(code), hidden) {
-                let mut lines: Vec<_> = attributes.drain(..).filter(|it| it.starts_with("#[derive") || it == "#[non_exhaustive]").collect();
+                let mut lines: Vec<_> =
+                    attributes.drain(..).filter(|it| it.starts_with("#[derive") || it == "#[non_exhaustive]").collect();
                 lines.push(head(code).to_owned());
                 found.push(Item { module: module.to_owned(), name, lines });
                 inside = if code.ends_with('{') { kind } else { "" };

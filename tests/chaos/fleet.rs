@@ -60,7 +60,8 @@ impl Fleet {
         let red = (0..SLOTS).map(|slot| quorum.urls(&query(slot, LONGEST_RED_LEASE.as_secs_f64()))).collect();
         let histories = Mutex::default();
         let server = server.url();
-        let mut fleet = Fleet { proxies, slots: Vec::new(), histories, server, urls, red, kinds: kinds.to_owned(), dir, seed };
+        let mut fleet =
+            Fleet { proxies, slots: Vec::new(), histories, server, urls, red, kinds: kinds.to_owned(), dir, seed };
         fleet.slots = (0..SLOTS).map(|slot| Mutex::new(fleet.launch(slot))).collect();
         fleet
     }
@@ -87,7 +88,8 @@ impl Fleet {
         let seed = Dice::new(self.seed, 2_000_000 + number as u64).roll();
         let dir = self.dir.display();
         let history = histories[number].display();
-        let ids = process.ask(&format!("traffic {} {dir} {history} {first} {seed} {} {}", self.server, self.kinds, self.red[slot]));
+        let ids = process
+            .ask(&format!("traffic {} {dir} {history} {first} {seed} {} {}", self.server, self.kinds, self.red[slot]));
         Slot { process, number, ids: ids.split_whitespace().map(str::to_owned).collect() }
     }
 
@@ -106,7 +108,9 @@ impl Fleet {
         slots.iter_mut().for_each(|slot| slot.process.tell(&format!("rest {}", patience.as_millis())));
         let heard = |slot: &mut std::sync::MutexGuard<Slot>| match slot.process.try_hear() {
             Ok(left) if left == "0" => None,
-            Ok(left) => Some(format!("{left} lanes of process {} do not come to an end within {patience:?}", slot.number)),
+            Ok(left) => {
+                Some(format!("{left} lanes of process {} do not come to an end within {patience:?}", slot.number))
+            }
             Err(error) => Some(format!("process {} has ended ({error}); it said {}", slot.number, slot.process.log())),
         };
         slots.iter_mut().filter_map(heard).collect()
@@ -120,7 +124,8 @@ impl Fleet {
     /// The open files and the threads of all present processes.
     pub fn burden(&self) -> (usize, usize) {
         let count = |pid: u32, what: &str| std::fs::read_dir(format!("/proc/{pid}/{what}")).map_or(0, Iterator::count);
-        let burden = |slot: std::sync::MutexGuard<Slot>| (count(slot.process.pid(), "fd"), count(slot.process.pid(), "task"));
+        let burden =
+            |slot: std::sync::MutexGuard<Slot>| (count(slot.process.pid(), "fd"), count(slot.process.pid(), "task"));
         self.slots().map(burden).fold((0, 0), |(files, threads), (more, too)| (files + more, threads + too))
     }
 }

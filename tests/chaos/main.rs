@@ -1,8 +1,10 @@
-//! Processes that take locks under all sorts of faults, and a verdict: `redlatch-chaos [SECONDS [SEED [FAMILY|all [KINDS]]]]`.
+//! Processes that take locks under all sorts of faults, and a verdict: `redlatch-chaos [SECONDS [SEED [FAMILY|all
+//! [KINDS]]]]`.
 //!
-//! A seed fixes the faults and their order. Without one the program takes it from the clock and prints it. With a family, such as
-//! `replies`, only its faults strike. With kinds, such as `fair,semaphore`, only their locks are taken. The last line is `PASS` or
-//! `FAIL`. After a failure, or with `KEEP` in the environment, the histories are kept. The exit code of a failure is 1.
+//! A seed fixes the faults and their order. Without one the program takes it from the clock and prints it. With a
+//! family, such as `replies`, only its faults strike. With kinds, such as `fair,semaphore`, only their locks are taken.
+//! The last line is `PASS` or `FAIL`. After a failure, or with `KEEP` in the environment, the histories are kept. The
+//! exit code of a failure is 1.
 
 mod fleet;
 mod nemesis;
@@ -31,7 +33,8 @@ const REST: Duration = Duration::from_secs(15);
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let number = |place: usize| words.get(place).map(|word| word.parse::<u64>().expect("the arguments are SECONDS SEED FAMILY"));
+    let number =
+        |place: usize| words.get(place).map(|word| word.parse::<u64>().expect("the arguments are SECONDS SEED FAMILY"));
     let time = Duration::from_secs(number(0).unwrap_or(600));
     let seed = number(1).unwrap_or_else(|| clock::now() % 1_000_000);
     let family = words.get(2).filter(|name| *name != "all");
@@ -57,7 +60,8 @@ fn run(dir: &Path, seed: u64, time: Duration, only: Option<Family>, kinds: &str)
     residue::set_permits(&mut server.view(), true);
     let quorum = Quorum::start();
     let fleet = Fleet::start(&server, &quorum, kinds, PathBuf::from(dir), seed);
-    let nemesis = Nemesis { server: &server, fleet: &fleet, quorum: &quorum, faults: Mutex::default(), done: Mutex::default() };
+    let nemesis =
+        Nemesis { server: &server, fleet: &fleet, quorum: &quorum, faults: Mutex::default(), done: Mutex::default() };
     let servers: Vec<&Server> = std::iter::once(&server).chain(&quorum.servers).collect();
     let mut residue = Residue::default();
     let mut burden = Vec::new();
@@ -74,7 +78,12 @@ fn run(dir: &Path, seed: u64, time: Duration, only: Option<Family>, kinds: &str)
             let active = began.elapsed() - started;
             let resting = Instant::now();
             seen.extend(fleet.rest(REST));
-            seen.extend(servers.iter().flat_map(|server| server.watch().take_violations()).map(|violation| violation.to_string()));
+            seen.extend(
+                servers
+                    .iter()
+                    .flat_map(|server| server.watch().take_violations())
+                    .map(|violation| violation.to_string()),
+            );
             let living: Vec<String> = fleet.slots().flat_map(|slot| slot.ids.clone()).collect();
             residue.check(&servers, &living, fleet.histories().len() > processes);
             burden.push(fleet.burden());

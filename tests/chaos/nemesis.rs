@@ -108,7 +108,8 @@ impl Nemesis<'_> {
             }
             Verb::CutPacket { slot, way, nth } => self.trap(slot, |proxy| proxy.cut_at(way, "", nth)),
             Verb::KillClients { subscribers } => {
-                let (what, kind) = if subscribers { ("pubsub", Kind::KillSubscribers) } else { ("normal", Kind::Network) };
+                let (what, kind) =
+                    if subscribers { ("pubsub", Kind::KillSubscribers) } else { ("normal", Kind::Network) };
                 self.server.view().command::<i64>(&["CLIENT", "KILL", "TYPE", what]);
                 self.happened(from, kind);
             }

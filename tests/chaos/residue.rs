@@ -70,18 +70,21 @@ impl Residue {
                     late = true;
                     let whose = if lives { "a living" } else { "a dead" };
                     let Mark { server, key, owner, .. } = &mark;
-                    self.violations
-                        .push(format!("server {server} has {key} of {owner} of {whose} process {waited:.1?} after all came to rest"));
+                    self.violations.push(format!(
+                        "server {server} has {key} of {owner} of {whose} process {waited:.1?} after all came to rest"
+                    ));
                 }
                 some = true;
                 if lives { &mut orphans } else { &mut dead }.insert(mark);
             }
             let channels: Vec<String> = views.iter_mut().flat_map(|view| view.channels("*")).collect();
             if !channels.is_empty() && waited > LIVING {
-                self.violations.push(format!("clients listen on {channels:?} {waited:.1?} after all processes came to rest"));
+                self.violations
+                    .push(format!("clients listen on {channels:?} {waited:.1?} after all processes came to rest"));
                 late = true;
             }
-            let open = waited < if killed { LATE } else { Duration::ZERO } || (waited < LIVING && missing(&mut views[0]));
+            let open =
+                waited < if killed { LATE } else { Duration::ZERO } || (waited < LIVING && missing(&mut views[0]));
             if late || (!some && !open && channels.is_empty()) {
                 break;
             }
@@ -125,7 +128,8 @@ fn server_ms(view: &mut View) -> String {
 /// The ids of permits that are out and whose lease has not ended, in hexadecimal digits.
 fn permits_out(view: &mut View, leases: &str) -> Vec<String> {
     let now = server_ms(view);
-    let ids: Vec<Vec<u8>> = view.try_command(&["ZRANGEBYSCORE", leases, &format!("({now}"), "+inf"]).unwrap_or_default();
+    let ids: Vec<Vec<u8>> =
+        view.try_command(&["ZRANGEBYSCORE", leases, &format!("({now}"), "+inf"]).unwrap_or_default();
     ids.iter().map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()).collect()
 }
 
@@ -181,7 +185,14 @@ fn marks(server: usize, view: &mut View) -> Vec<Mark> {
             "string" if key.contains(":rwlock_timeout:") => (vec![key.clone()], false),
             "string" if key.starts_with("redlatch_request:") => (vec![key.clone()], true),
             // A token, or a number of permits.
-            "string" => (view.try_command(&["GET", &key]).ok().filter(|value: &String| value.contains(':')).into_iter().collect(), false),
+            "string" => (
+                view.try_command(&["GET", &key])
+                    .ok()
+                    .filter(|value: &String| value.contains(':'))
+                    .into_iter()
+                    .collect(),
+                false,
+            ),
             _ => (Vec::new(), false),
         };
         let owners = owners.into_iter().filter(|owner| owner != "mode");

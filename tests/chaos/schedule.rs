@@ -128,7 +128,11 @@ fn verb(dice: &mut Dice, family: Family) -> Verb {
             _ => Verb::CutPacket { slot, way, nth: dice.below(20) as usize + 1 },
         },
         Family::Replies if dice.percent(80) => Verb::LoseReplies { every: dice.below(20) as usize + 2, time: silence },
-        Family::Replies => Verb::RetardReplies { every: dice.below(20) as usize + 1, beyond: dice.between(ms(20), ms(300)), time: silence },
+        Family::Replies => Verb::RetardReplies {
+            every: dice.below(20) as usize + 1,
+            beyond: dice.between(ms(20), ms(300)),
+            time: silence,
+        },
         Family::Silence => match dice.below(5) {
             0 => Verb::Delay { slot, each: dice.between(ms(1), ms(100)), time: silence },
             1 => Verb::Refuse { slot, time: silence },
@@ -144,7 +148,13 @@ fn verb(dice: &mut Dice, family: Family) -> Verb {
         Family::Restart => Verb::Restart,
         Family::Full => Verb::Fill { time: silence },
         Family::Minority => {
-            let ills = [Ill::Killed, Ill::Stopped, Ill::Refused, Ill::Stalled, Ill::Mute { every: dice.below(10) as usize + 2 }];
+            let ills = [
+                Ill::Killed,
+                Ill::Stopped,
+                Ill::Refused,
+                Ill::Stalled,
+                Ill::Mute { every: dice.below(10) as usize + 2 },
+            ];
             let ill = *dice.pick(&ills);
             Verb::Minority { at: dice.below(SERVERS as u64) as usize, ill, time: silence.max(ill.least()) }
         }

@@ -44,5 +44,7 @@ impl Drop for Over<'_> {
 
 /// The times as stops of each of so many processes.
 pub fn faults(times: &[(u64, u64)], processes: usize) -> impl Iterator<Item = Fault> {
-    times.iter().flat_map(move |&(from, until)| (0..processes).map(move |process| Fault { from, until, kind: Kind::Stop { process } }))
+    times.iter().flat_map(move |&(from, until)| {
+        (0..processes).map(move |process| Fault { from, until, kind: Kind::Stop { process } })
+    })
 }

@@ -12,7 +12,8 @@ fn request(op: Op, hold: u64) -> Request {
 }
 
 fn group(clients: &[Client], names: &[&str], rule: Rule) -> Client {
-    let member = |(client, name): (&Client, &&str)| Member { client: client.clone(), kind: "plain", name: (*name).into() };
+    let member =
+        |(client, name): (&Client, &&str)| Member { client: client.clone(), kind: "plain", name: (*name).into() };
     Client::group(rule, clients.iter().zip(names).map(member).collect()).expect("locks")
 }
 

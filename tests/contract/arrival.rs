@@ -101,9 +101,15 @@ fn watch(acquisitions: u64) -> Arrivals {
 
 fn check(acquisitions: u64) {
     let seen = watch(acquisitions);
-    println!("{} grants, {} of them with others waiting; {} left before their turn", seen.granted, seen.waited, seen.left);
+    println!(
+        "{} grants, {} of them with others waiting; {} left before their turn",
+        seen.granted, seen.waited, seen.left
+    );
     assert_eq!(seen.inversions, Vec::<String>::new());
-    assert!(seen.granted >= acquisitions && seen.waited > acquisitions / 2 && seen.left > 0, "no lane waited, or no lane left");
+    assert!(
+        seen.granted >= acquisitions && seen.waited > acquisitions / 2 && seen.left > 0,
+        "no lane waited, or no lane left"
+    );
     assert!(seen.queue.is_empty() && seen.holder.is_none());
 }
 
@@ -119,7 +125,10 @@ fn an_overtaken_waiter_and_a_lost_place_are_seen() {
     let two_wait = ["EVALSHA sha 1 n 30000", "HSET n h 1", "RPUSH QUEUE a", "RPUSH QUEUE b", "HDEL n h"];
     let then = |more: &[&str]| seen(&[&two_wait, more].concat());
     assert_eq!(then(&["HSET n a 1", "LREM QUEUE 0 a", "HDEL n a", "HSET n b 1", "LREM QUEUE 0 b"]), 0);
-    assert_eq!(then(&["EVALSHA sha 1 n a", "LREM QUEUE 0 a", "EVALSHA sha 1 n 30000", "HSET n b 1", "LREM QUEUE 0 b"]), 0);
+    assert_eq!(
+        then(&["EVALSHA sha 1 n a", "LREM QUEUE 0 a", "EVALSHA sha 1 n 30000", "HSET n b 1", "LREM QUEUE 0 b"]),
+        0
+    );
     assert_eq!(then(&["HSET n b 1", "LREM QUEUE 0 b"]), 1);
     assert_eq!(then(&["HSET n c 1"]), 1);
     assert_eq!(then(&["LREM QUEUE 0 a", "HSET n b 1", "LREM QUEUE 0 b"]), 1);

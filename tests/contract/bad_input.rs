@@ -103,7 +103,10 @@ fn is_a_name(name: &str) {
 #[test]
 fn a_file_of_which_aliases_make_too_much_is_refused() {
     let aliases = "*a, ".repeat(100);
-    let yaml = format!("singleServerConfig: {{address: 'redis://h', clientName: &a {}}}\nall: [{aliases}]", "x".repeat(60_000));
+    let yaml = format!(
+        "singleServerConfig: {{address: 'redis://h', clientName: &a {}}}\nall: [{aliases}]",
+        "x".repeat(60_000)
+    );
     let Err(Error::Config(said)) = Config::from_redisson(&yaml).map(drop) else { panic!("it must be refused") };
     assert!(said.contains("values that are too long") && said.contains("line 2"), "{said}");
 }
@@ -136,7 +139,9 @@ fn unknown_options_are_refused_by_name() {
         ("sync", "wait_aof(replicas=0,local=0)"),
         ("sync", "wait_aof(local=2)"),
     ] {
-        let Err(Error::Config(said)) = Config::from_url("redis://h").expect("a good URL").set(option, value).map(|_| ()) else {
+        let Err(Error::Config(said)) =
+            Config::from_url("redis://h").expect("a good URL").set(option, value).map(|_| ())
+        else {
             panic!("{option}={value} must be refused")
         };
         assert!(said.contains(option), "{said}");
@@ -149,7 +154,9 @@ fn unknown_options_are_refused_by_name() {
         let policy = redlatch::SyncPolicy::Wait { replicas, within: secs(1) };
         assert!(matches!(Config::from_url("redis://h").expect("a good URL").sync(policy), Err(Error::Config(_))));
     }
-    let Err(Error::Config(said)) = Client::connect("http://user:secret@h").map(drop) else { panic!("it must be refused") };
+    let Err(Error::Config(said)) = Client::connect("http://user:secret@h").map(drop) else {
+        panic!("it must be refused")
+    };
     assert!(!said.contains("secret"), "{said}");
 }
 
@@ -159,7 +166,10 @@ fn a_release_without_holding_is_told_and_changes_nothing() {
     let guard = a.lock("n").owner(1).blocking().acquire().expect("free");
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("the system gives an event queue");
     for client in [&a, &b] {
-        for request in [Request::new(Op::Release, "plain", "n", 2), Request { hold: 77, ..Request::new(Op::Release, "plain", "n", 2) }] {
+        for request in [
+            Request::new(Op::Release, "plain", "n", 2),
+            Request { hold: 77, ..Request::new(Op::Release, "plain", "n", 2) },
+        ] {
             for end in [client.run_blocking(request.clone()), runtime.block_on(client.run(request))] {
                 let Err(Error::NotHeld { lock, owner }) = end else { panic!("{end:?}") };
                 assert_eq!((lock, owner), ("n".to_owned(), format!("{}:2", client.id())));
@@ -205,7 +215,10 @@ fn a_user_without_a_password_is_an_error_and_not_a_login_as_the_default_user() {
         // The other half of the login may be given separately.
         let mut config = Config::from_url(url).expect("an option may follow");
         is_told(config.check().expect_err(url), user);
-        config.set("password", "some").and_then(|config| config.set("sentinel_password", "other")).expect("a good option");
+        config
+            .set("password", "some")
+            .and_then(|config| config.set("sentinel_password", "other"))
+            .expect("a good option");
         config.check().expect("both are there");
     }
     let client = Client::connect("redis://localhost").expect("a good URL");

@@ -26,7 +26,9 @@ fn take(client: &Client, kind: &'static str, lease: Option<Duration>) -> u64 {
 }
 
 fn give(client: &Client, kind: &'static str, hold: u64) {
-    client.run_blocking(Request { hold, ..request(Op::Release, kind, 1) }).unwrap_or_else(|error| panic!("{kind}: {error}"));
+    client
+        .run_blocking(Request { hold, ..request(Op::Release, kind, 1) })
+        .unwrap_or_else(|error| panic!("{kind}: {error}"));
 }
 
 /// How many ms the server keeps the holds of owner 1.
@@ -54,7 +56,10 @@ fn believed(view: &mut View, client: &Client, kind: &str, hold: u64, when: &str)
     let Look::Held { remaining } = client.look(hold) else { panic!("{kind}, {when}: it is lost") };
     let server = kept(view, client, kind);
     let latest = Instant::now() + Duration::from_millis(server.max(0) as u64);
-    assert!(asked + remaining <= latest, "{kind}, {when}: {remaining:?} are believed, the server keeps it for {server} ms");
+    assert!(
+        asked + remaining <= latest,
+        "{kind}, {when}: {remaining:?} are believed, the server keeps it for {server} ms"
+    );
     remaining
 }
 
@@ -78,7 +83,8 @@ fn a_hold_that_goes_shortens_no_other_hold_of_its_owner_and_leaves_no_false_beli
             for (leases, outer_first) in mixes() {
                 let holds = leases.map(|lease| take(&client, kind, lease));
                 let (goes, stays) = if outer_first { (0, 1) } else { (1, 0) };
-                let when = format!("leases {leases:?}, the {} one goes first", if outer_first { "outer" } else { "inner" });
+                let when =
+                    format!("leases {leases:?}, the {} one goes first", if outer_first { "outer" } else { "inner" });
                 believed(&mut view, &client, kind, holds[stays], &when);
                 give(&client, kind, holds[goes]);
                 let left = believed(&mut view, &client, kind, holds[stays], &when);
@@ -199,7 +205,11 @@ fn an_heir_believes_no_longer_than_the_server_though_the_reply_to_the_pass_was_l
             let look = client.look(heir.number as u64);
             let Look::Held { remaining } = look else { panic!("{kind}: {look:?}") };
             let latest = Instant::now() + Duration::from_millis(view.pttl("n") as u64);
-            assert!(asked + remaining <= latest, "{kind}: {remaining:?} are believed, the server keeps it for {} ms", view.pttl("n"));
+            assert!(
+                asked + remaining <= latest,
+                "{kind}: {remaining:?} are believed, the server keeps it for {} ms",
+                view.pttl("n")
+            );
         })
     }));
 }

@@ -55,9 +55,14 @@ fn a_shorter_lease_for_one_hold_cuts_no_other_hold_of_its_owner() {
                 let key = view.pttl("n");
                 let promised = leases[other].unwrap_or(WATCHDOG);
                 assert!(here + SLACK > promised, "{when}: {here:?} are left of {promised:?}");
-                assert!(Duration::from_millis(key.max(0) as u64) + SLACK > promised, "{when}: the key has {key} ms of {promised:?}");
+                assert!(
+                    Duration::from_millis(key.max(0) as u64) + SLACK > promised,
+                    "{when}: the key has {key} ms of {promised:?}"
+                );
                 for _ in holds {
-                    client.run_blocking(request(Op::Release, kind, 1)).unwrap_or_else(|error| panic!("{when}: {error}"));
+                    client
+                        .run_blocking(request(Op::Release, kind, 1))
+                        .unwrap_or_else(|error| panic!("{when}: {error}"));
                 }
             }
         })

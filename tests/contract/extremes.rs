@@ -80,7 +80,15 @@ const OPTIONS: &[(&str, &[(&str, bool)])] = &[
     ("fair_wait", &[("0", true), ("31536000", true)]),
     ("watchdog", &[("0.1", true), ("31536000", true)]),
     ("sync", &[("wait(within=0.001)", true), ("connected(within=0.001)", true), ("connected(within=31536000)", true)]),
-    ("sync", &[("wait(within=30)", false), ("wait(within=31536000)", false), ("wait(within=0)", false), ("wait(within=-1)", false)]),
+    (
+        "sync",
+        &[
+            ("wait(within=30)", false),
+            ("wait(within=31536000)", false),
+            ("wait(within=0)", false),
+            ("wait(within=-1)", false),
+        ],
+    ),
     ("database", &[("0", true), ("1000000", true), ("-1", false), ("18446744073709551616", false)]),
 ];
 
@@ -110,15 +118,22 @@ fn every_option_of_a_client_works_at_its_extremes_or_is_refused_at_once() {
                         client.close(true);
                     }
                     Err(error) => {
-                        assert!(!fits && matches!(error, Error::Config(_)) && error.to_string().contains(option), "{what}: {error}")
+                        assert!(
+                            !fits && matches!(error, Error::Config(_)) && error.to_string().contains(option),
+                            "{what}: {error}"
+                        )
                     }
                 }
                 no_panic(&what);
             }
             let is_time = values.iter().any(|(value, fits)| *fits && *value == "31536000");
             for value in NO_TIMES.iter().filter(|_| is_time) {
-                let error = configured(&server, option, value).err().unwrap_or_else(|| panic!("{option}={value} was taken"));
-                assert!(matches!(error, Error::Config(_)) && error.to_string().contains(option), "{option}={value}: {error}");
+                let error =
+                    configured(&server, option, value).err().unwrap_or_else(|| panic!("{option}={value} was taken"));
+                assert!(
+                    matches!(error, Error::Config(_)) && error.to_string().contains(option),
+                    "{option}={value}: {error}"
+                );
             }
         };
         (format!("{option}, {}", values[0].0), job)
@@ -139,7 +154,10 @@ fn use_up(server: &Server, client: &Client, traits: &Traits, what: &str) {
     if let Some(taken) = taken.filter(|taken| taken.done && traits.held) {
         let hold = taken.number as u64;
         let _ = client.look(hold);
-        checked(asked(client, Request { hold, lease: Some(Duration::from_secs(20)), ..request(Op::Extend) }, &what), &what);
+        checked(
+            asked(client, Request { hold, lease: Some(Duration::from_secs(20)), ..request(Op::Extend) }, &what),
+            &what,
+        );
         let _ = client.look(hold);
     }
     checked(asked(client, request(Op::Release), &what), &what);
@@ -246,7 +264,8 @@ fn every_delay_between_two_tries_works_at_its_extremes() {
     let holder = Client::connect(&server.url()).expect("a good URL");
     let waiter = Client::connect(&server.url()).expect("a good URL");
     for kind in ["spin", "token", "plain"] {
-        for delays in [vec![], vec![0], vec![-1], vec![1], vec![i64::MAX], vec![i64::MIN], vec![1, i64::MAX, i64::MIN]] {
+        for delays in [vec![], vec![0], vec![-1], vec![1], vec![i64::MAX], vec![i64::MIN], vec![1, i64::MAX, i64::MIN]]
+        {
             let what = format!("{kind}: {delays:?}");
             let request = |op| Request { numbers: delays.clone(), ..Request::new(op, kind, "n", 1) };
             let held = checked(asked(&holder, request(Op::Acquire), &what), &what).expect("free");
@@ -266,7 +285,8 @@ fn a_hold_is_renewed_however_short_an_answer_may_take() {
     let client = configured(&server, "response_timeout", "0.001").expect("it is a good option");
     let mut view = server.view();
     // A single answer may take longer than the client's own limit.
-    let watched = Request { lease: None, response_timeout: Some(PATIENCE), ..Request::new(Op::Acquire, "plain", "n", 1) };
+    let watched =
+        Request { lease: None, response_timeout: Some(PATIENCE), ..Request::new(Op::Acquire, "plain", "n", 1) };
     assert!(client.run_blocking(watched).expect("free").done);
     server.exempt(Statement::Belief, "n", "the key is shortened, so that its renewal can be seen");
     view.command::<()>(&["PEXPIRE", "n", "20000"]);

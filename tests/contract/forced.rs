@@ -28,7 +28,9 @@ fn a_client_that_takes_its_own_lock_away_tells_the_holder_and_warns_of_nothing()
     let (_server, a, b) = pair();
     for (name, lease) in [("forced own watched", None), ("forced own leased", Some(Duration::from_secs(60)))] {
         assert_eq!(forced(&a, &a, name, lease), LostReason::Deleted);
-        let [(Level::DEBUG, _, message)] = &losses_of(name)[..] else { panic!("one line for debugging: {:?}", losses_of(name)) };
+        let [(Level::DEBUG, _, message)] = &losses_of(name)[..] else {
+            panic!("one line for debugging: {:?}", losses_of(name))
+        };
         assert!(message.contains("is lost"), "{message}");
         assert!(warnings_of(name).is_empty());
     }
@@ -48,7 +50,9 @@ fn a_client_that_deletes_its_own_lock_tells_the_holder_and_warns_of_nothing() {
         deletes.run_blocking(Request::new(Op::Delete, "permit_semaphore", name, 1)).expect("answered");
         ended(&a, permit, name);
     }
-    for (name, deletes, words) in [("deleted own", &a, ["DEL"]), ("deleted other", &b, ["DEL"]), ("unlinked own", &a, ["UNLINK"])] {
+    for (name, deletes, words) in
+        [("deleted own", &a, ["DEL"]), ("deleted other", &b, ["DEL"]), ("unlinked own", &a, ["UNLINK"])]
+    {
         let hold = a.run_blocking(Request::new(Op::Acquire, "plain", name, 1)).expect("answered").number as u64;
         let texts = words.map(|word| word.as_bytes().to_vec()).to_vec();
         deletes.run_blocking(Request { texts, ..Request::new(Op::Keys, "plain", name, 1) }).expect("answered");

@@ -27,7 +27,9 @@ fn a_release_that_finds_a_loss_tells_it_to_its_caller_and_to_the_watch() {
             // A majority takes in the last member when it answers.
             eventually(|| NAMES.iter().all(|name| view.exists(name)));
             let (told, watch) = mpsc::channel();
-            lock.submit(lock.ticket(), Request { op: Op::Watch, hold, ..request.clone() }, move |end| drop(told.send(end)));
+            lock.submit(lock.ticket(), Request { op: Op::Watch, hold, ..request.clone() }, move |end| {
+                drop(told.send(end))
+            });
             view.command::<()>(&["DEL", NAMES[0], NAMES[1], NAMES[2]]);
             let released = lock.run_blocking(Request { op: Op::Release, hold, ..request });
             let end = watch.recv_timeout(PATIENCE).expect("the watch ends");
@@ -44,7 +46,8 @@ fn a_release_that_finds_a_loss_tells_it_to_its_caller_and_to_the_watch() {
 fn the_end_of_the_first_client_loses_the_hold_and_gives_back_what_the_others_have() {
     for rule in [Rule::All, Rule::Majority] {
         let servers: Vec<_> = (0..3).map(|_| Server::start()).collect();
-        let clients: Vec<_> = servers.iter().map(|server| Client::connect(&server.url()).expect("a good URL")).collect();
+        let clients: Vec<_> =
+            servers.iter().map(|server| Client::connect(&server.url()).expect("a good URL")).collect();
         let members = clients.iter().map(|client| Member { client: client.clone(), kind: "plain", name: "n".into() });
         let lock = Client::group(rule, members.collect()).expect("three different ones");
         let request = Request { wait: Some(secs(20)), ..Request::new(Op::Acquire, "plain", "n", 1) };
@@ -87,10 +90,15 @@ fn a_hold_that_the_servers_answers_have_outlasted_is_not_handed_out() {
     let proxy = Proxy::start(&server);
     let slow = Client::connect(&format!("{}?response_timeout=10", server.url_at(proxy.port()))).expect("a good URL");
     let quick = Client::connect(&server.url()).expect("a good URL");
-    let members = [("a", &quick), ("b", &slow)].map(|(name, client)| Member { client: client.clone(), kind: "plain", name: name.into() });
+    let members = [("a", &quick), ("b", &slow)].map(|(name, client)| Member {
+        client: client.clone(),
+        kind: "plain",
+        name: name.into(),
+    });
     let lock = Client::group(Rule::All, members.into()).expect("two different ones");
     let request = Request { wait: Some(secs(5)), lease: Some(lease), ..Request::new(Op::Acquire, "plain", "n", 1) };
-    // The acquire of a member is answered in time, and the answer that gives it the whole lease comes when the lease is over.
+    // The acquire of a member is answered in time, and the answer that gives it the whole lease comes when the lease is
+    // over.
     proxy.retard_replies_to("EVALSHA", 2, 3 * lease);
     for round in 0..6 {
         let answer = lock.run_blocking(request.clone()).expect("the servers answer");
@@ -108,7 +116,8 @@ fn the_end_of_the_first_client_loses_a_majority_in_which_that_client_has_no_part
     let servers: Vec<_> = (0..3).map(|_| Server::start()).collect();
     let clients: Vec<_> = servers.iter().map(|server| Client::connect(&server.url()).expect("a good URL")).collect();
     let first = (0..3).min_by_key(|i| clients[*i].server()).expect("three");
-    let taken = Client::connect(&servers[first].url()).expect("a good URL").lock("n").blocking().acquire().expect("free");
+    let taken =
+        Client::connect(&servers[first].url()).expect("a good URL").lock("n").blocking().acquire().expect("free");
     let members = clients.iter().map(|client| Member { client: client.clone(), kind: "plain", name: "n".into() });
     let lock = Client::group(Rule::Majority, members.collect()).expect("three different ones");
     let request = Request { wait: Some(secs(20)), ..Request::new(Op::Acquire, "plain", "n", 1) };
@@ -145,7 +154,8 @@ fn a_release_under_way_ends_although_its_group_is_dropped_and_every_client_close
         lock.submit(lock.ticket(), Request { op: Op::Release, hold, ..request }, move |end| drop(told.send(end)));
         eventually(|| servers.iter().all(|server| !server.view().exists("n")));
         drop(lock);
-        let closing: Vec<_> = clients.into_iter().map(|client| std::thread::spawn(move || client.close(true))).collect();
+        let closing: Vec<_> =
+            clients.into_iter().map(|client| std::thread::spawn(move || client.close(true))).collect();
         proxies.iter().for_each(Proxy::flow);
         let released = released.recv_timeout(PATIENCE).expect("it ends");
         assert!(released.is_ok(), "{rule:?}: {released:?}");

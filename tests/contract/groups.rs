@@ -17,7 +17,10 @@ struct Three {
 impl Three {
     fn start(query: &str) -> Three {
         let servers: Vec<_> = (0..3).map(|_| Server::start()).collect();
-        let clients = servers.iter().map(|server| Client::connect(&format!("{}{query}", server.url())).expect("a good URL")).collect();
+        let clients = servers
+            .iter()
+            .map(|server| Client::connect(&format!("{}{query}", server.url())).expect("a good URL"))
+            .collect();
         Three { servers, clients }
     }
 

@@ -73,7 +73,12 @@ fn a_full_server_takes_one_of_two_holds_back() {
             limit(&mut view, "1");
             for count in [1, 0] {
                 a.run_blocking(request(Op::Release, kind.name, 1)).expect("a full server takes it");
-                assert_eq!(a.run_blocking(request(Op::Inspect, kind.name, 1)).expect("answered").items[0], count, "{}", kind.name);
+                assert_eq!(
+                    a.run_blocking(request(Op::Inspect, kind.name, 1)).expect("answered").items[0],
+                    count,
+                    "{}",
+                    kind.name
+                );
             }
             limit(&mut view, "0");
         })
@@ -168,7 +173,8 @@ fn a_read_that_is_refused_names_the_keys_of_its_holds() {
     let server = Server::start();
     server.view().command::<()>(&["ACL", "SETUSER", "some", "on", ">secret", "+@all", "&*", "~locks:*"]);
     let client = Client::connect(&format!("redis://some:secret@{}", server.address())).expect("a good URL");
-    let refused = client.read_write_lock("locks:a").read().blocking().acquire().map(drop).expect_err("it has more keys");
+    let refused =
+        client.read_write_lock("locks:a").read().blocking().acquire().map(drop).expect_err("it has more keys");
     let Error::Refused { code, message, .. } = &refused else { panic!("{refused:?}") };
     assert!(code == "NOPERM" && message.contains("~{locks:a}:*:rwlock_timeout:*"), "{message}");
     let fenced = client.fenced_lock("locks:a").blocking().acquire().map(drop).expect_err("it has more keys");
@@ -190,7 +196,8 @@ fn a_user_that_may_not_publish_is_told_which_channel_is_missing() {
 fn a_returned_permit_is_announced_to_no_waiter_while_fewer_than_none_are_there() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
-    let client = Client::connect(&format!("{}?retry_for=0&response_timeout=5", server.url_at(proxy.port()))).expect("a good URL");
+    let client = Client::connect(&format!("{}?retry_for=0&response_timeout=5", server.url_at(proxy.port())))
+        .expect("a good URL");
     let other = Client::connect(&server.url()).expect("a good URL").semaphore("n");
     assert!(other.try_set_permits(1).blocking().expect("answered"));
     assert_eq!(client.semaphore("n").available().blocking().expect("answered"), 1);
@@ -199,7 +206,8 @@ fn a_returned_permit_is_announced_to_no_waiter_while_fewer_than_none_are_there()
     // permit back.
     proxy.hold_at(redlatch_tests::Direction::ToClient, "*1\r\n:1\r\n", 1);
     std::thread::scope(|scope| {
-        let taking = scope.spawn(|| client.semaphore("n").try_acquire(1).blocking().expect_err("no answer comes in time"));
+        let taking =
+            scope.spawn(|| client.semaphore("n").try_acquire(1).blocking().expect_err("no answer comes in time"));
         eventually(|| proxy.struck() == 1);
         assert_eq!(other.add_permits(-5).blocking().expect("answered"), -5);
         taking.join().expect("no panic");
@@ -269,7 +277,10 @@ fn a_waiter_behind_one_of_redisson_has_that_waiters_share_of_time_despite_old_si
         deadlines.len() > 1
     });
     let left: Vec<i64> = deadlines.iter().map(|deadline| *deadline as i64 - now(&mut view)).collect();
-    assert!(left.iter().all(|left| *left > 240_000), "the one before it will bring it forward by 300 s, and it has {left:?} ms");
+    assert!(
+        left.iter().all(|left| *left > 240_000),
+        "the one before it will bring it forward by 300 s, and it has {left:?} ms"
+    );
     b.cancel(ticket);
     guard.release().expect("held");
 }
@@ -279,7 +290,8 @@ fn a_forced_release_tells_the_waiters_of_a_read_write_lock_though_other_keys_are
     let server = Server::start();
     let a = Client::connect(&server.url()).expect("a good URL");
     server.view().command::<()>(&["ACL", "SETUSER", "some", "on", ">secret", "+@all", "&*", "~n"]);
-    let other = Client::connect(&format!("redis://some:secret@{}?retry_for=0.2", server.address())).expect("a good URL");
+    let other =
+        Client::connect(&format!("redis://some:secret@{}?retry_for=0.2", server.address())).expect("a good URL");
     let reading = a.read_write_lock("n").read().lease(Duration::from_secs(60)).blocking().acquire().expect("free");
     let mut listener = server.listen("redisson_rwlock:{n}");
     other.read_write_lock("n").read().blocking().force_release().map(drop).unwrap_or_default();
@@ -304,14 +316,20 @@ fn give_without(kind: &'static Traits, what: &str, rights: &[&str]) {
     let shared = kind.name == "read" && other.run_blocking(lease(2)).expect("answered").done;
     proxy.refuse();
     view.command::<()>(&[&["ACL", "SETUSER", "some", "resetkeys"][..], rights].concat());
-    let ended: Vec<_> = (0..holds).map(|_| client.run_blocking(request(Op::Release, kind.name, 1)).map(|answer| answer.number)).collect();
+    let ended: Vec<_> = (0..holds)
+        .map(|_| client.run_blocking(request(Op::Release, kind.name, 1)).map(|answer| answer.number))
+        .collect();
     let left = endless(&mut view, kind.name);
     assert!(left.is_empty(), "{} {what}: {left:?} stay without an end after {ended:?}", kind.name);
     if shared {
         let hold = format!("{{n}}:{}:2:rwlock_timeout:1", other.id());
         let lock = view.pttl("n");
         let hold = view.pttl(&hold);
-        assert!(lock > 20_000 && hold > 20_000, "{} {what}: the other reader has {hold} ms, the lock {lock} ms after {ended:?}", kind.name);
+        assert!(
+            lock > 20_000 && hold > 20_000,
+            "{} {what}: the other reader has {hold} ms, the lock {lock} ms after {ended:?}",
+            kind.name
+        );
         other.run_blocking(request(Op::Release, kind.name, 2)).expect("nothing of another owner is lost");
     }
     drop(proxy);
@@ -336,7 +354,8 @@ fn let_go_without(kind: &'static Traits, what: &str, rights: &[&str]) {
     let server = Server::start();
     let mut view = server.view();
     let (client, _proxy) = cut_short(&server, "some", &["~*"]);
-    let taken = client.run_blocking(Request { lease: Some(secs(40)), ..request(Op::Acquire, kind.name, 1) }).expect("answered");
+    let taken =
+        client.run_blocking(Request { lease: Some(secs(40)), ..request(Op::Acquire, kind.name, 1) }).expect("answered");
     let heir = Request { lease: Some(secs(5)), wait: Some(secs(60)), ..request(Op::Acquire, kind.name, 2) };
     let ticket = client.ticket();
     client.submit(ticket, heir, drop);
@@ -346,7 +365,8 @@ fn let_go_without(kind: &'static Traits, what: &str, rights: &[&str]) {
     view.command::<()>(&["ACL", "SETUSER", "some", "~*", "&*", "+@all"]);
     let there = client.run_blocking(request(Op::Inspect, kind.name, 1)).expect("answered");
     let left = there.number;
-    let because = format!("{} {what}: it believes in {remaining:?} more after {refused:?}, the server has {there:?}", kind.name);
+    let because =
+        format!("{} {what}: it believes in {remaining:?} more after {refused:?}, the server has {there:?}", kind.name);
     assert!(there.items[0] == 1 && left + 1000 > remaining.as_millis() as i64, "{because}");
     client.cancel(ticket);
 }
@@ -385,7 +405,12 @@ fn a_repeated_acquire_gets_no_token_that_its_owner_has_had_before() {
         // The first copy does not reach the server: the second one finds a state that it has not made.
         proxy.keep_request("EVALSHA");
         let second = take(secs(20));
-        assert!(second.items[0] > first.items[0], "token {} after {}, told of the loss: {is_told}", second.items[0], first.items[0]);
+        assert!(
+            second.items[0] > first.items[0],
+            "token {} after {}, told of the loss: {is_told}",
+            second.items[0],
+            first.items[0]
+        );
     }
 }
 
@@ -400,11 +425,19 @@ fn a_repeated_acquire_gets_no_token_of_an_inner_hold_that_its_owner_has_let_go()
     let [outer, inner] = [(); 2].map(|()| client.run_blocking(lease()).expect("answered"));
     proxy.refuse();
     proxy.cut();
-    client.run_blocking(Request { hold: inner.number as u64, ..request(Op::Release, "fenced", 1) }).expect_err("no server is there");
+    client
+        .run_blocking(Request { hold: inner.number as u64, ..request(Op::Release, "fenced", 1) })
+        .expect_err("no server is there");
     // Until then the client still tries to free what the server may have kept.
     let again = Request { hold: outer.number as u64, lease: Some(secs(60)), ..request(Op::Extend, "fenced", 1) };
-    eventually(|| !client.run_blocking(again.clone()).expect_err("no server is there").to_string().contains("an earlier call"));
-    assert_eq!(server.view().hgetall("n").into_values().collect::<Vec<_>>(), ["2"], "the server still has the inner hold");
+    eventually(|| {
+        !client.run_blocking(again.clone()).expect_err("no server is there").to_string().contains("an earlier call")
+    });
+    assert_eq!(
+        server.view().hgetall("n").into_values().collect::<Vec<_>>(),
+        ["2"],
+        "the server still has the inner hold"
+    );
     proxy.accept();
     // The first copy does not reach the server: the second one finds a state that it has not made.
     eventually(|| client.run_blocking(Request::new(Op::Ping, "plain", "", 0)).is_ok());

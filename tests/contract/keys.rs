@@ -48,8 +48,12 @@ fn a_semaphore_that_is_in_the_way_or_not_there_stays_as_it_is() {
     let (server, client, _) = pair();
     let mut view = server.view();
     let refused = act(&client, "permit_semaphore", "n", &["RENAME", "{n}m"]);
-    assert!(matches!(&refused, Err(Error::Refused { code, message, .. }) if code == "ERR" && message.contains("no such key")));
-    assert!(matches!(act(&client, "permit_semaphore", "n", &["RENAME", ""]), Err(Error::Config(why)) if why.contains("empty")));
+    assert!(
+        matches!(&refused, Err(Error::Refused { code, message, .. }) if code == "ERR" && message.contains("no such key"))
+    );
+    assert!(
+        matches!(act(&client, "permit_semaphore", "n", &["RENAME", ""]), Err(Error::Config(why)) if why.contains("empty"))
+    );
     for name in ["n", "{n}m"] {
         assert!(client.permit_semaphore(name).try_set_permits(2).blocking().expect("answered"));
         client.permit_semaphore(name).try_acquire().blocking().expect("answered").expect("available").keep();
@@ -58,7 +62,9 @@ fn a_semaphore_that_is_in_the_way_or_not_there_stays_as_it_is() {
     assert_eq!(client.permit_semaphore("n").acquired().blocking().expect("answered"), 1);
     assert_eq!(client.permit_semaphore("{n}m").acquired().blocking().expect("answered"), 1);
     view.command::<()>(&["CONFIG", "SET", "maxmemory", "1"]);
-    assert!(matches!(act(&client, "semaphore", "n", &["COPY", "{n}o"]), Err(Error::Refused { code, .. }) if code == "OOM"));
+    assert!(
+        matches!(act(&client, "semaphore", "n", &["COPY", "{n}o"]), Err(Error::Refused { code, .. }) if code == "OOM")
+    );
 }
 
 #[test]
@@ -72,7 +78,8 @@ fn the_type_of_a_key_is_told_as_it_is() {
     assert_eq!(ask(&["TYPE"]).texts, [b"string"]);
     assert!(client.semaphore("n").delete().blocking().expect("answered"));
     let texts = vec![b"RESTORE".to_vec(), b"0".to_vec(), state];
-    let restore = || client.run_blocking(Request { texts: texts.clone(), ..Request::new(Op::Keys, "semaphore", "n", 1) });
+    let restore =
+        || client.run_blocking(Request { texts: texts.clone(), ..Request::new(Op::Keys, "semaphore", "n", 1) });
     assert_eq!(restore().expect("answered").number, 1);
     assert_eq!(client.semaphore("n").available().blocking().expect("answered"), 7);
     assert!(matches!(restore(), Err(Error::Refused { code, .. }) if code == "BUSYKEY"));

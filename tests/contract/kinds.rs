@@ -58,7 +58,10 @@ fn assert_told(error: &Error, name: &str, first: &Traits, second: &Traits) {
         (Form::Number, _) => "the number 2",
         (form, _) => words(form),
     };
-    assert!(code == "WRONGTYPE" && said.contains(&format!("`{name}")) && said.contains(&format!("has {found}")), "{said}");
+    assert!(
+        code == "WRONGTYPE" && said.contains(&format!("`{name}")) && said.contains(&format!("has {found}")),
+        "{said}"
+    );
     assert!(said.contains(&format!("the kind {} keeps {}", second.name, words(form(second)))), "{said}");
     assert!(said.contains("use another name"), "{said}");
 }
@@ -82,12 +85,20 @@ fn every_pair_of_kinds_on_one_key_shares_it_or_is_told() {
             let because = format!("{op:?} of {} where {} is: {answer:?}", second.name, first.name);
             match (forms, op) {
                 // The kind has no such operation.
-                _ if matches!(answer, Err(Error::Unsupported(_))) => assert!(![Op::Acquire, Op::Inspect].contains(&op), "{because}"),
-                _ if op == Op::Acquire && (forms.0 == forms.1 && exclusive(forms.0) || forms == (Form::Number, Form::Token)) => {
+                _ if matches!(answer, Err(Error::Unsupported(_))) => {
+                    assert!(![Op::Acquire, Op::Inspect].contains(&op), "{because}")
+                }
+                _ if op == Op::Acquire
+                    && (forms.0 == forms.1 && exclusive(forms.0) || forms == (Form::Number, Form::Token)) =>
+                {
                     assert!(!answer.expect("answered").done, "{because}");
                 }
                 ((Form::ReadWrite, Form::ReadWrite), Op::Acquire) => {
-                    assert_eq!(answer.expect("answered").done, (first.name, second.name) == ("read", "read"), "{because}");
+                    assert_eq!(
+                        answer.expect("answered").done,
+                        (first.name, second.name) == ("read", "read"),
+                        "{because}"
+                    );
                 }
                 ((Form::Number, Form::Number), Op::Acquire) => {
                     assert_eq!(answer.expect("answered").done, second.name != "latch", "{because}")
@@ -114,8 +125,11 @@ fn a_latch_is_no_semaphore_of_which_more_was_taken_for_good_than_there_was() {
     let client = Client::connect(&server.url()).expect("a good URL");
     assert_eq!(client.semaphore("n").add_permits(-3).blocking().expect("answered"), -3);
     let latch = client.latch("n");
-    for refused in [latch.wait().blocking().map(drop), latch.count_down().blocking().map(drop), latch.try_set_count(1).blocking().map(drop)]
-    {
+    for refused in [
+        latch.wait().blocking().map(drop),
+        latch.count_down().blocking().map(drop),
+        latch.try_set_count(1).blocking().map(drop),
+    ] {
         let said = refused.expect_err("it is no latch").to_string();
         assert!(said.contains("`n`") && said.contains("the number -3") && said.contains("zero or more"), "{said}");
     }
@@ -126,13 +140,18 @@ fn a_key_of_any_other_type_is_told_to_every_kind() {
     let server = Server::start();
     let client = Client::connect(&server.url()).expect("a good URL");
     let mut view = server.view();
-    for write in [&["RPUSH", "n", "x"][..], &["SADD", "n", "x"], &["ZADD", "n", "1", "x"], &["XADD", "n", "*", "f", "x"]] {
+    for write in
+        [&["RPUSH", "n", "x"][..], &["SADD", "n", "x"], &["ZADD", "n", "1", "x"], &["XADD", "n", "*", "f", "x"]]
+    {
         view.command::<()>(&["DEL", "n"]);
         view.command::<Option<String>>(write);
         for KindRow { traits: kind, .. } in ALL {
             let said = ask(&client, Op::Acquire, kind, "n").expect_err("refused").to_string();
             let found = format!("has a {}", view.kind("n"));
-            assert!(said.contains("`n") && said.contains(&found) && said.contains(&format!("the kind {} keeps", kind.name)), "{said}");
+            assert!(
+                said.contains("`n") && said.contains(&found) && said.contains(&format!("the kind {} keeps", kind.name)),
+                "{said}"
+            );
         }
     }
 }

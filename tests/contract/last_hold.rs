@@ -26,7 +26,9 @@ fn the_last_hold_of_a_client_is_renewed_or_told_lost_whenever_it_begins() {
                 let guard = client.lock(&name).blocking().acquire().expect("free");
                 let mut least = view.pttl(&name);
                 let told = thread::scope(|scope| {
-                    let told = scope.spawn(|| soon(async { tokio::time::timeout(Duration::from_secs(15), guard.lost()).await.is_ok() }));
+                    let told = scope.spawn(|| {
+                        soon(async { tokio::time::timeout(Duration::from_secs(15), guard.lost()).await.is_ok() })
+                    });
                     let mut renewed = false;
                     eventually(|| {
                         let left = view.pttl(&name);

@@ -91,7 +91,8 @@ pub fn losses_of(name: &str) -> Vec<Line> {
 fn a_server_that_may_evict_locks_is_warned_of_once_with_the_remedy() {
     keep();
     let policy = |policy: &str| ["--maxmemory", "100mb", "--maxmemory-policy", policy].map(str::to_owned).to_vec();
-    let [full, kept] = ["allkeys-lru", "noeviction"].map(|name| Server::with(Options { args: policy(name), ..Options::default() }));
+    let [full, kept] =
+        ["allkeys-lru", "noeviction"].map(|name| Server::with(Options { args: policy(name), ..Options::default() }));
     let wait = |server: &Server| {
         let holder = Client::connect(&server.url()).expect("a good URL");
         let waiter = Client::connect(&server.url()).expect("a good URL");
@@ -108,7 +109,10 @@ fn a_server_that_may_evict_locks_is_warned_of_once_with_the_remedy() {
     let warnings = |server: &Server| said(&format!("{} may evict", server.address()));
     eventually(|| warnings(&full).len() == 2);
     assert!(warnings(&full).iter().all(|(level, target, said)| {
-        *level == Level::WARN && target == "redlatch::link" && said.contains("allkeys-lru") && said.contains("noeviction")
+        *level == Level::WARN
+            && target == "redlatch::link"
+            && said.contains("allkeys-lru")
+            && said.contains("noeviction")
     }));
     assert!(warnings(&kept).is_empty(), "it evicts nothing");
 }

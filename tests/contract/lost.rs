@@ -158,7 +158,8 @@ fn a_key_that_is_deleted_while_a_call_of_its_owner_is_under_way_is_told_once_tha
     let server = Server::start();
     let proxy = Proxy::start(&server);
     // A tenth of this watchdog is longer than the test waits. Only acquires name the whole watchdog.
-    let client = Client::connect(&format!("{}?watchdog=299.123&response_timeout=20", server.url_at(proxy.port()))).expect("a good URL");
+    let client = Client::connect(&format!("{}?watchdog=299.123&response_timeout=20", server.url_at(proxy.port())))
+        .expect("a good URL");
     let lock = || client.lock("n").owner(7).blocking();
     let outer = lock().acquire().expect("free");
     let other = client.lock("m").blocking().acquire().expect("free");
@@ -194,7 +195,8 @@ fn a_key_that_is_made_into_something_else_is_lost_and_ends_no_other_renewal() {
     assert!(matches!(guard.release(), Err(Error::Lost(_))));
 }
 
-/// The ends of `count` watches of a hold, one after the other, of which some begin before the client's end and some after it.
+/// The ends of `count` watches of a hold, one after the other, of which some begin before the client's end and some
+/// after it.
 fn watched(lock: &Client, request: &Request, client: &Client, count: usize) -> Vec<redlatch::Result<redlatch::Answer>> {
     let (told, ends) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
@@ -220,13 +222,18 @@ fn a_watch_that_begins_while_its_client_ends_or_later_hears_of_the_loss() {
     for (kind, rule) in held.chain([("plain", Some(Rule::All)), ("plain", Some(Rule::Majority))]) {
         let client = Client::connect(&server.url()).expect("a good URL");
         let key = format!("{kind}.{rule:?}");
-        let members = ["a", "b", "c"].map(|name| Member { client: client.clone(), kind, name: format!("{key}{name}").into() });
-        let lock = rule.map_or_else(|| client.clone(), |rule| Client::group(rule, members.into()).expect("three different ones"));
+        let members =
+            ["a", "b", "c"].map(|name| Member { client: client.clone(), kind, name: format!("{key}{name}").into() });
+        let lock = rule
+            .map_or_else(|| client.clone(), |rule| Client::group(rule, members.into()).expect("three different ones"));
         kinds::set_up(&client, kind, &key, 1);
         let request = Request::new(Op::Acquire, kind, kinds::name(kind, &key), 1);
         let hold = lock.run_blocking(request.clone()).expect("free").number as u64;
         for end in watched(&lock, &Request { op: Op::Watch, hold, ..request }, &client, 100) {
-            assert!(matches!(&end, Err(Error::Lost(loss)) if loss.reason == LostReason::Closed), "{kind} {rule:?}: {end:?}");
+            assert!(
+                matches!(&end, Err(Error::Lost(loss)) if loss.reason == LostReason::Closed),
+                "{kind} {rule:?}: {end:?}"
+            );
         }
     }
 }

@@ -44,7 +44,8 @@ mod wants;
 
 fn pair() -> (Server, Client, Client) {
     let server = Server::start();
-    let (a, b) = (Client::connect(&server.url()).expect("a good URL"), Client::connect(&server.url()).expect("a good URL"));
+    let (a, b) =
+        (Client::connect(&server.url()).expect("a good URL"), Client::connect(&server.url()).expect("a good URL"));
     (server, a, b)
 }
 
@@ -74,7 +75,8 @@ fn one_lock_is_one_script_call_and_so_is_one_unlock() {
 fn a_release_wakes_a_waiter_long_before_the_lease_ends() {
     let (server, a, b) = pair();
     let guard = a.lock("n").blocking().acquire().expect("free");
-    let waiter = std::thread::spawn(move || b.lock("n").wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
+    let waiter =
+        std::thread::spawn(move || b.lock("n").wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
     let mut view = server.view();
     eventually(|| view.listeners("redisson_lock__channel:{n}") == 1);
     guard.release().expect("held");

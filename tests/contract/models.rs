@@ -42,7 +42,8 @@ fn play_all<S: Strategy>(step: S, play: impl Fn(&Stage, &str, &[S::Value])) {
 
 fn play_so_many<S: Strategy>(cases: u32, step: S, play: impl Fn(&Stage, &str, &[S::Value])) {
     let stage = Stage::new();
-    let seed = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(|| RandomState::new().hash_one(0));
+    let seed =
+        std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(|| RandomState::new().hash_one(0));
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&u64::to_le_bytes(seed));
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };

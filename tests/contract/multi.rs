@@ -26,7 +26,8 @@ fn one_value_in_common_excludes_and_none_does_not() {
 fn a_release_wakes_the_waiters_for_any_of_its_values() {
     let (server, a, b) = pair();
     let held = values(&a, 1, &["x", "y"]).acquire().expect("free");
-    let waiter = std::thread::spawn(move || b.multi_lock_group("g", &["y", "z"]).wait(secs(20)).blocking().acquire().map(drop));
+    let waiter =
+        std::thread::spawn(move || b.multi_lock_group("g", &["y", "z"]).wait(secs(20)).blocking().acquire().map(drop));
     eventually(|| !server.view().channels("*").is_empty());
     held.release().expect("held");
     waiter.join().expect("no panic").expect("woken");

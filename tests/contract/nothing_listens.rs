@@ -50,10 +50,17 @@ impl Absent {
 fn calls() -> Vec<(String, Request)> {
     let mut calls = vec![
         ("ping".to_owned(), Request::new(Op::Ping, "plain", "n", 1)),
-        ("a lock without a limit to its wait".to_owned(), Request { wait: None, ..Request::new(Op::Acquire, "plain", "n", 1) }),
+        (
+            "a lock without a limit to its wait".to_owned(),
+            Request { wait: None, ..Request::new(Op::Acquire, "plain", "n", 1) },
+        ),
     ];
     for KindRow { traits: kind, .. } in ALL {
-        let request = |op| Request { wait: Some(Duration::ZERO), numbers: vec![1], ..Request::new(op, kind.name, name_for(kind.name), 1) };
+        let request = |op| Request {
+            wait: Some(Duration::ZERO),
+            numbers: vec![1],
+            ..Request::new(op, kind.name, name_for(kind.name), 1)
+        };
         calls.push((format!("a try of {}", kind.name), request(Op::Acquire)));
         calls.push((format!("a look at {}", kind.name), Request { numbers: Vec::new(), ..request(Op::Inspect) }));
     }
@@ -67,7 +74,9 @@ fn name_for(kind: &str) -> String {
 fn run(client: &Client, blocking: bool, request: Request) -> Result<Answer> {
     match blocking {
         true => client.run_blocking(request),
-        false => tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(client.run(request)),
+        false => {
+            tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(client.run(request))
+        }
     }
 }
 

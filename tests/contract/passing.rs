@@ -50,7 +50,11 @@ fn sixteen_callers_take_hardly_more_than_one_script_call_each() {
     let turns = start.elapsed().as_millis() as u64 / 10;
     let calls = view.calls();
     let scripts = calls.get("evalsha").unwrap_or(&0) + calls.get("eval").unwrap_or(&0);
-    assert!(scripts <= 16 * rounds * 11 / 10 + turns, "{scripts} script calls for {} acquisitions in {turns} turns", 16 * rounds);
+    assert!(
+        scripts <= 16 * rounds * 11 / 10 + turns,
+        "{scripts} script calls for {} acquisitions in {turns} turns",
+        16 * rounds
+    );
     eventually(|| view.keys("*").is_empty() && view.channels("*").is_empty());
 }
 

@@ -117,7 +117,8 @@ fn another_lease_counts_from_when_it_is_given() {
     assert!(left().is_some_and(|ms| (50_000..=60_000).contains(&ms)));
     assert!(two.update_lease(id).blocking().expect("answered"));
     assert_eq!(left(), Some(-1));
-    let waiting = std::thread::spawn(move || b.permit_semaphore("n").acquire().wait(secs(30)).blocking().map(Permit::keep));
+    let waiting =
+        std::thread::spawn(move || b.permit_semaphore("n").acquire().wait(secs(30)).blocking().map(Permit::keep));
     eventually(|| server.view().listeners(CHANNEL) == 1);
     assert!(one.update_lease(id).lease(Duration::from_millis(300)).blocking().expect("answered"));
     let begun = Instant::now();
@@ -206,7 +207,8 @@ fn never_more_permits_are_out_than_there_are() {
                         work();
                         permit.release_blocking().expect("held");
                     } else {
-                        let permit = semaphore.acquire().wait(secs(30)).lease(secs(60)).blocking().expect("its turn comes");
+                        let permit =
+                            semaphore.acquire().wait(secs(30)).lease(secs(60)).blocking().expect("its turn comes");
                         work();
                         permit.release_blocking().expect("out");
                     }

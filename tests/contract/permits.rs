@@ -42,13 +42,14 @@ fn permits_are_taken_all_at_once_or_not_at_all() {
     assert_eq!(one.available().blocking().expect("answered"), 2);
 }
 
-/// The wire does not tell the two semaphores apart. The permits come back from their caller, or from a client that was never
-/// told of its grant.
+/// The wire does not tell the two semaphores apart. The permits come back from their caller, or from a client that was
+/// never told of its grant.
 #[test]
 fn permits_of_a_semaphore_that_was_deleted_go_to_the_one_that_is_made_under_its_name() {
     let (server, holder, _) = pair();
     let proxy = Proxy::start(&server);
-    let unsure = Client::connect(&format!("{}?response_timeout=1&retry_for=0", server.url_at(proxy.port()))).expect("a good URL");
+    let unsure = Client::connect(&format!("{}?response_timeout=1&retry_for=0", server.url_at(proxy.port())))
+        .expect("a good URL");
     let semaphore = set(&holder, 9);
     semaphore.acquire(2).blocking().expect("available");
     assert!(unsure.semaphore("n").try_acquire(1).blocking().expect("available"));
@@ -80,7 +81,9 @@ fn a_release_wakes_waiters_in_the_order_in_which_they_came() {
     let (sender, order) = std::sync::mpsc::channel();
     for owner in 1..=20 {
         let sender = sender.clone();
-        b.submit(b.ticket(), Request { owner, ..request.clone() }, move |taken| sender.send((owner, taken)).expect("the test counts"));
+        b.submit(b.ticket(), Request { owner, ..request.clone() }, move |taken| {
+            sender.send((owner, taken)).expect("the test counts")
+        });
         eventually(|| view.listeners(CHANNEL) == 1);
     }
     for expected in 1..=20 {
@@ -97,7 +100,8 @@ fn several_permits_given_back_at_once_serve_several_waiters() {
     let one = set(&a, 1);
     one.acquire(1).blocking().expect("available");
     std::thread::scope(|scope| {
-        let waiters: Vec<_> = (0..10).map(|_| scope.spawn(|| b.semaphore("n").acquire(1).wait(secs(20)).blocking())).collect();
+        let waiters: Vec<_> =
+            (0..10).map(|_| scope.spawn(|| b.semaphore("n").acquire(1).wait(secs(20)).blocking())).collect();
         one.release(10).blocking().expect("answered");
         for waiter in waiters {
             waiter.join().expect("no panic").expect("there are enough");
@@ -207,12 +211,20 @@ fn impossible_numbers_and_keys_of_other_types_are_errors_that_name_the_semaphore
     assert!(matches!(semaphore.try_set_permits(-1).blocking(), Err(Error::Config(_))));
     assert!(server.view().keys("*").is_empty());
     server.view().command::<()>(&["RPUSH", "n", "x"]);
-    for refused in [semaphore.acquire(1).blocking().map(drop), semaphore.release(1).blocking(), semaphore.drain().blocking().map(drop)] {
+    for refused in [
+        semaphore.acquire(1).blocking().map(drop),
+        semaphore.release(1).blocking(),
+        semaphore.drain().blocking().map(drop),
+    ] {
         assert!(matches!(&refused, Err(Error::Refused { code, .. }) if code == "WRONGTYPE"), "{refused:?}");
     }
     server.view().command::<()>(&["SET", "n", "a token of some lock"]);
     let latch = a.latch("n");
-    let refused = [semaphore.acquire(1).blocking().map(drop), semaphore.drain().blocking().map(drop), latch.wait().blocking().map(drop)];
+    let refused = [
+        semaphore.acquire(1).blocking().map(drop),
+        semaphore.drain().blocking().map(drop),
+        latch.wait().blocking().map(drop),
+    ];
     for refused in refused.into_iter().chain([latch.count_down().blocking().map(drop)]) {
         assert!(matches!(&refused, Err(Error::Refused { code, .. }) if code == "WRONGTYPE"), "{refused:?}");
     }

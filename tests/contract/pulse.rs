@@ -27,7 +27,9 @@ fn a_waiter_whose_connection_leads_nowhere_is_woken_all_the_same() {
         let waiter = connected(&server.url_at(proxy.port()));
         // Renewed until its release, the hold outlives the wait: only a wake can end the wait in time.
         let guard = holder.lock("n").blocking().acquire().expect("free");
-        let waiting = std::thread::spawn(move || waiter.lock("n").wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
+        let waiting = std::thread::spawn(move || {
+            waiter.lock("n").wait(secs(20)).blocking().acquire().map(|guard| guard.release())
+        });
         let mut view = server.view();
         eventually(|| view.listeners(CHANNEL) == 1);
         proxy.freeze(direction);
@@ -66,7 +68,9 @@ fn a_connection_that_leads_nowhere_while_it_is_opened_is_given_up_for_another() 
         let client = connected(&server.url_at(proxy.port()));
         proxy.hold_at(Direction::ToClient, "", reply);
         let lock = || client.lock("n").acquire();
-        runtime.block_on(async { lock().await.unwrap_or_else(|e| panic!("reply {reply}: {e}")).release().await.expect("held") });
+        runtime.block_on(async {
+            lock().await.unwrap_or_else(|e| panic!("reply {reply}: {e}")).release().await.expect("held")
+        });
         proxy.disarm();
         proxy.flow();
     }
@@ -79,7 +83,8 @@ fn a_slow_server_keeps_its_connection() {
     let holder = connected(&server.url());
     let waiter = connected(&server.url_at(proxy.port()));
     let guard = holder.lock("n").blocking().acquire().expect("free");
-    let waiting = std::thread::spawn(move || waiter.lock("n").wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
+    let waiting =
+        std::thread::spawn(move || waiter.lock("n").wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
     let mut view = server.view();
     eventually(|| view.listeners(CHANNEL) == 1);
     let before = listening(&mut view);

@@ -77,7 +77,8 @@ fn a_writer_may_read_and_go_on_reading_and_other_readers_are_told() {
     let mut view = server.view();
     let mut heard = server.listen(CHANNEL);
     std::thread::scope(|scope| {
-        let other = scope.spawn(|| b.read_write_lock("n").read().owner(2).wait(secs(20)).blocking().acquire().expect("woken"));
+        let other =
+            scope.spawn(|| b.read_write_lock("n").read().owner(2).wait(secs(20)).blocking().acquire().expect("woken"));
         eventually(|| view.listeners(CHANNEL) == 2);
         give(&a, "write", 1);
         assert_eq!(heard.hear(), "1");
@@ -98,7 +99,8 @@ fn a_reader_that_would_wait_for_ever_to_write_is_told() {
     assert!(matches!(again, Err(Error::AlreadyHeld { .. })), "{again:?}");
     // With a lease the refusal is an answer, as for any other held lock.
     assert!(!taken(&a, "write", 1));
-    let later = a.run_blocking(Request { wait: Some(Duration::from_millis(100)), ..Request::new(Op::Acquire, "write", "n", 1) });
+    let later = a
+        .run_blocking(Request { wait: Some(Duration::from_millis(100)), ..Request::new(Op::Acquire, "write", "n", 1) });
     assert!(!later.expect("answered").done);
     give(&a, "read", 1);
     assert!(taken(&a, "write", 1));
@@ -132,7 +134,8 @@ fn a_dead_reader_is_not_kept_alive_by_others_and_a_writer_gets_it_when_its_time_
     eventually(|| !view.exists(&dead));
     living.ensure().expect("it is renewed");
     living.release().expect("held");
-    let writer = b.read_write_lock("n").write().wait(secs(20)).blocking().acquire().expect("the dead one's time is over");
+    let writer =
+        b.read_write_lock("n").write().wait(secs(20)).blocking().acquire().expect("the dead one's time is over");
     writer.release().expect("held");
 }
 
@@ -147,7 +150,8 @@ fn a_writer_does_not_wait_for_a_dead_reader_once_the_last_living_one_has_left() 
     let mut view = server.view();
     eventually(|| !view.exists(&dead));
     std::thread::scope(|scope| {
-        let writing = scope.spawn(|| b.read_write_lock("n").write().wait(secs(20)).blocking().acquire().expect("no reader is left"));
+        let writing = scope
+            .spawn(|| b.read_write_lock("n").write().wait(secs(20)).blocking().acquire().expect("no reader is left"));
         eventually(|| view.listeners(CHANNEL) == 1);
         give(&b, "read", 1);
         writing.join().expect("no panic").release().expect("held");
@@ -159,7 +163,8 @@ fn a_writer_does_not_wait_for_a_dead_reader_once_the_last_living_one_has_left() 
 fn a_writer_that_read_for_too_short_a_time_lets_the_next_writer_in() {
     let (server, a, b) = pair();
     assert!(taken(&a, "write", 1));
-    a.run_blocking(Request { lease: Some(Duration::from_millis(50)), ..Request::new(Op::Acquire, "read", "n", 1) }).expect("answered");
+    a.run_blocking(Request { lease: Some(Duration::from_millis(50)), ..Request::new(Op::Acquire, "read", "n", 1) })
+        .expect("answered");
     let mut view = server.view();
     eventually(|| view.keys("{n}*").is_empty());
     give(&a, "write", 1);

@@ -132,9 +132,12 @@ impl Split {
     fn begin() -> Split {
         let servers: Vec<_> = (0..5).map(|_| Server::start()).collect();
         let client = |server: &Server| Client::connect(&server.url()).expect("a good URL");
-        let votes = servers[..2].iter().map(|server| client(server).lock("n").lease(secs(600)).blocking().acquire().expect("free"));
+        let votes = servers[..2]
+            .iter()
+            .map(|server| client(server).lock("n").lease(secs(600)).blocking().acquire().expect("free"));
         let votes = votes.collect();
-        let members = servers.iter().map(|server| Member { client: client(server), kind: "plain", name: "n".into() }).collect();
+        let members =
+            servers.iter().map(|server| Member { client: client(server), kind: "plain", name: "n".into() }).collect();
         let lock = Client::group(Rule::Majority, members).expect("five different ones");
         // The client opens its connections before the server stands still.
         assert!(Split::ask(&lock, secs(60)).expect("answered").done);
@@ -151,7 +154,11 @@ impl Split {
 
     /// Tries once, and releases a granted lock at once.
     fn ask(lock: &Client, limit: Duration) -> redlatch::Result<Answer> {
-        let request = Request { lease: Some(secs(60)), response_timeout: Some(limit), ..Request::new(Op::Acquire, "plain", "n", 1) };
+        let request = Request {
+            lease: Some(secs(60)),
+            response_timeout: Some(limit),
+            ..Request::new(Op::Acquire, "plain", "n", 1)
+        };
         let answer = lock.run_blocking(request.clone())?;
         if answer.done {
             lock.run_blocking(Request { op: Op::Release, hold: answer.number as u64, ..request })?;
@@ -198,7 +205,11 @@ fn votes_of_which_one_has_ended_before_the_last_came_are_no_majority_and_are_giv
     let lock = Client::group(Rule::Majority, members.into()).expect("three different ones");
     proxy.refuse();
     proxy.cut();
-    let request = Request { lease: Some(secs(2)), response_timeout: Some(secs(60)), ..Request::new(Op::Acquire, "plain", "n", 1) };
+    let request = Request {
+        lease: Some(secs(2)),
+        response_timeout: Some(secs(60)),
+        ..Request::new(Op::Acquire, "plain", "n", 1)
+    };
     let (sender, answer) = std::sync::mpsc::channel();
     let asking = lock.clone();
     std::thread::spawn(move || sender.send(asking.run_blocking(request)));

@@ -46,7 +46,9 @@ fn is_renewed_at_a_third(kind: &'static Traits) {
 #[test]
 fn a_hold_of_any_kind_without_a_lease_is_renewed_after_each_third_of_the_watchdog() {
     let renewed = ALL.iter().filter(|KindRow { traits: kind, .. }| kind.renewed);
-    all_at_once(renewed.map(|KindRow { traits: kind, .. }| (kind.name.to_owned(), move || is_renewed_at_a_third(kind))));
+    all_at_once(
+        renewed.map(|KindRow { traits: kind, .. }| (kind.name.to_owned(), move || is_renewed_at_a_third(kind))),
+    );
 }
 
 /// Changes every key that has an end and leaves it as it is: its end comes no sooner.
@@ -59,7 +61,8 @@ fn is_renewed_while_its_key_changes(kind: &'static Traits) {
     let server = Server::start();
     let client = Client::connect(&format!("{}?watchdog=3", server.url())).expect("a good URL");
     kinds::set_up(&client, kind.name, "n", 1);
-    let answer = client.run_blocking(Request::new(Op::Acquire, kind.name, kinds::name(kind.name, "n"), 1)).expect("answered");
+    let answer =
+        client.run_blocking(Request::new(Op::Acquire, kind.name, kinds::name(kind.name, "n"), 1)).expect("answered");
     let mut view = server.view();
     eventually(|| view.tells());
     // The server tells the holder of each change, and the holder looks at the key each time.
@@ -75,5 +78,8 @@ fn is_renewed_while_its_key_changes(kind: &'static Traits) {
 #[test]
 fn a_hold_of_any_kind_of_which_the_key_changes_all_the_time_is_renewed() {
     let renewed = ALL.iter().filter(|row| row.traits.renewed);
-    all_at_once(renewed.map(|KindRow { traits: kind, .. }| (kind.name.to_owned(), move || is_renewed_while_its_key_changes(kind))));
+    all_at_once(
+        renewed
+            .map(|KindRow { traits: kind, .. }| (kind.name.to_owned(), move || is_renewed_while_its_key_changes(kind))),
+    );
 }

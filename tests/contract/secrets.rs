@@ -198,7 +198,10 @@ fn a_password_that_is_refused_is_not_said() {
     let server = Server::with(Options { password: Some("right".into()), ..Options::default() });
     let renamed = Server::start();
     renamed.view().command::<()>(&["ACL", "SETUSER", "u", "on", ">hunter2", "~*", "&*", "+@all", "-eval", "-evalsha"]);
-    for url in [format!("redis://:hunter2@127.0.0.1:{}", server.port()), format!("redis://u:hunter2@127.0.0.1:{}", renamed.port())] {
+    for url in [
+        format!("redis://:hunter2@127.0.0.1:{}", server.port()),
+        format!("redis://u:hunter2@127.0.0.1:{}", renamed.port()),
+    ] {
         let client = Client::connect(&format!("{url}?retry_for=0.1")).expect("a good URL");
         let refused = client.lock("n").blocking().acquire().map(drop).expect_err("it is refused");
         assert!(!format!("{refused} {refused:?}").contains(SECRET), "{refused:?}");

@@ -50,7 +50,11 @@ fn keep(promise: &Promise, check: impl Fn(&Row) + Sync) {
 
 #[test]
 fn every_kind_has_promises_to_keep_and_every_promise_a_kind() {
-    let promises = || [exclusion::PROMISES, fairness::PROMISES, leases::PROMISES, twins::PROMISES, waiting::PROMISES].into_iter().flatten();
+    let promises = || {
+        [exclusion::PROMISES, fairness::PROMISES, leases::PROMISES, twins::PROMISES, waiting::PROMISES]
+            .into_iter()
+            .flatten()
+    };
     assert!(locks().all(|KindRow { traits, .. }| traits.held), "kinds without holders have promises of their own");
     for KindRow { traits, .. } in locks() {
         let kept = promises().filter(|promise| (promise.of)(traits)).count();

@@ -47,7 +47,8 @@ fn a_lock_is_taken_waited_for_and_released_over_tls() {
     let a = trusting();
     let b = trusting();
     let guard = a.lock("n").blocking().acquire().expect("free");
-    let waiter = std::thread::spawn(move || b.lock("n").wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
+    let waiter =
+        std::thread::spawn(move || b.lock("n").wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
     let mut view = server.view();
     eventually(|| view.listeners("redisson_lock__channel:{n}") == 1);
     guard.release().expect("held");
@@ -76,12 +77,17 @@ fn the_caller_chooses_what_a_certificate_must_prove() {
     let server = server(&authority, "DNS:localhost", None);
     let ca = authority.cert();
     let wrong = other.cert();
-    let free = |host, options: &[_]| client(host, &server, options).lock("n").blocking().acquire().expect("free").release().expect("held");
+    let free = |host, options: &[_]| {
+        client(host, &server, options).lock("n").blocking().acquire().expect("free").release().expect("held")
+    };
     free("127.0.0.1", &[("tls_ca", &ca), ("tls_verify", "ca")]);
     free("127.0.0.1", &[("tls_verify", "none")]);
     assert_says(&client("127.0.0.1", &server, &[("tls_ca", &ca)]), &["another host", "localhost", "tls_verify=ca"]);
     assert_says(&client("localhost", &server, &[("tls_ca", &wrong)]), &["no trusted authority", "tls_ca"]);
-    assert_says(&client("localhost", &server, &[("tls_ca", &wrong), ("tls_verify", "ca")]), &["no trusted authority", "tls_ca"]);
+    assert_says(
+        &client("localhost", &server, &[("tls_ca", &wrong), ("tls_verify", "ca")]),
+        &["no trusted authority", "tls_ca"],
+    );
     assert_says(&client("localhost", &server, &[]), &["no trusted authority", "tls_ca"]);
 }
 
@@ -137,6 +143,7 @@ fn options_that_do_not_go_together_and_files_that_are_no_use_are_refused_at_once
     refused("rediss://h?tls_verify=maybe", &["maybe", "full", "ca", "none"]);
     refused(&format!("redis://h?tls_ca={ca}"), &["without TLS", "rediss://"]);
     let other = authority.issue("DNS:another");
-    let mixed = Config::from_url(&format!("rediss://h?tls_cert={}&tls_key={}", mine.cert, other.key)).expect("each is a file of its kind");
+    let mixed = Config::from_url(&format!("rediss://h?tls_cert={}&tls_key={}", mine.cert, other.key))
+        .expect("each is a file of its kind");
     assert!(matches!(Client::with_config(mixed).lock("n").blocking().try_acquire(), Err(Error::Config(_))));
 }

@@ -24,7 +24,9 @@ fn a_release_that_publishes_nothing_is_noticed_soon() {
     let (server, a, _) = pair();
     let mut view = server.view();
     view.command::<()>(&["SET", "n", "theirs", "PX", "60000"]);
-    let waiting = std::thread::spawn(move || a.token_lock("n").wait(secs(20)).blocking().acquire().expect("it is free").release());
+    let waiting = std::thread::spawn(move || {
+        a.token_lock("n").wait(secs(20)).blocking().acquire().expect("it is free").release()
+    });
     eventually(|| view.listeners("redlatch_token_lock:{n}") == 1);
     view.command::<()>(&["DEL", "n"]);
     waiting.join().expect("no panic").expect("held");

@@ -18,7 +18,15 @@ fn a_call_that_no_server_could_take_is_refused_before_it_is_sent() {
     for refused in [empty, huge, lease, none, owner] {
         assert!(matches!(refused, Err(Error::Config(_))));
     }
-    for url in ["", "nonsense", "http://localhost", "redis://", "redis://localhost:0", "redis://localhost?x=1", "redis://localhost/x"] {
+    for url in [
+        "",
+        "nonsense",
+        "http://localhost",
+        "redis://",
+        "redis://localhost:0",
+        "redis://localhost?x=1",
+        "redis://localhost/x",
+    ] {
         assert!(matches!(Client::connect(url), Err(Error::Config(_))), "{url}");
     }
 }
@@ -47,7 +55,8 @@ fn a_server_that_is_down_is_told_in_bounded_time_and_used_again_when_it_is_back(
 fn a_server_that_says_nothing_is_told_in_bounded_time() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = silent.local_addr().expect("bound").port();
-    let client = Client::connect(&format!("redis://127.0.0.1:{port}?response_timeout=0.3&retry_for=0.3")).expect("a good URL");
+    let client =
+        Client::connect(&format!("redis://127.0.0.1:{port}?response_timeout=0.3&retry_for=0.3")).expect("a good URL");
     assert!(matches!(client.lock("n").blocking().try_acquire(), Err(Error::Unavailable { timeout: true, .. })));
 }
 
@@ -83,7 +92,8 @@ fn a_waiter_whose_subscription_was_cut_is_woken_all_the_same() {
     let holder = Client::connect(&server.url()).expect("a good URL");
     let waiter = Client::connect(&server.url_at(proxy.port())).expect("a good URL");
     let guard = holder.lock("n").blocking().acquire().expect("free");
-    let waiting = std::thread::spawn(move || waiter.lock("n").wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
+    let waiting =
+        std::thread::spawn(move || waiter.lock("n").wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
     let mut view = server.view();
     super::eventually(|| view.listeners("redisson_lock__channel:{n}") == 1);
     proxy.cut();

@@ -83,7 +83,10 @@ fn a_waiter_for_more_than_there_is_does_not_stand_in_the_way_of_one_that_wants_l
         stage.set(1);
         let much = stage.wait_for(2);
         for wait in [secs(2), PATIENCE] {
-            let taken = stage.one.run_blocking(Request { wait: Some(wait), ..stage.request(Op::Acquire, 1) }).expect("answered");
+            let taken = stage
+                .one
+                .run_blocking(Request { wait: Some(wait), ..stage.request(Op::Acquire, 1) })
+                .expect("answered");
             assert!(taken.done, "{}: one is there, and another client would get it", stage.kind);
             stage.give(1, &taken);
         }

@@ -90,9 +90,12 @@ fn a_redisson_that_sleeps_over_a_free_fair_lock_is_woken_by_the_next_caller() {
             let lease = Duration::from_millis(1500);
             holder.lock(Some(lease));
             let pending = waiter.begin_lock(None);
-            eventually("the waiter to have asked", || (queued(&mut view, waiter.name()) == 1 || waiter.has(&mut view)).then_some(()));
+            eventually("the waiter to have asked", || {
+                (queued(&mut view, waiter.name()) == 1 || waiter.has(&mut view)).then_some(())
+            });
             // The time that the waiter counts with is over when the lease is not.
-            let longer = "return redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 and redis.call('PEXPIRE', KEYS[1], ARGV[2])";
+            let longer =
+                "return redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 and redis.call('PEXPIRE', KEYS[1], ARGV[2])";
             let ms = (2 * lease).as_millis().to_string();
             view.command::<()>(&["EVAL", longer, "1", holder.name(), &holder.field(), &ms]);
             until_told_by_a_newcomer(waiter);

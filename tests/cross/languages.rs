@@ -82,5 +82,10 @@ const PYTHON: Language = Language {
     age: Age::Ours,
 };
 
-const REDISSON: Language =
-    Language { name: "redisson", program: launcher!("redisson"), not_held: &[ILLEGAL], already_held: &[ILLEGAL], age: Age::Newest };
+const REDISSON: Language = Language {
+    name: "redisson",
+    program: launcher!("redisson"),
+    not_held: &[ILLEGAL],
+    already_held: &[ILLEGAL],
+    age: Age::Newest,
+};

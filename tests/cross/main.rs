@@ -33,7 +33,9 @@ fn holds(view: &mut View, party: &Party, count: u64) {
     match redlatch_tests::kinds::row(party.kind.traits.name).form {
         Form::Token => assert_eq!(view.command::<String>(&["GET", party.name()]), party.field(), "what the server has"),
         Form::Group => multi::holds(view, party, count),
-        Form::Lock | Form::ReadWrite => assert_eq!(view.hgetall(party.name()), party.stored(count), "what the server has"),
+        Form::Lock | Form::ReadWrite => {
+            assert_eq!(view.hgetall(party.name()), party.stored(count), "what the server has")
+        }
         Form::Number => panic!("a number has no holders"),
     }
 }
@@ -144,7 +146,9 @@ fn a_killed_holder_keeps_the_lock_for_its_lease_and_no_longer() {
             let mut view = STAGE.server.view();
             let mut waiting = Vec::new();
             for kind in kinds(|kind| kind.exclusive && kind.redisson && language.has(kind)) {
-                for (waiter, other) in STAGE.waiters().filter(|(_, other)| other.has(kind.traits) && other.meets(language)) {
+                for (waiter, other) in
+                    STAGE.waiters().filter(|(_, other)| other.has(kind.traits) && other.meets(language))
+                {
                     let name = format!("{case}: {}: {} → {}", kind.traits.name, language.name, other.name);
                     let holder = Party::new(&doomed, kind, &name);
                     let waiter = Party::new(waiter, kind, &name);

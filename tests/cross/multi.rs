@@ -15,7 +15,8 @@ const LONG: Option<Duration> = Some(Duration::from_secs(60));
 /// Checks that the server has both values of the agents for this owner, each with its end and this count of holds.
 pub fn holds(view: &mut View, party: &Party, count: u64) {
     let fields = view.hgetall(party.name());
-    let counts: Vec<_> = fields.iter().filter(|(field, _)| field.ends_with(":lock_count")).map(|(_, count)| count.as_str()).collect();
+    let counts: Vec<_> =
+        fields.iter().filter(|(field, _)| field.ends_with(":lock_count")).map(|(_, count)| count.as_str()).collect();
     assert_eq!(counts, [count.to_string(), count.to_string()], "of {fields:?}");
     // For groups that Kryo encodes, an agent has a client of its own.
     let owner = if party.name().starts_with("kryo") { ":7".to_owned() } else { party.field() };
@@ -32,7 +33,8 @@ fn with_redisson(case: &str, check: impl Fn(&Party, &Party) + Sync) {
     let pairs = ours.iter().flat_map(|one| redissons.iter().flat_map(move |two| [(one, two), (two, one)]));
     let written = pairs.flat_map(|pair| ["text", "kryo"].map(|codec| (codec, pair)));
     let writes_texts_only = |language: &Language| ["python", "asyncio"].contains(&language.name);
-    let had = written.filter(|(codec, (one, two))| *codec == "text" || ![one.1, two.1].into_iter().any(writes_texts_only));
+    let had =
+        written.filter(|(codec, (one, two))| *codec == "text" || ![one.1, two.1].into_iter().any(writes_texts_only));
     redlatch_tests::all_at_once(had.map(|(codec, (one, two))| {
         let name = format!("{codec}: {case}: {} → {}", one.1.name, two.1.name);
         let check = &check;

@@ -43,7 +43,12 @@ impl<'a> Party<'a> {
 
     /// The same owner with one of those three locks.
     pub fn of_one(&self, letter: &str) -> Party<'a> {
-        Party { agent: self.agent, kind: self.kind, asked: self.kind.traits.name, name: format!("{}{letter}", self.name) }
+        Party {
+            agent: self.agent,
+            kind: self.kind,
+            asked: self.kind.traits.name,
+            name: format!("{}{letter}", self.name),
+        }
     }
 
     /// The same owner with a lock of another kind under the same name.

@@ -31,8 +31,10 @@ fn an_id_means_the_same_to_every_language() {
             assert_eq!((endless.len(), leased.len()), (3, 2));
             assert_eq!((one.take(1, None).len(), two.take(1, None).len()), (0, 0));
             assert_eq!((counts(one), counts(two)), ([0, 5, 5], [0, 5, 5]));
-            let on_the_wire: Vec<Vec<u8>> = STAGE.server.view().command(&["ZRANGE", &format!("{{{}}}:timeout", one.name()), "0", "-1"]);
-            let mut on_the_wire: Vec<String> = on_the_wire.iter().map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()).collect();
+            let on_the_wire: Vec<Vec<u8>> =
+                STAGE.server.view().command(&["ZRANGE", &format!("{{{}}}:timeout", one.name()), "0", "-1"]);
+            let mut on_the_wire: Vec<String> =
+                on_the_wire.iter().map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()).collect();
             let mut all: Vec<_> = endless.iter().chain(&leased).cloned().collect();
             on_the_wire.sort();
             all.sort();

@@ -13,7 +13,11 @@ const LONG: Duration = Duration::from_secs(60);
 
 /// Runs `check` for every ordered pair of languages. Each side has its read lock and its write lock.
 fn every_pair_of_sides(case: &str, check: impl Fn([&Party; 2], [&Party; 2]) + Sync) {
-    every_pair(case, |kind| kind.name == "read", |one, two| check([one, &one.of_kind("write")], [two, &two.of_kind("write")]));
+    every_pair(
+        case,
+        |kind| kind.name == "read",
+        |one, two| check([one, &one.of_kind("write")], [two, &two.of_kind("write")]),
+    );
 }
 
 #[test]
@@ -23,7 +27,8 @@ fn readers_of_all_languages_share_a_lock_and_exclude_writers() {
         read.lock(None);
         read.lock(None);
         other_read.lock(None);
-        let holds = |view: &mut redlatch_tests::View| view.keys(&format!("{{{}}}:*:rwlock_timeout:*", read.name())).len();
+        let holds =
+            |view: &mut redlatch_tests::View| view.keys(&format!("{{{}}}:*:rwlock_timeout:*", read.name())).len();
         assert_eq!((holds(&mut view), view.hgetall(read.name()).len()), (3, 3));
         assert!(read.is_held() && other_read.is_held());
         assert!(!other_write.try_lock(Duration::ZERO) && !write.try_lock(Duration::ZERO));
@@ -87,7 +92,9 @@ fn a_reader_whose_lease_ends_lets_a_writer_in() {
         other_write.unlock();
         let mut view = STAGE.server.view();
         // Redisson before 4.3 keeps its memory of an unlock until that memory ends by itself.
-        let mut left = || view.keys(&format!("*{}*", read.name())).into_iter().find(|key| !key.starts_with("redisson_unlock_latch"));
+        let mut left = || {
+            view.keys(&format!("*{}*", read.name())).into_iter().find(|key| !key.starts_with("redisson_unlock_latch"))
+        };
         eventually("nothing left", || left().is_none().then_some(()));
     });
 }

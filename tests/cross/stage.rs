@@ -30,7 +30,8 @@ pub static STAGE: LazyLock<Stage> = LazyLock::new(|| {
         thread::spawn(move || Agent::start(language, &url))
     };
     let starting: Vec<_> = ALL.iter().chain(ALL).chain(OLDER).map(start).collect();
-    let mut holders: Vec<_> = starting.into_iter().map(|agent| agent.join().expect("starting does not panic")).collect();
+    let mut holders: Vec<_> =
+        starting.into_iter().map(|agent| agent.join().expect("starting does not panic")).collect();
     let mut waiters = holders.split_off(ALL.len());
     let older = waiters.split_off(ALL.len());
     Stage { server, holders, waiters, older }

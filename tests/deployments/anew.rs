@@ -33,7 +33,12 @@ fn every_wait_ends_in_time_while_a_cluster_starts_anew() {
                     let numbers = if traits.held && traits.name != "permit" { Vec::new() } else { vec![1] };
                     let wait_at_most = Some(wait);
                     let lease = Some(ms(500));
-                    let request = Request { wait: wait_at_most, lease, numbers, ..Request::new(Op::Acquire, traits.name, &*name, owner) };
+                    let request = Request {
+                        wait: wait_at_most,
+                        lease,
+                        numbers,
+                        ..Request::new(Op::Acquire, traits.name, &*name, owner)
+                    };
                     let begun = Instant::now();
                     let end = client.run_blocking(request);
                     let late = begun.elapsed().saturating_sub(wait);
@@ -45,9 +50,14 @@ fn every_wait_ends_in_time_while_a_cluster_starts_anew() {
                     // An earlier release may have failed.
                     let is_held = matches!(end, Err(Error::AlreadyHeld { .. }));
                     let is_told = end.is_ok() || is_down || is_held || matches!(end, Err(Error::Unavailable { .. }));
-                    (late > LATEST || !is_told).then(|| format!("{} waited {wait:?}, and {late:?} more: {end:?}", traits.name))
+                    (late > LATEST || !is_told)
+                        .then(|| format!("{} waited {wait:?}, and {late:?} more: {end:?}", traits.name))
                 };
-                waiters.push(scope.spawn(move || (0..).take_while(|_| !done.load(SeqCst)).filter_map(wait).collect::<Vec<String>>()));
+                waiters.push(
+                    scope.spawn(move || {
+                        (0..).take_while(|_| !done.load(SeqCst)).filter_map(wait).collect::<Vec<String>>()
+                    }),
+                );
             }
         }
         for without_slots in [ms(200), secs(2)] {

@@ -26,11 +26,13 @@ enum Trouble {
     Refused,
     /// The network delivers nothing in either direction, on old connections and new ones.
     BlackHole,
-    /// Attempts to connect get no answer, not even a refusal, as behind a firewall or at a dead host. Old connections have ended.
+    /// Attempts to connect get no answer, not even a refusal, as behind a firewall or at a dead host. Old connections
+    /// have ended.
     Unanswered,
 }
 
-const TROUBLES: [Trouble; 5] = [Trouble::StoppedBefore, Trouble::StoppedAfter, Trouble::Refused, Trouble::BlackHole, Trouble::Unanswered];
+const TROUBLES: [Trouble; 5] =
+    [Trouble::StoppedBefore, Trouble::StoppedAfter, Trouble::Refused, Trouble::BlackHole, Trouble::Unanswered];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Call {
@@ -97,7 +99,9 @@ impl Deaf {
         loop {
             match TcpStream::connect_timeout(&address, Duration::from_millis(500)) {
                 Ok(stream) => queue.push(stream),
-                Err(error) if error.kind() == ErrorKind::TimedOut => return Deaf { _listener: listener, _queue: queue },
+                Err(error) if error.kind() == ErrorKind::TimedOut => {
+                    return Deaf { _listener: listener, _queue: queue };
+                }
                 Err(error) => panic!("{address} answers: {error}"),
             }
         }
@@ -210,7 +214,11 @@ impl Cell {
         let answer = match self.call.request(self.hold) {
             Some(request) => {
                 let is_of_hold = matches!(self.call, Call::Release | Call::Extend | Call::Inspect);
-                Some(run(&self.client, self.blocking, if is_of_hold { Request { name: name.into(), ..request } } else { request }))
+                Some(run(
+                    &self.client,
+                    self.blocking,
+                    if is_of_hold { Request { name: name.into(), ..request } } else { request },
+                ))
             }
             None => {
                 self.client.close(true);
@@ -228,7 +236,9 @@ impl Cell {
 fn run(client: &Client, blocking: bool, request: Request) -> redlatch::Result<Answer> {
     match blocking {
         true => client.run_blocking(request),
-        false => tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(client.run(request)),
+        false => {
+            tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(client.run(request))
+        }
     }
 }
 
@@ -237,7 +247,8 @@ fn every_call_keeps_its_bound(stage: fn() -> Stage) {
         let job = move || {
             let mut stage = stage();
             let calls = CALLS.into_iter().filter(|call| call.can_be(trouble));
-            let cells = calls.flat_map(|call| [true, false].map(|blocking| Cell::new(&stage.url, call, blocking, trouble)));
+            let cells =
+                calls.flat_map(|call| [true, false].map(|blocking| Cell::new(&stage.url, call, blocking, trouble)));
             let cells: Vec<_> = cells.collect();
             stage.bring_about(trouble);
             all_at_once(cells.into_iter().map(|cell| (cell.name(), move || cell.keeps_its_bound())));

@@ -17,7 +17,11 @@ fn stays_taken(lock: &LockBuilder) {
 }
 
 pub fn listeners(cluster: &Cluster, pattern: &str) -> usize {
-    cluster.servers.iter().map(|server| server.view().command::<Vec<String>>(&["PUBSUB", "SHARDCHANNELS", pattern]).len()).sum()
+    cluster
+        .servers
+        .iter()
+        .map(|server| server.view().command::<Vec<String>>(&["PUBSUB", "SHARDCHANNELS", pattern]).len())
+        .sum()
 }
 
 /// Without one of its three masters the whole cluster goes down.
@@ -64,7 +68,8 @@ fn a_release_wakes_a_waiter_by_a_message_of_the_slot() {
 fn holds_are_renewed_wherever_they_are() {
     let cluster = Cluster::start(3, 0);
     let client = client(&format!("{}?watchdog=0.6", cluster.url()));
-    let guards: Vec<_> = (0..60).map(|n| client.lock(&format!("renewed{n}")).blocking().acquire().expect("free")).collect();
+    let guards: Vec<_> =
+        (0..60).map(|n| client.lock(&format!("renewed{n}")).blocking().acquire().expect("free")).collect();
     stays_taken(&super::client(&cluster.url()).lock("renewed0"));
     for guard in guards {
         guard.release().expect("still held");
@@ -78,7 +83,9 @@ fn groups_are_renewed_where_they_are_and_not_where_their_values_would_be() {
     let mut view = cluster.servers[0].view();
     let mut slot = |key: &str| view.command::<i64>(&["CLUSTER", "KEYSLOT", key]);
     let first = slot("g\0v");
-    let other = (0..).map(|number| format!("g{number}")).find(|group| slot(&format!("{group}\0v")) == first && slot(group) != slot("g"));
+    let other = (0..)
+        .map(|number| format!("g{number}"))
+        .find(|group| slot(&format!("{group}\0v")) == first && slot(group) != slot("g"));
     let groups = ["g".to_owned(), other.expect("there are enough names")];
     let locks = groups.map(|group| client.multi_lock_group(&group, &["v"]));
     let guards = locks.map(|lock| lock.blocking().acquire().expect("free"));
@@ -138,7 +145,10 @@ fn a_hold_whose_master_dies_with_it_is_told_of_as_lost() {
     let guard = client.lock(&name).blocking().acquire().expect("free");
     cluster.servers[2].stop();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("threads");
-    let loss = runtime.block_on(async { tokio::time::timeout(secs(10), guard.lost()).await }).expect("in time").expect("it is lost");
+    let loss = runtime
+        .block_on(async { tokio::time::timeout(secs(10), guard.lost()).await })
+        .expect("in time")
+        .expect("it is lost");
     assert_eq!(loss.reason, LostReason::Partitioned);
     let other = name_at(&cluster, 0);
     client.lock(&other).blocking().acquire().expect("the others go on").release().expect("held");
@@ -185,7 +195,8 @@ fn braces_that_part_the_keys_of_a_lock_are_refused_with_the_remedy() {
     let client = client(&cluster.url());
     let refused = client.fenced_lock("a{b").blocking().acquire().map(drop).expect_err("two slots");
     assert!(matches!(refused, Error::Config(_)) && refused.to_string().contains("no {tag}"), "{refused}");
-    let refused = client.latch("{a}b").try_set_count(1).blocking().map(drop).expect_err("its channel has braces of its own");
+    let refused =
+        client.latch("{a}b").try_set_count(1).blocking().map(drop).expect_err("its channel has braces of its own");
     assert!(refused.to_string().contains("two slots"), "{refused}");
     client.fenced_lock("a{b}c").blocking().acquire().expect("one slot").release().expect("held");
 }
@@ -201,7 +212,8 @@ fn a_client_of_one_server_is_told_what_to_write_for_a_cluster() {
 #[test]
 fn servers_that_are_no_cluster_and_databases_of_one_are_refused() {
     let server = redlatch_tests::Server::start();
-    let refused = client(&format!("redis+cluster://{}?retry_for=0", server.address())).lock("n").blocking().acquire().map(drop);
+    let refused =
+        client(&format!("redis+cluster://{}?retry_for=0", server.address())).lock("n").blocking().acquire().map(drop);
     let said = refused.expect_err("no cluster").to_string();
     assert!(said.contains("CLUSTER") || said.contains("cluster"), "{said}");
     let error = Client::connect("redis+cluster://a,b/3").map(drop).expect_err("only database 0");

@@ -18,7 +18,9 @@ mod without;
 /// A client whose writes one replica must confirm.
 fn confirmed(url: &str, within_ms: u64) -> Client {
     let mut config = Config::from_url(url).expect("a good URL");
-    Client::with_config(config.sync(SyncPolicy::Wait { replicas: 1, within: ms(within_ms) }).expect("a good policy").clone())
+    Client::with_config(
+        config.sync(SyncPolicy::Wait { replicas: 1, within: ms(within_ms) }).expect("a good policy").clone(),
+    )
 }
 
 /// Returns once a client waits for a replica.
@@ -62,7 +64,10 @@ fn a_cut_link_grants_nothing_and_the_error_says_what_to_check() {
     proxy.stall(redlatch_tests::Direction::ToClient);
     for wait in [ms(0), secs(5)] {
         let said = is_not_synced(client.lock("n").wait(wait).blocking().acquire());
-        assert!(said.contains("`n`") && said.contains("0 of 1 replicas") && said.contains("INFO replication"), "{said}");
+        assert!(
+            said.contains("`n`") && said.contains("0 of 1 replicas") && said.contains("INFO replication"),
+            "{said}"
+        );
         assert!(!view.exists("n"));
     }
     proxy.flow();
@@ -101,7 +106,9 @@ fn a_failover_keeps_what_was_confirmed() {
     let sentinels = Sentinels::start();
     let client = confirmed(&sentinels.url(), 5_000);
     let other = super::client(&format!("{}?retry_for=20", sentinels.url()));
-    let guards: Vec<_> = (0..20).map(|n| client.lock(&format!("n{n}")).lease(secs(60)).blocking().acquire().expect("confirmed")).collect();
+    let guards: Vec<_> = (0..20)
+        .map(|n| client.lock(&format!("n{n}")).lease(secs(60)).blocking().acquire().expect("confirmed"))
+        .collect();
     sentinels.servers[0].stop();
     sentinels.until_master(1);
     for number in 0..20 {

@@ -76,8 +76,9 @@ fn one_clients_credentials_are_not_anothers() {
 #[test]
 fn every_server_of_a_cluster_and_one_that_takes_over_are_told_the_new_password() {
     let cluster = Cluster::start(3, 0);
-    let names: Vec<String> =
-        (0..3).map(|place| (0..).map(|n| format!("n{n}")).find(|name| cluster.owner(name) == place).expect("many")).collect();
+    let names: Vec<String> = (0..3)
+        .map(|place| (0..).map(|n| format!("n{n}")).find(|name| cluster.owner(name) == place).expect("many"))
+        .collect();
     for server in &cluster.servers {
         server.view().command::<()>(&["ACL", "SETUSER", "shop", "on", ">one", "~*", "&*", "+@all"]);
     }

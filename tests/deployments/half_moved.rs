@@ -72,8 +72,11 @@ fn no_two_owners_get_one_token_in_any_order_of_a_moving_slots_keys() {
         let mut passes = 0;
         for _ in 0..100 {
             let name = names.find(|name| cluster.owner(name) == 0).expect("there are enough");
-            let run =
-                |op, owner| client.run_blocking(Request { wait: None, ..Request::new(op, "fenced", name.as_str(), owner) }).expect("done");
+            let run = |op, owner| {
+                client
+                    .run_blocking(Request { wait: None, ..Request::new(op, "fenced", name.as_str(), owner) })
+                    .expect("done")
+            };
             for _ in 0..3 {
                 run(Op::Acquire, 1);
                 run(Op::Release, 1);

@@ -52,6 +52,8 @@ fn a_name_in_another_slot_is_refused_and_one_with_the_same_tag_is_not() {
     assert!(client.semaphore("a{t}").try_set_permits(1).blocking().expect("answered"));
     assert_eq!(act(&client, "a{t}", &["RENAME", "b{t}"]).expect("answered").number, 1);
     let refused = act(&client, "b{t}", &["RENAME", "c"]);
-    assert!(matches!(refused, Err(Error::Config(why)) if why.contains("`b{t}`") && why.contains("`c`") && why.contains("slots")));
+    assert!(
+        matches!(refused, Err(Error::Config(why)) if why.contains("`b{t}`") && why.contains("`c`") && why.contains("slots"))
+    );
     assert_eq!(client.semaphore("b{t}").available().blocking().expect("answered"), 1);
 }

@@ -48,7 +48,8 @@ fn hand_over(from: &Client, to: &Client, name: &str, meanwhile: impl FnOnce()) {
     let held = from.lock(name).blocking().acquire().expect("free");
     let waiter = to.clone();
     let name = name.to_owned();
-    let waiting = std::thread::spawn(move || waiter.lock(&name).wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
+    let waiting =
+        std::thread::spawn(move || waiter.lock(&name).wait(secs(20)).blocking().acquire().map(|guard| guard.release()));
     meanwhile();
     held.release().expect("held");
     waiting.join().expect("no panic").expect("woken").expect("held");

@@ -18,12 +18,18 @@ fn moves() -> usize {
 }
 
 /// Takes and releases a lock until told to end. Returns how often, and the longest time of an acquire.
-fn take_and_release(client: &Client, lock: &redlatch::LockBuilder, ended: &AtomicBool, inside: impl Fn()) -> (u64, Duration) {
+fn take_and_release(
+    client: &Client,
+    lock: &redlatch::LockBuilder,
+    ended: &AtomicBool,
+    inside: impl Fn(),
+) -> (u64, Duration) {
     let mut rounds = 0;
     let mut longest = Duration::ZERO;
     while !ended.load(SeqCst) {
         let begun = Instant::now();
-        let guard = lock.clone().wait(secs(20)).blocking().acquire().unwrap_or_else(|error| panic!("{}: {error}", client.id()));
+        let guard =
+            lock.clone().wait(secs(20)).blocking().acquire().unwrap_or_else(|error| panic!("{}: {error}", client.id()));
         longest = longest.max(begun.elapsed());
         inside();
         guard.release().expect("no move loses it");
@@ -34,7 +40,13 @@ fn take_and_release(client: &Client, lock: &redlatch::LockBuilder, ended: &Atomi
 
 /// One client holds a lock and another waits. The slot moves, and the holder releases the lock after the move or during
 /// it. Returns the time from the release until the waiter has the lock.
-fn wake_across_a_move(cluster: &Cluster, [holder, waiter]: &[Client; 2], name: &str, to: usize, beside: bool) -> Duration {
+fn wake_across_a_move(
+    cluster: &Cluster,
+    [holder, waiter]: &[Client; 2],
+    name: &str,
+    to: usize,
+    beside: bool,
+) -> Duration {
     let held = holder.lock(name).blocking().acquire().expect("free");
     thread::scope(|scope| {
         let waiting = scope.spawn(|| {

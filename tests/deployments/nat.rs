@@ -9,10 +9,16 @@ use super::{client, use_every_kind};
 fn a_cluster_behind_a_translation_is_reached_by_the_programs_addresses() {
     let cluster = Cluster::start(3, 0);
     let relays: Vec<Relay> = cluster.servers.iter().map(|server| Relay::start("127.0.0.1", 0, server.port())).collect();
-    let pairs = cluster.servers.iter().zip(&relays).map(|(server, relay)| format!("{}=127.0.0.1:{}", server.address(), relay.port()));
-    let one = client(&format!("redis+cluster://127.0.0.1:{}?nat={}", relays[0].port(), pairs.collect::<Vec<_>>().join(",")));
+    let pairs = cluster
+        .servers
+        .iter()
+        .zip(&relays)
+        .map(|(server, relay)| format!("{}=127.0.0.1:{}", server.address(), relay.port()));
+    let one =
+        client(&format!("redis+cluster://127.0.0.1:{}?nat={}", relays[0].port(), pairs.collect::<Vec<_>>().join(",")));
     for place in 0..3 {
-        let name = (0..).map(|n| format!("n{n}")).find(|name| cluster.owner(name) == place).expect("there are enough names");
+        let name =
+            (0..).map(|n| format!("n{n}")).find(|name| cluster.owner(name) == place).expect("there are enough names");
         use_every_kind(&one, &name);
     }
     one.lock("moved").blocking().acquire().expect("free").release().expect("held");
@@ -44,7 +50,8 @@ fn sentinels_are_asked_at_a_pace_while_the_master_that_they_name_is_out_of_reach
     let asked = || -> usize {
         let of_one = |mut view: View| {
             let stats: String = view.command(&["INFO", "stats"]);
-            let counted = stats.lines().find_map(|line| line.strip_prefix("total_commands_processed:")).expect("it counts");
+            let counted =
+                stats.lines().find_map(|line| line.strip_prefix("total_commands_processed:")).expect("it counts");
             counted.trim_end().parse::<usize>().expect("a number")
         };
         sentinels.views().map(of_one).sum()

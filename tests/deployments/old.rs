@@ -41,7 +41,10 @@ fn a_waiter_is_woken_over_resp2() {
 fn holds_are_renewed_told_of_and_released_over_resp2() {
     for server in old_servers() {
         let client = connect(&server);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("the system gives an event queue");
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .expect("the system gives an event queue");
         runtime.block_on(async {
             let guard = client.lock("n").acquire().await.expect("free");
             tokio::time::sleep(Duration::from_secs(3)).await;
@@ -61,7 +64,8 @@ fn each_lock_works_with_the_scripts_rights_alone_and_a_waiter_is_told_what_is_mi
     let a = connect(&server);
     let b = connect(&server);
     let held = a.lock("n").lease(Duration::from_secs(60)).blocking().acquire().expect("free");
-    let refused = b.lock("n").wait(PATIENCE).blocking().acquire().map(drop).expect_err("no message would wake it").to_string();
+    let refused =
+        b.lock("n").wait(PATIENCE).blocking().acquire().map(drop).expect_err("no message would wake it").to_string();
     assert!(refused.contains("'subscribe'") && refused.contains("ACL SETUSER"), "{refused}");
     assert!(b.lock("n").blocking().try_acquire().expect("answered").is_none());
     held.release().expect("held");

@@ -14,7 +14,11 @@ fn is_told_by_every_kind(url: &str) {
         let job = move || {
             let name = kinds::name(traits.name, "{n}");
             let numbers = if traits.held && traits.name != "permit" { Vec::new() } else { vec![1] };
-            let end = client.run_blocking(Request { wait: Some(wait), numbers, ..Request::new(Op::Acquire, traits.name, name, 1) });
+            let end = client.run_blocking(Request {
+                wait: Some(wait),
+                numbers,
+                ..Request::new(Op::Acquire, traits.name, name, 1)
+            });
             let is_down = matches!(&end, Err(Error::Refused { code, .. }) if code == "CLUSTERDOWN");
             assert!(is_down || matches!(end, Err(Error::Unavailable { .. })), "{end:?}");
         };
@@ -28,7 +32,9 @@ fn a_cluster_without_a_majority_is_never_told_as_a_lock_that_is_taken() {
     let left = cluster.owner("n");
     cluster.servers.iter().enumerate().filter(|(place, _)| *place != left).for_each(|(_, server)| server.stop());
     let mut view = cluster.servers[left].view();
-    eventually("a cluster that is down", || view.try_command::<String>(&["GET", "n"]).err().filter(|e| e.code() == Some("CLUSTERDOWN")));
+    eventually("a cluster that is down", || {
+        view.try_command::<String>(&["GET", "n"]).err().filter(|e| e.code() == Some("CLUSTERDOWN"))
+    });
     is_told_by_every_kind(&cluster.url());
 }
 

@@ -19,7 +19,9 @@ fn take(lock: LockBuilder, seconds: u64) {
 
 fn is_held_back(lock: LockBuilder) {
     // The first calls may still go to the dead server.
-    eventually("a refusal", || lock.clone().blocking().try_acquire().ok().inspect(|taken| assert!(taken.is_none(), "it is granted")));
+    eventually("a refusal", || {
+        lock.clone().blocking().try_acquire().ok().inspect(|taken| assert!(taken.is_none(), "it is granted"))
+    });
     let said = lock.wait(secs(0)).blocking().acquire().map(drop).expect_err("it grants nothing").to_string();
     assert!(said.contains("quarantine"), "{said}");
 }
@@ -80,7 +82,8 @@ fn a_replica_that_shows_that_it_has_everything_grants_at_once() {
 fn in_a_cluster_slots_may_move_and_replicas_take_over_in_order_but_not_after_a_crash() {
     let cluster = Cluster::start(3, 1);
     let client = careful(&cluster.url());
-    let name = (0..).map(|number| format!("n{number}")).find(|name| cluster.owner(name) == 0).expect("there are enough names");
+    let name =
+        (0..).map(|number| format!("n{number}")).find(|name| cluster.owner(name) == 0).expect("there are enough names");
     take(client.lock(&name), 20);
     cluster.migrate(&name, 1);
     take(client.lock(&name), SOON);

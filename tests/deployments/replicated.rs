@@ -38,6 +38,8 @@ fn no_client_listens_for_a_waiter_that_gave_up_while_its_connection_was_reopened
     proxy.flow();
     held.release().expect("held");
     // When this subscription is there, all earlier ones have been there.
-    hand_over(&there, &here, "m", || eventually("a listener", || view.channels("*").iter().any(|name| name.contains("{m}")).then_some(())));
+    hand_over(&there, &here, "m", || {
+        eventually("a listener", || view.channels("*").iter().any(|name| name.contains("{m}")).then_some(()))
+    });
     eventually("no subscriber", || view.channels("*").is_empty().then_some(()));
 }

@@ -12,8 +12,10 @@ const GUIDE: &str = include_str!("../../docs/deployments.md");
 
 /// The words after a user's name in the guide's line for this purpose.
 fn words(user: &str, purpose: &str) -> Vec<&'static str> {
-    let lines = GUIDE.lines().filter_map(|line| line.strip_prefix("ACL SETUSER ")?.strip_prefix(user)?.split_once(" # "));
-    let (words, _) = lines.into_iter().find(|(_, said)| *said == purpose).unwrap_or_else(|| panic!("the guide has no `{purpose}`"));
+    let lines =
+        GUIDE.lines().filter_map(|line| line.strip_prefix("ACL SETUSER ")?.strip_prefix(user)?.split_once(" # "));
+    let (words, _) =
+        lines.into_iter().find(|(_, said)| *said == purpose).unwrap_or_else(|| panic!("the guide has no `{purpose}`"));
     words.split_whitespace().collect()
 }
 
@@ -73,7 +75,8 @@ fn use_rare(server: &Server, client: &Client) {
     drop(ending);
     let held = client.fair_lock("n").blocking().acquire().expect("free");
     server.view().command::<()>(&["RPUSH", "redisson_lock_queue:{n}", "other:1"]);
-    let soon = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("it is later").as_millis() + 100;
+    let soon =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("it is later").as_millis() + 100;
     server.view().command::<()>(&["ZADD", "redisson_lock_timeout:{n}", &soon.to_string(), "other:1"]);
     assert!(client.fair_lock("n").owner(7).wait(ms(300)).blocking().acquire().is_err());
     held.release().expect("held");
@@ -90,7 +93,10 @@ fn the_rights_of_the_guide_are_enough_on_one_server_and_all_of_them_are_used() {
         assert!(used.contains_key(right), "{right} is of no use: {used:?}");
     }
     let server = newest(&[]);
-    set(&server, &["always", "told of losses at once, and listed by name", "listed with the library, from Redis 7.2 on"]);
+    set(
+        &server,
+        &["always", "told of losses at once, and listed by name", "listed with the library, from Redis 7.2 on"],
+    );
     use_all(&server, &as_user(&server, ""), &as_user(&server, "&client_name=a"));
     nothing_was_refused(&server);
 }
@@ -123,7 +129,10 @@ fn everything_works_without_the_rights_that_the_guide_calls_useful() {
 fn the_rights_of_the_guide_are_enough_where_replicas_confirm() {
     let server = newest(&["--appendonly", "yes"]);
     let _replica = server.replica();
-    set(&server, &["always", "told of losses at once, and listed by name", "listed with the library, from Redis 7.2 on"]);
+    set(
+        &server,
+        &["always", "told of losses at once, and listed by name", "listed with the library, from Redis 7.2 on"],
+    );
     set(&server, &["with a sync policy", "with wait_aof"]);
     for sync in ["wait(within=0.3)", "wait_aof(replicas=0,within=0.3)", "connected(within=0.3)"] {
         let client = as_user(&server, &format!("&sync={sync}"));
@@ -136,14 +145,24 @@ fn the_rights_of_the_guide_are_enough_where_replicas_confirm() {
 fn the_rights_of_the_guide_are_enough_in_a_cluster() {
     let cluster = Cluster::start(3, 0);
     for server in &cluster.servers {
-        set(server, &["always", "told of losses at once, and listed by name", "in a cluster", "in a cluster, from Redis 7.0 on"]);
+        set(
+            server,
+            &[
+                "always",
+                "told of losses at once, and listed by name",
+                "in a cluster",
+                "in a cluster, from Redis 7.0 on",
+            ],
+        );
     }
     let url = cluster.url().replace("://", "://locks:secret@");
     let one = client(&url);
     let two = client(&url);
     use_every_kind(&one, "{slot}n");
     hand_over(&one, &two, "handed", || {
-        let listeners = || cluster.servers.iter().map(|server| server.view().listeners("redisson_lock__channel:{handed}")).sum::<u64>();
+        let listeners = || {
+            cluster.servers.iter().map(|server| server.view().listeners("redisson_lock__channel:{handed}")).sum::<u64>()
+        };
         eventually("a listener", || (listeners() == 1).then_some(()));
         cluster.migrate("handed", (cluster.owner("handed") + 1) % 3);
     });

@@ -21,7 +21,8 @@ fn a_failover_is_followed_and_waiters_are_woken_after_it() {
     let two = client(&url);
     one.lock("warm").blocking().acquire().expect("free").release().expect("held");
     let held = one.lock("n").lease(secs(3)).blocking().acquire().expect("free");
-    let waiting = std::thread::spawn(move || two.lock("n").wait(secs(30)).blocking().acquire().map(|guard| guard.release()));
+    let waiting =
+        std::thread::spawn(move || two.lock("n").wait(secs(30)).blocking().acquire().map(|guard| guard.release()));
     eventually("a listener", || (!sentinels.servers[0].view().channels("*").is_empty()).then_some(()));
     sentinels.servers[0].stop();
     sentinels.until_master(1);
@@ -38,12 +39,14 @@ fn waiters_and_clients_with_failing_calls_learn_of_another_master_from_the_senti
     let one = client(&url);
     let two = client(&url);
     let listen = |count: usize| {
-        let mut listeners = sentinels.views().map(|mut view| view.command::<String>(&["CLIENT", "LIST"]).matches(" sub=1 ").count());
+        let mut listeners =
+            sentinels.views().map(|mut view| view.command::<String>(&["CLIENT", "LIST"]).matches(" sub=1 ").count());
         listeners.all(|listening| listening == count).then_some(())
     };
     let held = one.lock("n").blocking().acquire().expect("free");
     listen(0).expect("no waiter is there yet");
-    let waiting = std::thread::spawn(move || two.lock("n").wait(secs(30)).blocking().acquire().map(|guard| guard.release()));
+    let waiting =
+        std::thread::spawn(move || two.lock("n").wait(secs(30)).blocking().acquire().map(|guard| guard.release()));
     eventually("a waiter's subscription to each sentinel", || listen(1));
     held.release().expect("held");
     waiting.join().expect("no panic").expect("free").expect("held");
@@ -92,6 +95,12 @@ fn one_failover_after_another_is_followed() {
 fn the_error_about_a_master_that_no_sentinel_knows_names_it() {
     let sentinels = Sentinels::start();
     let url = sentinels.url().replace("mymaster", "theirs");
-    let said = client(&format!("{url}?retry_for=0")).lock("n").blocking().acquire().map(drop).expect_err("unknown").to_string();
+    let said = client(&format!("{url}?retry_for=0"))
+        .lock("n")
+        .blocking()
+        .acquire()
+        .map(drop)
+        .expect_err("unknown")
+        .to_string();
     assert!(said.contains("theirs") || said.contains("No such master"), "{said}");
 }

@@ -28,7 +28,9 @@ fn waiters_listen_and_are_woken_on_the_channels_that_the_program_chooses() {
                 (found == (plain, of_slots)).then_some(())
             });
         });
-        eventually("no subscription", || (listeners(&cluster, "NUMSUB") + listeners(&cluster, "SHARDNUMSUB") == 0).then_some(()));
+        eventually("no subscription", || {
+            (listeners(&cluster, "NUMSUB") + listeners(&cluster, "SHARDNUMSUB") == 0).then_some(())
+        });
     }
 }
 
@@ -40,9 +42,13 @@ fn a_client_that_chooses_both_channels_wakes_and_is_woken_by_every_client() {
         let other = choosing(&cluster, sharded);
         for (from, to, ears) in [(&other, &tolerant, 2), (&tolerant, &other, 1)] {
             hand_over(from, to, "n", || {
-                eventually("a listener", || (listeners(&cluster, "NUMSUB") + listeners(&cluster, "SHARDNUMSUB") == ears).then_some(()));
+                eventually("a listener", || {
+                    (listeners(&cluster, "NUMSUB") + listeners(&cluster, "SHARDNUMSUB") == ears).then_some(())
+                });
             });
-            eventually("no subscription", || (listeners(&cluster, "NUMSUB") + listeners(&cluster, "SHARDNUMSUB") == 0).then_some(()));
+            eventually("no subscription", || {
+                (listeners(&cluster, "NUMSUB") + listeners(&cluster, "SHARDNUMSUB") == 0).then_some(())
+            });
         }
     }
     super::use_every_kind(&tolerant, "every");
@@ -54,7 +60,9 @@ fn a_slot_that_moves_takes_both_subscriptions_with_it() {
     let one = choosing(&cluster, "off");
     let two = choosing(&cluster, "both");
     hand_over(&one, &two, "n", || {
-        eventually("two ears", || (listeners(&cluster, "NUMSUB") + listeners(&cluster, "SHARDNUMSUB") == 2).then_some(()));
+        eventually("two ears", || {
+            (listeners(&cluster, "NUMSUB") + listeners(&cluster, "SHARDNUMSUB") == 2).then_some(())
+        });
         let to = (cluster.owner("n") + 1) % 3;
         cluster.migrate("n", to);
         eventually("two ears at the new owner", || {
@@ -75,14 +83,18 @@ fn a_server_without_channels_of_slots_is_detected() {
         choosing(&cluster, sharded).lock("n").blocking().acquire().expect("free").release().expect("held");
     }
     let refused = choosing(&cluster, "on").lock("n").blocking().acquire().map(drop).expect_err("it has none");
-    assert!(matches!(&refused, Error::Unsupported(said) if said.contains("SSUBSCRIBE") && said.contains("sharded=on")), "{refused}");
+    assert!(
+        matches!(&refused, Error::Unsupported(said) if said.contains("SSUBSCRIBE") && said.contains("sharded=on")),
+        "{refused}"
+    );
 }
 
 #[test]
 fn an_unknown_choice_of_channels_is_refused() {
-    for (url, words) in
-        [("redis+cluster://h?sharded=maybe", ["`maybe`", "both"]), ("redis://h?sharded=on", ["redis://h:6379", "no cluster"])]
-    {
+    for (url, words) in [
+        ("redis+cluster://h?sharded=maybe", ["`maybe`", "both"]),
+        ("redis://h?sharded=on", ["redis://h:6379", "no cluster"]),
+    ] {
         let said = Config::from_url(url).map(drop).expect_err("it is none").to_string();
         assert!(words.iter().all(|word| said.contains(word)), "{words:?} in: {said}");
     }

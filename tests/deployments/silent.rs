@@ -18,7 +18,8 @@ fn one_silent_sentinel_of_three_keeps_no_caller_from_a_lock() {
         let client = client(&sentinels.url());
         let began = Instant::now();
         for _ in 0..8 {
-            let guard = client.lock("n").wait(secs(2)).blocking().acquire().expect("two sentinels and the master are well");
+            let guard =
+                client.lock("n").wait(secs(2)).blocking().acquire().expect("two sentinels and the master are well");
             // By then the client must ask again which server is the master.
             thread::sleep(ms(600));
             guard.release().expect("held");
@@ -61,7 +62,8 @@ fn a_master_that_its_replica_has_left_is_used_no_more_while_no_sentinel_answers(
     sentinels.servers[1].view().command::<()>(&["REPLICAOF", "NO", "ONE"]);
     let loss = soon(guard.lost()).expect("another server may be the master by now");
     assert_eq!(loss.reason, LostReason::Partitioned);
-    let error = client.lock("other").wait(secs(2)).blocking().acquire().map(drop).expect_err("it may not be the master");
+    let error =
+        client.lock("other").wait(secs(2)).blocking().acquire().map(drop).expect_err("it may not be the master");
     assert!(matches!(error, Error::Unavailable { .. } | Error::NotAcquired { .. }), "{error:?}");
     assert!(!sentinels.servers[0].view().exists("other"));
 }
@@ -129,7 +131,9 @@ fn calls_at_healthy_servers_go_on_while_those_at_a_silent_one_fail() {
     let cluster = Cluster::start(3, 0);
     let client = client(&format!("{}?response_timeout=0.3&retry_for=0.3", cluster.url()));
     let names = [0, 1, 2].map(|place| name_at(&cluster, place));
-    names.iter().for_each(|name| client.lock(name).wait(secs(20)).blocking().acquire().expect("free").release().expect("held"));
+    names
+        .iter()
+        .for_each(|name| client.lock(name).wait(secs(20)).blocking().acquire().expect("free").release().expect("held"));
     cluster.servers[2].pause();
     let done = AtomicBool::new(false);
     let failed = AtomicUsize::new(0);
@@ -159,7 +163,10 @@ fn calls_at_healthy_servers_go_on_while_those_at_a_silent_one_fail() {
 }
 
 fn name_like(cluster: &Cluster, start: &str, place: usize) -> String {
-    (0..).map(|number| format!("{start}{number}")).find(|name| cluster.owner(name) == place).expect("there are enough names")
+    (0..)
+        .map(|number| format!("{start}{number}"))
+        .find(|name| cluster.owner(name) == place)
+        .expect("there are enough names")
 }
 
 fn stays_held(guard: &redlatch::BlockingGuard, time: Duration) {

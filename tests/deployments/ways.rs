@@ -48,14 +48,18 @@ fn a_cluster_that_announces_ipv6_addresses_is_used_there() {
     let hosts: Vec<String> = cluster.servers.iter().map(|server| format!("[::1]:{}", server.port())).collect();
     let one = client(&format!("redis+cluster://{}", hosts.join(",")));
     for place in 0..3 {
-        let name = (0..).map(|n| format!("n{n}")).find(|name| cluster.owner(name) == place).expect("there are enough names");
+        let name =
+            (0..).map(|n| format!("n{n}")).find(|name| cluster.owner(name) == place).expect("there are enough names");
         use_every_kind(&one, &name);
     }
     // The server names the address to which a slot has moved.
     one.lock("moved").blocking().acquire().expect("free").release().expect("held");
     cluster.migrate("moved", (cluster.owner("moved") + 1) % 3);
     one.lock("moved").blocking().acquire().expect("free").release().expect("held");
-    assert_eq!(Config::from_url("redis+cluster://[::1]:1,[::2]:3").expect("a good URL").server(), "redis+cluster://[::1]:1,[::2]:3");
+    assert_eq!(
+        Config::from_url("redis+cluster://[::1]:1,[::2]:3").expect("a good URL").server(),
+        "redis+cluster://[::1]:1,[::2]:3"
+    );
 }
 
 #[test]
@@ -64,7 +68,12 @@ fn sentinels_that_know_their_master_by_an_ipv6_address_lead_there() {
     use_every_kind(&client(&format!("{}?retry_for=20", sentinels.url())), "n");
     sentinels.fail_over();
     sentinels.until_master(1);
-    client(&format!("{}?retry_for=20", sentinels.url())).lock("n").wait(secs(20)).blocking().acquire().expect("a master");
+    client(&format!("{}?retry_for=20", sentinels.url()))
+        .lock("n")
+        .wait(secs(20))
+        .blocking()
+        .acquire()
+        .expect("a master");
 }
 
 #[test]
@@ -80,7 +89,8 @@ fn a_host_name_whose_address_changes_is_looked_up_again() {
     let hosts = HostsFile::new("127.0.0.2 locks.test\n");
     let program = hosts.program(env!("CARGO_BIN_EXE_redlatch-agent"));
     let url = format!("redis://locks.test:{port}?retry_for=20&watchdog=60");
-    let agent = Agent::start("rust", &program, &url).expect("an agent in a namespace of its own, which takes root or user namespaces");
+    let agent = Agent::start("rust", &program, &url)
+        .expect("an agent in a namespace of its own, which takes root or user namespaces");
     let lock = |name: &str| {
         let locked = agent.ask("lock", json!({ "name": name })).within(PATIENCE);
         assert_eq!(locked.expect("free"), json!(true), "{name}");
@@ -117,7 +127,8 @@ impl HostsFile {
         let path = self.0.join("program");
         let hosts = self.0.join("hosts");
         let mounted = format!("mount --bind {} /etc/hosts && exec {program} \"$0\"", hosts.display());
-        std::fs::write(&path, format!("#!/bin/sh\nexec unshare -rm sh -c '{mounted}' \"$1\"\n")).expect("the disk has room");
+        std::fs::write(&path, format!("#!/bin/sh\nexec unshare -rm sh -c '{mounted}' \"$1\"\n"))
+            .expect("the disk has room");
         let runnable = std::os::unix::fs::PermissionsExt::from_mode(0o700);
         std::fs::set_permissions(&path, runnable).expect("it is ours");
         path.display().to_string()
@@ -133,7 +144,10 @@ impl Drop for HostsFile {
 #[test]
 fn a_server_that_shares_its_port_is_asked_for_by_name() {
     let authority = Authority::new();
-    let server = Server::with(Options { tls: Some(Tls { shown: authority.issue("DNS:localhost"), clients: None }), ..Options::default() });
+    let server = Server::with(Options {
+        tls: Some(Tls { shown: authority.issue("DNS:localhost"), clients: None }),
+        ..Options::default()
+    });
     let relay = Relay::start("127.0.0.1", 0, server.tls_port());
     let url = format!("rediss://localhost:{}?tls_ca={}", relay.port(), authority.cert());
     use_every_kind(&Client::connect(&url).expect("a good URL"), "n");

@@ -18,7 +18,9 @@ fn dropped_at_the_packet(run: &Run, client: &Client, before_it_flows: impl FnOnc
     run.hold();
     let task = runtime.spawn(async move { lock.acquire().await.map(drop) });
     let mut view = run.server.view();
-    eventually("the packet", || (run.struck() || task.is_finished() || view.listeners(&channel(&run.name)) > 0).then_some(()));
+    eventually("the packet", || {
+        (run.struck() || task.is_finished() || view.listeners(&channel(&run.name)) > 0).then_some(())
+    });
     task.abort();
     let _ = runtime.block_on(task);
     before_it_flows();
@@ -32,7 +34,14 @@ fn an_acquire_dropped_at_any_step_leaves_nothing() {
         let client = connect(&run.url());
         dropped_at_the_packet(run, &client, || {});
         nothing_is_left(&mut run.server.view(), &run.name);
-        client.lock(&run.name).wait(PATIENCE).blocking().acquire().expect("no waiter stands before it").release().expect("held");
+        client
+            .lock(&run.name)
+            .wait(PATIENCE)
+            .blocking()
+            .acquire()
+            .expect("no waiter stands before it")
+            .release()
+            .expect("held");
     });
 }
 
@@ -44,7 +53,14 @@ fn a_waiter_dropped_at_any_step_leaves_nothing() {
         let held = holder.lock(&run.name).lease(LONG).blocking().acquire().expect("free");
         dropped_at_the_packet(run, &client, || held.release().expect("held"));
         nothing_is_left(&mut run.server.view(), &run.name);
-        client.lock(&run.name).wait(PATIENCE).blocking().acquire().expect("no waiter stands before it").release().expect("held");
+        client
+            .lock(&run.name)
+            .wait(PATIENCE)
+            .blocking()
+            .acquire()
+            .expect("no waiter stands before it")
+            .release()
+            .expect("held");
     });
 }
 
@@ -164,7 +180,14 @@ fn acquires_dropped_at_random_under_contention_leave_nothing_and_stop_no_other_w
     let dropped: u64 = lanes.into_iter().map(|lane| runtime.block_on(lane).expect("no panic")).sum();
     assert!(dropped > LANES && dropped < LANES * ROUNDS, "{dropped} of {} were dropped", LANES * ROUNDS);
     nothing_is_left(&mut server.view(), "n");
-    clients[0].lock("n").wait(PATIENCE).blocking().acquire().expect("no waiter stands before it").release().expect("held");
+    clients[0]
+        .lock("n")
+        .wait(PATIENCE)
+        .blocking()
+        .acquire()
+        .expect("no waiter stands before it")
+        .release()
+        .expect("held");
 }
 
 #[test]

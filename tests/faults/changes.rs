@@ -67,15 +67,20 @@ const LOCK: &[Change] = &[
     freeing("extend", Stage::take, Stage::extend),
 ];
 
-const AGAIN: &[Change] =
-    &[change("acquire again", Stage::take, Stage::take), freeing("inner release", Stage::take_twice, |stage| stage.give(1))];
+const AGAIN: &[Change] = &[
+    change("acquire again", Stage::take, Stage::take),
+    freeing("inner release", Stage::take_twice, |stage| stage.give(1)),
+];
 
-const FAIR: &[Change] =
-    &[freeing("leave the queue", Stage::wait, Stage::give_up), change("release before a waiter", Stage::wait, Stage::give_to_waiter)];
+const FAIR: &[Change] = &[
+    freeing("leave the queue", Stage::wait, Stage::give_up),
+    change("release before a waiter", Stage::wait, Stage::give_to_waiter),
+];
 
 const SHARED: &[Change] = &[freeing("release beside another reader", Stage::take_beside, |stage| stage.give(0))];
 
-const DOWNGRADE: &[Change] = &[freeing("release of a writer that goes on reading", Stage::take_and_read, |stage| stage.give(0))];
+const DOWNGRADE: &[Change] =
+    &[freeing("release of a writer that goes on reading", Stage::take_and_read, |stage| stage.give(0))];
 
 /// Operations on keys of any kind.
 const KEYS: &[Change] = &[
@@ -124,7 +129,8 @@ const PERMIT: &[Change] = &[
 ];
 
 /// Only without an end: a second round would find one.
-const LIVE_FOR: Change = change("live for", Stage::set, |stage| assert_eq!(stage.ask(Op::LiveFor, &[600_000, 1]).number, 1));
+const LIVE_FOR: Change =
+    change("live for", Stage::set, |stage| assert_eq!(stage.ask(Op::LiveFor, &[600_000, 1]).number, 1));
 
 /// The owner that makes the change, and the owner that waits behind it.
 const OWNER: i64 = 1;
@@ -268,7 +274,12 @@ impl Stage {
         eventually("an acquire whose answer is on its way", || {
             self.settled(&mut view);
             self.proxy.stall(Direction::ToClient);
-            let request = Request { numbers: vec![2], lease: Some(LONG), retry_for: Some(Duration::ZERO), ..self.request(Op::Acquire) };
+            let request = Request {
+                numbers: vec![2],
+                lease: Some(LONG),
+                retry_for: Some(Duration::ZERO),
+                ..self.request(Op::Acquire)
+            };
             let unknown = self.client.run_blocking(Request { response_timeout: Some(ms(100)), ..request });
             assert!(matches!(unknown, Err(redlatch::Error::Unavailable { .. })), "{unknown:?}");
             // The client gives the permit back once no copy of the acquire can arrive any more: 1 s after its sending,

@@ -138,7 +138,9 @@ impl<'a> Round<'a> {
                     let (client, held) = &holds[dice.below(holds.len() as u64) as usize];
                     match (is_counted(held.kind), dice.percent(50)) {
                         (true, _) => continue,
-                        (false, true) => ask(client, Request { op: Op::Extend, lease: Some(LONG), ..held.clone() }).end(),
+                        (false, true) => {
+                            ask(client, Request { op: Op::Extend, lease: Some(LONG), ..held.clone() }).end()
+                        }
                         (false, false) => {
                             pending.push(ask(client, Request { op: Op::Watch, ..held.clone() }));
                             continue;
@@ -190,7 +192,9 @@ impl<'a> Round<'a> {
         let mut view = self.server.view();
         let stem = format!("{}:", self.client.id());
         let mut left = Vec::new();
-        for key in view.keys(&format!("*{}:*", self.name)).into_iter().filter(|key| !key.starts_with("redlatch_request")) {
+        for key in
+            view.keys(&format!("*{}:*", self.name)).into_iter().filter(|key| !key.starts_with("redlatch_request"))
+        {
             let names = match &*view.kind(&key) {
                 "hash" => view.hgetall(&key).into_keys().collect(),
                 "list" => view.command::<Vec<String>>(&["LRANGE", &key, "0", "-1"]),
@@ -230,7 +234,9 @@ impl<'a> Round<'a> {
         let most_named = if released { most_kept } else { most_kept + renewed };
         match () {
             () if !unknown.is_empty() => Err(format!("left: {unknown:?}")),
-            () if !(least..=most).contains(&plain) => Err(format!("{plain} permits are out, {least} to {most} were taken")),
+            () if !(least..=most).contains(&plain) => {
+                Err(format!("{plain} permits are out, {least} to {most} were taken"))
+            }
             () if !(least_named..=most_named).contains(&named) => {
                 Err(format!("{named} permits with ids are out, {least_named} to {most_named} were taken"))
             }
@@ -277,7 +283,8 @@ impl Stage {
     fn client(&self, options: &str, answer: &str) -> Client {
         let client = connect(&format!("{}{options}", self.server.url_at(self.proxy.port())));
         let patience = Some(PATIENCE);
-        let inspect = Request { response_timeout: patience, retry_for: patience, lease: None, ..self.request(Op::Inspect, 1) };
+        let inspect =
+            Request { response_timeout: patience, retry_for: patience, lease: None, ..self.request(Op::Inspect, 1) };
         for on_own_thread in [true, false] {
             Asked::by(&client, client.ticket(), inspect.clone(), on_own_thread).end().expect("answered");
         }
@@ -299,7 +306,9 @@ impl Stage {
         let mut view = self.server.view();
         let left = view.keys("*");
         match self.kind {
-            "semaphore" | "permit_semaphore" | "permit" => left == ["n"] && view.command::<String>(&["GET", "n"]) == "1",
+            "semaphore" | "permit_semaphore" | "permit" => {
+                left == ["n"] && view.command::<String>(&["GET", "n"]) == "1"
+            }
             _ => left.iter().all(|key| key.starts_with("redisson_lock_token")),
         }
     }

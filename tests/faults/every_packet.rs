@@ -57,7 +57,8 @@ pub fn at_every_packet(what: &str, scenario: impl Fn(&Run) + Sync) {
         .collect();
     all_at_once(runs.iter().map(|run| (run.name.clone(), || scenario(run))));
     for direction in [Direction::ToServer, Direction::ToClient] {
-        let struck: Vec<usize> = runs.iter().filter(|run| run.direction == direction && run.struck()).map(|run| run.nth).collect();
+        let struck: Vec<usize> =
+            runs.iter().filter(|run| run.direction == direction && run.struck()).map(|run| run.nth).collect();
         assert!(struck.contains(&1), "{direction:?}: nothing was struck");
         assert!(!struck.contains(&MOST), "{direction:?}: there may be more than {MOST} packets: {struck:?}");
     }

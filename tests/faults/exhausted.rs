@@ -41,7 +41,10 @@ fn without_a_thread_left_a_call_is_an_error_with_the_remedy_and_later_ones_work(
         for _ in 0..2 {
             let before = worker.possessions();
             let said = worker.ask(ask);
-            assert!(said.starts_with("unavailable redis://127.0.0.1:") && said.contains("no more threads"), "{ask}: {said}");
+            assert!(
+                said.starts_with("unavailable redis://127.0.0.1:") && said.contains("no more threads"),
+                "{ask}: {said}"
+            );
             assert!(said.contains("`ulimit -u`"), "{ask}: {said}");
             assert_eq!(worker.possessions(), before, "{ask}: nothing was half started");
         }

@@ -107,7 +107,10 @@ impl Flight {
     fn begin(client: &Client, request: Request, going: Going) -> Self {
         if going == Going::DropsTheFuture {
             let client = client.clone();
-            return Flight::Future { future: Box::pin(async move { client.run(request).await }), woken: Arc::default() };
+            return Flight::Future {
+                future: Box::pin(async move { client.run(request).await }),
+                woken: Arc::default(),
+            };
         }
         let ticket = client.ticket();
         let (sender, end) = mpsc::channel();
@@ -212,7 +215,9 @@ impl Run<'_> {
             _ => None,
         };
         let own = match doing {
-            Doing::Release | Doing::Extend => Some(self.back(&self.take(&self.client, self.request(Op::Acquire, 2)), 2)),
+            Doing::Release | Doing::Extend => {
+                Some(self.back(&self.take(&self.client, self.request(Op::Acquire, 2)), 2))
+            }
             _ => None,
         };
         let request = match (doing, &own) {
@@ -280,7 +285,14 @@ impl Run<'_> {
     }
 
     /// Waits for the moment; false: it never comes.
-    fn await_moment(&self, flight: &mut Flight, doing: Doing, moment: Moment, in_the_way: &mut Option<Request>, scripts: u64) -> bool {
+    fn await_moment(
+        &self,
+        flight: &mut Flight,
+        doing: Doing,
+        moment: Moment,
+        in_the_way: &mut Option<Request>,
+        scripts: u64,
+    ) -> bool {
         if moment == Moment::NotPolled {
             return true;
         }
@@ -339,7 +351,9 @@ impl Run<'_> {
             (Doing::Extend, _) if !closed => own.into_iter().for_each(|own| drop(self.client.run_blocking(own))),
             (Doing::Release, Some(Err(Error::Closed { .. }))) if !self.stage.traits.held => {
                 // The operation may have been carried out. Permits with ids can be asked for again.
-                own.into_iter().filter(|_| kind == "permit_semaphore").for_each(|own| drop(self.stage.other.run_blocking(own)));
+                own.into_iter()
+                    .filter(|_| kind == "permit_semaphore")
+                    .for_each(|own| drop(self.stage.other.run_blocking(own)));
             }
             _ => {}
         }
@@ -374,7 +388,11 @@ fn play_cell(stage: &Stage, doing: Doing, going: Going) -> usize {
     let mut moments = polls.chain([Moment::Answered]).filter(|moment| stage.play(doing, going, *moment)).count();
     for direction in [Direction::ToServer, Direction::ToClient] {
         let packets = (1..=MOST).take_while(|nth| stage.play(doing, going, Moment::Packet(direction, *nth))).count();
-        assert!((1..MOST).contains(&packets), "{}: {doing:?}, {going:?}: {packets} packets {direction:?}", stage.traits.name);
+        assert!(
+            (1..MOST).contains(&packets),
+            "{}: {doing:?}, {going:?}: {packets} packets {direction:?}",
+            stage.traits.name
+        );
         moments += packets;
     }
     moments
@@ -389,7 +407,8 @@ fn a_caller_that_goes_at_any_moment_leaves_nothing_without_an_owner() {
         let moments = &moments;
         let play = move || {
             let stage = Stage::new(traits);
-            for (doing, going) in doing(traits).flat_map(|doing| going(traits, doing).map(move |going| (doing, going))) {
+            for (doing, going) in doing(traits).flat_map(|doing| going(traits, doing).map(move |going| (doing, going)))
+            {
                 moments.fetch_add(play_cell(&stage, doing, going), SeqCst);
                 cells.fetch_add(1, SeqCst);
             }

@@ -11,7 +11,8 @@ fn a_killed_holder_keeps_its_lock_for_its_lease_and_no_longer() {
     let mut holder = worker(format!("{}?watchdog=2", server.url()));
     assert_eq!(holder.ask("acquire n"), "ok");
     let client = connect(&server.url());
-    let waiting = thread::spawn(move || client.lock("n").wait(LONG).blocking().acquire().map(|guard| (guard, Instant::now())));
+    let waiting =
+        thread::spawn(move || client.lock("n").wait(LONG).blocking().acquire().map(|guard| (guard, Instant::now())));
     let mut view = server.view();
     eventually("a listener", || (view.listeners(&channel("n")) == 1).then_some(()));
     drop(holder);

@@ -57,7 +57,8 @@ fn a_caller_that_may_be_interrupted_loses_no_connection_to_a_server_that_is_far_
         let stats: redis::InfoDict = view.command(&["INFO", "stats"]);
         stats.get::<u64>("total_connections_received").expect("the server counts them")
     };
-    let taken = |name: &str| ask(&client, client.ticket(), name).recv_timeout(PATIENCE).expect("it ends").expect("free").done;
+    let taken =
+        |name: &str| ask(&client, client.ticket(), name).recv_timeout(PATIENCE).expect("it ends").expect("free").done;
     assert!(taken("first"));
     let before = opened();
     assert!((0..ASKS).all(|ask| taken(&format!("far-{ask}"))));

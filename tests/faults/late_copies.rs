@@ -39,7 +39,8 @@ impl Scene {
 fn a_copy_on_its_way_is_stopped_before_it_is_repeated() {
     let scene = Scene::with("");
     scene.proxy.keep_request("EVALSHA");
-    let guard = scene.client.lock("n").lease(LONG).wait(PATIENCE).blocking().acquire().expect("the repeat is carried out");
+    let guard =
+        scene.client.lock("n").lease(LONG).wait(PATIENCE).blocking().acquire().expect("the repeat is carried out");
     guard.release().expect("held");
     assert!(!scene.proxy.deliver_kept(), "the server still listens to it");
     assert!(!scene.server.view().exists("n"));
@@ -49,7 +50,8 @@ fn a_copy_on_its_way_is_stopped_before_it_is_repeated() {
 fn a_late_acquire_leaves_no_ghost() {
     let scene = Scene::without_kill("");
     scene.proxy.keep_request("EVALSHA");
-    let guard = scene.client.lock("n").lease(LONG).wait(PATIENCE).blocking().acquire().expect("the repeat is carried out");
+    let guard =
+        scene.client.lock("n").lease(LONG).wait(PATIENCE).blocking().acquire().expect("the repeat is carried out");
     guard.release().expect("held");
     assert!(scene.proxy.deliver_kept());
     assert!(!scene.server.view().exists("n"));
@@ -123,7 +125,10 @@ fn a_late_copy_of_another_end_shortens_no_later_end() {
     let hold = scene.client.latest("plain", "n", 7).expect("it has one");
     let Look::Held { remaining: left } = scene.client.look(hold) else { panic!("it is held") };
     let kept = scene.server.view().pttl("n");
-    assert!(kept as u128 + 3 > left.as_millis(), "the server keeps it for {kept} ms, and its holder believes in {left:?}");
+    assert!(
+        kept as u128 + 3 > left.as_millis(),
+        "the server keeps it for {kept} ms, and its holder believes in {left:?}"
+    );
     guard.release().expect("held");
 }
 

@@ -29,7 +29,8 @@ fn connections_killed_all_the_time_lose_no_update_and_leak_nothing() {
     };
     let mut view = server.view();
     let sections: u64 = thread::scope(|scope| {
-        let lanes: Vec<_> = clients.iter().cycle().take(LANES as usize).map(|client| scope.spawn(move || lane(client))).collect();
+        let lanes: Vec<_> =
+            clients.iter().cycle().take(LANES as usize).map(|client| scope.spawn(move || lane(client))).collect();
         for round in 0..80 {
             thread::sleep(ms(50));
             let kind = if round % 2 == 0 { "normal" } else { "pubsub" };
@@ -88,10 +89,12 @@ fn ten_thousand_holds_are_renewed_in_batches_over_few_connections() {
     let server = Server::start();
     // On a busy machine an acquire queues behind thousands: here that is neither an error nor a loss.
     let client = connect(&format!("{}?watchdog=24&response_timeout=60&retry_for=60", server.url()));
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("the system gives threads");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("the system gives threads");
     let take = |n| runtime.spawn(client.lock(&format!("n{n}")).acquire());
     let taking: Vec<_> = (0..HOLDS).map(take).collect();
-    let guards: Vec<_> = taking.into_iter().map(|one| runtime.block_on(one).expect("no panic").expect("free")).collect();
+    let guards: Vec<_> =
+        taking.into_iter().map(|one| runtime.block_on(one).expect("no panic").expect("free")).collect();
     let mut view = server.view();
     view.forget_calls();
     let count = |view: &mut View, name: &str| view.calls().get(name).copied().unwrap_or_default();
@@ -113,7 +116,10 @@ fn ten_thousand_holds_are_renewed_in_batches_over_few_connections() {
 fn burner(number: usize) -> guarded::Guarded {
     let dir = std::env::temp_dir().join(format!("redlatch-{}-burner-{number}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
-    guarded::Guarded::start(&dir, &["taskset", "-c", &processor(), "sh", "-c", "while :; do :; done"].map(str::to_owned))
+    guarded::Guarded::start(
+        &dir,
+        &["taskset", "-c", &processor(), "sh", "-c", "while :; do :; done"].map(str::to_owned),
+    )
 }
 
 /// The number of the first processor that the test may use.

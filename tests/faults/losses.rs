@@ -60,7 +60,11 @@ fn no_holder_believes_longer_than_the_server_does() {
                     };
                     // The server may have carried the call out long after it was sent, but not after its answer.
                     let answered = Instant::now();
-                    assert!(deadline < answered + ms(left), "{name} is believed in for {:?} with {left} ms left", deadline - answered);
+                    assert!(
+                        deadline < answered + ms(left),
+                        "{name} is believed in for {:?} with {left} ms left",
+                        deadline - answered
+                    );
                 }
                 thread::sleep(ms(5));
             }
@@ -94,7 +98,9 @@ fn a_holder_cut_off_in_any_way_stops_believing_before_another_has_it() {
             let other = connect(&server.url());
             let guard = holder.lock(name).blocking().acquire().expect("free");
             part(&proxy);
-            let waiting = thread::spawn(move || other.lock(name).wait(PATIENCE).blocking().acquire().map(|guard| (guard, Instant::now())));
+            let waiting = thread::spawn(move || {
+                other.lock(name).wait(PATIENCE).blocking().acquire().map(|guard| (guard, Instant::now()))
+            });
             let noticed = Instant::now() - told(&guard).noticed;
             let (next, taken) = waiting.join().expect("no panic").expect("the lease ended");
             assert!(noticed < taken, "another had it for {:?} before the holder noticed", noticed - taken);
@@ -127,10 +133,15 @@ fn every_deletion_of_a_key_is_told_long_before_the_lease_ends() {
             let guard = lease.map_or(lock.clone(), |lease| lock.lease(lease)).blocking().acquire().expect("free");
             lasts(&mut view);
             if way[0] == "PEXPIRE" {
-                server.exempt(Statement::Belief, "n", "another client gives the key an end, and the holder is told of it a moment later");
+                server.exempt(
+                    Statement::Belief,
+                    "n",
+                    "another client gives the key an end, and the holder is told of it a moment later",
+                );
             }
             let field = format!("{}:{}", client.id(), guard.owner());
-            let words: Vec<&str> = way.iter().map(|word| if *word == "FIELD" { field.as_str() } else { word }).collect();
+            let words: Vec<&str> =
+                way.iter().map(|word| if *word == "FIELD" { field.as_str() } else { word }).collect();
             view.command::<redis::Value>(&words);
             told(&guard);
             assert!(is_lost(guard.ensure()) && is_lost(guard.release()));

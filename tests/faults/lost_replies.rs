@@ -19,7 +19,13 @@ fn an_acquire_cut_anywhere_is_held_once_and_freed_by_one_release() {
     at_every_packet("acquire", |run| {
         let client = connect(&run.url());
         run.cut();
-        let guard = client.lock(&run.name).lease(LONG).wait(PATIENCE).blocking().acquire().expect("it is free and the server is there");
+        let guard = client
+            .lock(&run.name)
+            .lease(LONG)
+            .wait(PATIENCE)
+            .blocking()
+            .acquire()
+            .expect("it is free and the server is there");
         is_held_once(run, &guard);
         guard.release().expect("held");
         assert!(!run.server.view().exists(&run.name));
@@ -127,7 +133,14 @@ fn permits_with_ids_taken_and_given_back_with_a_cut_anywhere_count_once_and_leav
         let counts = || [seen.available(), seen.acquired()].map(|count| count.blocking().expect("answered"));
         assert!(seen.try_set_permits(5).blocking().expect("answered"));
         run.cut();
-        let ids: Vec<_> = semaphore.acquire_many(2).wait(PATIENCE).blocking().expect("there").into_iter().map(|it| it.keep()).collect();
+        let ids: Vec<_> = semaphore
+            .acquire_many(2)
+            .wait(PATIENCE)
+            .blocking()
+            .expect("there")
+            .into_iter()
+            .map(|it| it.keep())
+            .collect();
         let renewed = semaphore.acquire_renewed().wait(PATIENCE).blocking().expect("there");
         assert_eq!(counts(), [2, 3]);
         semaphore.release_many(&ids).blocking().expect("they are out");

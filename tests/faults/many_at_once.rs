@@ -8,7 +8,11 @@ use super::*;
 const MANY: usize = 40;
 
 pub fn run<T>(work: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().expect("the system gives threads");
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_time()
+        .build()
+        .expect("the system gives threads");
     runtime.block_on(async { tokio::time::timeout(3 * PATIENCE, work).await.expect("an end before long") })
 }
 

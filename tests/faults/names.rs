@@ -10,7 +10,8 @@ const CLIENT_SLACK: u64 = 4_000_000;
 
 #[test]
 fn names_that_were_used_leave_nothing_in_the_server_and_nothing_in_the_clients() {
-    let names = std::env::var("REDLATCH_TEST_NAMES").map_or(30_000, |count| count.parse().expect("REDLATCH_TEST_NAMES is a number"));
+    let names = std::env::var("REDLATCH_TEST_NAMES")
+        .map_or(30_000, |count| count.parse().expect("REDLATCH_TEST_NAMES is a number"));
     let server = Server::start();
     let mut worker = worker(server.url());
     let mut view = server.view();

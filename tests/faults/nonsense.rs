@@ -57,8 +57,11 @@ fn no_call_takes_the_answer_of_another_over_a_connection_that_brings_nonsense() 
         proxy.stall(Direction::ToClient);
         let (sender, answers) = channel();
         for i in 0..CALLS {
-            let acquire =
-                Request { lease: Some(LONG), wait: Some(Duration::ZERO), ..Request::new(Op::Acquire, "plain", format!("n{i}"), i) };
+            let acquire = Request {
+                lease: Some(LONG),
+                wait: Some(Duration::ZERO),
+                ..Request::new(Op::Acquire, "plain", format!("n{i}"), i)
+            };
             let sender = sender.clone();
             client.submit(client.ticket(), acquire, move |answer| {
                 sender.send((i, answer.map(|answer| answer.done))).expect("the test listens")
@@ -96,6 +99,7 @@ fn a_caller_whose_callback_panics_takes_no_answer_from_the_others() {
     }
     proxy.flow();
     drop(sender);
-    let told: Vec<Result<bool, Error>> = (0..19).map(|_| answers.recv_timeout(PATIENCE).expect("each is answered")).collect();
+    let told: Vec<Result<bool, Error>> =
+        (0..19).map(|_| answers.recv_timeout(PATIENCE).expect("each is answered")).collect();
     assert!(told.iter().all(|answer| matches!(answer, Ok(true))), "{told:?}");
 }

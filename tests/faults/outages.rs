@@ -70,12 +70,18 @@ fn a_server_that_stands_still_is_never_told_as_a_lock_that_is_taken() {
 fn a_server_that_still_loads_its_data_is_told_as_such() {
     let words = ["--key-load-delay", "10000", "--loading-process-events-interval-bytes", "1024"].map(str::to_owned);
     let server = Server::with(Options { args: words.into(), debugging: true, ..Options::default() });
-    server.view().command::<()>(&["EVAL", "for i = 1, 6000 do redis.call('SET', 'k' .. i, string.rep('v', 2000)) end", "0"]);
+    server.view().command::<()>(&[
+        "EVAL",
+        "for i = 1, 6000 do redis.call('SET', 'k' .. i, string.rep('v', 2000)) end",
+        "0",
+    ]);
     let mut loader = server.view();
     // The command is answered late or never: the server ends with the test.
     let loading = thread::spawn(move || drop(loader.try_command::<String>(&["DEBUG", "RELOAD"])));
     let mut view = server.view();
-    eventually("a server that loads", || view.try_command::<String>(&["GET", "k"]).err().filter(|e| e.code() == Some("LOADING")));
+    eventually("a server that loads", || {
+        view.try_command::<String>(&["GET", "k"]).err().filter(|e| e.code() == Some("LOADING"))
+    });
     every_kind_ends(&server.url(), |title, end, wait| match end {
         Err(Error::Refused { code, .. }) if code == "LOADING" => {}
         end => is_unavailable(title, end, wait),
@@ -106,10 +112,23 @@ fn a_server_in_quarantine_says_not_now_and_the_reason() {
     let client = careful(&format!("{}{TRIES}", server.url()));
     let reason = |error: Error| {
         let said = error.to_string();
-        assert!(matches!(error, Error::NotAcquired { .. }) && said.contains("quarantine") && !said.contains("another owner"), "{said}");
+        assert!(
+            matches!(error, Error::NotAcquired { .. })
+                && said.contains("quarantine")
+                && !said.contains("another owner"),
+            "{said}"
+        );
     };
     reason(client.lock("n").wait(secs(1)).blocking().acquire().map(drop).expect_err("nothing is granted"));
-    reason(client.multi_lock([client.lock("n"), client.lock("m")]).wait(secs(1)).blocking().acquire().map(drop).expect_err("nor here"));
+    reason(
+        client
+            .multi_lock([client.lock("n"), client.lock("m")])
+            .wait(secs(1))
+            .blocking()
+            .acquire()
+            .map(drop)
+            .expect_err("nor here"),
+    );
     reason(client.semaphore("s").acquire(1).wait(secs(1)).blocking().expect_err("nor permits"));
     reason(client.permit_semaphore("p").acquire().wait(secs(1)).blocking().map(drop).expect_err("nor those with ids"));
 }
@@ -128,7 +147,8 @@ impl Taken {
         let client = || connect(&format!("{}{TRIES}", server.url()));
         let holder = client();
         let waiters = client();
-        let named = |name| &ALL.iter().find(|KindRow { traits, .. }| traits.name == name).expect("there is such a kind").traits;
+        let named =
+            |name| &ALL.iter().find(|KindRow { traits, .. }| traits.name == name).expect("there is such a kind").traits;
         let by = match traits.name {
             "read" => named("write"),
             "permit" => named("permit_semaphore"),
@@ -154,7 +174,11 @@ impl Taken {
             count("evalsha") + count("eval") - count("del")
         };
         // From then on the server knows the script: each try is one call.
-        assert!(!try_for(&self.waiters, self.traits, owner, None).expect("answered").done, "{}: it is taken", self.traits.name);
+        assert!(
+            !try_for(&self.waiters, self.traits, owner, None).expect("answered").done,
+            "{}: it is taken",
+            self.traits.name
+        );
         let before = tries();
         let acquire = Request { wait: Some(wait), ..request(self.traits, Op::Acquire, owner) };
         self.waiters.submit(self.waiters.ticket(), acquire, move |end| drop(sender.send(end)));
@@ -181,7 +205,9 @@ fn a_servers_answer_during_a_wait_counts_for_that_wait_and_not_for_later_ones() 
             thread::scope(|scope| {
                 for (owner, wait) in (3..).zip(WAITS) {
                     let taken = &taken;
-                    scope.spawn(move || is_unavailable("a newcomer", try_for(&taken.waiters, traits, owner, wait), wait));
+                    scope.spawn(move || {
+                        is_unavailable("a newcomer", try_for(&taken.waiters, traits, owner, wait), wait)
+                    });
                 }
             });
             match traits.fair {

@@ -27,7 +27,8 @@ fn a_server_without_quarantine_that_comes_back_empty_grants_a_lock_twice() {
     let held = one.lock("n").blocking().acquire().expect("free");
     cut_off(&proxy);
     server.restart();
-    let other = two.lock("n").blocking().try_acquire().expect("answered").expect("no owner has it, by the server's word");
+    let other =
+        two.lock("n").blocking().try_acquire().expect("answered").expect("no owner has it, by the server's word");
     held.ensure().expect("its lease has not ended");
     other.ensure().expect("the server says so");
 }
@@ -76,7 +77,10 @@ fn a_server_that_has_only_just_started_grants_nothing_of_any_kind() {
     }
     let semaphore = client.semaphore("semaphore");
     let with_ids = client.permit_semaphore("permits");
-    assert!(semaphore.try_set_permits(1).blocking().expect("answered") && with_ids.try_set_permits(1).blocking().expect("answered"));
+    assert!(
+        semaphore.try_set_permits(1).blocking().expect("answered")
+            && with_ids.try_set_permits(1).blocking().expect("answered")
+    );
     assert!(!semaphore.try_acquire(1).blocking().expect("an answer"));
     assert!(with_ids.try_acquire().blocking().expect("an answer").is_none());
     assert!(with_ids.try_acquire_renewed().blocking().expect("an answer").is_none());
@@ -138,7 +142,8 @@ fn a_server_of_a_red_lock_does_not_count_while_it_may_have_forgotten() {
     let servers = [(); 3].map(|()| Server::start());
     let proxies = [&servers[0], &servers[1]].map(Proxy::start);
     servers[2].stop();
-    let urls = [proxies[0].port(), proxies[1].port(), servers[2].port()].map(|port| format!("{}{SHORT}", servers[0].url_at(port)));
+    let urls = [proxies[0].port(), proxies[1].port(), servers[2].port()]
+        .map(|port| format!("{}{SHORT}", servers[0].url_at(port)));
     let red = RedLock::connect(urls).expect("good URLs");
     let held = red.lock("n").wait(PATIENCE).blocking().acquire().expect("two of three");
     proxies.iter().for_each(cut_off);

@@ -51,14 +51,22 @@ fn without(server: &Server, user: &mut View, there: &Contents, call: &Seen, miss
     let mut view = server.view();
     there.put_back(&mut view);
     let before = Contents::of(&mut view);
-    view.command::<()>(&["ACL", "SETUSER", "some", "+@all", "allchannels", if missing == MEMORY { "+@all" } else { missing }]);
+    view.command::<()>(&[
+        "ACL",
+        "SETUSER",
+        "some",
+        "+@all",
+        "allchannels",
+        if missing == MEMORY { "+@all" } else { missing },
+    ]);
     view.command::<()>(&["CONFIG", "SET", "maxmemory", if missing == MEMORY { "1" } else { "0" }]);
     let reply = again(user, &in_time(&mut view, call));
     view.command::<()>(&["CONFIG", "SET", "maxmemory", "0"]);
     let after = Contents::of(&mut view);
     let redis::Value::SimpleString(refusal) = &reply else { return None };
     let is_harmless = |what: &String| HARMLESS.iter().any(|(key, how)| what.contains(key) && what.ends_with(how));
-    let changed: Vec<String> = before.changed_but_for_later_ends(&after).into_iter().filter(|what| !is_harmless(what)).collect();
+    let changed: Vec<String> =
+        before.changed_but_for_later_ends(&after).into_iter().filter(|what| !is_harmless(what)).collect();
     (!changed.is_empty()).then(|| format!("with {missing}: {changed:?} after `{refusal}`"))
 }
 
@@ -69,7 +77,8 @@ const PASSING: &[&str] = &["plain/release", "read_write/write_release", "token/r
 /// on.
 fn passing_on(call: &Seen, texts: &[String]) -> Option<Seen> {
     let file = |name: &&&str| std::fs::read_to_string(format!("{SCRIPTS}/{name}.lua")).expect("a script");
-    let text = texts.iter().find(|text| [text.as_str(), redis::Script::new(text).get_hash()].contains(&&*call.text(1)))?;
+    let text =
+        texts.iter().find(|text| [text.as_str(), redis::Script::new(text).get_hash()].contains(&&*call.text(1)))?;
     let script = PASSING.iter().map(|name| file(&name)).find(|file| text.ends_with(file.as_str()))?;
     let inputs: Vec<&str> = script.lines().filter(|line| line.contains(" = ARGV[")).flat_map(names_of).collect();
     let at = |name: &str| 4 + inputs.iter().position(|input| *input == name).expect("it has that input");
@@ -101,7 +110,8 @@ fn halves_of(kind: &'static Traits) -> Vec<String> {
             for (which, there) in [("", &sent.before), ("a repeat of ", &sent.after)] {
                 let commands = commands_of(&server, there, call);
                 let others = ["resetchannels", MEMORY].iter().filter(|_| !commands.is_empty());
-                let missing = commands.iter().map(|command| format!("-{command}")).chain(others.map(|other| other.to_string()));
+                let missing =
+                    commands.iter().map(|command| format!("-{command}")).chain(others.map(|other| other.to_string()));
                 let left = missing.filter_map(|missing| without(&server, &mut user, there, call, &missing));
                 wrong.extend(left.map(|left| format!("{which}{} {left}", sent.change.name)));
             }

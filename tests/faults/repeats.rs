@@ -33,15 +33,17 @@ fn is_told(kind: &'static Traits, server: &Arc<Server>, change: &Change, loses: 
 
 #[test]
 fn a_caller_whose_reply_is_lost_gets_the_first_copys_answer_for_any_change() {
-    all_at_once(ALL.iter().flat_map(|KindRow { traits: kind, .. }| changes::of(kind).map(move |change| (kind, change))).filter_map(
-        |(kind, change)| {
-            let job = move || {
-                let server = Arc::new(Server::start());
-                // With this call the server knows the scripts.
-                is_told(kind, &server, change, false);
-                is_told(kind, &server, change, true);
-            };
-            (!OTHERS.contains(&change.name)).then(|| (format!("{}: {}", kind.name, change.name), job))
-        },
-    ));
+    all_at_once(
+        ALL.iter()
+            .flat_map(|KindRow { traits: kind, .. }| changes::of(kind).map(move |change| (kind, change)))
+            .filter_map(|(kind, change)| {
+                let job = move || {
+                    let server = Arc::new(Server::start());
+                    // With this call the server knows the scripts.
+                    is_told(kind, &server, change, false);
+                    is_told(kind, &server, change, true);
+                };
+                (!OTHERS.contains(&change.name)).then(|| (format!("{}: {}", kind.name, change.name), job))
+            }),
+    );
 }

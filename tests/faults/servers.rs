@@ -26,7 +26,14 @@ fn callers_never_notice_that_a_server_forgets_its_scripts() {
         });
         let lane = |client: &Client| {
             for _ in 0..200 {
-                client.lock("n").wait(PATIENCE).blocking().acquire().expect("forgetting is no error").release().expect("nor here");
+                client
+                    .lock("n")
+                    .wait(PATIENCE)
+                    .blocking()
+                    .acquire()
+                    .expect("forgetting is no error")
+                    .release()
+                    .expect("nor here");
             }
         };
         let lanes: Vec<_> = clients.iter().cycle().take(4).map(|client| scope.spawn(move || lane(client))).collect();
@@ -73,7 +80,8 @@ fn a_full_server_refuses_an_acquire_and_still_renews_and_releases() {
 
 #[test]
 fn a_waiter_is_told_at_the_end_of_its_wait_that_the_server_is_busy() {
-    let server = Server::with(Options { args: ["--lua-time-limit", "5"].map(str::to_owned).to_vec(), ..Options::default() });
+    let server =
+        Server::with(Options { args: ["--lua-time-limit", "5"].map(str::to_owned).to_vec(), ..Options::default() });
     let client = connect(&format!("{}?watchdog=1000&response_timeout=1000&retry_for=1000", server.url()));
     client.lock("n").blocking().acquire().expect("free").release().expect("held");
     let mut view = server.view();
@@ -123,7 +131,9 @@ fn a_client_refused_by_a_server_that_has_just_come_back_tries_again_soon() {
     let client = connect(&format!("{}?retry_for=1000", server.url()));
     let waiting = thread::spawn(move || client.lock("n").wait(LONG).blocking().acquire()?.release());
     let tries = |more_than: u64| {
-        eventually("tries", || (server.view().calls().get("evalsha").copied().unwrap_or_default() > more_than).then_some(()));
+        eventually("tries", || {
+            (server.view().calls().get("evalsha").copied().unwrap_or_default() > more_than).then_some(())
+        });
     };
     // By now half a second passes between two tries.
     tries(7);

@@ -10,17 +10,20 @@ const GRACE: Duration = Duration::from_secs(2);
 fn waits_end_in_time(server: &Server, silence: &[&str]) {
     let warm = connect(&server.url());
     warm.lock("warm").blocking().acquire().expect("free").release().expect("held");
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().expect("the system gives threads");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().expect("the system gives threads");
     let mut view = server.view();
     let words = silence.iter().map(|word| word.to_string()).collect::<Vec<_>>();
     let mut silencer = server.view();
-    let silent = std::thread::spawn(move || silencer.try_command::<()>(&words.iter().map(String::as_str).collect::<Vec<_>>()));
+    let silent =
+        std::thread::spawn(move || silencer.try_command::<()>(&words.iter().map(String::as_str).collect::<Vec<_>>()));
     std::thread::sleep(ms(100));
     let wait = ms(300);
     let took = |client: &Client, name: &str, blocking: bool| {
         let lock = client.lock(name).lease(LONG).wait(wait);
         let asked = Instant::now();
-        let result = if blocking { lock.blocking().acquire().map(drop) } else { runtime.block_on(lock.acquire()).map(drop) };
+        let result =
+            if blocking { lock.blocking().acquire().map(drop) } else { runtime.block_on(lock.acquire()).map(drop) };
         let took = asked.elapsed();
         let error = result.expect_err("the server is silent");
         assert!(matches!(error.code(), "not_acquired" | "unavailable"), "{name}: {error}");
@@ -67,7 +70,9 @@ fn a_wait_for_several_locks_ends_in_time_though_nothing_can_be_given_back() {
         let waits = scope.spawn(|| both.try_acquire().map(|guard| guard.is_some()));
         eventually("the first one to be held", || server.view().exists("first").then_some(()));
         // From then on the client has the server's answer that the second lock is taken.
-        eventually("a listener for the second one", || (server.view().listeners(&channel("second")) == 1).then_some(()));
+        eventually("a listener for the second one", || {
+            (server.view().listeners(&channel("second")) == 1).then_some(())
+        });
         proxy.stall(Direction::ToServer);
         assert_eq!(waits.join().expect("no panic").ok(), Some(false));
     });
@@ -103,7 +108,8 @@ fn a_slow_network_doubles_no_hold() {
     let client = connect(&format!("{}?watchdog=3", server.url_at(proxy.port())));
     for blocking in [true, false] {
         let name = format!("n{blocking}");
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("the system gives threads");
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("the system gives threads");
         let lock = || client.lock(&name).wait(PATIENCE);
         if blocking {
             let guard = lock().blocking().acquire().expect("free");

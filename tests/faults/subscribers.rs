@@ -47,7 +47,9 @@ fn a_waiter_cut_at_any_step_is_woken() {
 
 #[test]
 fn a_waiter_held_up_at_any_step_until_after_the_release_is_woken() {
-    at_every_packet("held up", |run| a_waiter_and_a_release(run, connect(&run.url()), |run| run.hold(), |run| run.proxy.flow()));
+    at_every_packet("held up", |run| {
+        a_waiter_and_a_release(run, connect(&run.url()), |run| run.hold(), |run| run.proxy.flow())
+    });
 }
 
 #[test]
@@ -57,12 +59,16 @@ fn a_waiter_that_is_connected_already_is_woken_wherever_it_is_cut() {
 
 #[test]
 fn a_waiter_that_is_connected_already_is_woken_wherever_it_is_held_up_until_after_the_release() {
-    at_every_packet("warm held up", |run| a_waiter_and_a_release(run, warm(run), |run| run.hold(), |run| run.proxy.flow()));
+    at_every_packet("warm held up", |run| {
+        a_waiter_and_a_release(run, warm(run), |run| run.hold(), |run| run.proxy.flow())
+    });
 }
 
 #[test]
 fn a_waiter_held_up_at_any_step_and_then_cut_is_woken() {
-    at_every_packet("held up and cut", |run| a_waiter_and_a_release(run, connect(&run.url()), |run| run.hold(), |run| run.proxy.cut()));
+    at_every_packet("held up and cut", |run| {
+        a_waiter_and_a_release(run, connect(&run.url()), |run| run.hold(), |run| run.proxy.cut())
+    });
 }
 
 #[test]
@@ -77,7 +83,12 @@ fn a_waiter_whose_subscriber_the_server_kills_is_woken() {
         eventually("a listener", || (view.listeners(&channel(&name)) == 1).then_some(()));
         view.command::<i64>(&["CLIENT", "KILL", "TYPE", "pubsub"]);
         held.release().expect("held");
-        waiting.join().expect("no panic").expect("woken long before the lease would have ended").release().expect("held");
+        waiting
+            .join()
+            .expect("no panic")
+            .expect("woken long before the lease would have ended")
+            .release()
+            .expect("held");
         nothing_is_left(&mut view, &name);
     }
 }
@@ -98,9 +109,16 @@ fn a_waiter_behind_a_half_open_link_is_woken() {
                     let waiting = wait(connect(&server.url_at(proxy.port())), &name);
                     eventually("a listener", || (server.view().listeners(&channel(&name)) == 1).then_some(()));
                     let both = [Direction::ToServer, Direction::ToClient];
-                    both.iter().filter(|way| silent.is_none_or(|silent| silent == **way)).for_each(|way| proxy.freeze(*way));
+                    both.iter()
+                        .filter(|way| silent.is_none_or(|silent| silent == **way))
+                        .for_each(|way| proxy.freeze(*way));
                     held.release().expect("held");
-                    waiting.join().expect("no panic").expect("woken long before the lease would have ended").release().expect("held");
+                    waiting
+                        .join()
+                        .expect("no panic")
+                        .expect("woken long before the lease would have ended")
+                        .release()
+                        .expect("held");
                 };
                 (format!("silent: {silent:?}"), job)
             })
@@ -120,6 +138,11 @@ fn a_waiter_whose_connection_ends_on_one_side_only_is_woken() {
         eventually("a listener", || (server.view().listeners(&channel(&name)) == 1).then_some(()));
         proxy.half_close(direction);
         held.release().expect("held");
-        waiting.join().expect("no panic").expect("woken long before the lease would have ended").release().expect("held");
+        waiting
+            .join()
+            .expect("no panic")
+            .expect("woken long before the lease would have ended")
+            .release()
+            .expect("held");
     }
 }

@@ -43,8 +43,9 @@ impl Cell<'_> {
 
     /// How long keys of the cell may remain after its clients have gone.
     pub fn patience(&self) -> Duration {
-        // A dropped client leaves its longest lease behind. A reader that is released while the key of its hold is at the other server looks like
-        // a reader of Redisson 3.44 to 3.52, which has no such key: the lock keeps its end, see read_release.lua.
+        // A dropped client leaves its longest lease behind. A reader that is released while the key of its hold is at
+        // the other server looks like a reader of Redisson 3.44 to 3.52, which has no such key: the lock keeps its end,
+        // see read_release.lua.
         let is_unseen = self.kind.name == "read" && self.trouble.strike == Strike::Moves { lock: true };
         let longest = if self.trouble.strike == Strike::Abandoned || is_unseen { self.operation.longest } else { 1 };
         LEASE * longest + MARGIN

@@ -13,8 +13,12 @@ static SHIM: LazyLock<PathBuf> = LazyLock::new(|| {
     let dir = folder("shim");
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/nets/clock.c");
     let library = dir.join("clock.so");
-    let built = Command::new("cc").args(["-O2", "-shared", "-fPIC", "-o"]).arg(&library).arg(source).arg("-ldl").status();
-    assert!(built.is_ok_and(|status| status.success()), "`cc` builds {source}: install a C compiler, which cargo needs as well");
+    let built =
+        Command::new("cc").args(["-O2", "-shared", "-fPIC", "-o"]).arg(&library).arg(source).arg("-ldl").status();
+    assert!(
+        built.is_ok_and(|status| status.success()),
+        "`cc` builds {source}: install a C compiler, which cargo needs as well"
+    );
     library
 });
 
@@ -40,7 +44,8 @@ pub fn start() -> (Server, Clock) {
     let program = dir.join("server");
     std::fs::write(&file, 0i64.to_ne_bytes()).expect("the disk has room");
     let server = std::env::var("REDLATCH_TEST_SERVER").unwrap_or_else(|_| "redis-server".into());
-    let lines = format!("#!/bin/sh\nREDLATCH_CLOCK={} LD_PRELOAD={} exec {server} \"$@\"\n", file.display(), SHIM.display());
+    let lines =
+        format!("#!/bin/sh\nREDLATCH_CLOCK={} LD_PRELOAD={} exec {server} \"$@\"\n", file.display(), SHIM.display());
     std::fs::write(&program, lines).expect("the disk has room");
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
     let clock = Clock(std::fs::File::options().write(true).open(&file).expect("it is there"));

@@ -22,7 +22,13 @@ pub struct Grounds {
 impl Grounds {
     pub fn new() -> Self {
         let shared = (0..SHARED).map(|_| Server::start()).collect();
-        Grounds { shared, cluster: OnceLock::new(), silent: OnceLock::new(), slots: Mutex::default(), moving: Mutex::default() }
+        Grounds {
+            shared,
+            cluster: OnceLock::new(),
+            silent: OnceLock::new(),
+            slots: Mutex::default(),
+            moving: Mutex::default(),
+        }
     }
 
     pub fn cluster(&self) -> &Cluster {
@@ -40,7 +46,10 @@ impl Grounds {
     /// A name with this beginning, in a slot that no other cell has.
     pub fn name_in_cluster(&self, stem: &str) -> String {
         let mut view = self.cluster().servers[0].view();
-        (0..).map(|turn| format!("{stem}{turn}")).find(|name| self.enter(slot(&mut view, name))).expect("there are enough slots")
+        (0..)
+            .map(|turn| format!("{stem}{turn}"))
+            .find(|name| self.enter(slot(&mut view, name)))
+            .expect("there are enough slots")
     }
 
     /// Lets one slot move at a time: the nodes must agree on each.
@@ -56,7 +65,10 @@ impl Grounds {
     pub fn name_beside_silence(&self, stem: &str) -> String {
         let mut view = self.silent().servers[0].view();
         let last = 16384 * SILENT as i64 / 3;
-        (0..).map(|turn| format!("{stem}{turn}")).find(|name| slot(&mut view, name) < last).expect("two of three answer")
+        (0..)
+            .map(|turn| format!("{stem}{turn}"))
+            .find(|name| slot(&mut view, name) < last)
+            .expect("two of three answer")
     }
 
     /// Every server with a watch.

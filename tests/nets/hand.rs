@@ -60,7 +60,10 @@ impl Hand {
         let (sender, answer) = channel();
         let Hand::Here(client) = self.clone() else { panic!("only a caller of this process drops futures") };
         thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("the system gives a runtime");
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_time()
+                .build()
+                .expect("the system gives a runtime");
             let ended = runtime.block_on(async { tokio::time::timeout(after, client.run(request)).await });
             drop(sender.send(said(ended.unwrap_or(Err(Error::Cancelled)))));
         });

@@ -14,7 +14,8 @@ use crate::scene::Scene;
 use crate::troubles::Strike;
 use crate::warnings;
 
-/// After these operations there may be fewer permits than before, after this part of a lease: the key of all of them has ended.
+/// After these operations there may be fewer permits than before, after this part of a lease: the key of all of them
+/// has ended.
 const LOSES_PERMITS: [(&str, f64); 3] = [("force", 0.0), ("extend shorter", 0.0), ("extend longer", 1.5)];
 /// After this time from its beginning, every delayed copy of an operation is late.
 const LATE: Duration = Duration::from_millis(4500);
@@ -39,7 +40,12 @@ impl Scene<'_> {
         wrong.extend(self.next_gets_it());
         self.b.close();
         wrong.extend(self.nothing_is_left());
-        let players = [Some(&*self.a), Some(&self.b), self.writers.as_ref().map(|[a, _]| a), self.writers.as_ref().map(|[_, b]| b)];
+        let players = [
+            Some(&*self.a),
+            Some(&self.b),
+            self.writers.as_ref().map(|[a, _]| a),
+            self.writers.as_ref().map(|[_, b]| b),
+        ];
         for player in players.into_iter().flatten() {
             wrong.append(&mut player.faults.lock().expect("no call panics"));
         }
@@ -54,20 +60,32 @@ impl Scene<'_> {
         if matches!((self.cell.trouble.name.as_str(), &self.cell.trouble.strike), ("none", _) | (_, Strike::Forks)) {
             let errors = self.a.errors.lock().expect("no call panics").clone();
             let is_known = |error: &String| {
-                is_due(error) || is_slow && error.contains(" is lost to ") || !self.cell.kind.reentrant && error.contains("already held")
+                is_due(error)
+                    || is_slow && error.contains(" is lost to ")
+                    || !self.cell.kind.reentrant && error.contains("already held")
             };
             wrong.extend(errors.into_iter().filter(|error| !is_known(error)));
             // A permit's whole semaphore is deleted, which is no forced release.
             let id = if self.cell.kind.name == "permit" { None } else { self.a.hand().map(|hand| hand.id()) };
-            let warned = warnings::about(&self.key).into_iter().filter(|text| id.as_ref().is_some_and(|id| text.contains(id)));
-            wrong.extend(warned.filter(|text| !is_slow && !is_due(text)).map(|text| format!("a warning without any trouble: {text}")));
+            let warned =
+                warnings::about(&self.key).into_iter().filter(|text| id.as_ref().is_some_and(|id| text.contains(id)));
+            wrong.extend(
+                warned
+                    .filter(|text| !is_slow && !is_due(text))
+                    .map(|text| format!("a warning without any trouble: {text}")),
+            );
             // Each wait is longer than all holds in its way.
             let is_in_vain = self.cell.operation.name == "wait in vain" || !self.cell.kind.reentrant;
-            wrong.extend((!is_in_vain && self.a.told().contains("take not now")).then(|| "a wait was in vain".to_owned()));
+            wrong.extend(
+                (!is_in_vain && self.a.told().contains("take not now")).then(|| "a wait was in vain".to_owned()),
+            );
         }
         let mine = format!("n{}.", self.cell.number);
         let servers: Vec<&Server> = self.own.iter().chain(self.grounds.servers()).collect();
-        let seen = servers.iter().flat_map(|server| server.watch().violations()).filter(|violation| violation.name.contains(&mine));
+        let seen = servers
+            .iter()
+            .flat_map(|server| server.watch().violations())
+            .filter(|violation| violation.name.contains(&mine));
         wrong.extend(seen.map(|violation| violation.to_string()));
         if let Some(own) = &self.own {
             own.watch().take_violations();
@@ -87,7 +105,8 @@ impl Scene<'_> {
         });
         proxy.deliver_kept();
         let after = self.contents(&mut views);
-        let changed: Vec<&String> = after.iter().filter(|(key, value)| before.get(*key) != Some(*value)).map(|(key, _)| key).collect();
+        let changed: Vec<&String> =
+            after.iter().filter(|(key, value)| before.get(*key) != Some(*value)).map(|(key, _)| key).collect();
         (!changed.is_empty()).then(|| format!("a late copy has changed {changed:?}"))
     }
 
@@ -95,9 +114,16 @@ impl Scene<'_> {
     fn contents(&self, views: &mut [View]) -> BTreeMap<String, Vec<u8>> {
         let pattern = format!("*{}*", self.key);
         let keys = |view: &mut View| {
-            view.keys(&pattern).into_iter().map(|key| (view.try_command(&["DUMP", &key]).unwrap_or_default(), key)).collect()
+            view.keys(&pattern)
+                .into_iter()
+                .map(|key| (view.try_command(&["DUMP", &key]).unwrap_or_default(), key))
+                .collect()
         };
-        views.iter_mut().flat_map(|view: &mut View| -> Vec<(Vec<u8>, String)> { keys(view) }).map(|(value, key)| (key, value)).collect()
+        views
+            .iter_mut()
+            .flat_map(|view: &mut View| -> Vec<(Vec<u8>, String)> { keys(view) })
+            .map(|(value, key)| (key, value))
+            .collect()
     }
 
     /// The defects in the process of the client in trouble, if it has one of its own.
@@ -105,7 +131,9 @@ impl Scene<'_> {
         let Some(remote) = &self.remote else { return Vec::new() };
         let mut wrong = std::mem::take(&mut *self.seen.lock().expect("nothing panics while it is held"));
         if let Some(child) = self.child.lock().expect("nothing panics while it is held").take() {
-            let said = child.recv_timeout(PATIENCE).map_or("nothing was heard of the child".into(), |said| said["child"].to_string());
+            let said = child
+                .recv_timeout(PATIENCE)
+                .map_or("nothing was heard of the child".into(), |said| said["child"].to_string());
             wrong.extend((said != "\"\"").then_some(said));
         }
         wrong.extend(remote.log().contains("panicked").then(|| remote.log()));
@@ -139,7 +167,11 @@ impl Scene<'_> {
         let faults = next.faults.lock().expect("no call panics").join("; ");
         match taken {
             Some(_) if faults.is_empty() => None,
-            _ => Some(format!("the next client does not get it within {:.1?}: {} {faults}", begun.elapsed(), next.told())),
+            _ => Some(format!(
+                "the next client does not get it within {:.1?}: {} {faults}",
+                begun.elapsed(),
+                next.told()
+            )),
         }
     }
 
@@ -149,12 +181,16 @@ impl Scene<'_> {
         let inspected = self.b.ask("inspect", self.b.request(Op::Inspect, 0))?;
         let permits = self.cell.operation.permits;
         let lived = self.begun.elapsed();
-        let may_have_ended =
-            LOSES_PERMITS.iter().any(|(operation, leases)| *operation == self.cell.operation.name && lived > LEASE.mul_f64(*leases));
+        let may_have_ended = LOSES_PERMITS
+            .iter()
+            .any(|(operation, leases)| *operation == self.cell.operation.name && lived > LEASE.mul_f64(*leases));
         // A release without an answer in time may have been carried out or not: its caller asks again.
         let is_settled = self.a.errors.lock().expect("no call panics").is_empty()
             && !may_have_ended
-            && matches!(self.cell.trouble.strike, Strike::LostReply | Strike::HeldUp { .. } | Strike::Cancelled(_) | Strike::Nothing);
+            && matches!(
+                self.cell.trouble.strike,
+                Strike::LostReply | Strike::HeldUp { .. } | Strike::Cancelled(_) | Strike::Nothing
+            );
         let is_right = (0..=permits).contains(&inspected.number) && (!is_settled || inspected.number == permits);
         (!is_right).then(|| format!("there are {} of {permits} permits; {}", inspected.number, self.a.told()))
     }
@@ -180,7 +216,10 @@ impl Scene<'_> {
                     }
                     let wants = ttl == -1 && endless::wants_an_end(view, &key, |_| {}).is_some();
                     if wants || ttl > 0 {
-                        left = Some(format!("`{key}` is left, for {ttl} ms, {:.1?} after the last client had gone", begun.elapsed()));
+                        left = Some(format!(
+                            "`{key}` is left, for {ttl} ms, {:.1?} after the last client had gone",
+                            begun.elapsed()
+                        ));
                     }
                 }
             }

@@ -50,9 +50,16 @@ fn all<'a>(troubles: &'a BTreeMap<&'static str, Vec<Trouble>>) -> Vec<Cell<'a>> 
 /// A selection that has each kind with each operation, and each kind with each trouble: a fifth of all.
 fn spread(cells: &[Cell]) -> BTreeSet<usize> {
     let operations = operations::ALL.len();
-    let of_kind = |cell: &Cell| ALL.iter().position(|KindRow { traits, .. }| traits.name == cell.kind.name).expect("it is in the table");
+    let of_kind = |cell: &Cell| {
+        ALL.iter().position(|KindRow { traits, .. }| traits.name == cell.kind.name).expect("it is in the table")
+    };
     let wanted = |at: usize, cell: &Cell| (at / operations + of_kind(cell) + at % operations).is_multiple_of(5);
-    cells.iter().enumerate().filter(|(at, cell)| cell.trouble.name == "none" || wanted(*at, cell)).map(|(at, _)| at).collect()
+    cells
+        .iter()
+        .enumerate()
+        .filter(|(at, cell)| cell.trouble.name == "none" || wanted(*at, cell))
+        .map(|(at, _)| at)
+        .collect()
 }
 
 /// The cells of `REDLATCH_NETS`: `all`, or words with `,` between them. A cell is chosen if its title has all the
@@ -72,7 +79,9 @@ fn called(cells: &[Cell], words: &str) -> Vec<usize> {
     let words: Vec<&str> = words.split(',').map(str::trim).collect();
     let is_name = |word: &&str| cells.iter().any(|cell| cell.names().contains(word));
     let (names, parts): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| is_name(word));
-    let is_one = |cell: &Cell| names.iter().all(|name| cell.names().contains(name)) && parts.iter().all(|part| cell.title().contains(part));
+    let is_one = |cell: &Cell| {
+        names.iter().all(|name| cell.names().contains(name)) && parts.iter().all(|part| cell.title().contains(part))
+    };
     let found: Vec<usize> = cells.iter().enumerate().filter(|(_, cell)| is_one(cell)).map(|(at, _)| at).collect();
     assert!(!found.is_empty(), "REDLATCH_NETS: no cell is called `{}`", words.join(", "));
     found
@@ -90,7 +99,12 @@ fn the_spread_has_every_kind_with_every_operation_and_every_trouble() {
     for KindRow { traits, .. } in ALL {
         let of_kind = || spread.iter().map(|at| &cells[*at]).filter(|cell| cell.kind.name == traits.name);
         for operation in &operations::ALL {
-            assert!(of_kind().any(|cell| cell.operation.name == operation.name), "{} × {}", traits.name, operation.name);
+            assert!(
+                of_kind().any(|cell| cell.operation.name == operation.name),
+                "{} × {}",
+                traits.name,
+                operation.name
+            );
         }
         for trouble in &troubles[traits.name] {
             assert!(of_kind().any(|cell| cell.trouble.name == trouble.name), "{} × {}", traits.name, trouble.name);
@@ -145,8 +159,10 @@ fn the_promises_hold_under_each_trouble_in_the_middle_of_each_operation() {
     }
     println!("{} cells, {} played in {:.0?}", cells.len(), played.into_inner(), begun.elapsed());
     let title = |at: usize| cells.get(at).map_or("no cell".to_owned(), Cell::title);
-    let lines: Vec<String> = wrong.iter().map(|(at, said)| format!("{}\n    {}", title(*at), said.join("\n    "))).collect();
-    let panics: Vec<String> = PANICS.lock().expect("no hook panics").iter().map(|(panic, count)| format!("{count} × {panic}")).collect();
+    let lines: Vec<String> =
+        wrong.iter().map(|(at, said)| format!("{}\n    {}", title(*at), said.join("\n    "))).collect();
+    let panics: Vec<String> =
+        PANICS.lock().expect("no hook panics").iter().map(|(panic, count)| format!("{count} × {panic}")).collect();
     assert!(
         panics.is_empty(),
         "threads of the core panicked:\n{}\n{} cells are wrong\n{}",
@@ -162,8 +178,10 @@ fn the_promises_hold_under_each_trouble_in_the_middle_of_each_operation() {
 static PANICS: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
 
 fn threads_of_the_core() -> usize {
-    let names =
-        std::fs::read_dir("/proc/self/task").expect("it is Linux").flatten().map(|task| std::fs::read_to_string(task.path().join("comm")));
+    let names = std::fs::read_dir("/proc/self/task")
+        .expect("it is Linux")
+        .flatten()
+        .map(|task| std::fs::read_to_string(task.path().join("comm")));
     names.flatten().filter(|name| name.starts_with("redlatch")).count()
 }
 
@@ -179,6 +197,7 @@ fn note_panics_of_the_core() {
 }
 
 fn said(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string()));
+    let text =
+        panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string()));
     format!("panicked: {}", text.unwrap_or_default())
 }

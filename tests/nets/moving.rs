@@ -40,7 +40,9 @@ impl Move {
         target.command::<()>(&["CLUSTER", "SETSLOT", &self.slot, "IMPORTING", &self.ids[0]]);
         source.command::<()>(&["CLUSTER", "SETSLOT", &self.slot, "MIGRATING", &self.ids[1]]);
         let keys: Vec<Vec<u8>> = source.command(&["CLUSTER", "GETKEYSINSLOT", &self.slot, "100"]);
-        for key in keys.into_iter().filter_map(|key| String::from_utf8(key).ok()).filter(|key| (key == lock) == with_lock) {
+        for key in
+            keys.into_iter().filter_map(|key| String::from_utf8(key).ok()).filter(|key| (key == lock) == with_lock)
+        {
             source.command::<String>(&["MIGRATE", "127.0.0.1", &self.port, &key, "0", "5000"]);
         }
     }

@@ -31,7 +31,13 @@ pub const ALL: [Operation; 17] = [
     Operation { name: "force", permits: 1, longest: 2, leases: false, play: force },
     Operation { name: "wait and be handed over", permits: 1, longest: 2, leases: false, play: hand_over },
     Operation { name: "give back on cancel", permits: 1, longest: 2, leases: false, play: give_back },
-    Operation { name: "release beside one whose lease has ended", permits: 2, longest: 5, leases: true, play: beside_ended },
+    Operation {
+        name: "release beside one whose lease has ended",
+        permits: 2,
+        longest: 5,
+        leases: true,
+        play: beside_ended,
+    },
     Operation { name: "acquire for long", permits: 1, longest: 15, leases: false, play: for_long },
     Operation { name: "force oneself", permits: 1, longest: 2, leases: false, play: force_oneself },
     Operation { name: "wait twice", permits: 2, longest: 2, leases: false, play: wait_twice },
@@ -143,7 +149,10 @@ fn force(scene: &Scene) {
         && scene.b.kind != "latch"
     {
         // The hold may already be lost: both answers are right.
-        scene.b.ask("give", redlatch::Request { hold: held.number as u64, numbers: vec![1], ..scene.b.request(Op::Release, 1) });
+        scene.b.ask(
+            "give",
+            redlatch::Request { hold: held.number as u64, numbers: vec![1], ..scene.b.request(Op::Release, 1) },
+        );
         scene.b.errors.lock().expect("no call panics").clear();
     }
 }

@@ -124,7 +124,9 @@ impl Player {
         let taken = taken?;
         let extend = Request { lease: Some(lease), hold: taken.number as u64, ..self.request(Op::Extend, owner) };
         let request = match self.kind {
-            "semaphore" | "latch" => Request { numbers: vec![lease.as_millis() as i64], ..self.request(Op::LiveFor, owner) },
+            "semaphore" | "latch" => {
+                Request { numbers: vec![lease.as_millis() as i64], ..self.request(Op::LiveFor, owner) }
+            }
             "permit_semaphore" => Request { hold: 0, numbers: taken.items.clone(), ..extend },
             _ => extend,
         };
@@ -183,14 +185,18 @@ impl Player {
         let mut told = self.told.lock().expect("no call panics");
         match result {
             Ok(Ok(answer)) => {
-                let is_done = answer.done && (self.kind != "latch" || what != "take" || answer.number != 0 || answer.items.is_empty());
+                let is_done = answer.done
+                    && (self.kind != "latch" || what != "take" || answer.number != 0 || answer.items.is_empty());
                 let token = if kinds::traits(self.kind).fenced && what == "take" {
                     format!(" with token {:?}", answer.items)
                 } else {
                     String::new()
                 };
                 if what == "take" && !is_done && was_deaf && self.is_deaf.load(SeqCst) {
-                    self.faults.lock().expect("no call panics").push("take is told `not now` without a word of the server".into());
+                    self.faults
+                        .lock()
+                        .expect("no call panics")
+                        .push("take is told `not now` without a word of the server".into());
                 }
                 told.push(format!("{what} {}{token}", if is_done { "done" } else { "not now" }));
                 is_done.then_some(answer)

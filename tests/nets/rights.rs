@@ -11,7 +11,8 @@ const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../core/scripts");
 pub fn commands(kind: &str) -> BTreeSet<String> {
     let files = kinds::row(kind).scripts.iter().flat_map(|folder| lua_files(&Path::new(SCRIPTS).join(folder)));
     let shared = lua_files(Path::new(SCRIPTS)).into_iter().filter(|file| is_shared(file));
-    let text: String = files.chain(shared).map(|file| std::fs::read_to_string(&file).expect("it is in the tree")).collect();
+    let text: String =
+        files.chain(shared).map(|file| std::fs::read_to_string(&file).expect("it is in the tree")).collect();
     let calls = ["redis.call('", "redis.pcall('", "look('"].into_iter().flat_map(|call| text.split(call).skip(1));
     let commands: BTreeSet<String> = calls.filter_map(|rest| rest.split('\'').next()).map(str::to_lowercase).collect();
     // The name of the publishing command is an argument.

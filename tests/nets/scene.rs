@@ -70,13 +70,16 @@ impl<'a> Scene<'a> {
             _ => (None, None),
         };
         let server = own.as_ref().unwrap_or(&grounds.shared[cell.number % grounds.shared.len()]);
-        let needs_proxy =
-            matches!(cell.trouble.strike, Strike::LostReply | Strike::HeldUp { .. } | Strike::Nonsense(_) | Strike::Silent | Strike::Down);
+        let needs_proxy = matches!(
+            cell.trouble.strike,
+            Strike::LostReply | Strike::HeldUp { .. } | Strike::Nonsense(_) | Strike::Silent | Strike::Down
+        );
         let proxy = needs_proxy.then(|| Proxy::start(server));
         let user = format!("u{}", cell.number);
         let needs_user = matches!(cell.trouble.strike, Strike::Lacks(_) | Strike::OwnKey | Strike::HeldUp { .. });
         if needs_user {
-            let kill = if matches!(cell.trouble.strike, Strike::HeldUp { .. }) { "-client|kill" } else { "+client|kill" };
+            let kill =
+                if matches!(cell.trouble.strike, Strike::HeldUp { .. }) { "-client|kill" } else { "+client|kill" };
             server.view().command::<()>(&["ACL", "SETUSER", &user, "on", ">secret", "~*", "&*", "+@all", kill]);
         }
         let url = match ground {
@@ -234,7 +237,9 @@ impl<'a> Scene<'a> {
             Strike::Full => self.command(&["CONFIG", "SET", "maxmemory", "1"]),
             Strike::Lacks(command) => self.set_rights(&[&format!("-{command}")]),
             Strike::OwnKey => self.set_rights(&["resetkeys", &format!("~{}", self.key)]),
-            Strike::Moves { lock } => self.moving.as_ref().expect("it is of a cluster").begin(&self.key, *lock, self.grounds),
+            Strike::Moves { lock } => {
+                self.moving.as_ref().expect("it is of a cluster").begin(&self.key, *lock, self.grounds)
+            }
             Strike::Silent => ways(&|way| proxy().stall(way)),
             Strike::Down => {
                 proxy().refuse();

@@ -60,7 +60,10 @@ pub enum Strike {
 impl Strike {
     /// Whether the client in trouble can give back holds of callers without an answer.
     pub fn lets_give_back(&self) -> bool {
-        !matches!(self, Strike::Abandoned | Strike::Lacks(_) | Strike::OwnKey | Strike::ClockBack | Strike::Suspended(_))
+        !matches!(
+            self,
+            Strike::Abandoned | Strike::Lacks(_) | Strike::OwnKey | Strike::ClockBack | Strike::Suspended(_)
+        )
     }
 
     /// Whether the client in trouble hears nothing of its server meanwhile.
@@ -86,16 +89,28 @@ pub struct Trouble {
 
 /// These troubles are no reason to lose a hold: the server is there, has the hold, and can renew it. In a cluster on a
 /// busy machine nodes may take each other for dead, which is a reason.
-const SPARING: [&str; 7] =
-    ["none", "reply lost", "full server", "retry_for of nothing", "response_timeout of a year", "fair_wait of nothing", "fork"];
+const SPARING: [&str; 7] = [
+    "none",
+    "reply lost",
+    "full server",
+    "retry_for of nothing",
+    "response_timeout of a year",
+    "fair_wait of nothing",
+    "fork",
+];
 
 /// Commands that the core sends besides scripts.
 const BESIDE_SCRIPTS: [&str; 4] = ["evalsha", "eval", "subscribe", "client"];
 
 /// All troubles that a kind can meet.
 pub fn of(kind: &str) -> Vec<Trouble> {
-    let trouble =
-        |name: &str, ground, strike, options| Trouble { name: name.to_owned(), ground, strike, spares: SPARING.contains(&name), options };
+    let trouble = |name: &str, ground, strike, options| Trouble {
+        name: name.to_owned(),
+        ground,
+        strike,
+        spares: SPARING.contains(&name),
+        options,
+    };
     let mut all = vec![
         trouble("none", Ground::Shared, Strike::Nothing, ""),
         trouble("reply lost", Ground::Shared, Strike::LostReply, ""),

@@ -1,16 +1,20 @@
-//! The effects of failovers on locks: `redlatch-failovers sentinel|cluster COUNT [healthy|fresh|cut|alone [SYNC [redisson|quarantine]]]`.
+//! The effects of failovers on locks: `redlatch-failovers sentinel|cluster COUNT [healthy|fresh|cut|alone [SYNC
+//! [redisson|quarantine]]]`.
 //!
-//! A holder takes a lock and works until its lease ends. A waiter waits for the same lock, and the master dies by `kill -9` at a random
-//! moment; in every second round the waiter listens before that. The program counts how often and how long both had the lock, why the
-//! holder did not get it, and how soon another client could take a lock again after a replica had become master.
+//! A holder takes a lock and works until its lease ends. A waiter waits for the same lock, and the master dies by `kill
+//! -9` at a random moment; in every second round the waiter listens before that. The program counts how often and how
+//! long both had the lock, why the holder did not get it, and how soon another client could take a lock again after a
+//! replica had become master.
 //!
-//! `fresh`: the replica has just synchronized; `cut`: the replication link is cut before; `alone`: and the master dies only after it
-//! has answered the holder. SYNC is a policy as in a URL, such as `wait(replicas=1)`. With `redisson` the program counts the locks of
-//! Redisson, with its own default; with `quarantine` it counts locks of clients with that option. For each overlap the program keeps
-//! the times and the logs of the servers in `target/failovers`; it keeps those logs also if the rig panics.
+//! `fresh`: the replica has just synchronized; `cut`: the replication link is cut before; `alone`: and the master dies
+//! only after it has answered the holder. SYNC is a policy as in a URL, such as `wait(replicas=1)`. With `redisson` the
+//! program counts the locks of Redisson, with its own default; with `quarantine` it counts locks of clients with that
+//! option. For each overlap the program keeps the times and the logs of the servers in `target/failovers`; it keeps
+//! those logs also if the rig panics.
 //!
-//! The exit code is 1 if a promise is broken: two clients had the lock although a sync policy or a quarantine rules that out, a holder
-//! of redlatch was not told of an overlap within a second, or no holder ever got the lock over a healthy link.
+//! The exit code is 1 if a promise is broken: two clients had the lock although a sync policy or a quarantine rules
+//! that out, a holder of redlatch was not told of an overlap within a second, or no holder ever got the lock over a
+//! healthy link.
 
 mod peer;
 mod round;
@@ -51,11 +55,14 @@ fn main() -> ExitCode {
             let rounds = &rounds;
             scope.spawn(move || {
                 let stand = Stand::start(kind);
-                let peers = [(); 3].map(|()| if theirs { Peer::redisson(&stand.url()) } else { Peer::ours(&stand.url(), sync, careful) });
+                let peers = [(); 3].map(|()| {
+                    if theirs { Peer::redisson(&stand.url()) } else { Peer::ours(&stand.url(), sync, careful) }
+                });
                 // Each stand alternates: a waiter that listens early, and one that comes late.
                 let mut number = seed;
                 while left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok() {
-                    let round = play(&stand, &peers, &format!("n{}-{number}", std::process::id()), link, number % 2 == 1);
+                    let round =
+                        play(&stand, &peers, &format!("n{}-{number}", std::process::id()), link, number % 2 == 1);
                     rounds.lock().expect("nothing panics while it is held").push(round);
                     number += SIDE_BY_SIDE + 1;
                 }

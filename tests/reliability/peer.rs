@@ -33,9 +33,14 @@ impl Peer {
     /// Takes a lock within `wait`, or returns the error's code.
     pub fn take(&self, name: &str, wait: Duration, lease: Duration) -> Result<Hold<'_>, String> {
         match self {
-            Peer::Ours(client) => {
-                client.lock(name).wait(wait).lease(lease).blocking().acquire().map(Hold::Ours).map_err(|error| error.code().to_owned())
-            }
+            Peer::Ours(client) => client
+                .lock(name)
+                .wait(wait)
+                .lease(lease)
+                .blocking()
+                .acquire()
+                .map(Hold::Ours)
+                .map_err(|error| error.code().to_owned()),
             Peer::Redisson(agent) => {
                 let mut asked = plain(name);
                 asked["wait"] = (wait.as_millis() as u64).into();

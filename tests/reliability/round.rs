@@ -51,7 +51,10 @@ struct Had {
 
 impl Had {
     fn with(&self, other: &Had) -> Option<Duration> {
-        self.until.min(other.until).checked_duration_since(self.since.max(other.since)).filter(|both| *both > Duration::ZERO)
+        self.until
+            .min(other.until)
+            .checked_duration_since(self.since.max(other.since))
+            .filter(|both| *both > Duration::ZERO)
     }
 }
 
@@ -133,7 +136,11 @@ pub fn play(stand: &Stand, [holder, waiter, prober]: &[Peer; 3], name: &str, lin
         Round {
             granted: held.as_ref().is_ok_and(|held| held.since < replaced),
             refused: held.as_ref().err().cloned(),
-            handed: held.as_ref().ok().filter(|held| listens && !held.told).map(|held| waited.since.saturating_duration_since(held.until)),
+            handed: held
+                .as_ref()
+                .ok()
+                .filter(|held| listens && !held.told)
+                .map(|held| waited.since.saturating_duration_since(held.until)),
             overlap,
             told: held.is_ok_and(|held| held.told),
             failover: replaced - killed,

@@ -3,7 +3,8 @@
 use std::process::Command;
 
 fn keeps_its_promise(row: &[&str]) {
-    let run = Command::new(env!("CARGO_BIN_EXE_redlatch-failovers")).args(row).output().expect("it is built with the tests");
+    let run =
+        Command::new(env!("CARGO_BIN_EXE_redlatch-failovers")).args(row).output().expect("it is built with the tests");
     assert!(run.status.success(), "{}{}", String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
 }
 

@@ -152,7 +152,9 @@ impl Stand {
     /// Keeps the story of an overlap, with the logs of the servers before and after.
     pub fn keep(name: &str, story: &str) {
         let folder = Path::new(KEPT);
-        std::fs::create_dir_all(folder).and_then(|()| std::fs::write(folder.join(name), story)).expect("the disk has room");
+        std::fs::create_dir_all(folder)
+            .and_then(|()| std::fs::write(folder.join(name), story))
+            .expect("the disk has room");
     }
 
     /// Starts the dead server again as a replica of its successor, and returns once the former order is back.

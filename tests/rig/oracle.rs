@@ -20,7 +20,8 @@ fn change(server: &Server, words: &[&str]) {
 }
 
 fn violated(server: &Server, statement: Statement) -> Violation {
-    let violation = eventually("a violation", || server.watch().violations().into_iter().find(|seen| seen.statement == statement));
+    let violation =
+        eventually("a violation", || server.watch().violations().into_iter().find(|seen| seen.statement == statement));
     server.watch().take_violations();
     violation
 }
@@ -44,7 +45,12 @@ fn shorten(server: &Server, kind: &str) {
             let ids: Vec<Vec<u8>> = view.command(&["ZRANGE", "{n}:timeout", "0", "-1"]);
             let client = redis::Client::open(server.direct_url()).expect("a good URL");
             let mut connection = client.get_connection().expect("it answers");
-            redis::cmd("ZINCRBY").arg("{n}:timeout").arg(-59_000).arg(&ids[0]).query::<String>(&mut connection).expect("it is done");
+            redis::cmd("ZINCRBY")
+                .arg("{n}:timeout")
+                .arg(-59_000)
+                .arg(&ids[0])
+                .query::<String>(&mut connection)
+                .expect("it is done");
         }
         "read" => {
             for key in view.keys("*rwlock_timeout*") {
@@ -93,13 +99,17 @@ fn the_oracle_reports_a_belief_beyond_the_keys_life_of_each_kind() {
             let server = Server::start();
             let client = connect(&server, "");
             kinds::set_up(&client, kind, "n", 1);
-            let request = Request { lease: Some(secs(60)), ..Request::new(Op::Acquire, kind, kinds::name(kind, "n"), 1) };
+            let request =
+                Request { lease: Some(secs(60)), ..Request::new(Op::Acquire, kind, kinds::name(kind, "n"), 1) };
             assert!(client.run_blocking(request).expect("answered").done);
             std::thread::sleep(ms(200));
             assert!(server.watch().violations().is_empty(), "{:?}", server.watch().violations());
             shorten(&server, kind);
             let violation = violated(&server, Statement::Belief);
-            assert!(violation.text.contains(&client.id()) && violation.text.contains(&format!("kind {kind}")), "{violation}");
+            assert!(
+                violation.text.contains(&client.id()) && violation.text.contains(&format!("kind {kind}")),
+                "{violation}"
+            );
             client.close(false);
         })
     }));

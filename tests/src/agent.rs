@@ -45,8 +45,14 @@ impl Agent {
             let waiting = waiting.clone();
             move || read_answers(BufReader::new(output), &waiting)
         });
-        let mut agent =
-            Agent { name, client: String::new(), child: Mutex::new(child), input: Mutex::new(input), waiting, count: AtomicU64::new(0) };
+        let mut agent = Agent {
+            name,
+            client: String::new(),
+            child: Mutex::new(child),
+            input: Mutex::new(input),
+            waiting,
+            count: AtomicU64::new(0),
+        };
         let hello = agent.ask("id", json!({})).try_within(PATIENCE)?;
         agent.client = hello.map_err(|e| format!("{name}: {e:?}"))?.as_str().unwrap_or_default().to_owned();
         Ok(agent)
@@ -76,7 +82,8 @@ impl Agent {
 fn read_answers(output: impl BufRead, waiting: &Waiting) {
     for line in output.lines().map_while(Result::ok) {
         let answer: Value = serde_json::from_str(&line).unwrap_or_else(|e| panic!("an agent says `{line}`: {e}"));
-        let asked = answer["id"].as_u64().and_then(|id| waiting.lock().expect("nothing panics while it is held").remove(&id));
+        let asked =
+            answer["id"].as_u64().and_then(|id| waiting.lock().expect("nothing panics while it is held").remove(&id));
         if let Some(asked) = asked {
             let _ = asked.send(answer);
         }
@@ -105,7 +112,8 @@ impl Pending {
     }
 
     fn try_within(self, time: Duration) -> Result<Result<Value, Refusal>, String> {
-        let answer = self.answer.recv_timeout(time).map_err(|e| format!("{}: no answer within {time:?} ({e})", self.what))?;
+        let answer =
+            self.answer.recv_timeout(time).map_err(|e| format!("{}: no answer within {time:?} ({e})", self.what))?;
         let text = |key: &str| answer[key].as_str().map(str::to_owned);
         Ok(match text("error") {
             Some(error) => Err(Refusal { error, message: text("message").unwrap_or_default() }),

@@ -37,7 +37,21 @@ impl Authority {
         let hosts = format!("subjectAltName={hosts}");
         let ca = self.cert();
         let key = self.file("ca.key");
-        self.make(&name, &["-subj", "/CN=a test", "-CA", &ca, "-CAkey", &key, "-addext", &hosts, "-addext", "basicConstraints=CA:FALSE"]);
+        self.make(
+            &name,
+            &[
+                "-subj",
+                "/CN=a test",
+                "-CA",
+                &ca,
+                "-CAkey",
+                &key,
+                "-addext",
+                &hosts,
+                "-addext",
+                "basicConstraints=CA:FALSE",
+            ],
+        );
         Issued { cert: self.file(&format!("{name}.pem")), key: self.file(&format!("{name}.key")) }
     }
 

@@ -39,7 +39,12 @@ impl Clocks {
         compiler.args(["-O1", "-shared", "-fPIC", "-o"]).arg(dir.join("clocks.so")).arg(&source);
         let compiled = compiler.output().expect("there is a C compiler: apt-get install gcc libc6-dev");
         assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-        let shown = File::options().read(true).write(true).create_new(true).open(dir.join("shown")).expect("the folder is ours");
+        let shown = File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(dir.join("shown"))
+            .expect("the folder is ours");
         shown.set_len(END).expect("the file is ours");
         Clocks { dir, shown }
     }
@@ -53,7 +58,8 @@ impl Clocks {
     /// The path of a script that runs `program` with these clocks.
     pub fn program(&self, program: &str) -> String {
         let path = self.dir.join("program");
-        std::fs::write(&path, format!("#!/bin/sh\nexec {} {program} \"$@\"\n", self.words().join(" "))).expect("the folder is ours");
+        std::fs::write(&path, format!("#!/bin/sh\nexec {} {program} \"$@\"\n", self.words().join(" ")))
+            .expect("the folder is ours");
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("the file is ours");
         path.display().to_string()
     }

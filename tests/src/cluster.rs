@@ -23,10 +23,21 @@ impl Cluster {
 
     /// As [`Cluster::start`], with servers that announce this address of the machine.
     pub fn start_at(host: &str, masters: usize, replicas: usize) -> Self {
-        let words = ["--cluster-node-timeout", PATIENCE_MS, "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0"];
+        let words = [
+            "--cluster-node-timeout",
+            PATIENCE_MS,
+            "--cluster-replica-validity-factor",
+            "0",
+            "--repl-diskless-sync-delay",
+            "0",
+        ];
         let place = ["--bind", "127.0.0.1", "::1", "--cluster-announce-ip", host];
         let words = if host == "127.0.0.1" { words.to_vec() } else { [&words[..], &place].concat() };
-        let options = || Options { args: words.iter().map(|word| (*word).to_owned()).collect(), clustered: true, ..Options::default() };
+        let options = || Options {
+            args: words.iter().map(|word| (*word).to_owned()).collect(),
+            clustered: true,
+            ..Options::default()
+        };
         let servers: Vec<_> = (0..masters * (replicas + 1)).map(|_| Server::with(options())).collect();
         places::share(servers.iter().map(Server::port));
         let cluster = Cluster { servers, masters };
@@ -91,7 +102,9 @@ impl Cluster {
             if keys.is_empty() {
                 break;
             }
-            let words = ["MIGRATE", "127.0.0.1", &port, "", "0", "5000", "KEYS"].into_iter().chain(keys.iter().map(String::as_str));
+            let words = ["MIGRATE", "127.0.0.1", &port, "", "0", "5000", "KEYS"]
+                .into_iter()
+                .chain(keys.iter().map(String::as_str));
             // A key may end meanwhile.
             source.command::<String>(&words.collect::<Vec<_>>());
         }
@@ -111,7 +124,12 @@ impl Cluster {
 
     /// Waits until a server has taken over from a dead one, and returns its place.
     pub fn until_replaced(&self, key: &str, dead: usize) -> usize {
-        let mut view = self.servers.iter().find(|server| View::quick(&server.direct_url()).is_ok()).expect("one of them runs").view();
+        let mut view = self
+            .servers
+            .iter()
+            .find(|server| View::quick(&server.direct_url()).is_ok())
+            .expect("one of them runs")
+            .view();
         let old = i64::from(self.servers[dead].port());
         self.place(eventually("another owner", || port_of_owner(&mut view, key).filter(|port| *port != old)))
     }
@@ -121,7 +139,11 @@ impl Cluster {
         let others = || self.servers.iter().enumerate().filter(|(place, _)| *place != dead).map(|(_, server)| server);
         let nodes: String = self.servers[master].view().command(&["CLUSTER", "NODES"]);
         let port = format!(":{}@", self.servers[dead].port());
-        let old = nodes.lines().find(|line| line.contains(&port)).and_then(|line| line.split(' ').next()).expect("it was known");
+        let old = nodes
+            .lines()
+            .find(|line| line.contains(&port))
+            .and_then(|line| line.split(' ').next())
+            .expect("it was known");
         self.servers[dead].restart();
         others().for_each(|server| server.view().command::<()>(&["CLUSTER", "FORGET", old]));
         let port = self.servers[master].port().to_string();
@@ -175,7 +197,9 @@ pub fn is_synced(replica: &Server) -> bool {
 /// The port of the master in a row of `CLUSTER SLOTS`, if the slot is in it.
 fn port_of(row: redis::Value, slot: i64) -> Option<i64> {
     let redis::Value::Array(parts) = row else { return None };
-    let [redis::Value::Int(first), redis::Value::Int(last), redis::Value::Array(master), ..] = &parts[..] else { return None };
+    let [redis::Value::Int(first), redis::Value::Int(last), redis::Value::Array(master), ..] = &parts[..] else {
+        return None;
+    };
     match master.get(1) {
         Some(redis::Value::Int(port)) if (*first..=*last).contains(&slot) => Some(*port),
         _ => None,

@@ -33,7 +33,12 @@ impl Contents {
     pub fn put_back(&self, view: &mut View) {
         view.command::<()>(&["FLUSHALL"]);
         for key in &self.0 {
-            redis::cmd("RESTORE").arg(&key.name).arg(key.left.max(0)).arg(&key.dump).exec(&mut view.connection).expect("its own dump");
+            redis::cmd("RESTORE")
+                .arg(&key.name)
+                .arg(key.left.max(0))
+                .arg(&key.dump)
+                .exec(&mut view.connection)
+                .expect("its own dump");
         }
     }
 
@@ -49,11 +54,14 @@ impl Contents {
 
     fn compared(&self, other: &Contents, ends_alike: impl Fn(&Key, &Key) -> bool) -> Vec<String> {
         let find = |contents: &Contents, name: &str| contents.0.iter().find(|key| key.name == name).cloned();
-        let gone = self.0.iter().filter(|key| find(other, &key.name).is_none()).map(|key| format!("`{}` is gone", key.name));
+        let gone =
+            self.0.iter().filter(|key| find(other, &key.name).is_none()).map(|key| format!("`{}` is gone", key.name));
         let changed = other.0.iter().filter_map(|key| match find(self, &key.name) {
             None => Some(format!("`{}` is new", key.name)),
             Some(before) if before.value != key.value => Some(format!("`{}` has other contents", key.name)),
-            Some(before) if !ends_alike(&before, key) => Some(format!("`{}` ends at {} and not at {}", key.name, key.ends, before.ends)),
+            Some(before) if !ends_alike(&before, key) => {
+                Some(format!("`{}` ends at {} and not at {}", key.name, key.ends, before.ends))
+            }
             Some(_) => None,
         });
         gone.chain(changed).collect()

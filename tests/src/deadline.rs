@@ -41,7 +41,8 @@ pub fn within(limit: Duration) {
         if ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
             let panics = PANICS.lock().expect("the panic hook does not panic").join("\n");
             // Straight to stderr: the runner keeps a test's output until the test ends.
-            let _ = writeln!(std::io::stderr(), "{test} has not ended within {limit:?}. What panicked so far:\n{panics}");
+            let _ =
+                writeln!(std::io::stderr(), "{test} has not ended within {limit:?}. What panicked so far:\n{panics}");
             process::exit(1);
         }
     });

@@ -5,7 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-const GUARD: &str = r#"dir=$1; shift; "$@" </dev/null >"$dir/log" 2>&1 & echo $!; read _; kill -9 $!; wait $!; rm -rf "$dir""#;
+const GUARD: &str =
+    r#"dir=$1; shift; "$@" </dev/null >"$dir/log" 2>&1 & echo $!; read _; kill -9 $!; wait $!; rm -rf "$dir""#;
 
 /// A guarded process. Dropping it kills the process and waits for its end.
 pub struct Guarded {
@@ -38,7 +39,8 @@ impl Guarded {
     /// Sends a signal by name (`STOP`, `CONT`, `TERM`), and returns once a stop or a continuation shows.
     pub fn signal(&self, name: &str) {
         // The `kill` of the shell: a small Debian has no program of that name.
-        let sent = Command::new("sh").args(["-c", &format!("kill -{name} {}", self.pid)]).status().expect("a shell runs");
+        let sent =
+            Command::new("sh").args(["-c", &format!("kill -{name} {}", self.pid)]).status().expect("a shell runs");
         assert!(sent.success(), "no process {} to send {name}", self.pid);
         crate::eventually(&format!("process {} after {name}", self.pid), || match name {
             "STOP" => (self.state() == Some('T')).then_some(()),

@@ -21,8 +21,8 @@ pub struct Row {
     pub form: Form,
     /// The kind's locks; `None`: a semaphore, a latch or a permit, which has calls of its own.
     pub lock: Option<Lock>,
-    /// The getter in Python and, in camel case, in Java. After a dot follows a part of its object. Of a kind that Redisson does not have,
-    /// Java's getter is a class of `io.redlatch`: `TokenLock.of` for `get_token_lock`.
+    /// The getter in Python and, in camel case, in Java. After a dot follows a part of its object. Of a kind that
+    /// Redisson does not have, Java's getter is a class of `io.redlatch`: `TokenLock.of` for `get_token_lock`.
     pub getter: &'static str,
     /// The kind whose [`Op::TrySet`] creates the permits or the count; `None`: a lock needs nothing of that sort.
     pub set_by: Option<&'static str>,
@@ -43,7 +43,13 @@ pub static ALL: &[Row] = &[
         scripts: &["plain", "non_reentrant"],
         ..LOCK
     },
-    Row { name: "fenced", lock: Some(Client::fenced_lock), getter: "get_fenced_lock", scripts: &["plain", "fenced"], ..LOCK },
+    Row {
+        name: "fenced",
+        lock: Some(Client::fenced_lock),
+        getter: "get_fenced_lock",
+        scripts: &["plain", "fenced"],
+        ..LOCK
+    },
     Row { name: "fair", lock: Some(Client::fair_lock), getter: "get_fair_lock", scripts: &["fair", "plain"], ..LOCK },
     Row {
         name: "non_reentrant_fair",
@@ -68,7 +74,14 @@ pub static ALL: &[Row] = &[
         scripts: &["read_write"],
         ..LOCK
     },
-    Row { name: "token", form: Form::Token, lock: Some(Client::token_lock), getter: "get_token_lock", scripts: &["token"], ..LOCK },
+    Row {
+        name: "token",
+        form: Form::Token,
+        lock: Some(Client::token_lock),
+        getter: "get_token_lock",
+        scripts: &["token"],
+        ..LOCK
+    },
     Row {
         name: "multi",
         form: Form::Group,
@@ -100,7 +113,9 @@ pub static ALL: &[Row] = &[
 /// # Panics
 /// When there is none.
 pub fn row(kind: &str) -> &'static Row {
-    ALL.iter().find(|row| row.name == kind).unwrap_or_else(|| panic!("tests/src/kinds.rs has no row for the kind `{kind}`"))
+    ALL.iter()
+        .find(|row| row.name == kind)
+        .unwrap_or_else(|| panic!("tests/src/kinds.rs has no row for the kind `{kind}`"))
 }
 
 /// The features of a kind.

@@ -71,7 +71,8 @@ pub const fn ms(n: u64) -> Duration {
 /// # Panics
 /// When the future has none after [`PATIENCE`].
 pub fn soon<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("the system gives a runtime");
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().build().expect("the system gives a runtime");
     runtime.block_on(async { tokio::time::timeout(PATIENCE, future).await }).expect("it ends in time")
 }
 

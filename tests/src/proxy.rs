@@ -43,7 +43,8 @@ impl Proxy {
         let listener = ports::listen();
         let port = listener.local_addr().expect("a bound socket has an address").port();
         places::passes(port, &[server.port()]);
-        let proxy = Proxy { server, port, faults: Arc::default(), connections: Arc::default(), acceptor: Mutex::new(None) };
+        let proxy =
+            Proxy { server, port, faults: Arc::default(), connections: Arc::default(), acceptor: Mutex::new(None) };
         proxy.accept_on(listener);
         proxy
     }
@@ -89,8 +90,8 @@ impl Proxy {
         self.faults.stall(direction, true);
     }
 
-    /// Holds back all bytes of one direction on the present connections, until [`Proxy::flow`]; new ones are free. To the peer that
-    /// would hear them, the link is half open.
+    /// Holds back all bytes of one direction on the present connections, until [`Proxy::flow`]; new ones are free. To
+    /// the peer that would hear them, the link is half open.
     pub fn freeze(&self, direction: Direction) {
         for connection in self.live().iter() {
             connection.hold(direction);

@@ -21,7 +21,8 @@ impl Relay {
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let Ok(server) = TcpStream::connect(("127.0.0.1", to)) else { continue };
-                let (mut up, mut down) = [(&client, &server), (&server, &client)].map(|(from, to)| (clone(from), clone(to))).into();
+                let (mut up, mut down) =
+                    [(&client, &server), (&server, &client)].map(|(from, to)| (clone(from), clone(to))).into();
                 let sender = sender.clone();
                 std::thread::spawn(move || {
                     let mut bytes = vec![0; 4096];

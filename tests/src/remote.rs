@@ -43,7 +43,12 @@ pub mod wire {
             lease: time("lease"),
             hold: value["hold"].as_u64().expect("a number"),
             numbers,
-            ..Request::new(op, kind, value["name"].as_str().expect("a name"), value["owner"].as_i64().expect("a number"))
+            ..Request::new(
+                op,
+                kind,
+                value["name"].as_str().expect("a name"),
+                value["owner"].as_i64().expect("a number"),
+            )
         }
     }
 
@@ -79,13 +84,24 @@ impl Remote {
         let asked = waiting.clone();
         std::thread::spawn(move || {
             for line in answers.lines().map_while(Result::ok) {
-                let answer: Value = serde_json::from_str(&line).unwrap_or_else(|e| panic!("a worker says `{line}`: {e}"));
-                let sender = asked.lock().expect("nothing panics while it is held").remove(&answer["id"].as_u64().unwrap_or_default());
+                let answer: Value =
+                    serde_json::from_str(&line).unwrap_or_else(|e| panic!("a worker says `{line}`: {e}"));
+                let sender = asked
+                    .lock()
+                    .expect("nothing panics while it is held")
+                    .remove(&answer["id"].as_u64().unwrap_or_default());
                 sender.into_iter().for_each(|sender| drop(sender.send(answer.clone())));
             }
             asked.lock().expect("nothing panics while it is held").clear();
         });
-        Remote { process: Mutex::new(process), clocks, stream: Mutex::new(stream), waiting, count: AtomicU64::new(1), id }
+        Remote {
+            process: Mutex::new(process),
+            clocks,
+            stream: Mutex::new(stream),
+            waiting,
+            count: AtomicU64::new(1),
+            id,
+        }
     }
 
     /// A new number for a call of this client.
@@ -148,7 +164,9 @@ impl Remote {
             let key = Key { kind: text("kind"), name: text("name"), owner: look["owner"].as_i64().expect("a number") };
             let until: Instant = at + Duration::from_micros(look["left"].as_u64().expect("a number"));
             let told = oracle::believed_until(&self.id, &key).filter(|told| *told + oracle::ROUNDING < until);
-            wrong.extend(told.map(|told| format!("a look at {key:?} has it for {:?} longer than was told", until - told)));
+            wrong.extend(
+                told.map(|told| format!("a look at {key:?} has it for {:?} longer than was told", until - told)),
+            );
         }
         wrong
     }
@@ -164,7 +182,10 @@ impl Remote {
 
     fn ask(&self, line: Value) -> Receiver<Value> {
         let (sender, answer) = channel();
-        self.waiting.lock().expect("nothing panics while it is held").insert(line["id"].as_u64().expect("it has one"), sender);
+        self.waiting
+            .lock()
+            .expect("nothing panics while it is held")
+            .insert(line["id"].as_u64().expect("it has one"), sender);
         self.tell(&line);
         answer
     }

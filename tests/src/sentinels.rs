@@ -30,8 +30,9 @@ impl Sentinels {
     /// The same, with sentinels that know the servers by this address of the machine.
     pub fn start_at(host: &str) -> Self {
         let at_once = ["--repl-diskless-sync-delay", "0", "--bind", "127.0.0.1", "::1"];
-        let with =
-            |words: &[&str]| Server::with(Options { args: words.iter().map(|word| word.to_string()).collect(), ..Options::default() });
+        let with = |words: &[&str]| {
+            Server::with(Options { args: words.iter().map(|word| word.to_string()).collect(), ..Options::default() })
+        };
         let master = with(&at_once);
         let replica = with(&[&at_once[..], &["--replicaof", host, &master.port().to_string()]].concat());
         eventually("a replica with all of its master", || is_synced(&replica).then_some(()));
@@ -144,7 +145,8 @@ impl Sentinels {
         // The server is asked first: constant questions would disturb the sentinels. A server ends its connections
         // while it is promoted.
         eventually("a master that knows it", || {
-            let role: Vec<redis::Value> = View::quick(&self.servers[place].direct_url()).ok()?.try_command(&["ROLE"]).ok()?;
+            let role: Vec<redis::Value> =
+                View::quick(&self.servers[place].direct_url()).ok()?.try_command(&["ROLE"]).ok()?;
             matches!(role.first(), Some(redis::Value::BulkString(word)) if word == b"master").then_some(())
         });
         eventually("another master", || (self.master() == place).then_some(()));

@@ -62,7 +62,8 @@ impl Server {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let dir = std::env::temp_dir().join(format!("redlatch-{}-{count}", std::process::id()));
-        let mut server = Server { options, port: 0, tls_port: 0, bus_port: 0, dir, process: Mutex::new(None), watch: None };
+        let mut server =
+            Server { options, port: 0, tls_port: 0, bus_port: 0, dir, process: Mutex::new(None), watch: None };
         for _ in 0..20 {
             server.port = ports::free();
             server.tls_port = ports::free();
@@ -239,7 +240,16 @@ impl Server {
         if let Some(Tls { shown, clients }) = &self.options.tls {
             let port = self.tls_port.to_string();
             let asked = if clients.is_some() { "yes" } else { "no" };
-            let words = ["--tls-port", &port, "--tls-cert-file", &shown.cert, "--tls-key-file", &shown.key, "--tls-auth-clients", asked];
+            let words = [
+                "--tls-port",
+                &port,
+                "--tls-cert-file",
+                &shown.cert,
+                "--tls-key-file",
+                &shown.key,
+                "--tls-auth-clients",
+                asked,
+            ];
             command.extend(words.map(str::to_owned));
             command.extend(clients.iter().flat_map(|ca| ["--tls-ca-cert-file".to_owned(), ca.clone()]));
         }
@@ -249,7 +259,14 @@ impl Server {
         if self.options.clustered || mode() == "cluster" {
             // Otherwise a server that has never met another does not know its own address, and Redisson does not find
             // it.
-            let words = ["--cluster-enabled", "yes", "--cluster-require-full-coverage", "no", "--cluster-announce-ip", "127.0.0.1"];
+            let words = [
+                "--cluster-enabled",
+                "yes",
+                "--cluster-require-full-coverage",
+                "no",
+                "--cluster-announce-ip",
+                "127.0.0.1",
+            ];
             command.extend(words.map(str::to_owned));
             if !is_before_7(&command[0]) {
                 command.extend(["--cluster-port".into(), self.bus_port.to_string()]);
@@ -260,8 +277,8 @@ impl Server {
     }
 }
 
-/// The role of each server for its clients: `cluster`, a cluster of one; `replicated`, a master without replicas; empty: a
-/// plain server.
+/// The role of each server for its clients: `cluster`, a cluster of one; `replicated`, a master without replicas;
+/// empty: a plain server.
 fn mode() -> &'static str {
     static MODE: LazyLock<String> = LazyLock::new(|| std::env::var("REDLATCH_TEST_MODE").unwrap_or_default());
     &MODE

@@ -19,7 +19,8 @@ pub fn all_at_once<'a, J: FnOnce() + Send + 'a>(jobs: impl Iterator<Item = (Stri
         running.into_iter().filter_map(end).collect::<Vec<_>>()
     });
     let said = |(name, panic): &(String, Box<dyn std::any::Any + Send>)| {
-        let words = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|s| s.to_string()));
+        let words =
+            panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|s| s.to_string()));
         format!("{name}: {}", words.unwrap_or_default())
     };
     if !failed.is_empty() {

@@ -49,7 +49,13 @@ struct Row {
     of_core: &'static str,
 }
 
-const fn row(kind: Kind, share: usize, fast_keys: &'static [u32], slow_keys: &'static [u32], of_core: &'static str) -> Row {
+const fn row(
+    kind: Kind,
+    share: usize,
+    fast_keys: &'static [u32],
+    slow_keys: &'static [u32],
+    of_core: &'static str,
+) -> Row {
     Row { kind, share, fast_keys, slow_keys, of_core }
 }
 
@@ -85,7 +91,9 @@ impl Kind {
         let one = |name: &str| Kind::all().into_iter().find(|kind| format!("{kind:?}").eq_ignore_ascii_case(name));
         match names {
             "all" => Kind::all(),
-            _ => names.split(',').map(|name| one(name).unwrap_or_else(|| panic!("there is no kind `{name}`"))).collect(),
+            _ => {
+                names.split(',').map(|name| one(name).unwrap_or_else(|| panic!("there is no kind `{name}`"))).collect()
+            }
         }
     }
 

@@ -157,7 +157,9 @@ impl View {
     /// How many bytes the server uses, after its allocator has returned all that it need not keep.
     pub fn memory(&mut self) -> u64 {
         self.command::<()>(&["MEMORY", "PURGE"]);
-        self.info_field("memory", "used_memory").and_then(|bytes| bytes.parse().ok()).expect("every server counts its bytes")
+        self.info_field("memory", "used_memory")
+            .and_then(|bytes| bytes.parse().ok())
+            .expect("every server counts its bytes")
     }
 
     pub(crate) fn pid(&mut self) -> Option<u32> {
@@ -180,7 +182,9 @@ impl View {
     /// Makes the server a cluster of its own, with every slot.
     pub fn take_every_slot(&mut self) {
         self.take_slots(0..SLOTS);
-        crate::eventually("a cluster of one", || self.command::<String>(&["CLUSTER", "INFO"]).contains("cluster_state:ok").then_some(()));
+        crate::eventually("a cluster of one", || {
+            self.command::<String>(&["CLUSTER", "INFO"]).contains("cluster_state:ok").then_some(())
+        });
     }
 
     fn info(&mut self, section: &str) -> String {

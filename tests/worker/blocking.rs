@@ -65,7 +65,8 @@ pub fn lane(stage: &Stage, clients: &Clients, runtime: &Handle, number: u32, tem
         let wrote = open.write(&guard);
         let reading = plan.reading();
         let reading = if plan.downgrade && wrote.is_some() { Some((log.acquire(&reading), reading)) } else { None };
-        let reading = reading.and_then(|(attempt, reading)| acquire(clients, attempt, &reading).map(|guard| (attempt, guard)));
+        let reading =
+            reading.and_then(|(attempt, reading)| acquire(clients, attempt, &reading).map(|guard| (attempt, guard)));
         // The hold lasts until the call of its release: the last check comes just before that.
         let whole = wrote.is_some_and(|section| attempt.closes(clock::now(), guard.ensure(), section));
         if plan.drop_guard {

@@ -62,7 +62,9 @@ impl Calls {
             let end = move |request: &Request, result: Result<Answer>| {
                 calls.note(request, &result);
                 calls.say(&match result {
-                    Ok(answer) => json!({"id": id, "done": answer.done, "number": answer.number, "items": answer.items}),
+                    Ok(answer) => {
+                        json!({"id": id, "done": answer.done, "number": answer.number, "items": answer.items})
+                    }
                     Err(error) => json!({"id": id, "code": error.code(), "text": error.to_string()}),
                 });
             };
@@ -80,7 +82,9 @@ impl Calls {
         let is_held = kinds::ALL.iter().any(|row| row.traits.held && row.traits.name == request.kind);
         let mut held = self.held.lock().expect("nothing panics while it is held");
         match (request.op, result) {
-            (Op::Acquire, Ok(taken)) if is_held && taken.done => drop(held.insert(taken.number as u64, request.clone())),
+            (Op::Acquire, Ok(taken)) if is_held && taken.done => {
+                drop(held.insert(taken.number as u64, request.clone()))
+            }
             (Op::Release, Ok(_)) => drop(held.remove(&request.hold)),
             _ => {}
         }

@@ -77,7 +77,8 @@ impl<'a> Log<'a> {
     pub fn acquire(&mut self, plan: &Plan) -> Attempt<'a> {
         self.attempts += 1;
         let single = !matches!(plan.kind(), Kind::Multi | Kind::Red);
-        let attempt = Attempt { stage: self.stage, lane: self.lane, number: self.attempts, single, called: clock::now() };
+        let attempt =
+            Attempt { stage: self.stage, lane: self.lane, number: self.attempts, single, called: clock::now() };
         let ms = |time: Duration| time.as_millis() as u64;
         let wait = plan.wait.map(|wait| ms(wait) + u64::from(!wait.is_zero()));
         let lease = plan.lease.map(ms);
@@ -160,7 +161,11 @@ impl Attempt<'_> {
                     Error::Lost(loss) => (ns(loss.noticed), loss.reason.name()),
                     other => (0, other.code()),
                 };
-                self.record(Event::Lost { since: clock::now().saturating_sub(ago), reason: reason.to_owned(), section });
+                self.record(Event::Lost {
+                    since: clock::now().saturating_sub(ago),
+                    reason: reason.to_owned(),
+                    section,
+                });
                 return false;
             }
         }

@@ -17,7 +17,8 @@
 //! | `clients URL COUNT` | `ok`: so many clients were dropped, each with its hold of a `dropped:N` |
 //! | `names FIRST COUNT` | `ok`: so many names were locked and unlocked, see [`names`] |
 //!
-//! `KINDS` are the kinds of locks that the lanes take, and `RED` the URLs of the servers of red locks, separated by commas.
+//! `KINDS` are the kinds of locks that the lanes take, and `RED` the URLs of the servers of red locks, separated by
+//! commas.
 
 mod asynchronous;
 mod blocking;
@@ -71,7 +72,9 @@ fn main() {
                 calls::serve(&hand.client, number(port));
                 control.answer(&hand.client.id());
             }
-            ["clients", url, count] => control.answer(&said((0..number(count)).try_for_each(|each| use_and_drop(url, each)))),
+            ["clients", url, count] => {
+                control.answer(&said((0..number(count)).try_for_each(|each| use_and_drop(url, each))))
+            }
             ["names", first, count] => {
                 let names = names.get_or_insert_with(|| Names::new(url));
                 control.answer(&said(names.use_up(number(first), number(count))));

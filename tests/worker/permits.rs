@@ -22,7 +22,8 @@ fn giving_back(clients: &Clients, plan: &Plan) -> Operation<()> {
 
 /// True: the lane had permits. It may drop futures.
 pub async fn in_task(clients: &Clients, attempt: Attempt<'_>, plan: &Plan) -> bool {
-    let Some(taken): Option<Result<bool>> = within(plan.drop_acquire, async { taking(clients, plan).await }).await else {
+    let Some(taken): Option<Result<bool>> = within(plan.drop_acquire, async { taking(clients, plan).await }).await
+    else {
         attempt.dropped();
         return false;
     };
@@ -68,7 +69,9 @@ pub async fn with_id_in_task(clients: &Clients, attempt: Attempt<'_>, plan: &Pla
 
 /// As [`with_id_in_task`], on a thread.
 pub fn with_id_on_thread(clients: &Clients, attempt: Attempt, plan: &Plan) -> bool {
-    let Some(permit) = attempt.returned(taking_one(clients, plan).blocking(), clients.lease(plan)) else { return false };
+    let Some(permit) = attempt.returned(taking_one(clients, plan).blocking(), clients.lease(plan)) else {
+        return false;
+    };
     std::thread::sleep(stay(plan));
     attempt.deadline(&permit);
     if attempt.closes(clock::now(), permit.ensure(), Section::None) {

@@ -105,7 +105,21 @@ impl Plan {
             lane.into()
         };
         let downgrade = downgrade && writes;
-        Plan { key, owner, wait, lease, stay, pause, inner, count, drop_acquire, drop_release, drop_guard, takes, downgrade }
+        Plan {
+            key,
+            owner,
+            wait,
+            lease,
+            stay,
+            pause,
+            inner,
+            count,
+            drop_acquire,
+            drop_release,
+            drop_guard,
+            takes,
+            downgrade,
+        }
     }
 
     pub fn kind(&self) -> Kind {

@@ -32,7 +32,11 @@ impl Traffic {
     /// Starts the lanes at rest. `first` is the number of the first lane; `red` has the URLs of the servers of red
     /// locks.
     pub fn start(url: &str, red: &[&str], stage: Stage, first: u32, seed: u64) -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build().expect("threads are to be had");
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_time()
+            .build()
+            .expect("threads are to be had");
         let clients = [Clients::connect(url, red), Clients::connect(url, red)];
         let stage = Arc::new(stage);
         let mut number = first;

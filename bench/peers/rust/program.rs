@@ -13,14 +13,18 @@ use tokio::task::JoinHandle;
 fn main() {
     let url = std::env::args().nth(1).expect("usage: program <url>");
     let (url, lease) = url.split_once("?watchdog=").unwrap_or((&url, "30"));
-    let locks = Locks { manager: LockManager::new(vec![url]), lease: Duration::from_secs(lease.parse().expect("seconds")) };
+    let locks =
+        Locks { manager: LockManager::new(vec![url]), lease: Duration::from_secs(lease.parse().expect("seconds")) };
     let runtime = Runtime::new().expect("threads start");
     let mut program = Program { runtime, locks, waiters: Vec::new(), holds: Vec::new() };
     for line in std::io::stdin().lock().lines() {
         let line = line.expect("the input is text");
         let mut words = line.split_whitespace();
         let what = words.next().expect("a line is an order").to_owned();
-        let order = words.filter_map(|word| word.split_once('=')).map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let order = words
+            .filter_map(|word| word.split_once('='))
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
         println!("{}", program.carry_out(&what, &Order(order)));
     }
     std::process::exit(0); // even if callers still wait
@@ -82,7 +86,9 @@ impl Program {
                 "pairs=1".to_owned()
             }
             "solo" => paired(self.each(1, |locks, _| pairs(locks, name.clone(), order))),
-            "own" => paired(self.each(order.number("callers"), |locks, caller| pairs(locks, format!("{name}:{caller}"), order))),
+            "own" => paired(
+                self.each(order.number("callers"), |locks, caller| pairs(locks, format!("{name}:{caller}"), order)),
+            ),
             "crowd" => {
                 let shares = self.each(order.number("workers"), |locks, _| contend(locks, name.clone(), order));
                 let (taken, longest): (Vec<u64>, Vec<u64>) = shares.into_iter().unzip();
@@ -102,7 +108,11 @@ impl Program {
     }
 
     /// The results of so many tasks.
-    fn each<F: Future<Output: Send> + Send + 'static>(&self, count: u64, work: impl Fn(Locks, u64) -> F) -> Vec<F::Output> {
+    fn each<F: Future<Output: Send> + Send + 'static>(
+        &self,
+        count: u64,
+        work: impl Fn(Locks, u64) -> F,
+    ) -> Vec<F::Output> {
         let tasks: Vec<_> = (0..count).map(|number| self.runtime.spawn(work(self.locks.clone(), number))).collect();
         tasks.into_iter().map(|task| self.runtime.block_on(task).expect("no task panics")).collect()
     }
@@ -129,7 +139,8 @@ impl Program {
 
     fn hold(&mut self, name: &str, locks: u64) -> String {
         let (taken, mut all) = mpsc::unbounded_channel();
-        self.holds.extend((1..=locks).map(|i| self.runtime.spawn(self.locks.hold(format!("{name}:{i}"), taken.clone()))));
+        self.holds
+            .extend((1..=locks).map(|i| self.runtime.spawn(self.locks.hold(format!("{name}:{i}"), taken.clone()))));
         (0..locks).for_each(|_| all.blocking_recv().expect("it is taken"));
         format!("held={}", self.holds.len())
     }

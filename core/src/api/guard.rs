@@ -40,8 +40,8 @@ impl Guard {
         }
     }
 
-    /// The time until which the client may believe in the hold, as known now; `None`: the hold is lost. The standard library's clock stands
-    /// still while the machine is suspended, so ask again after that.
+    /// The time until which the client may believe in the hold, as known now; `None`: the hold is lost. The standard
+    /// library's clock stands still while the machine is suspended, so ask again after that.
     pub fn deadline(&self) -> Option<Instant> {
         match self.hold.look() {
             Look::Held { remaining } => Some(Instant::now() + remaining),
@@ -62,8 +62,8 @@ impl Guard {
     /// Releases the hold.
     ///
     /// # Errors
-    /// `Lost` if the hold was lost before; `Unavailable` if the server cannot be reached: then the client releases the lock as soon as it
-    /// can.
+    /// `Lost` if the hold was lost before; `Unavailable` if the server cannot be reached: then the client releases the
+    /// lock as soon as it can.
     pub async fn release(self) -> Result<()> {
         self.hold.release().await
     }

@@ -32,13 +32,15 @@ impl LockBuilder {
         LockBuilder { client: client.clone(), request: Request { wait: None, ..request }, owner: None, broken: None }
     }
 
-    /// The lock that several locks make, of `client` and of others. The group ignores the waits, leases and owners that they set.
+    /// The lock that several locks make, of `client` and of others. The group ignores the waits, leases and owners that
+    /// they set.
     pub(crate) fn group(client: &Client, rule: Rule, locks: impl IntoIterator<Item = LockBuilder>) -> Self {
         let member = |lock: LockBuilder| match lock.broken {
             Some(error) => Err(error),
             None => Ok(Member { client: lock.client, kind: lock.request.kind, name: lock.request.name }),
         };
-        let group = locks.into_iter().map(member).collect::<Result<_>>().and_then(|members| Client::group(rule, members));
+        let group =
+            locks.into_iter().map(member).collect::<Result<_>>().and_then(|members| Client::group(rule, members));
         match group {
             Ok(group) => LockBuilder::new(&group, "plain", &group.group_name()),
             Err(error) => LockBuilder::broken(client, error),
@@ -55,32 +57,36 @@ impl LockBuilder {
         self
     }
 
-    /// Limits the hold to this time; the watchdog does not renew it. Default: the watchdog renews the hold until its release.
+    /// Limits the hold to this time; the watchdog does not renew it. Default: the watchdog renews the hold until its
+    /// release.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.request.lease = Some(lease);
         self
     }
 
-    /// Acquires for this owner, which may hold a reentrant lock several times. The number is below 2⁴⁰. Default: each acquire is an owner
-    /// of its own.
+    /// Acquires for this owner, which may hold a reentrant lock several times. The number is below 2⁴⁰. Default: each
+    /// acquire is an owner of its own.
     pub fn owner(mut self, owner: u64) -> Self {
         self.owner = Some(i64::try_from(owner).unwrap_or(i64::MAX));
         self
     }
 
-    /// Sets the pauses between tries. A waiter uses them in order and repeats the last one; each is up to a quarter shorter, at random.
-    /// Only waiters that poll use them, as those of [`Client::spin_lock`]; other kinds hear of a release and ignore them.
+    /// Sets the pauses between tries. A waiter uses them in order and repeats the last one; each is up to a quarter
+    /// shorter, at random. Only waiters that poll use them, as those of [`Client::spin_lock`]; other kinds hear of a
+    /// release and ignore them.
     pub fn backoff(mut self, delays: &[Duration]) -> Self {
-        self.request.numbers = delays.iter().map(|delay| i64::try_from(delay.as_millis()).unwrap_or(i64::MAX).max(1)).collect();
+        self.request.numbers =
+            delays.iter().map(|delay| i64::try_from(delay.as_millis()).unwrap_or(i64::MAX).max(1)).collect();
         self
     }
 
     /// Acquires the lock; waits for it as long as [`LockBuilder::wait`] says.
     ///
     /// # Errors
-    /// - `NotAcquired`: the wait has ended and the lock is taken. Its server said so, or this client itself has a hold of it.
-    /// - `Unavailable`: the server said nothing of that kind during the wait. Or it named a lease that was over at the end of the wait, and
-    ///   has not answered since.
+    /// - `NotAcquired`: the wait has ended and the lock is taken. Its server said so, or this client itself has a hold
+    ///   of it.
+    /// - `Unavailable`: the server said nothing of that kind during the wait. Or it named a lease that was over at the
+    ///   end of the wait, and has not answered since.
     /// - `AlreadyHeld`: the owner has the lock, and the lock is not reentrant.
     /// - `NotSynced`: the replicas did not confirm the lock as the client's [`crate::SyncPolicy`] demands.
     /// - `Refused`, `Config`, `Closed`: see `Error`.
@@ -92,8 +98,8 @@ impl LockBuilder {
         self.try_acquire_for_wait().await?.ok_or_else(|| asked.not_acquired())
     }
 
-    /// Acquires the lock within [`LockBuilder::wait`], or in a single try without it. Gives `None` where [`LockBuilder::acquire`] fails
-    /// with `NotAcquired`; other errors are the same.
+    /// Acquires the lock within [`LockBuilder::wait`], or in a single try without it. Gives `None` where
+    /// [`LockBuilder::acquire`] fails with `NotAcquired`; other errors are the same.
     pub async fn try_acquire(mut self) -> Result<Option<Guard>> {
         self.request.wait.get_or_insert(Duration::ZERO);
         self.try_acquire_for_wait().await
@@ -109,7 +115,8 @@ impl LockBuilder {
         self.told(Op::Inspect, is_held).await
     }
 
-    /// The time after which the lock is free, if its holder neither renews nor releases it; `None`: the lock is free, or has no end.
+    /// The time after which the lock is free, if its holder neither renews nor releases it; `None`: the lock is free,
+    /// or has no end.
     pub async fn remaining(self) -> Result<Option<Duration>> {
         self.told(Op::Inspect, time_left).await
     }
@@ -140,7 +147,10 @@ impl LockBuilder {
         }
         let owner = match (self.owner, op) {
             (Some(owner), _) if owner >= OWN_OWNERS => {
-                return Err(Error::config(format!("the owner {owner} of `{}` is too large; use a number below 2^40", self.request.name)));
+                return Err(Error::config(format!(
+                    "the owner {owner} of `{}` is too large; use a number below 2^40",
+                    self.request.name
+                )));
             }
             (Some(owner), _) => owner,
             (None, _) => fresh_owner(),
@@ -203,7 +213,9 @@ impl Blocking {
 /// The error of an acquire whose wait has ended. `because` is the reason, unless the server is in quarantine.
 pub(crate) fn not_acquired(client: &Client, request: &Request, because: &'static str) -> Error {
     let because = match client.is_held_back(&request.name) {
-        true => "its server may have lost locks, and grants none until their holders must have noticed (the option quarantine); try later",
+        true => {
+            "its server may have lost locks, and grants none until their holders must have noticed (the option quarantine); try later"
+        }
         false => because,
     };
     Error::NotAcquired { lock: request.name.to_string(), waited: request.wait.unwrap_or(Duration::MAX), because }

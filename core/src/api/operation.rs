@@ -42,8 +42,8 @@ impl<T> Operation<T> {
         self
     }
 
-    /// Lets the permits that the operation takes end after this time. Default: they do not end by themselves. Permits without ids never end
-    /// by themselves.
+    /// Lets the permits that the operation takes end after this time. Default: they do not end by themselves. Permits
+    /// without ids never end by themselves.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.request.lease = Some(lease);
         self

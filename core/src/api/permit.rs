@@ -63,7 +63,8 @@ impl Drop for Permit {
     }
 }
 
-/// A permit that the watchdog renews while this process has it, and that reports its loss. Dropping it gives it back, as with [`Permit`].
+/// A permit that the watchdog renews while this process has it, and that reports its loss. Dropping it gives it back,
+/// as with [`Permit`].
 pub struct RenewedPermit {
     guard: Guard,
     id: PermitId,

@@ -14,14 +14,17 @@ impl Client {
     }
 }
 
-/// Permits with ids. Any client can give a permit back by its id, once. A permit with an [`Operation::lease`] ends by itself. A permit
-/// without one stays out until a call gives it back, even if its process died. A renewed permit ends when its process does.
+/// Permits with ids. Any client can give a permit back by its id, once. A permit with an [`Operation::lease`] ends by
+/// itself. A permit without one stays out until a call gives it back, even if its process died. A renewed permit ends
+/// when its process does.
 ///
-/// The client serves its waiters in the order in which they came. A waiter that wants more permits than are available does not block one
-/// that wants fewer, see [`crate::Semaphore`]. Before a call sets the permits there are none, and an acquire waits. Only permits that are
-/// out tell this semaphore from a [`Client::semaphore`] of the same name: do not mix them.
+/// The client serves its waiters in the order in which they came. A waiter that wants more permits than are available
+/// does not block one that wants fewer, see [`crate::Semaphore`]. Before a call sets the permits there are none, and an
+/// acquire waits. Only permits that are out tell this semaphore from a [`Client::semaphore`] of the same name: do not
+/// mix them.
 ///
-/// The server may have carried out a call that ends with `Unavailable`; permits that such an acquire may have taken go back.
+/// The server may have carried out a call that ends with `Unavailable`; permits that such an acquire may have taken go
+/// back.
 #[derive(Clone)]
 pub struct PermitSemaphore(Object);
 
@@ -31,7 +34,8 @@ impl PermitSemaphore {
         self.ask(Op::TrySet, &[permits], changed)
     }
 
-    /// Sets the number of permits, including those that are out. With too many out, the number of available permits is below zero.
+    /// Sets the number of permits, including those that are out. With too many out, the number of available permits is
+    /// below zero.
     pub fn set_permits(&self, permits: i64) -> Operation<()> {
         self.ask(Op::Set, &[permits], nothing)
     }
@@ -53,12 +57,17 @@ impl PermitSemaphore {
 
     /// The number of all permits, available or out.
     pub fn permits(&self) -> Operation<i64> {
-        self.ask(Op::Inspect, &[], |_, _, answer| Ok(if answer.items[0] == -2 { 0 } else { answer.number + answer.items[1] }))
+        self.ask(Op::Inspect, &[], |_, _, answer| {
+            Ok(if answer.items[0] == -2 { 0 } else { answer.number + answer.items[1] })
+        })
     }
 
     /// Takes a permit. Waits without end, or as long as [`Operation::wait`] says; then it fails with `NotAcquired`.
     pub fn acquire(&self) -> Operation<Permit> {
-        self.ask(Op::Acquire, &[1], |client, request, answer| one(client, request, answer)?.ok_or_else(|| late(client, request))).for_ever()
+        self.ask(Op::Acquire, &[1], |client, request, answer| {
+            one(client, request, answer)?.ok_or_else(|| late(client, request))
+        })
+        .for_ever()
     }
 
     /// Takes a permit if one is available now, or within [`Operation::wait`]; `None`: there was none.
@@ -68,8 +77,10 @@ impl PermitSemaphore {
 
     /// Takes several permits, all or none; otherwise as [`PermitSemaphore::acquire`].
     pub fn acquire_many(&self, permits: i64) -> Operation<Vec<Permit>> {
-        self.ask(Op::Acquire, &[permits], |client, request, answer| several(client, request, answer)?.ok_or_else(|| late(client, request)))
-            .for_ever()
+        self.ask(Op::Acquire, &[permits], |client, request, answer| {
+            several(client, request, answer)?.ok_or_else(|| late(client, request))
+        })
+        .for_ever()
     }
 
     /// Takes several permits, all or none; otherwise as [`PermitSemaphore::try_acquire`].
@@ -77,10 +88,11 @@ impl PermitSemaphore {
         self.ask(Op::Acquire, &[permits], several)
     }
 
-    /// As [`PermitSemaphore::acquire`], and the watchdog renews the permit: it ends only with a release or with this process. With an
-    /// [`Operation::lease`] the watchdog does not renew it, and the caller still hears of its end.
+    /// As [`PermitSemaphore::acquire`], and the watchdog renews the permit: it ends only with a release or with this
+    /// process. With an [`Operation::lease`] the watchdog does not renew it, and the caller still hears of its end.
     pub fn acquire_renewed(&self) -> Operation<RenewedPermit> {
-        self.renewed(|client, request, answer| renewed(client, request, answer)?.ok_or_else(|| late(client, request))).for_ever()
+        self.renewed(|client, request, answer| renewed(client, request, answer)?.ok_or_else(|| late(client, request)))
+            .for_ever()
     }
 
     /// As [`PermitSemaphore::try_acquire`], and the watchdog renews the permit.
@@ -114,8 +126,8 @@ impl PermitSemaphore {
         self.ask(Op::Release, &halves(ids), done)
     }
 
-    /// Lets a permit last for [`Operation::lease`] from now on, or without end; true: the permit was still out. The watchdog still renews a
-    /// renewed permit.
+    /// Lets a permit last for [`Operation::lease`] from now on, or without end; true: the permit was still out. The
+    /// watchdog still renews a renewed permit.
     pub fn update_lease(&self, id: PermitId) -> Operation<bool> {
         self.ask(Op::Extend, &id.halves(), done)
     }
@@ -144,7 +156,10 @@ fn halves(ids: &[PermitId]) -> Vec<i64> {
 }
 
 fn several(client: &Client, request: &Request, answer: Answer) -> Result<Option<Vec<Permit>>> {
-    let first = PermitId::from_halves(answer.items.first().copied().unwrap_or_default(), answer.items.get(1).copied().unwrap_or_default());
+    let first = PermitId::from_halves(
+        answer.items.first().copied().unwrap_or_default(),
+        answer.items.get(1).copied().unwrap_or_default(),
+    );
     let permit = |at| Permit::new(client, request, first.after(at));
     Ok(answer.done.then(|| (0..request.numbers[0]).map(permit).collect()))
 }

@@ -5,11 +5,12 @@ use crate::client::Client;
 use crate::client::group::Rule;
 use crate::request::error::{Error, Result};
 
-/// Several servers without replication between them; a minority of them may fail. An owner holds a lock while more than half of the servers
-/// say so. The client asks all of them at once, and each has a hundredth of the lease (50 to 500 ms) to answer. At every renewal the client
-/// asks the missing ones again. Redisson's `getRedLock`.
+/// Several servers without replication between them; a minority of them may fail. An owner holds a lock while more than
+/// half of the servers say so. The client asks all of them at once, and each has a hundredth of the lease (50 to 500
+/// ms) to answer. At every renewal the client asks the missing ones again. Redisson's `getRedLock`.
 ///
-/// A majority does not make a lease safe against a holder that stands still: the guarded resource should compare fencing tokens.
+/// A majority does not make a lease safe against a holder that stands still: the guarded resource should compare
+/// fencing tokens.
 #[derive(Clone)]
 pub struct RedLock {
     clients: Vec<Client>,

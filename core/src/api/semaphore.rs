@@ -20,10 +20,10 @@ impl Client {
 
 /// Permits without an owner. If a process takes permits and dies, they stay taken until a call releases them.
 ///
-/// The client serves its waiters in the order in which they came. A waiter that wants more permits than are available lets waiters pass
-/// that want fewer: some pass, then for at most a second none does, and so on. So the waiter is served even if others keep coming, provided
-/// that each of them gives its permits back within a second. This holds inside one client. Between clients, the first request that the
-/// server sees gets the permits.
+/// The client serves its waiters in the order in which they came. A waiter that wants more permits than are available
+/// lets waiters pass that want fewer: some pass, then for at most a second none does, and so on. So the waiter is
+/// served even if others keep coming, provided that each of them gives its permits back within a second. This holds
+/// inside one client. Between clients, the first request that the server sees gets the permits.
 ///
 /// The server may have carried out a call that ends with `Unavailable`.
 #[derive(Clone)]
@@ -56,7 +56,8 @@ impl Semaphore {
         Operation::new(&self.0, Op::Inspect, &[], count)
     }
 
-    /// Takes permits, all or none. Waits without end, or as long as [`Operation::wait`] says; then it fails with `NotAcquired`.
+    /// Takes permits, all or none. Waits without end, or as long as [`Operation::wait`] says; then it fails with
+    /// `NotAcquired`.
     pub fn acquire(&self, permits: i64) -> Operation<()> {
         Operation::new(&self.0, Op::Acquire, &[permits], taken).for_ever()
     }
@@ -66,7 +67,8 @@ impl Semaphore {
         Operation::new(&self.0, Op::Acquire, &[permits], done)
     }
 
-    /// Gives permits back; any caller may have taken them. Without a semaphore of this name it makes one with these permits.
+    /// Gives permits back; any caller may have taken them. Without a semaphore of this name it makes one with these
+    /// permits.
     pub fn release(&self, permits: i64) -> Operation<()> {
         Operation::new(&self.0, Op::Release, &[permits], nothing)
     }
@@ -76,8 +78,9 @@ impl Semaphore {
         Operation::new(&self.0, Op::ReleaseIfExists, &[permits], done)
     }
 
-    /// Deletes the semaphore; true: it existed. Delete it while no permits are out: they would go to a semaphore that gets this name later,
-    /// when their callers give them back, or when a client gives back permits that it may have taken without an answer.
+    /// Deletes the semaphore; true: it existed. Delete it while no permits are out: they would go to a semaphore that
+    /// gets this name later, when their callers give them back, or when a client gives back permits that it may have
+    /// taken without an answer.
     pub fn delete(&self) -> Operation<bool> {
         Operation::new(&self.0, Op::Delete, &[], changed)
     }

@@ -1,5 +1,6 @@
-//! The clock for leases. It counts the time during which the machine is suspended, as the server's clock does; the clocks of the standard
-//! library and of tokio's timers stand still meanwhile. Every file of the core that reads a clock reads this one.
+//! The clock for leases. It counts the time during which the machine is suspended, as the server's clock does; the
+//! clocks of the standard library and of tokio's timers stand still meanwhile. Every file of the core that reads a
+//! clock reads this one.
 
 use std::ops::{Add, AddAssign, Sub};
 use std::time::Duration;
@@ -156,7 +157,9 @@ mod tests {
             } else if !ALLOWED.contains(&&*name) {
                 let source = std::fs::read_to_string(&path).expect("it can be read");
                 let reads = |line: &str| line.starts_with("use std::time::") && line.contains("Instant");
-                if source.lines().any(|line| reads(line.trim()) || line.contains("std::time::Instant") || line.contains("SystemTime")) {
+                if source.lines().any(|line| {
+                    reads(line.trim()) || line.contains("std::time::Instant") || line.contains("SystemTime")
+                }) {
                     wrong.push(path.display().to_string());
                 }
             }

@@ -6,7 +6,8 @@ use std::io::Error;
 const ENFILE: i32 = 23;
 const EMFILE: i32 = 24;
 
-/// The missing resource and the remedy, as the cause of an [`crate::Error::Unavailable`]; `None`: the error has another meaning.
+/// The missing resource and the remedy, as the cause of an [`crate::Error::Unavailable`]; `None`: the error has another
+/// meaning.
 pub fn cause(error: &Error) -> Option<String> {
     let (missing, remedy) = match error.raw_os_error()? {
         EMFILE => ("this process has no file descriptor left", "close some, or raise its limit (`ulimit -n`)"),

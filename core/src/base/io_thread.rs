@@ -21,7 +21,8 @@ pub struct IoThread {
 }
 
 impl IoThread {
-    /// Starts the thread, unless it runs. It ends with its `background` or after [`IoThread::stop`], and then calls `end`.
+    /// Starts the thread, unless it runs. It ends with its `background` or after [`IoThread::stop`], and then calls
+    /// `end`.
     ///
     /// # Errors
     /// The system's error if it gives no thread or no descriptors; a later call tries again.
@@ -47,14 +48,14 @@ impl IoThread {
                     () = stop.notified() => {}
                 }
             };
-            // The watchdog runs as a task: each wake of the future that the runtime blocks on costs one more system call. A panic has been
-            // reported by then.
+            // The watchdog runs as a task: each wake of the future that the runtime blocks on costs one more system
+            // call. A panic has been reported by then.
             let _ = runtime.block_on(runtime.spawn(boxed(until_stopped)));
             drop(runtime);
             end();
         };
-        // A runtime must not be dropped where blocking is forbidden. If the thread cannot start, the caller may be inside a runtime of its
-        // own.
+        // A runtime must not be dropped where blocking is forbidden. If the thread cannot start, the caller may be
+        // inside a runtime of its own.
         if let Err(error) = std::thread::Builder::new().name("redlatch-io".into()).spawn(run) {
             runtime.shutdown_background();
             return Err(error);

@@ -1,5 +1,6 @@
-//! The callers that are inside a client, on their own threads, and the work that goes on for them on the I/O thread. A closing client lets
-//! in only calls that give back or ask for losses, and once no caller is inside, none at all. So no work begins unnoticed by the end of the client.
+//! The callers that are inside a client, on their own threads, and the work that goes on for them on the I/O thread. A
+//! closing client lets in only calls that give back or ask for losses, and once no caller is inside, none at all. So no
+//! work begins unnoticed by the end of the client.
 
 use std::ops::Deref;
 use std::sync::Arc;

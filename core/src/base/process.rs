@@ -1,4 +1,5 @@
-//! Values that belong to one process. A child after `fork` gets its own and never touches its parent's, whose locks may stay locked.
+//! Values that belong to one process. A child after `fork` gets its own and never touches its parent's, whose locks may
+//! stay locked.
 
 use once_cell::race::OnceBox;
 
@@ -38,7 +39,8 @@ impl<T> PerProcess<T> {
         let process = std::process::id();
         let mut link = self;
         loop {
-            let generation = link.0.get_or_init(|| Box::new(Generation { process, own: Some(new()), next: PerProcess::default() }));
+            let generation =
+                link.0.get_or_init(|| Box::new(Generation { process, own: Some(new()), next: PerProcess::default() }));
             if generation.process == process {
                 return generation.own.as_ref().expect("only its drop takes it");
             }

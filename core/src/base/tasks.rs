@@ -1,4 +1,5 @@
-//! Tasks of the I/O thread. The runtime's code for a task takes some 5 kB for each type of it, so all tasks are boxed into one type.
+//! Tasks of the I/O thread. The runtime's code for a task takes some 5 kB for each type of it, so all tasks are boxed
+//! into one type.
 
 use std::pin::Pin;
 

@@ -1,4 +1,5 @@
-//! Batches of deferred work: waking a thread costs more than most work that it is woken for, so a thread does it once for many small steps.
+//! Batches of deferred work: waking a thread costs more than most work that it is woken for, so a thread does it once
+//! for many small steps.
 
 use std::cell::RefCell;
 

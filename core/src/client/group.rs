@@ -1,4 +1,5 @@
-//! One lock made of several: all of them, or a majority. Its members may belong to different servers; the group has no key of its own.
+//! One lock made of several: all of them, or a majority. Its members may belong to different servers; the group has no
+//! key of its own.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,8 +34,8 @@ use holding::Of;
 pub use hold::GroupHold;
 pub use holding::Holding;
 
-/// The longest pause between two rounds of attempts. Each pause is random, so that groups that are in each other's way do not go on in
-/// step.
+/// The longest pause between two rounds of attempts. Each pause is random, so that groups that are in each other's way
+/// do not go on in step.
 const PAUSE: Duration = Duration::from_millis(50);
 /// The time that a round waits until the members that it took are given back. The release goes on after it.
 const GIVING_BACK: Duration = Duration::from_millis(200);
@@ -65,7 +66,8 @@ pub struct Group {
 }
 
 impl Group {
-    /// Sorts the members: an acquire takes them in one order everywhere, so that no two groups each wait for a member of the other.
+    /// Sorts the members: an acquire takes them in one order everywhere, so that no two groups each wait for a member
+    /// of the other.
     pub fn new(rule: Rule, mut members: Vec<Member>) -> Result<Group> {
         let key = |member: &Member| {
             let Config { database, prefix, .. } = &*member.client.config;
@@ -80,9 +82,11 @@ impl Group {
             return Err(Error::config("a lock of several locks has none; give it at least one"));
         }
         match members.windows(2).find(|pair| key(&pair[0]) == key(&pair[1])) {
-            Some(twice) => {
-                Err(Error::config(format!("`{}` on {} is there twice; give each lock once", twice[0].name, twice[0].client.server())))
-            }
+            Some(twice) => Err(Error::config(format!(
+                "`{}` on {} is there twice; give each lock once",
+                twice[0].name,
+                twice[0].client.server()
+            ))),
             None => {
                 let identity = format!("{rule:?} {:?}", members.iter().map(key).collect::<Vec<_>>()).into();
                 Ok(Group { rule, members, identity })
@@ -106,7 +110,12 @@ impl Group {
         (self.identity.clone(), owner)
     }
 
-    async fn run(&self, state: &ClientState, request: &Request, mut cancelled: oneshot::Receiver<()>) -> Result<Answer> {
+    async fn run(
+        &self,
+        state: &ClientState,
+        request: &Request,
+        mut cancelled: oneshot::Receiver<()>,
+    ) -> Result<Answer> {
         match request.op {
             Op::Acquire => tokio::select! {
                 biased;
@@ -125,9 +134,10 @@ impl Group {
                 let answers = self.everywhere(request).await?;
                 Ok(Answer::done(answers.iter().flatten().map(|answer| answer.number).max().unwrap_or_default()))
             }
-            Op::Expiry | Op::Deletion => {
-                Err(Error::Unsupported(format!("`{}` has no key of its own to listen to; listen to its locks", self.name())))
-            }
+            Op::Expiry | Op::Deletion => Err(Error::Unsupported(format!(
+                "`{}` has no key of its own to listen to; listen to its locks",
+                self.name()
+            ))),
             op => Err(Error::Unsupported(format!("`{}` is several locks, which have no {op:?}", self.name()))),
         }
     }
@@ -153,9 +163,11 @@ impl Group {
                 Ok(None) => failing = None,
                 Err(error) if !error.is_transient() || request.wait == Some(Duration::ZERO) => return Err(error),
                 Err(error) if left.is_zero() => return Err(error.during(request.wait)),
-                // A majority may come back at any time of the wait. In a lock of all members, each one has as long as a lock of its own
-                // would have.
-                Err(error) if failing.is_some_and(|since| since + self.retry_for(state, request) <= Instant::now()) => return Err(error),
+                // A majority may come back at any time of the wait. In a lock of all members, each one has as long as a
+                // lock of its own would have.
+                Err(error) if failing.is_some_and(|since| since + self.retry_for(state, request) <= Instant::now()) => {
+                    return Err(error);
+                }
                 Err(_) => {}
             }
             sleep(PAUSE.mul_f64(jitter()).min(left)).await;
@@ -211,12 +223,15 @@ impl Group {
         held.ok_or_else(|| self.not_held(request.owner))
     }
 
-    /// The group is locked while enough members are. The number of an owner's holds is the largest that enough members reach.
+    /// The group is locked while enough members are. The number of an owner's holds is the largest that enough members
+    /// reach.
     async fn inspect(&self, request: &Request) -> Result<Answer> {
         let mut seen = Vec::new();
         for answer in self.everywhere(request).await? {
             match answer {
-                Some(Answer { number, items, .. }) => seen.push((if number == -1 { i64::MAX } else { number }, items[0])),
+                Some(Answer { number, items, .. }) => {
+                    seen.push((if number == -1 { i64::MAX } else { number }, items[0]))
+                }
                 None => seen.push((-2, 0)),
             }
         }
@@ -225,7 +240,12 @@ impl Group {
         counts.sort_unstable();
         let time = times[self.spare()];
         let count = counts[self.spare()];
-        Ok(Answer { done: true, number: if time == i64::MAX { -1 } else { time }, items: vec![count], ..Answer::default() })
+        Ok(Answer {
+            done: true,
+            number: if time == i64::MAX { -1 } else { time },
+            items: vec![count],
+            ..Answer::default()
+        })
     }
 
     /// Sends the same request to every member. `None`: that member failed, as so many may as may be missing.

@@ -1,5 +1,5 @@
-//! The client: it connects, hands each request to its engine, and closes. It owns the values that belong to one process, and notices a
-//! fork.
+//! The client: it connects, hands each request to its engine, and closes. It owns the values that belong to one
+//! process, and notices a fork.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -19,8 +19,8 @@ pub mod group;
 pub mod hold;
 pub mod state;
 
-/// A client of one server. A clone is cheap; all clones are one client with one identity. The client ends, with its thread and its
-/// connections, when the last clone, guard and call is gone; [`Client::close`] ends it before.
+/// A client of one server. A clone is cheap; all clones are one client with one identity. The client ends, with its
+/// thread and its connections, when the last clone, guard and call is gone; [`Client::close`] ends it before.
 #[derive(Clone)]
 pub struct Client {
     config: Arc<Config>,
@@ -44,8 +44,8 @@ impl Client {
         Client { config: Arc::new(config), state: Arc::default(), tickets: Arc::new(AtomicU64::new(1)), group: None }
     }
 
-    /// Makes a client whose one lock is all of these locks, or a majority of them; its requests may name any kind. It lives as long as the
-    /// members' clients: closing it does nothing.
+    /// Makes a client whose one lock is all of these locks, or a majority of them; its requests may name any kind. It
+    /// lives as long as the members' clients: closing it does nothing.
     ///
     /// # Errors
     /// `Config` if the list is empty or has a lock twice.
@@ -77,8 +77,8 @@ impl Client {
         }
     }
 
-    /// Tells whether the server of that name is in quarantine and grants nothing new, see `quarantine` at [`Config::set`]. For a group:
-    /// whether a server of one of its locks is. Sends nothing.
+    /// Tells whether the server of that name is in quarantine and grants nothing new, see `quarantine` at
+    /// [`Config::set`]. For a group: whether a server of one of its locks is. Sends nothing.
     pub fn is_held_back(&self, name: &str) -> bool {
         self.engine().is_ok_and(|engine| engine.is_held_back(name))
     }
@@ -88,9 +88,10 @@ impl Client {
         self.config.server()
     }
 
-    /// Changes the credentials of this client; without a user it logs in as the server's default user. Open connections stay as they are.
-    /// If a server ends one, the client opens another with the new credentials; holds and waits go on meanwhile. Sentinels keep theirs.
-    /// Sends nothing: [`Op::Ping`] shows whether the server accepts the credentials, once it uses a new connection.
+    /// Changes the credentials of this client; without a user it logs in as the server's default user. Open connections
+    /// stay as they are. If a server ends one, the client opens another with the new credentials; holds and waits go on
+    /// meanwhile. Sentinels keep theirs. Sends nothing: [`Op::Ping`] shows whether the server accepts the credentials,
+    /// once it uses a new connection.
     ///
     /// # Errors
     /// `Config` for a user or password that is too long, and for a user without a password.
@@ -109,14 +110,20 @@ impl Client {
         self.tickets.fetch_add(1, SeqCst)
     }
 
-    /// Carries out a request in one round trip on the caller's thread if that is possible. `None`: the request waits, or the connection was
-    /// busy. Then the I/O thread calls `done` once: `done` may only hand the result over, never block or run a user's code.
-    pub fn start(&self, ticket: u64, request: Request, done: impl FnOnce(Result<Answer>) + Send + 'static) -> Option<Result<Answer>> {
+    /// Carries out a request in one round trip on the caller's thread if that is possible. `None`: the request waits,
+    /// or the connection was busy. Then the I/O thread calls `done` once: `done` may only hand the result over, never
+    /// block or run a user's code.
+    pub fn start(
+        &self,
+        ticket: u64,
+        request: Request,
+        done: impl FnOnce(Result<Answer>) + Send + 'static,
+    ) -> Option<Result<Answer>> {
         self.start_within(Duration::MAX, ticket, request, done)
     }
 
-    /// As [`Client::start`], but an acquire keeps the caller's thread for about `inside` at most: the caller can then react to an
-    /// interrupt. A first try without an answer by then continues on the I/O thread.
+    /// As [`Client::start`], but an acquire keeps the caller's thread for about `inside` at most: the caller can then
+    /// react to an interrupt. A first try without an answer by then continues on the I/O thread.
     pub fn start_within(
         &self,
         inside: Duration,
@@ -144,7 +151,8 @@ impl Client {
         }
     }
 
-    /// Asks a request to end. The client still calls its `done`: with `Cancelled` and no lock held, or with an answer that was on its way.
+    /// Asks a request to end. The client still calls its `done`: with `Cancelled` and no lock held, or with an answer
+    /// that was on its way.
     pub fn cancel(&self, ticket: u64) {
         if let Ok(engine) = self.engine() {
             engine.cancel(ticket);
@@ -189,18 +197,20 @@ impl Client {
         self.engine().map_or(Look::Gone, |engine| engine.look(hold))
     }
 
-    /// The loss of a hold, even if the client reported it to the release: then [`Client::look`] calls the hold gone. Sends nothing.
+    /// The loss of a hold, even if the client reported it to the release: then [`Client::look`] calls the hold gone.
+    /// Sends nothing.
     pub fn loss_of(&self, hold: u64) -> Option<Loss> {
         self.engine().ok()?.loss_of(hold)
     }
 
-    /// Notes that no caller can release the hold any more: the watchdog renews it no longer, and it ends with its lease. Sends nothing.
-    /// False: it is not held, or the watchdog does not renew it anyway.
+    /// Notes that no caller can release the hold any more: the watchdog renews it no longer, and it ends with its
+    /// lease. Sends nothing. False: it is not held, or the watchdog does not renew it anyway.
     pub fn abandon(&self, hold: u64) -> bool {
         self.engine().is_ok_and(|engine| engine.abandon(hold))
     }
 
-    /// The owners of this client that hold a lock of that name now; for a group, those that hold one of its locks. Sends nothing.
+    /// The owners of this client that hold a lock of that name now; for a group, those that hold one of its locks.
+    /// Sends nothing.
     pub fn owners(&self, name: &str) -> Vec<i64> {
         self.engine().map_or_else(|_| Vec::new(), |engine| engine.owners(name))
     }
@@ -210,7 +220,8 @@ impl Client {
         self.engine().ok()?.token(hold)
     }
 
-    /// The number of an owner's latest hold, lost or not; `None` once the owner released it, or heard of the loss at its release.
+    /// The number of an owner's latest hold, lost or not; `None` once the owner released it, or heard of the loss at
+    /// its release.
     pub fn latest(&self, kind: &'static str, name: &str, owner: i64) -> Option<u64> {
         self.engine().ok()?.latest(kind, name, owner)
     }
@@ -226,18 +237,22 @@ impl Client {
         self.state().is_ok_and(|state| state.redis.is_closed())
     }
 
-    /// Ends the client. Waiting calls end with `Closed`, the watchdog stops, and each holder hears that its lock is lost. With `release`,
-    /// the client first gives back all its locks, as far as the servers answer in time; without it, they stay until their leases end.
+    /// Ends the client. Waiting calls end with `Closed`, the watchdog stops, and each holder hears that its lock is
+    /// lost. With `release`, the client first gives back all its locks, as far as the servers answer in time; without
+    /// it, they stay until their leases end.
     pub fn close(&self, release: bool) {
         if let (Ok(state), None) = (self.state(), &self.group) {
             state.close(release);
         }
     }
 
-    /// The error of a request that the client does not take. A watch of a hold that has ended with the client hears of that loss.
+    /// The error of a request that the client does not take. A watch of a hold that has ended with the client hears of
+    /// that loss.
     fn too_late(&self, request: &Request, error: Error) -> Error {
         match (request.op, error) {
-            (Op::Watch, error @ Error::Closed { .. }) => self.loss_of(request.hold).map_or(error, |loss| Error::Lost(Box::new(loss))),
+            (Op::Watch, error @ Error::Closed { .. }) => {
+                self.loss_of(request.hold).map_or(error, |loss| Error::Lost(Box::new(loss)))
+            }
             (_, error) => error,
         }
     }
@@ -266,7 +281,8 @@ impl Drop for Running {
         if self.receiver.is_terminated() {
             return;
         }
-        // A result that comes from now on goes back to the sender, which releases it. A result that has come already is released here.
+        // A result that comes from now on goes back to the sender, which releases it. A result that has come already is
+        // released here.
         self.receiver.close();
         match self.receiver.try_recv() {
             Ok(result) => self.client.give_back(&self.request, result),

@@ -84,8 +84,8 @@ impl ClientState {
         groups.iter().for_each(|(_, hold)| hold.close());
         let held = self.redis.tell_closed();
         let is_empty = self.io.presence.shut_if_empty();
-        // A caller that is inside may be about to start the I/O thread. If the system refuses the thread, that caller gets an error and
-        // holds nothing.
+        // A caller that is inside may be about to start the I/O thread. If the system refuses the thread, that caller
+        // gets an error and holds nothing.
         if self.io.is_started() || (!is_empty && self.start().is_ok()) {
             let (done, closed) = std::sync::mpsc::sync_channel(1);
             self.io.spawn(self.redis.clone().wind_up(if release { held } else { Vec::new() }, done));
@@ -101,8 +101,8 @@ fn locked(groups: &Mutex<Holding>) -> MutexGuard<'_, Holding> {
     groups.lock().expect("nothing panics while it is held")
 }
 
-/// Drops the holds of groups: the end of the client leaves no caller that could release them, and each keeps the clients of its members, this client
-/// too. The drop gives back the parts that other clients still hold.
+/// Drops the holds of groups: the end of the client leaves no caller that could release them, and each keeps the
+/// clients of its members, this client too. The drop gives back the parts that other clients still hold.
 fn forget_all(groups: &Mutex<Holding>) {
     let all = locked(groups).all();
     for (number, hold) in all {
@@ -115,14 +115,16 @@ fn forget_all(groups: &Mutex<Holding>) {
 
 /// The error of a process that has no descriptor or no thread left.
 fn not_started(server: String, error: &std::io::Error) -> Error {
-    let cause = exhausted::cause(error).unwrap_or_else(|| format!("cannot be asked: the system gives no thread for it ({error})"));
+    let cause = exhausted::cause(error)
+        .unwrap_or_else(|| format!("cannot be asked: the system gives no thread for it ({error})"));
     Error::Unavailable { server, cause, timeout: false }
 }
 
 /// A random UUID, version 4.
 fn uuid() -> Result<String> {
     let mut bytes = [0u8; 16];
-    getrandom::fill(&mut bytes).map_err(|error| Error::Unsupported(format!("the system gives no random numbers: {error}")))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Error::Unsupported(format!("the system gives no random numbers: {error}")))?;
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -136,7 +138,8 @@ mod tests {
 
     #[test]
     fn a_lost_hold_of_a_group_that_its_caller_never_releases_is_forgotten() {
-        let state = ClientState::new(&Config::from_url("redis://127.0.0.1:1").expect("a good URL")).expect("random numbers");
+        let state =
+            ClientState::new(&Config::from_url("redis://127.0.0.1:1").expect("a good URL")).expect("random numbers");
         state.start().expect("the system gives a thread");
         // It has no part, so it is over.
         let hold = Arc::new(GroupHold::new(vec![None], 0));

@@ -1,5 +1,5 @@
-//! Maps the addresses that servers announce to the addresses where the client reaches them: behind a translation of addresses (NAT), in
-//! containers, through tunnels.
+//! Maps the addresses that servers announce to the addresses where the client reaches them: behind a translation of
+//! addresses (NAT), in containers, through tunnels.
 
 use crate::request::error::{Error, Result};
 use crate::request::shown;
@@ -42,10 +42,15 @@ impl AddressMap {
         Ok(nat)
     }
 
-    /// The address where the client reaches a server that announces this one; a pair with this port goes before a pair without a port.
+    /// The address where the client reaches a server that announces this one; a pair with this port goes before a pair
+    /// without a port.
     pub fn meant<'a>(&'a self, host: &'a str, port: u16) -> (&'a str, u16) {
-        let by = |wanted: Option<u16>| self.0.iter().find(|pair| pair.announced.host == host && pair.announced.port == wanted);
-        by(Some(port)).or_else(|| by(None)).map_or((host, port), |pair| (&pair.real.host, pair.real.port.unwrap_or(port)))
+        let by = |wanted: Option<u16>| {
+            self.0.iter().find(|pair| pair.announced.host == host && pair.announced.port == wanted)
+        };
+        by(Some(port))
+            .or_else(|| by(None))
+            .map_or((host, port), |pair| (&pair.real.host, pair.real.port.unwrap_or(port)))
     }
 }
 
@@ -57,7 +62,8 @@ fn endpoint(text: &str) -> Option<Endpoint> {
         None if text.matches(':').count() == 1 => text.split_once(':').map(|(host, port)| (host, Some(port)))?,
         None => (text, None),
     };
-    let port = port.map(|port| port.parse().ok().filter(|port| *port != 0)).map_or(Some(None), |port| port.map(Some))?;
+    let port =
+        port.map(|port| port.parse().ok().filter(|port| *port != 0)).map_or(Some(None), |port| port.map(Some))?;
     (!host.is_empty() && !host.contains(['/', '@', ' ', '[', ']'])).then(|| Endpoint { host: host.to_owned(), port })
 }
 
@@ -68,9 +74,13 @@ mod tests {
     #[test]
     fn a_pair_with_a_port_goes_before_a_pair_with_a_host_only() {
         let nat = AddressMap::read("a:1=b:2, a=c,[::1]:5=d:6,::2=::3").expect("pairs");
-        for (told, meant) in
-            [(("a", 1), ("b", 2)), (("a", 9), ("c", 9)), (("::1", 5), ("d", 6)), (("::2", 7), ("::3", 7)), (("b", 2), ("b", 2))]
-        {
+        for (told, meant) in [
+            (("a", 1), ("b", 2)),
+            (("a", 9), ("c", 9)),
+            (("::1", 5), ("d", 6)),
+            (("::2", 7), ("::3", 7)),
+            (("b", 2), ("b", 2)),
+        ] {
             let (host, port) = told;
             assert_eq!(nat.meant(host, port), meant);
         }

@@ -1,4 +1,5 @@
-//! A configuration file as a tree that every binding applies in its own way: YAML, or JSON as a part of it, with types as tags.
+//! A configuration file as a tree that every binding applies in its own way: YAML, or JSON as a part of it, with types
+//! as tags.
 
 mod placeholders;
 #[cfg(test)]
@@ -19,8 +20,8 @@ const LONGEST: usize = 1 << 20;
 /// One value of a [`document`](read), with the type that its tag names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// The type name as in `!<org.redisson.config.ConstantDelay>` or `!ConstantDelay`, without the marks. YAML's own types are `str`,
-    /// `int`, ….
+    /// The type name as in `!<org.redisson.config.ConstantDelay>` or `!ConstantDelay`, without the marks. YAML's own
+    /// types are `str`, `int`, ….
     pub tag: Option<String>,
     pub value: Value,
 }
@@ -36,28 +37,37 @@ pub enum Value {
     Map(Vec<(String, Node)>),
 }
 
-/// Reads a document; an empty one is an empty map. First replaces `${NAME}` and `${NAME:-default}` anywhere in the text by the value that
-/// `lookup` has for the name, else by the default; without both the placeholder stays.
+/// Reads a document; an empty one is an empty map. First replaces `${NAME}` and `${NAME:-default}` anywhere in the text
+/// by the value that `lookup` has for the name, else by the default; without both the placeholder stays.
 ///
 /// # Errors
-/// `Error::Config` for a text that is not YAML, with line and column; for more than one document; for names that are not texts; and for a
-/// nesting, a length or a number of values beyond reason. Values that aliases make count too.
+/// `Error::Config` for a text that is not YAML, with line and column; for more than one document; for names that are
+/// not texts; and for a nesting, a length or a number of values beyond reason. Values that aliases make count too.
 pub fn read(text: &str, lookup: impl Fn(&str) -> Option<String>) -> Result<Node> {
     let text = placeholders::fill_in(text, lookup);
     if text.len() > LONGEST {
-        return Err(Error::config(format!("the configuration has {} bytes, the most is {LONGEST}; name a smaller file", text.len())));
+        return Err(Error::config(format!(
+            "the configuration has {} bytes, the most is {LONGEST}; name a smaller file",
+            text.len()
+        )));
     }
     let mut reading = Reading::default();
     let mut documents = 0;
     for event in Parser::new_from_str(&text) {
-        let (event, place) = event.map_err(|e| Error::config(format!("the configuration cannot be read as YAML or JSON: {e}")))?;
+        let (event, place) =
+            event.map_err(|e| Error::config(format!("the configuration cannot be read as YAML or JSON: {e}")))?;
         documents += usize::from(matches!(event, Event::DocumentStart(_)));
         if documents > 1 {
             return Err(Error::config("the configuration has more than one document; leave out the line `---`"));
         }
-        reading.take(event).map_err(|why| Error::config(format!("the configuration has {why} in line {}", place.start.line())))?;
+        reading
+            .take(event)
+            .map_err(|why| Error::config(format!("the configuration has {why} in line {}", place.start.line())))?;
     }
-    Ok(reading.root.filter(|root| root.value != Value::Plain(String::new())).unwrap_or(Node { tag: None, value: Value::Map(Vec::new()) }))
+    Ok(reading
+        .root
+        .filter(|root| root.value != Value::Plain(String::new()))
+        .unwrap_or(Node { tag: None, value: Value::Map(Vec::new()) }))
 }
 
 /// The part of the tree that is complete, and the lists and maps that are open.
@@ -115,7 +125,12 @@ impl Reading {
     }
 
     fn begin(&mut self, anchor: usize, tag: Option<&Tag>, value: Value) -> std::result::Result<(), Why> {
-        self.open.push(Unfinished { anchor, node: Node { tag: name_of(tag), value }, name: None, last: HashMap::new() });
+        self.open.push(Unfinished {
+            anchor,
+            node: Node { tag: name_of(tag), value },
+            name: None,
+            last: HashMap::new(),
+        });
         if self.open.len() > DEEPEST { Err("more than 64 levels") } else { Ok(()) }
     }
 
@@ -160,7 +175,8 @@ impl Unfinished {
         {
             let places = 0..entries.len();
             let all = std::mem::take(entries).into_iter().zip(places);
-            *entries = all.filter(|((name, _), place)| self.last.get(name) == Some(place)).map(|(entry, _)| entry).collect();
+            *entries =
+                all.filter(|((name, _), place)| self.last.get(name) == Some(place)).map(|(entry, _)| entry).collect();
         }
     }
 }
@@ -169,12 +185,20 @@ impl Size {
     fn grow(&mut self, by: Size) -> std::result::Result<(), Why> {
         self.values += by.values;
         self.bytes += by.bytes;
-        if self.values > MOST || self.bytes > 2 * LONGEST { Err("too many values, or values that are too long,") } else { Ok(()) }
+        if self.values > MOST || self.bytes > 2 * LONGEST {
+            Err("too many values, or values that are too long,")
+        } else {
+            Ok(())
+        }
     }
 }
 
 /// `<<: *other` adds the names that are missing; a later value replaces an added one.
-fn merge(entries: &mut Vec<(String, Node)>, last: &mut HashMap<String, usize>, value: Value) -> std::result::Result<(), Why> {
+fn merge(
+    entries: &mut Vec<(String, Node)>,
+    last: &mut HashMap<String, usize>,
+    value: Value,
+) -> std::result::Result<(), Why> {
     match value {
         Value::Map(others) => {
             for (name, node) in others {
@@ -210,6 +234,8 @@ fn size(node: &Node) -> Size {
     match &node.value {
         Value::Plain(_) | Value::Text(_) => own,
         Value::List(items) => items.iter().map(size).fold(own, add),
-        Value::Map(entries) => entries.iter().map(|(name, node)| add(size(node), Size { values: 0, bytes: name.len() })).fold(own, add),
+        Value::Map(entries) => {
+            entries.iter().map(|(name, node)| add(size(node), Size { values: 0, bytes: name.len() })).fold(own, add)
+        }
     }
 }

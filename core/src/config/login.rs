@@ -1,5 +1,5 @@
-//! The credentials of a client, which a program may change while the client runs. No code here takes a lock: a fork may happen at any
-//! moment, and the child goes on with the credentials of its parent.
+//! The credentials of a client, which a program may change while the client runs. No code here takes a lock: a fork may
+//! happen at any moment, and the child goes on with the credentials of its parent.
 
 use once_cell::race::OnceBox;
 
@@ -28,18 +28,24 @@ impl Credentials {
     pub fn new(username: Option<&str>, password: &str) -> Result<Self> {
         let text = |what, text: &str| {
             if text.len() > NAME_MAX {
-                return Err(Error::config(format!("the {what} has {} bytes, the most is {NAME_MAX}; use a shorter one", text.len())));
+                return Err(Error::config(format!(
+                    "the {what} has {} bytes, the most is {NAME_MAX}; use a shorter one",
+                    text.len()
+                )));
             }
             Ok(Some(text.to_owned()).filter(|text| !text.is_empty()))
         };
-        let credentials = Credentials { username: text("username", username.unwrap_or_default())?, password: text("password", password)? };
+        let credentials = Credentials {
+            username: text("username", username.unwrap_or_default())?,
+            password: text("password", password)?,
+        };
         check("the user", credentials.username.as_deref(), credentials.password.as_deref())?;
         Ok(credentials)
     }
 }
 
-/// Refuses a user without a password: the client would send neither, and the server would take it for its default user. The text in the
-/// place of the user may be the password, so the error does not show it.
+/// Refuses a user without a password: the client would send neither, and the server would take it for its default user.
+/// The text in the place of the user may be the password, so the error does not show it.
 ///
 /// # Errors
 /// `Config` for a user without a password.

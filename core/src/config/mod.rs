@@ -60,13 +60,13 @@ const OPTIONS: &str = "username, password, database, client_name, prefix, respon
                        sentinel_username, sentinel_password, sharded, nat, tls_ca, tls_cert, tls_key, tls_verify";
 
 impl Config {
-    /// Reads a URL: `redis://[user:password@]host[:port][/database][?option=value…]`, `rediss://…` with TLS, `unix:///path[?db=n]`; also
-    /// Redisson's spellings `valkey://`, `valkeys://`, `redis+uds://`, `valkey+uds://`. Several servers stand with commas between them:
-    /// `redis+cluster://…` (some servers of a cluster), `redis+sentinel://…/master[/database]` (sentinels),
-    /// `redis+replicated://…[/database]` (a master and replicas); `rediss+…` with TLS. The options are those of [`Config::set`]. In a user
-    /// or a password write `/`, `?` and `#` as `%2F`, `%3F` and `%23`. A user alone (`redis://user@host`) is not enough to log in, see
-    /// [`Config::check`]; a password alone (`redis://:password@host`) is that of the server's default user. An error never shows a
-    /// password.
+    /// Reads a URL: `redis://[user:password@]host[:port][/database][?option=value…]`, `rediss://…` with TLS,
+    /// `unix:///path[?db=n]`; also Redisson's spellings `valkey://`, `valkeys://`, `redis+uds://`, `valkey+uds://`.
+    /// Several servers stand with commas between them: `redis+cluster://…` (some servers of a cluster),
+    /// `redis+sentinel://…/master[/database]` (sentinels), `redis+replicated://…[/database]` (a master and replicas);
+    /// `rediss+…` with TLS. The options are those of [`Config::set`]. In a user or a password write `/`, `?` and `#` as
+    /// `%2F`, `%3F` and `%23`. A user alone (`redis://user@host`) is not enough to log in, see [`Config::check`]; a
+    /// password alone (`redis://:password@host`) is that of the server's default user. An error never shows a password.
     pub fn from_url(text: &str) -> Result<Self> {
         let bad = |why: &str| {
             let shown = shown::url(text);
@@ -77,7 +77,8 @@ impl Config {
         };
         let (first, hosts) = servers::split(text).map_err(|_| bad("has no `://`"))?;
         let url = url::Url::parse(&first).map_err(|e| bad(&format!("cannot be read: {e}")))?;
-        // This may be part of a password in plain characters. The URL parser would take it for hosts, and an error shows hosts.
+        // This may be part of a password in plain characters. The URL parser would take it for hosts, and an error
+        // shows hosts.
         if url.fragment().is_some() {
             return Err(bad("has a `#`, which is %23 in a password, a path or an option"));
         }
@@ -108,7 +109,8 @@ impl Config {
             nat: AddressMap::default(),
             tls: Tls::default(),
         };
-        let options = database.iter().map(|database| ("database".into(), database.as_str().into())).chain(url.query_pairs());
+        let options =
+            database.iter().map(|database| ("database".into(), database.as_str().into())).chain(url.query_pairs());
         // A password may have a plain `?`: then the seeming option is the rest of the password.
         let is_clear = !url.query().unwrap_or_default().contains('@');
         let unclear = || bad("has an option that cannot be used, or a password with a `?` in it, which is %3F there");
@@ -131,30 +133,32 @@ impl Config {
 
     /// Sets one option. Times are in seconds (`30`, `0.5`).
     ///
-    /// `fair_wait` is Redisson's `fairLockWaitTimeout`; give all clients that share a fair lock the same value. From it our waiters work
-    /// out how long Redisson's clients stay in the queue. It has no effect on how long the lock waits for a dead waiter of ours.
+    /// `fair_wait` is Redisson's `fairLockWaitTimeout`; give all clients that share a fair lock the same value. From it
+    /// our waiters work out how long Redisson's clients stay in the queue. It has no effect on how long the lock waits
+    /// for a dead waiter of ours.
     ///
-    /// `sync` is a [`SyncPolicy`] as text: `none` (the default), `wait(replicas=1,within=1.0)`, `wait_aof(replicas=1,within=1.0,local=1)`
-    /// or `connected(replicas=1,within=1.0)`. The values shown here are the defaults of the settings in brackets.
+    /// `sync` is a [`SyncPolicy`] as text: `none` (the default), `wait(replicas=1,within=1.0)`,
+    /// `wait_aof(replicas=1,within=1.0,local=1)` or `connected(replicas=1,within=1.0)`. The values shown here are the
+    /// defaults of the settings in brackets.
     ///
-    /// `quarantine` (`true` or `false`, the default): a server that may have lost locks grants no new ones until their holders must have
-    /// noticed. That takes the longest lease that this client has asked for, at least the watchdog's. A server may have lost locks if it
-    /// has started within that time, if another server answers at its address, or if it replaces a server and cannot show that no lock was
-    /// lost. Waiters wait on; renewals, releases and further holds go on. The option protects a lock only if all clients that share the
-    /// lock set it.
+    /// `quarantine` (`true` or `false`, the default): a server that may have lost locks grants no new ones until their
+    /// holders must have noticed. That takes the longest lease that this client has asked for, at least the watchdog's.
+    /// A server may have lost locks if it has started within that time, if another server answers at its address, or if
+    /// it replaces a server and cannot show that no lock was lost. Waiters wait on; renewals, releases and further
+    /// holds go on. The option protects a lock only if all clients that share the lock set it.
     ///
-    /// `sharded` selects the commands that wake waiters in a cluster, as Redisson's `shardedSubscriptionMode`: `auto` (the default) uses
-    /// the channels of the slots wherever the servers have them; `on`; `off`; or `both` at once, for fleets whose clients have different
-    /// settings.
+    /// `sharded` selects the commands that wake waiters in a cluster, as Redisson's `shardedSubscriptionMode`: `auto`
+    /// (the default) uses the channels of the slots wherever the servers have them; `on`; `off`; or `both` at once, for
+    /// fleets whose clients have different settings.
     ///
     /// `nat` maps the addresses that a cluster or sentinels announce to those where the client reaches the servers:
     /// `10.0.0.1:7000=host:17000,10.0.0.2=other`, by host and port or by host alone.
     ///
-    /// For `rediss://`: `tls_ca` is a PEM file with the authorities to trust (default: those of the system). `tls_cert` and `tls_key` are
-    /// PEM files with the client's own certificate and key, if the server demands one. `tls_verify` says how to check the server's
-    /// certificate. `full`, the default: a trusted authority signed it for this host. `ca`: it did so for any host. `none`: no check; an
-    /// attacker on the way can read and change everything. The call reads the files at once. Instead of a file name it takes the content of
-    /// the file (`-----BEGIN …`).
+    /// For `rediss://`: `tls_ca` is a PEM file with the authorities to trust (default: those of the system). `tls_cert`
+    /// and `tls_key` are PEM files with the client's own certificate and key, if the server demands one. `tls_verify`
+    /// says how to check the server's certificate. `full`, the default: a trusted authority signed it for this host.
+    /// `ca`: it did so for any host. `none`: no check; an attacker on the way can read and change everything. The call
+    /// reads the files at once. Instead of a file name it takes the content of the file (`-----BEGIN …`).
     ///
     /// # Errors
     /// `Error::Config` for an unknown option, and for a value that the option cannot take.
@@ -162,14 +166,19 @@ impl Config {
         if value.len() > NAME_MAX {
             let start = shown::value(option, value);
             let len = value.len();
-            return Err(Error::config(format!("the {option} `{start}` has {len} bytes, the most is {NAME_MAX}; use a shorter one")));
+            return Err(Error::config(format!(
+                "the {option} `{start}` has {len} bytes, the most is {NAME_MAX}; use a shorter one"
+            )));
         }
         match option {
             "username" => self.username = Some(value.to_owned()).filter(|name| !name.is_empty()),
             "password" => self.password = Some(value.to_owned()).filter(|word| !word.is_empty()),
             "database" | "db" => {
                 self.database = value.parse().ok().filter(|n| (0..=1_000_000).contains(n)).ok_or_else(|| {
-                    Error::config(format!("the database `{}` is not a number from 0; leave it out for 0", shown::value(option, value)))
+                    Error::config(format!(
+                        "the database `{}` is not a number from 0; leave it out for 0",
+                        shown::value(option, value)
+                    ))
                 })?;
             }
             "client_name" => {
@@ -194,7 +203,12 @@ impl Config {
             "nat" => self.nat = AddressMap::read(value)?,
             "sharded" => self.sharded = Sharded::read(value)?,
             "tls_ca" | "tls_cert" | "tls_key" | "tls_verify" => self.tls.set(option, value)?,
-            _ => return Err(Error::config(format!("the option `{}` does not exist; there are {OPTIONS}", shown::value("", option)))),
+            _ => {
+                return Err(Error::config(format!(
+                    "the option `{}` does not exist; there are {OPTIONS}",
+                    shown::value("", option)
+                )));
+            }
         }
         Ok(self)
     }
@@ -208,8 +222,8 @@ impl Config {
         Ok(self)
     }
 
-    /// Lets calls try an address again for `retry_for` even if no server has ever listened there. A program that starts before its server
-    /// needs this. Without it each call fails at once with an error that says so.
+    /// Lets calls try an address again for `retry_for` even if no server has ever listened there. A program that starts
+    /// before its server needs this. Without it each call fails at once with an error that says so.
     pub fn retry_absent(&mut self) -> &mut Self {
         self.retries_absent = true;
         self
@@ -218,11 +232,15 @@ impl Config {
     /// Checks whether the options fit together.
     ///
     /// # Errors
-    /// `Error::Config` for TLS options on an address without TLS; for a certificate without its key; for a sync policy that may take longer
-    /// than a lease of the watchdog; and for a user without a password.
+    /// `Error::Config` for TLS options on an address without TLS; for a certificate without its key; for a sync policy
+    /// that may take longer than a lease of the watchdog; and for a user without a password.
     pub fn check(&self) -> Result<()> {
         login::check("the user", self.username.as_deref(), self.password.as_deref())?;
-        login::check("the user of the sentinels", self.sentinel_username.as_deref(), self.sentinel_password.as_deref())?;
+        login::check(
+            "the user of the sentinels",
+            self.sentinel_username.as_deref(),
+            self.sentinel_password.as_deref(),
+        )?;
         self.check_combination()
     }
 
@@ -236,7 +254,10 @@ impl Config {
         }
         let is_cluster = matches!(self.servers, Servers::Cluster(_));
         if is_cluster && self.database != 0 {
-            return Err(Error::config(format!("the database is {}, and a cluster has only 0; leave it out", self.database)));
+            return Err(Error::config(format!(
+                "the database is {}, and a cluster has only 0; leave it out",
+                self.database
+            )));
         }
         if !is_cluster && self.sharded != Sharded::Auto {
             return Err(Error::config(format!(
@@ -254,7 +275,9 @@ impl Config {
 }
 
 fn switch(option: &str, value: &str) -> Result<bool> {
-    value.parse().map_err(|_| Error::config(format!("the {option} `{}` is neither true nor false", shown::value(option, value))))
+    value
+        .parse()
+        .map_err(|_| Error::config(format!("the {option} `{}` is neither true nor false", shown::value(option, value))))
 }
 
 /// The longest time that an option takes: a year.

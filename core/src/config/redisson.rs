@@ -18,19 +18,19 @@ use section::Section;
 use servers::Mode;
 
 impl Config {
-    /// Reads a configuration of Redisson, YAML or JSON: one of `singleServerConfig`, `clusterServersConfig`, `sentinelServersConfig`,
-    /// `replicatedServersConfig` and `masterSlaveServersConfig`, and the settings for all of them. First replaces `${NAME}` and
-    /// `${NAME:-default}` anywhere in the text by the variable of the environment, else by the default. The defaults of settings are
-    /// Redisson's: retries last for the sum of its delays, and an acquire waits for connected replicas in every mode but that of a single
-    /// server.
+    /// Reads a configuration of Redisson, YAML or JSON: one of `singleServerConfig`, `clusterServersConfig`,
+    /// `sentinelServersConfig`, `replicatedServersConfig` and `masterSlaveServersConfig`, and the settings for all of
+    /// them. First replaces `${NAME}` and `${NAME:-default}` anywhere in the text by the variable of the environment,
+    /// else by the default. The defaults of settings are Redisson's: retries last for the sum of its delays, and an
+    /// acquire waits for connected replicas in every mode but that of a single server.
     ///
-    /// Some settings mean nothing here (threads, pools, codecs, reading from replicas), and some names are unknown: one debug message names
-    /// all of them. Key stores must be PEM files.
+    /// Some settings mean nothing here (threads, pools, codecs, reading from replicas), and some names are unknown: one
+    /// debug message names all of them. Key stores must be PEM files.
     ///
     /// # Errors
-    /// `Error::Config` for a text that cannot be read; for a value that a setting cannot take; and for a class that decides about names,
-    /// addresses, credentials or trust, since only the JVM has classes. [`Config::check`] reports key stores that cannot be used and that
-    /// no option replaces.
+    /// `Error::Config` for a text that cannot be read; for a value that a setting cannot take; and for a class that
+    /// decides about names, addresses, credentials or trust, since only the JVM has classes. [`Config::check`] reports
+    /// key stores that cannot be used and that no option replaces.
     pub fn from_redisson(text: &str) -> Result<Self> {
         let root = document::read(text, |name| std::env::var(name).ok())?;
         let Value::Map(entries) = &root.value else {
@@ -54,8 +54,8 @@ impl Config {
     /// As there, and `Error::Config` if the file cannot be read.
     pub fn from_redisson_file(path: impl AsRef<Path>) -> Result<Self> {
         let (path, shown) = (path.as_ref(), shown::value("config", &path.as_ref().display().to_string()));
-        let text =
-            std::fs::read_to_string(path).map_err(|error| Error::config(format!("the configuration `{shown}` cannot be read: {error}")))?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Error::config(format!("the configuration `{shown}` cannot be read: {error}")))?;
         Config::from_redisson(&text).map_err(|error| match error {
             Error::Config(why) => Error::config(format!("in `{shown}`: {why}")),
             other => other,
@@ -69,7 +69,10 @@ fn read(top: &Section, mode: &Mode) -> Result<Config> {
     // Older versions of Redisson have these settings among those of the servers.
     for (name, remedy) in [
         ("nameMapper", "leave it out, and set the beginning of all names with the option prefix"),
-        ("credentialsResolver", "leave it out, set username and password, and where they change call set_credentials of the client"),
+        (
+            "credentialsResolver",
+            "leave it out, set username and password, and where they change call set_credentials of the client",
+        ),
         ("commandMapper", "scripts name their commands; leave it out"),
     ] {
         top.no_class_of_its_own(name, remedy)?;

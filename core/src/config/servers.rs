@@ -64,8 +64,8 @@ impl Servers {
         matches!(scheme.rsplit('+').next(), Some("unix" | "uds"))
     }
 
-    /// Reads the servers from the parts of a URL: its scheme, its hosts, and the path behind them. Gives the database too, if the path
-    /// names one.
+    /// Reads the servers from the parts of a URL: its scheme, its hosts, and the path behind them. Gives the database
+    /// too, if the path names one.
     ///
     /// # Errors
     /// `Err(why)`: the mistake in these parts.
@@ -78,25 +78,34 @@ impl Servers {
             _ => return Err(format!("has the scheme `{scheme}`")),
         };
         let port = if mode == "sentinel" { 26379 } else { 6379 };
-        let addresses = || hosts.iter().map(|host| address(host, port, tls)).collect::<std::result::Result<Vec<_>, _>>();
+        let addresses =
+            || hosts.iter().map(|host| address(host, port, tls)).collect::<std::result::Result<Vec<_>, _>>();
         let mut words = path.split('/').filter(|word| !word.is_empty()).map(decode);
-        let servers = match (base, mode) {
-            ("unix", _) | (_, "unix" | "uds") if !tls => {
-                let path = decode(path);
-                return if path.is_empty() { Err("names no socket".into()) } else { Ok((Servers::One(Address::Unix(path)), None)) };
-            }
-            (_, "") => match &addresses()?[..] {
-                [one] => Servers::One(one.clone()),
-                _ => return Err("names several servers; say which they are: redis+cluster, redis+sentinel or redis+replicated".into()),
-            },
-            (_, "cluster") => Servers::Cluster(addresses()?),
-            (_, "replicated") => Servers::Replicated(addresses()?),
-            (_, "sentinel") => {
-                let master = words.next().ok_or("names no master; write redis+sentinel://host1,host2/mymaster")?;
-                Servers::Sentinel { sentinels: addresses()?, master }
-            }
-            _ => return Err(format!("has the scheme `{scheme}`")),
-        };
+        let servers =
+            match (base, mode) {
+                ("unix", _) | (_, "unix" | "uds") if !tls => {
+                    let path = decode(path);
+                    return if path.is_empty() {
+                        Err("names no socket".into())
+                    } else {
+                        Ok((Servers::One(Address::Unix(path)), None))
+                    };
+                }
+                (_, "") => match &addresses()?[..] {
+                    [one] => Servers::One(one.clone()),
+                    _ => return Err(
+                        "names several servers; say which they are: redis+cluster, redis+sentinel or redis+replicated"
+                            .into(),
+                    ),
+                },
+                (_, "cluster") => Servers::Cluster(addresses()?),
+                (_, "replicated") => Servers::Replicated(addresses()?),
+                (_, "sentinel") => {
+                    let master = words.next().ok_or("names no master; write redis+sentinel://host1,host2/mymaster")?;
+                    Servers::Sentinel { sentinels: addresses()?, master }
+                }
+                _ => return Err(format!("has the scheme `{scheme}`")),
+            };
         let database = words.next();
         match words.next() {
             Some(_) => Err("has more behind its hosts than that takes".into()),

@@ -22,7 +22,10 @@ impl Sharded {
             "on" => Ok(Sharded::On),
             "off" => Ok(Sharded::Off),
             "both" => Ok(Sharded::Both),
-            _ => Err(Error::config(format!("the sharded `{}` is neither auto nor on nor off nor both", shown::value("sharded", value)))),
+            _ => Err(Error::config(format!(
+                "the sharded `{}` is neither auto nor on nor off nor both",
+                shown::value("sharded", value)
+            ))),
         }
     }
 }

@@ -11,11 +11,12 @@ use crate::request::shown;
 const MOST: u32 = 1000;
 const FORMS: &str = "write none, wait(replicas=1,within=1.0), wait_aof(replicas=1,within=1.0,local=1) or connected(replicas=1,within=1.0)";
 
-/// The copies that must confirm a lock before its acquire counts, and the time that they have for it. If a confirmation is late, the client
-/// gives the lock back and the acquire fails with [`Error::NotSynced`]. Releases and renewals wait for no confirmation.
+/// The copies that must confirm a lock before its acquire counts, and the time that they have for it. If a confirmation
+/// is late, the client gives the lock back and the acquire fails with [`Error::NotSynced`]. Releases and renewals wait
+/// for no confirmation.
 ///
-/// A policy makes it less likely that a lock is lost with its server, but cannot rule it out: a replica that never heard of the lock may
-/// still take over.
+/// A policy makes it less likely that a lock is lost with its server, but cannot rule it out: a replica that never
+/// heard of the lock may still take over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SyncPolicy {
@@ -24,11 +25,12 @@ pub enum SyncPolicy {
     None,
     /// This many replicas have the lock (`WAIT`).
     Wait { replicas: u32, within: Duration },
-    /// This many replicas have the lock on disk, and with `local` the server itself too (`WAITAOF`: Redis 7.2 and Valkey, with `appendonly
-    /// yes`).
+    /// This many replicas have the lock on disk, and with `local` the server itself too (`WAITAOF`: Redis 7.2 and
+    /// Valkey, with `appendonly yes`).
     WaitAof { local: bool, replicas: u32, within: Duration },
-    /// The client waits for every replica that is connected and in step. At least this many of them must have the lock, or all if there are
-    /// fewer. It waits for none if there is none, or if the server does not know `WAIT`. This is Redisson's behaviour.
+    /// The client waits for every replica that is connected and in step. At least this many of them must have the lock,
+    /// or all if there are fewer. It waits for none if there is none, or if the server does not know `WAIT`. This is
+    /// Redisson's behaviour.
     Connected { replicas: u32, within: Duration },
 }
 
@@ -45,8 +47,12 @@ impl SyncPolicy {
         let mut local = true;
         for setting in settings.split(',').map(str::trim).filter(|setting| !setting.is_empty()) {
             match setting.split_once('=') {
-                Some(("replicas", value)) => replicas = value.parse().map_err(|_| bad("has replicas that are no number"))?,
-                Some(("within", value)) => within = seconds("within", value, 0.001).map_err(|error| bad(&format!("says: {error}")))?,
+                Some(("replicas", value)) => {
+                    replicas = value.parse().map_err(|_| bad("has replicas that are no number"))?
+                }
+                Some(("within", value)) => {
+                    within = seconds("within", value, 0.001).map_err(|error| bad(&format!("says: {error}")))?
+                }
                 Some(("local", "0" | "1")) if name == "wait_aof" => local = setting.ends_with('1'),
                 _ => return Err(bad(&format!("has `{setting}`"))),
             }
@@ -80,14 +86,18 @@ impl SyncPolicy {
     pub(crate) fn within(&self) -> Duration {
         match *self {
             SyncPolicy::None => Duration::ZERO,
-            SyncPolicy::Wait { within, .. } | SyncPolicy::WaitAof { within, .. } | SyncPolicy::Connected { within, .. } => within,
+            SyncPolicy::Wait { within, .. }
+            | SyncPolicy::WaitAof { within, .. }
+            | SyncPolicy::Connected { within, .. } => within,
         }
     }
 
     fn replicas(&self) -> u32 {
         match *self {
             SyncPolicy::None => 0,
-            SyncPolicy::Wait { replicas, .. } | SyncPolicy::WaitAof { replicas, .. } | SyncPolicy::Connected { replicas, .. } => replicas,
+            SyncPolicy::Wait { replicas, .. }
+            | SyncPolicy::WaitAof { replicas, .. }
+            | SyncPolicy::Connected { replicas, .. } => replicas,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The options for TLS and the content of the files that they name: how the two ends of a connection prove their identity.
+//! The options for TLS and the content of the files that they name: how the two ends of a connection prove their
+//! identity.
 
 use std::fmt::Display;
 
@@ -8,7 +9,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use crate::request::error::{Error, Result};
 use crate::request::shown;
 
-/// Options for TLS. The client reads a file when an option names it: a process that drops its rights later may not be able to.
+/// Options for TLS. The client reads a file when an option names it: a process that drops its rights later may not be
+/// able to.
 #[derive(Clone, Default)]
 #[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct Tls {
@@ -40,7 +42,8 @@ impl Tls {
             "tls_cert" => self.cert = Some(certificates(option, value)?),
             "tls_key" => {
                 let text = read(option, value)?;
-                PrivateKeyDer::from_pem_slice(&text).map_err(|error| bad(option, value, error, "a private key without a password"))?;
+                PrivateKeyDer::from_pem_slice(&text)
+                    .map_err(|error| bad(option, value, error, "a private key without a password"))?;
                 self.key = Some(text);
             }
             _ => {
@@ -72,9 +75,15 @@ impl Tls {
         }
         let set = self.ca.is_some() || self.cert.is_some() || self.key.is_some() || self.verify != Verify::Full;
         match (self.cert.is_some(), self.key.is_some()) {
-            _ if set && !used => Err(Error::config(format!("{address} goes without TLS, so no tls option applies; write rediss://"))),
-            (true, false) => Err(Error::config("tls_cert is set but tls_key is not; name the file of its private key too")),
-            (false, true) => Err(Error::config("tls_key is set but tls_cert is not; name the file of its certificate too")),
+            _ if set && !used => {
+                Err(Error::config(format!("{address} goes without TLS, so no tls option applies; write rediss://")))
+            }
+            (true, false) => {
+                Err(Error::config("tls_cert is set but tls_key is not; name the file of its private key too"))
+            }
+            (false, true) => {
+                Err(Error::config("tls_key is set but tls_cert is not; name the file of its certificate too"))
+            }
             _ => Ok(()),
         }
     }
@@ -91,13 +100,15 @@ fn certificates(option: &str, path: &str) -> Result<Vec<u8>> {
     }
 }
 
-/// The text of a file, or `path` itself if it is such a text: a program with a key in its memory need not write it to a disk.
+/// The text of a file, or `path` itself if it is such a text: a program with a key in its memory need not write it to a
+/// disk.
 fn read(option: &str, path: &str) -> Result<Vec<u8>> {
     if path.starts_with("-----BEGIN ") {
         return Ok(path.as_bytes().to_vec());
     }
-    std::fs::read(path)
-        .map_err(|error| Error::config(format!("the file `{}` of {option} cannot be read: {error}", shown::value(option, path))))
+    std::fs::read(path).map_err(|error| {
+        Error::config(format!("the file `{}` of {option} cannot be read: {error}", shown::value(option, path)))
+    })
 }
 
 fn bad(option: &str, path: &str, why: impl Display, wanted: &str) -> Error {

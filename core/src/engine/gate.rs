@@ -20,7 +20,8 @@ pub struct Gates {
 
 #[derive(Default)]
 struct Inside {
-    /// The callers that queue for the right to send, in order. An owner has an entry while a call is inside or a caller queues for it.
+    /// The callers that queue for the right to send, in order. An owner has an entry while a call is inside or a caller
+    /// queues for it.
     taken: HashMap<Claim, VecDeque<oneshot::Sender<Entry>>, RandomState>,
     /// The marks of the owners that a round has let in.
     round: HashSet<u64, RandomState>,
@@ -40,8 +41,8 @@ pub struct Entry {
     passed: bool,
 }
 
-/// The rights to send for very many owners at once; dropping it passes them all on. Owners whose answers come by different calls are in
-/// different rounds, so that none waits for the slowest call.
+/// The rights to send for very many owners at once; dropping it passes them all on. Owners whose answers come by
+/// different calls are in different rounds, so that none waits for the slowest call.
 pub struct Round {
     gates: Arc<Gates>,
     marks: Vec<u64>,
@@ -225,7 +226,10 @@ mod tests {
         assert!(poll(&mut second).is_pending());
         assert!(!gates.open(|entrance| entrance.lets_in(&mut round, &one)));
         drop((first, other));
-        assert!(gates.take_freed().is_empty(), "the next call of the same owner is inside, and the other claim was not asked for");
+        assert!(
+            gates.take_freed().is_empty(),
+            "the next call of the same owner is inside, and the other claim was not asked for"
+        );
         let Poll::Ready(second) = poll(&mut second) else { panic!("the first call is over") };
         drop(second);
         assert_eq!(gates.take_freed(), std::slice::from_ref(&one));

@@ -1,4 +1,5 @@
-//! The holds of this client: their number, their end, and their losses. A state machine without I/O: the caller brings the time.
+//! The holds of this client: their number, their end, and their losses. A state machine without I/O: the caller brings
+//! the time.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -42,8 +43,8 @@ pub use owned::{Lapsed, Leaving, SHORT, believed};
 
 /// The time for which a lost hold still counts as its owner's latest: the one that a release without a number means.
 pub const REMEMBER: Duration = Duration::from_secs(600);
-/// The age from which a hold makes the server report changes: shorter holds are not worth it. The requests for that go out in batches, one
-/// step apart.
+/// The age from which a hold makes the server report changes: shorter holds are not worth it. The requests for that go
+/// out in batches, one step apart.
 const LASTING: Duration = Duration::from_millis(100);
 const STEP: Duration = Duration::from_millis(25);
 
@@ -115,13 +116,14 @@ impl Holds {
 
     /// Tells whether another owner of this client holds the lock.
     pub fn is_near(&self, claim: &Claim, now: Instant) -> bool {
-        let is_other = |other: &Claim| (other.kind, &other.name) == (claim.kind, &claim.name) && other.owner != claim.owner;
+        let is_other =
+            |other: &Claim| (other.kind, &other.name) == (claim.kind, &claim.name) && other.owner != claim.owner;
         let has = |other: &Owned| is_other(&other.claim) && other.live() > 0 && other.deadline > now;
         self.names.get(&claim.name).is_some_and(|keys| keys.iter().any(|key| has(&self.owned[*key])))
     }
 
-    /// Notes a hold that the server granted, by a call sent at `sent`, in this incarnation of the server. `shared`: the key that decides whether
-    /// the hold lasts, if that is not its name. Gives the new hold's number.
+    /// Notes a hold that the server granted, by a call sent at `sent`, in this incarnation of the server. `shared`: the
+    /// key that decides whether the hold lasts, if that is not its name. Gives the new hold's number.
     pub fn taken(
         &mut self,
         claim: &Claim,
@@ -149,21 +151,29 @@ impl Holds {
         let owned = &mut self.owned[key];
         if owned.live() == 0 {
             let holds = std::mem::take(&mut owned.holds);
-            *owned = Owned { shared: owned.shared.take(), holds, due: owned.due, tokens: owned.tokens.take(), ..fresh() };
+            *owned =
+                Owned { shared: owned.shared.take(), holds, due: owned.due, tokens: owned.tokens.take(), ..fresh() };
         }
         owned.deadline = owned.deadline.max(until);
         if lease.is_none() && !owned.is_renewed() {
             owned.renew_at = renew_at;
         }
-        owned.holds.push(Hold { number, is_renewed: lease.is_none(), token: 0, lost: None, abandoned: false, unasked: false });
+        owned.holds.push(Hold {
+            number,
+            is_renewed: lease.is_none(),
+            token: 0,
+            lost: None,
+            abandoned: false,
+            unasked: false,
+        });
         self.numbers.insert(number, key);
         self.tell("taken", &self.owned[key], number, Some(sent), 0);
         self.plan(key, now);
         number
     }
 
-    /// Gives the facts for the release of a hold (0: the latest). `Ok(None)`: there is no such hold. `Err`: the hold was lost, and this
-    /// call forgets it. A hold that was lost only because the client ended is released all the same.
+    /// Gives the facts for the release of a hold (0: the latest). `Ok(None)`: there is no such hold. `Err`: the hold
+    /// was lost, and this call forgets it. A hold that was lost only because the client ended is released all the same.
     pub fn leaving(&mut self, claim: &Claim, number: u64, now: Instant) -> Result<Option<Leaving>, Lapsed> {
         if let Some(&Gone { lost, outlasts, .. }) = self.past.tell(number, |gone| gone.claim == *claim) {
             return Err(Lapsed { loss: Box::new(self.loss(claim, &lost, now)), outlasts });
@@ -199,7 +209,8 @@ impl Holds {
     /// Forgets a hold whose release reports its loss; [`Holds::loss_of`] still knows the loss.
     pub fn tell_loss(&mut self, claim: &Claim, number: u64, now: Instant) {
         if let Some(owned) = self.of(claim) {
-            let lost = owned.holds.iter().find(|hold| hold.number == number).and_then(|hold| hold.lost.as_deref().copied());
+            let lost =
+                owned.holds.iter().find(|hold| hold.number == number).and_then(|hold| hold.lost.as_deref().copied());
             let gone = lost.map(|lost| Gone { claim: claim.clone(), lost, outlasts: owned.outlasts });
             gone.into_iter().for_each(|gone| self.past.add(number, gone, true));
         }
@@ -252,12 +263,16 @@ impl Holds {
             true => tracing::debug!(target: "redlatch::lost", lock, owner, reason, "{loss}"),
             false => tracing::warn!(target: "redlatch::lost", lock, owner, reason, "{loss}"),
         }
-        self.ended.extend(numbers.into_iter().map(|number| Ended { number, claim: claim.clone(), loss: Some(loss.clone()) }));
+        self.ended.extend(numbers.into_iter().map(|number| Ended {
+            number,
+            claim: claim.clone(),
+            loss: Some(loss.clone()),
+        }));
         self.plan(key, now);
     }
 
-    /// Prepares to let a hold last for `lease` from now on. Gives true if the hold may then end sooner than before: its owner has no other
-    /// hold, and the watchdog does not renew it.
+    /// Prepares to let a hold last for `lease` from now on. Gives true if the hold may then end sooner than before: its
+    /// owner has no other hold, and the watchdog does not renew it.
     pub fn extending(&mut self, claim: &Claim, lease: Duration) -> bool {
         let Some(key) = self.claims.get(claim).copied() else { return false };
         let owned = &mut self.owned[key];
@@ -273,7 +288,8 @@ impl Holds {
         Some(before)
     }
 
-    /// Notes that the server may keep the key for longer than the client believes: the answer to a call came too late or not at all.
+    /// Notes that the server may keep the key for longer than the client believes: the answer to a call came too late
+    /// or not at all.
     pub fn outlasts(&mut self, claim: &Claim) {
         let Some(key) = self.claims.get(claim).copied() else { return };
         self.owned[key].outlasts = true;
@@ -298,8 +314,8 @@ impl Holds {
         }
     }
 
-    /// Notes whether this client takes the lock of that name away from its holders. Its own holds of the lock are then lost by its own
-    /// doing.
+    /// Notes whether this client takes the lock of that name away from its holders. Its own holds of the lock are then
+    /// lost by its own doing.
     pub fn force(&mut self, name: &str, is_forced: bool) {
         for key in self.names.get(name).into_iter().flatten() {
             self.owned[*key].forced = is_forced;
@@ -329,8 +345,8 @@ impl Holds {
         }
     }
 
-    /// The loss of a hold, even if its release reported it; `None`: the hold was not lost, or it was lost long ago and very many others
-    /// since.
+    /// The loss of a hold, even if its release reported it; `None`: the hold was not lost, or it was lost long ago and
+    /// very many others since.
     pub fn loss_of(&mut self, number: u64, now: Instant) -> Option<Loss> {
         match self.look(number, now) {
             Look::Lost(loss) => Some(loss),

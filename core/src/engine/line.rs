@@ -1,6 +1,6 @@
-//! The waiters of one client for one lock. The head contends for the lock, and a release passes the hold on to the head. Of a lock with
-//! several permits a waiter behind the head may go first if it wants fewer, see [`Overtaken`]. A state machine without I/O; `W` is the
-//! value that the caller needs to answer a waiter.
+//! The waiters of one client for one lock. The head contends for the lock, and a release passes the hold on to the
+//! head. Of a lock with several permits a waiter behind the head may go first if it wants fewer, see [`Overtaken`]. A
+//! state machine without I/O; `W` is the value that the caller needs to answer a waiter.
 
 use std::collections::hash_map::{Entry, HashMap};
 use std::collections::{BTreeSet, VecDeque};
@@ -16,7 +16,8 @@ const PASSES: u32 = 64;
 const CHAIN: Duration = Duration::from_millis(10);
 /// The time for which an empty line stays subscribed. A caller that returns at once finds it listening.
 const LINGER: Duration = Duration::from_millis(5);
-/// The permits that go to waiters which overtake the head before the line keeps some for it, and the longest time for which it keeps them.
+/// The permits that go to waiters which overtake the head before the line keeps some for it, and the longest time for
+/// which it keeps them.
 const ENOUGH: u64 = 16;
 const KEPT: Duration = Duration::from_secs(1);
 
@@ -66,9 +67,10 @@ pub struct Place<W> {
     pub waiter: W,
 }
 
-/// The permits that went past a head that wants more than is available. Once they are as many as the head wants, no waiter overtakes it for
-/// twice as long as that took; permits that come back meanwhile are the head's. If that time was too short for the head, the next one is
-/// longer, and before it others overtake the head for as long. No waiter that wants fewer waits longer than [`KEPT`] because of this.
+/// The permits that went past a head that wants more than is available. Once they are as many as the head wants, no
+/// waiter overtakes it for twice as long as that took; permits that come back meanwhile are the head's. If that time
+/// was too short for the head, the next one is longer, and before it others overtake the head for as long. No waiter
+/// that wants fewer waits longer than [`KEPT`] because of this.
 #[derive(Debug)]
 struct Overtaken {
     /// The head's [`Place::number`].
@@ -244,12 +246,19 @@ impl<W> Line<W> {
 
     fn take(&mut self, at: usize, overtakes: bool) -> Option<&Place<W>> {
         let place = self.step_out(at)?;
-        self.out = Some(Out { id: place.id, wants: place.wants, place: Some(place), cancelled: false, overtakes, lasts: false });
+        self.out = Some(Out {
+            id: place.id,
+            wants: place.wants,
+            place: Some(place),
+            cancelled: false,
+            overtakes,
+            lasts: false,
+        });
         self.out.as_ref().and_then(|out| out.place.as_ref())
     }
 
-    /// Notes that the server may have carried out the call in flight, and that the replicas have not confirmed it. The end of the call
-    /// answers its waiter, even if the waiter's time runs out before.
+    /// Notes that the server may have carried out the call in flight, and that the replicas have not confirmed it. The
+    /// end of the call answers its waiter, even if the waiter's time runs out before.
     pub fn outlasts(&mut self) {
         self.out.iter_mut().for_each(|out| out.lasts = true);
     }
@@ -263,7 +272,9 @@ impl<W> Line<W> {
         };
         // The answer to the head's try still holds: a waiter that overtakes it makes no room for it.
         self.available = self.available.saturating_sub(out.wants);
-        let Some(head) = self.waiting.front().filter(|head| out.place.as_ref().is_none_or(|place| head.number < place.number)) else {
+        let Some(head) =
+            self.waiting.front().filter(|head| out.place.as_ref().is_none_or(|place| head.number < place.number))
+        else {
             return self.pace.hurry(now);
         };
         let before = self.overtaken.take().filter(|overtaken| overtaken.head == head.number);
@@ -357,8 +368,8 @@ impl<W> Line<W> {
     /// Takes out every waiter of an owner.
     pub fn take_twins(&mut self, owner: i64) -> Vec<Place<W>> {
         match self.owners.contains_key(&owner) {
-            // With very many waiters, each has its turn as the head. An owner hardly ever has another waiter, so the search is rarely
-            // needed.
+            // With very many waiters, each has its turn as the head. An owner hardly ever has another waiter, so the
+            // search is rarely needed.
             false => Vec::new(),
             true => self.take_those(|place| place.owner == owner),
         }

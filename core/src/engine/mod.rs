@@ -1,4 +1,5 @@
-//! The parts that every engine shares: the state of lines, waits and holds. Nothing here has a socket, a clock or a runtime of its own.
+//! The parts that every engine shares: the state of lines, waits and holds. Nothing here has a socket, a clock or a
+//! runtime of its own.
 
 use std::time::Duration;
 
@@ -18,8 +19,8 @@ pub const WINDOW: Duration = Duration::from_secs(1);
 
 /// Carries out the requests of a client. The client itself knows no server.
 pub trait Engine {
-    /// Carries a request out on the caller's thread if that is possible, an acquire for about `inside` at most. `None`: the I/O thread will
-    /// call `done`.
+    /// Carries a request out on the caller's thread if that is possible, an acquire for about `inside` at most. `None`:
+    /// the I/O thread will call `done`.
     fn start(&self, inside: Duration, ticket: u64, request: Request, done: Done) -> Option<Result<Answer>>;
     /// Carries a request out on the I/O thread.
     fn submit(&self, ticket: u64, request: Request, done: Done);
@@ -29,7 +30,8 @@ pub trait Engine {
     fn look(&self, hold: u64) -> Look;
     /// The loss of a hold, even if the engine reported it to the release.
     fn loss_of(&self, hold: u64) -> Option<Loss>;
-    /// Notes that no caller can release the hold any more. False: it is not held, or the engine does not renew it anyway.
+    /// Notes that no caller can release the hold any more. False: it is not held, or the engine does not renew it
+    /// anyway.
     fn abandon(&self, hold: u64) -> bool;
     /// The fencing token of a hold; `None`: it has none, or was released.
     fn token(&self, hold: u64) -> Option<i64>;

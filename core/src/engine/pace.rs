@@ -49,7 +49,8 @@ pub struct Pace {
     delays: Delays,
     /// Nothing happens before this time.
     until: Instant,
-    /// This client has just released the lock. It gives way until the count of messages reaches this number, or until no more come.
+    /// This client has just released the lock. It gives way until the count of messages reaches this number, or until
+    /// no more come.
     giving_way: Option<u64>,
     /// The last proof that the lock is taken.
     word: Option<Word>,
@@ -64,7 +65,8 @@ impl Pace {
         Pace { listening: false, delays: Delays::default(), until, giving_way: None, word: None, ask_by: None }
     }
 
-    /// Sets the delays after which the waiter tries by itself, if there are any. `hears`: there is a channel to listen on.
+    /// Sets the delays after which the waiter tries by itself, if there are any. `hears`: there is a channel to listen
+    /// on.
     pub fn set_delays(&mut self, delays: Vec<Duration>, hears: bool) {
         self.delays = Delays { delays, deaf: !hears, ..Delays::default() };
     }
@@ -92,8 +94,9 @@ impl Pace {
         }
     }
 
-    /// A waiter joins at `now`, and waits until `deadline`. It may have no proof that the lock is taken: neither its own try nor an earlier
-    /// answer gives one. Then the line asks the server when half of the wait is over, or earlier if an answer needs more time.
+    /// A waiter joins at `now`, and waits until `deadline`. It may have no proof that the lock is taken: neither its
+    /// own try nor an earlier answer gives one. Then the line asks the server when half of the wait is over, or earlier
+    /// if an answer needs more time.
     pub fn join(&mut self, met: &Obstacle, deadline: Option<Instant>, now: Instant) {
         match met {
             Obstacle::Near => self.told(Duration::ZERO, now),
@@ -107,7 +110,8 @@ impl Pace {
         }
     }
 
-    /// Tells whether the server has told a waiter that came at `came` that the lock is taken, as far as the line knows now.
+    /// Tells whether the server has told a waiter that came at `came` that the lock is taken, as far as the line knows
+    /// now.
     pub fn is_taken(&self, came: Instant, now: Instant) -> bool {
         self.word.is_some_and(|word| word.stands(came, now))
     }
@@ -123,7 +127,8 @@ impl Pace {
         self.told(Duration::ZERO, now);
     }
 
-    /// Notes that another owner holds the lock for this long; `None`: without end. `proven`: the server has confirmed the subscription.
+    /// Notes that another owner holds the lock for this long; `None`: without end. `proven`: the server has confirmed
+    /// the subscription.
     pub fn busy(&mut self, ttl: Option<Duration>, proven: bool, now: Instant) {
         self.told(ttl.unwrap_or(LONGEST), now);
         let most = if proven { LONGEST } else { UNPROVEN };
@@ -132,7 +137,8 @@ impl Pace {
         self.until = now + self.delays.next().map_or(until, |delay| delay.min(until));
     }
 
-    /// Notes that a waiter behind the head has heard that the lock is taken for so long. The line tries by the end of that time.
+    /// Notes that a waiter behind the head has heard that the lock is taken for so long. The line tries by the end of
+    /// that time.
     pub fn busy_too(&mut self, ttl: Option<Duration>, now: Instant) {
         self.told(ttl.unwrap_or(LONGEST), now);
         self.until = ttl.map_or(self.until, |ttl| self.until.min(now + ttl + Duration::from_millis(1)));
@@ -152,8 +158,8 @@ impl Pace {
         self.word.iter_mut().for_each(|word| word.end(now));
     }
 
-    /// Notes that a hold of this client has become free. `listeners` subscribers heard of it and may have their turn first: the line gives
-    /// way until the channel's count of messages reaches `enough`.
+    /// Notes that a hold of this client has become free. `listeners` subscribers heard of it and may have their turn
+    /// first: the line gives way until the channel's count of messages reaches `enough`.
     pub fn freed(&mut self, listeners: u64, enough: u64, now: Instant) {
         self.served(now);
         self.hurry(now);
@@ -168,7 +174,8 @@ impl Pace {
         }
     }
 
-    /// Notes that another owner of this client holds the lock now. `lease`: the longest time of the hold, if the server has just told it.
+    /// Notes that another owner of this client holds the lock now. `lease`: the longest time of the hold, if the server
+    /// has just told it.
     pub fn near(&mut self, lease: Option<Duration>, now: Instant) {
         self.told(lease.unwrap_or_default(), now);
         self.giving_way = None;
@@ -176,8 +183,8 @@ impl Pace {
         self.until = now + lease.filter(|_| self.listening).map_or(NEAR, |lease| lease.min(LONGEST));
     }
 
-    /// Notes that the server has given the lock to one of this line's waiters for that lease, and that the replicas have not confirmed it
-    /// yet.
+    /// Notes that the server has given the lock to one of this line's waiters for that lease, and that the replicas
+    /// have not confirmed it yet.
     pub fn passed(&mut self, lease: Duration, now: Instant) {
         self.told(lease, now);
     }

@@ -1,12 +1,12 @@
-//! The last proof that a line has of its lock being taken. A wait that ends in vain is "not now" only with such a proof; without one the
-//! caller gets an error that says so.
+//! The last proof that a line has of its lock being taken. A wait that ends in vain is "not now" only with such a
+//! proof; without one the caller gets an error that says so.
 
 use std::time::Duration;
 
 use crate::base::clock::Instant;
 
-/// The time that a slow server has for an answer, however short the wait of the caller. So a proof that is hardly older than a wait counts
-/// as part of it. A proof that has only just ended still counts too: a newer one may be on its way.
+/// The time that a slow server has for an answer, however short the wait of the caller. So a proof that is hardly older
+/// than a wait counts as part of it. A proof that has only just ended still counts too: a newer one may be on its way.
 pub const AN_ANSWER: Duration = Duration::from_millis(250);
 
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,8 @@ impl Word {
         self.until = self.until.min(now);
     }
 
-    /// Tells whether a waiter that came at `came` has heard that the lock is taken, and nothing since says that it may be free.
+    /// Tells whether a waiter that came at `came` has heard that the lock is taken, and nothing since says that it may
+    /// be free.
     pub fn stands(&self, came: Instant, now: Instant) -> bool {
         self.said + AN_ANSWER >= came && self.until + AN_ANSWER >= now
     }

@@ -102,7 +102,9 @@ fn submit(target: Target, ticket: u64, request: Request, done: Done) {
         Op::Release if target.row.traits.held => submit_release(target, ticket, request.hold, done),
         Op::ForceRelease => spawn(&redis, ticket, done, async move { target.force_release().await }),
         Op::Delete => spawn(&redis, ticket, done, async move { target.delete().await }),
-        Op::Extend if target.row.traits.held => spawn(&redis, ticket, done, async move { target.extend(request.hold).await }),
+        Op::Extend if target.row.traits.held => {
+            spawn(&redis, ticket, done, async move { target.extend(request.hold).await })
+        }
         Op::Ping => spawn(&redis, ticket, done, async move { target.ping().await }),
         Op::Keys => spawn(&redis, ticket, done, async move { target.keys().await }),
         Op::Watch => redis.watch(request.hold, ticket, done),
@@ -216,7 +218,12 @@ fn ask(target: Target, ticket: u64, op: Op, done: Done) -> Option<Result<Answer>
 }
 
 /// Runs an operation on the I/O thread to its end: no caller can cancel it.
-fn spawn(redis: &Arc<Redis>, ticket: u64, done: Done, operation: impl Future<Output = Result<Answer>> + Send + 'static) {
+fn spawn(
+    redis: &Arc<Redis>,
+    ticket: u64,
+    done: Done,
+    operation: impl Future<Output = Result<Answer>> + Send + 'static,
+) {
     let mut caller = Caller::new(redis, ticket, done);
     // It is big, and the task would have it twice.
     let operation = Box::pin(operation);

@@ -1,4 +1,5 @@
-//! Work for the I/O thread, in batches: each wake costs a system call, and many pieces of work cost little more than one.
+//! Work for the I/O thread, in batches: each wake costs a system call, and many pieces of work cost little more than
+//! one.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -10,8 +11,8 @@ use crate::base::tasks::{Work, boxed};
 use crate::base::together::{at_the_end, is_together};
 use crate::redis::link::{BATCH, First};
 
-/// While there is much to do, the I/O thread looks for work by itself this often. A thread with more work to come may delay the wake by
-/// this time.
+/// While there is much to do, the I/O thread looks for work by itself this often. A thread with more work to come may
+/// delay the wake by this time.
 const GLANCE: Duration = Duration::from_millis(1);
 /// After this many looks without work, the I/O thread sleeps until a thread wakes it.
 const GLANCES: u32 = 20;
@@ -31,13 +32,14 @@ struct State {
 }
 
 impl Inbox {
-    /// Hands a task to the I/O thread, which runs it beside the others. After the end of the I/O thread the task is dropped.
+    /// Hands a task to the I/O thread, which runs it beside the others. After the end of the I/O thread the task is
+    /// dropped.
     pub fn put(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
         self.add(boxed(work), |state| &mut state.work);
     }
 
-    /// Hands a first try to the I/O thread, which sends it together with others that come at the same time. After the end of the I/O thread
-    /// the try is dropped.
+    /// Hands a first try to the I/O thread, which sends it together with others that come at the same time. After the
+    /// end of the I/O thread the try is dropped.
     pub fn put_first(self: &Arc<Self>, first: Box<dyn First>) {
         self.add(first, |state| &mut state.firsts);
     }
@@ -70,8 +72,8 @@ impl Inbox {
         }
     }
 
-    /// Tells whether the I/O thread will soon look by itself for the work that this thread has left, and do it together with more. If there
-    /// is more work, it begins to look.
+    /// Tells whether the I/O thread will soon look by itself for the work that this thread has left, and do it together
+    /// with more. If there is more work, it begins to look.
     pub fn is_looked_at(&self) -> bool {
         let glances = self.state().glances;
         let more = is_together();

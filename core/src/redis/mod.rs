@@ -86,8 +86,8 @@ impl Redis {
         })
     }
 
-    /// Runs `work` on the holds. Then it reports the holds that ended in it, and wakes the watchdog if a check is due before it wakes by
-    /// itself. Never call it inside itself; inside `lines` it is allowed.
+    /// Runs `work` on the holds. Then it reports the holds that ended in it, and wakes the watchdog if a check is due
+    /// before it wakes by itself. Never call it inside itself; inside `lines` it is allowed.
     pub fn holds<T>(self: &Arc<Self>, work: impl FnOnce(&mut Holds) -> T) -> T {
         let mut holds = self.holds.lock().expect("nothing panics while it is held");
         let result = work(&mut holds);
@@ -103,7 +103,9 @@ impl Redis {
                 let kinds::KindRow { traits, .. } = kinds::find(ended.claim.kind).expect("it was acquired");
                 let key = lines::key(&ended.claim, traits.queue);
                 let redis = self.clone();
-                self.io.spawn(async move { redis.lines().change(&key, Instant::now(), |line| line.pace.hurry(Instant::now())) });
+                self.io.spawn(async move {
+                    redis.lines().change(&key, Instant::now(), |line| line.pace.hurry(Instant::now()))
+                });
             }
             self.loss_listeners.tell(ended.number, ended.loss);
         }
@@ -127,7 +129,8 @@ impl Redis {
         self.lines.lock().expect("nothing panics while it is held")
     }
 
-    /// The engine's own work on the I/O thread. It does not keep the engine alive; clients, guards and calls in flight do.
+    /// The engine's own work on the I/O thread. It does not keep the engine alive; clients, guards and calls in flight
+    /// do.
     pub fn run(self: &Arc<Self>) -> Work {
         let redis = Arc::downgrade(self);
         let inbox = self.inbox.clone();
@@ -149,7 +152,8 @@ impl Redis {
         });
     }
 
-    /// Answers all that is left and refuses all that comes, because the I/O thread has ended, by the end of the client or by a panic.
+    /// Answers all that is left and refuses all that comes, because the I/O thread has ended, by the end of the client
+    /// or by a panic.
     pub fn end(self: &Arc<Self>) {
         self.refuse();
         self.tell_closed();
@@ -232,7 +236,8 @@ impl Redis {
             let redis = self.clone();
             self.io.spawn_present(async move {
                 let give_up = Instant::now() + redis.config.retry_for;
-                // Each key may belong to another server, and must not wait for a silent one. The end of the client waits for all of them.
+                // Each key may belong to another server, and must not wait for a silent one. The end of the client
+                // waits for all of them.
                 let forgetting: Vec<_> = redis
                     .requests
                     .forgetting(|request| redis.link.slot_of_key(request))

@@ -1,5 +1,5 @@
-//! Names for calls that leave no other trace, by which a script recognises a repeat. Each is a key on the server until the call has its
-//! answer.
+//! Names for calls that leave no other trace, by which a script recognises a repeat. Each is a key on the server until
+//! the call has its answer.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -41,7 +41,9 @@ impl Requests {
         let answered = std::mem::take(&mut *self.answered.lock().expect("nothing panics while it is held"));
         let mut slots = BTreeMap::<u16, Vec<String>>::new();
         answered.into_iter().for_each(|request| slots.entry(slot_of(&request)).or_default().push(request));
-        let call = |requests: Vec<String>| requests.iter().fold(Call::new(&FORGET), |call, request| call.key("requests…", request));
+        let call = |requests: Vec<String>| {
+            requests.iter().fold(Call::new(&FORGET), |call, request| call.key("requests…", request))
+        };
         slots.into_values().map(call).collect()
     }
 }

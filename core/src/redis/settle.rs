@@ -56,7 +56,12 @@ pub struct Unsettled {
 }
 
 /// Sends a call until its outcome is known. `first`: the outcome of a copy that was sent already, and its time.
-pub async fn settle(redis: &Redis, call: &Call, retry: RetryLimits, first: Option<(Outcome, Instant)>) -> Result<Settled, Unsettled> {
+pub async fn settle(
+    redis: &Redis,
+    call: &Call,
+    retry: RetryLimits,
+    first: Option<(Outcome, Instant)>,
+) -> Result<Settled, Unsettled> {
     after(redis, call, retry, first, Vec::new()).await
 }
 
@@ -121,7 +126,10 @@ pub async fn after(
             }
             // The address may be wrong, or the server was never started: only a caller that waits has reason to hope.
             Outcome::Unsent(error)
-                if retry.end.is_none() && copies.is_empty() && !redis.config.retries_absent && redis.link.is_absent() =>
+                if retry.end.is_none()
+                    && copies.is_empty()
+                    && !redis.config.retries_absent
+                    && redis.link.is_absent() =>
             {
                 return Err(Unsettled { error, copies, held_back: None, answered: false });
             }
@@ -143,7 +151,11 @@ pub async fn after(
         }
         error = failure.or(error);
         if Instant::now() >= give_up {
-            let late = || Error::Unavailable { server: redis.config.server(), cause: "does not answer in time".into(), timeout: true };
+            let late = || Error::Unavailable {
+                server: redis.config.server(),
+                cause: "does not answer in time".into(),
+                timeout: true,
+            };
             return Err(Unsettled { error: error.unwrap_or_else(late), copies, held_back: None, answered: false });
         }
     }

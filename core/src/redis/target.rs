@@ -1,5 +1,5 @@
-//! One lock of one client. It turns an operation into a script call, sends that until its outcome is known, and turns the reply into an
-//! answer.
+//! One lock of one client. It turns an operation into a script call, sends that until its outcome is known, and turns
+//! the reply into an answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,7 +66,8 @@ impl Attempt {
 
 impl Target {
     pub fn new(redis: &Arc<Redis>, request: &Request) -> Result<Self> {
-        let row = kinds::find(request.kind).ok_or_else(|| Error::config(format!("there is no kind of lock `{}`", request.kind)))?;
+        let row = kinds::find(request.kind)
+            .ok_or_else(|| Error::config(format!("there is no kind of lock `{}`", request.kind)))?;
         row.kind.check(request)?;
         let claim = Claim::new(request.kind, redis.full_name(request.name.clone()), request.owner);
         let without = if row.traits.held { redis.config.watchdog } else { Duration::ZERO };
@@ -87,13 +88,27 @@ impl Target {
         let texts = Arc::default();
         let owner = owner_field(&redis.uuid, claim.owner);
         let number = claim.owner;
-        Target { redis: redis.clone(), row, owner, number, claim, lease, response, retry_for, wait: Some(Duration::ZERO), numbers, texts }
+        Target {
+            redis: redis.clone(),
+            row,
+            owner,
+            number,
+            claim,
+            lease,
+            response,
+            retry_for,
+            wait: Some(Duration::ZERO),
+            numbers,
+            texts,
+        }
     }
 
     /// Permits without a holder get their name from the call that takes them, and go back by that name.
     fn of_request(self, request: &Request) -> Self {
         let number = match request.op {
-            Op::Acquire => self.redis.numbers(request.numbers.first().map_or(1, |count| (*count).clamp(1, PERMITS_AT_ONCE))),
+            Op::Acquire => {
+                self.redis.numbers(request.numbers.first().map_or(1, |count| (*count).clamp(1, PERMITS_AT_ONCE)))
+            }
             _ => request.hold as i64,
         };
         Target { owner: owner_field(&self.redis.uuid, number), number, ..self }
@@ -142,7 +157,8 @@ impl Target {
     }
 
     pub fn call(&self, op: Op, inputs: &Inputs) -> Result<Call> {
-        let none = || Error::Unsupported(format!("the kind {} of `{}` has no {op:?}", self.claim.kind, self.plain_name()));
+        let none =
+            || Error::Unsupported(format!("the kind {} of `{}` has no {op:?}", self.claim.kind, self.plain_name()));
         self.row.kind.call(op, inputs).ok_or_else(none)
     }
 
@@ -163,24 +179,36 @@ impl Target {
         Ok(call)
     }
 
-    /// Interprets the reply to an acquire sent at `sent`. `None`: the outer holds are lost, so the caller tries for a first one.
+    /// Interprets the reply to an acquire sent at `sent`. `None`: the outer holds are lost, so the caller tries for a
+    /// first one.
     pub fn acquired(&self, call: &Call, reply: Reply, renewed: bool, sent: Instant) -> Result<Option<Attempt>> {
         Ok(match reply.code {
             // An answer after the end of its lease is useless: the server forgets the hold as well.
             Code::Done if !self.row.traits.held => {
                 let told = self.told(call, reply)?;
                 let named = self.row.kind.named(&self.owner);
-                Some(Attempt::Taken(if named.is_empty() { told } else { Answer { number: self.number, items: named, ..told } }))
+                Some(Attempt::Taken(if named.is_empty() {
+                    told
+                } else {
+                    Answer { number: self.number, items: named, ..told }
+                }))
             }
-            Code::Done => Some(self.taken(reply, renewed, sent).map_or_else(|| Attempt::busy(Some(Duration::ZERO)), Attempt::Taken)),
+            Code::Done => Some(
+                self.taken(reply, renewed, sent).map_or_else(|| Attempt::busy(Some(Duration::ZERO)), Attempt::Taken),
+            ),
             Code::NotNow => {
                 let number = |at: usize| reply.numbers.get(at).and_then(|number| u64::try_from(*number).ok());
                 if self.wait.is_none() && number(1) == Some(0) {
                     self.warn_unset();
                 }
-                Some(Attempt::Busy(Busy { left: number(0).map(Duration::from_millis), available: number(2).unwrap_or_default() }))
+                Some(Attempt::Busy(Busy {
+                    left: number(0).map(Duration::from_millis),
+                    available: number(2).unwrap_or_default(),
+                }))
             }
-            Code::AlreadyHeld => return Err(Error::AlreadyHeld { lock: self.claim.name.to_string(), owner: self.owner.to_string() }),
+            Code::AlreadyHeld => {
+                return Err(Error::AlreadyHeld { lock: self.claim.name.to_string(), owner: self.owner.to_string() });
+            }
             Code::WrongKind => return Err(self.wrong_kind(&reply)),
             Code::Missing | Code::Passed | Code::TooLate => {
                 self.missing(&reply);
@@ -199,7 +227,8 @@ impl Target {
         }
         let token = if self.row.traits.fenced { reply.numbers.first() } else { None };
         let number = self.redis.holds(|holds| {
-            let number = holds.taken(&self.claim, || self.row.kind.shared_key(&self.claim.name), lease, incarnation, sent, now);
+            let number =
+                holds.taken(&self.claim, || self.row.kind.shared_key(&self.claim.name), lease, incarnation, sent, now);
             token.inspect(|token| holds.fence(number, **token, self.lease));
             number
         });

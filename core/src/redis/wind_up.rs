@@ -34,8 +34,8 @@ impl Redis {
         })
     }
 
-    /// Frees `held`, and lets all calls in flight end. Such a call gives back what it takes, since its caller hears of the end. All of that
-    /// takes no longer than one call may.
+    /// Frees `held`, and lets all calls in flight end. Such a call gives back what it takes, since its caller hears of
+    /// the end. All of that takes no longer than one call may.
     pub async fn wind_up(self: Arc<Self>, held: Vec<Claim>, done: SyncSender<()>) {
         let began = Instant::now();
         let response = self.config.response_timeout;
@@ -78,8 +78,10 @@ impl Redis {
     }
 
     async fn free(self: &Arc<Self>, claims: Vec<Claim>) {
-        let target = |claim: Claim| Target::of(self, kinds::find(claim.kind).expect("it was acquired"), claim, Duration::ZERO);
-        let freed: Vec<_> = claims.into_iter().map(target).map(|target| tasks::spawn(async move { target.free().await })).collect();
+        let target =
+            |claim: Claim| Target::of(self, kinds::find(claim.kind).expect("it was acquired"), claim, Duration::ZERO);
+        let freed: Vec<_> =
+            claims.into_iter().map(target).map(|target| tasks::spawn(async move { target.free().await })).collect();
         for freed in freed {
             let _ = freed.await;
         }

@@ -31,8 +31,10 @@ impl Completions {
     /// Blocks until there is a finished request. An empty result means that the queue was stopped and nothing is left.
     pub fn drain(&self, at_most: usize) -> Vec<(u64, Result<Answer>)> {
         let state = self.state.lock().expect("nothing panics while it is held");
-        let mut state =
-            self.some.wait_while(state, |state| state.queue.is_empty() && !state.stopped).expect("nothing panics while it is held");
+        let mut state = self
+            .some
+            .wait_while(state, |state| state.queue.is_empty() && !state.stopped)
+            .expect("nothing panics while it is held");
         let count = state.queue.len().min(at_most);
         state.queue.drain(..count).collect()
     }

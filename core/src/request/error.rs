@@ -1,4 +1,5 @@
-//! The one error type, with a stable number and name for each case. A lock that is not free in time is an [`crate::Answer`], not an error.
+//! The one error type, with a stable number and name for each case. A lock that is not free in time is an
+//! [`crate::Answer`], not an error.
 
 use std::time::Duration;
 
@@ -54,14 +55,25 @@ pub struct Loss {
 impl Loss {
     /// The same story, told that much later.
     pub(crate) fn aged(&self, by: Duration) -> Loss {
-        Loss { acquired: self.acquired + by, renewed: self.renewed.map(|renewed| renewed + by), noticed: self.noticed + by, ..self.clone() }
+        Loss {
+            acquired: self.acquired + by,
+            renewed: self.renewed.map(|renewed| renewed + by),
+            noticed: self.noticed + by,
+            ..self.clone()
+        }
     }
 }
 
 impl std::fmt::Display for Loss {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let acquired = rounded(self.acquired);
-        write!(f, "`{}` is lost to {}: {} (acquired {acquired} ago, ", shown(&self.lock), self.owner, self.reason.name())?;
+        write!(
+            f,
+            "`{}` is lost to {}: {} (acquired {acquired} ago, ",
+            shown(&self.lock),
+            self.owner,
+            self.reason.name()
+        )?;
         match self.renewed {
             Some(renewed) => write!(f, "last renewed {} ago, ", rounded(renewed))?,
             None => write!(f, "never renewed, ")?,
@@ -70,7 +82,8 @@ impl std::fmt::Display for Loss {
     }
 }
 
-/// An age as a reader needs it: to the millisecond below a second, to the tenth of a second below a minute, then to the second.
+/// An age as a reader needs it: to the millisecond below a second, to the tenth of a second below a minute, then to the
+/// second.
 fn rounded(age: Duration) -> String {
     let ms = (age.as_micros() + 500) / 1000;
     match ms {
@@ -85,7 +98,10 @@ fn rounded(age: Duration) -> String {
 #[non_exhaustive]
 pub enum Error {
     /// The owner releases a lock that it does not hold.
-    #[error("`{}` is not held by {owner}, which released it already or never acquired it; release each acquire once", shown(lock))]
+    #[error(
+        "`{}` is not held by {owner}, which released it already or never acquired it; release each acquire once",
+        shown(lock)
+    )]
     NotHeld { lock: String, owner: String },
     /// The caller releases the same hold a second time.
     #[error(
@@ -160,7 +176,8 @@ impl Error {
         Error::Config(message.into())
     }
 
-    /// Tells whether the same call may succeed a little later. The server has carried out no part of a call that it refused in this way.
+    /// Tells whether the same call may succeed a little later. The server has carried out no part of a call that it
+    /// refused in this way.
     pub(crate) fn is_transient(&self) -> bool {
         match self {
             Error::Unavailable { .. } => true,
@@ -192,8 +209,12 @@ impl Error {
             Error::Released { lock } => Error::Released { lock: plain(lock) },
             Error::Inherited { lock } => Error::Inherited { lock: plain(lock) },
             Error::AlreadyHeld { lock, owner } => Error::AlreadyHeld { lock: plain(lock), owner },
-            Error::NotSynced { lock, confirmed, expected, because } => Error::NotSynced { lock: plain(lock), confirmed, expected, because },
-            Error::Refused { what, code, message } => Error::Refused { what: what.replacen(&format!("`{prefix}"), "`", 1), code, message },
+            Error::NotSynced { lock, confirmed, expected, because } => {
+                Error::NotSynced { lock: plain(lock), confirmed, expected, because }
+            }
+            Error::Refused { what, code, message } => {
+                Error::Refused { what: what.replacen(&format!("`{prefix}"), "`", 1), code, message }
+            }
             error => error,
         }
     }
@@ -201,7 +222,9 @@ impl Error {
     /// The stable name of the case, for logs and bindings.
     pub fn code(&self) -> &'static str {
         match self {
-            Error::NotHeld { .. } | Error::Released { .. } | Error::Inherited { .. } | Error::NoPermit { .. } => "not_held",
+            Error::NotHeld { .. } | Error::Released { .. } | Error::Inherited { .. } | Error::NoPermit { .. } => {
+                "not_held"
+            }
             Error::Lost(_) => "lost",
             Error::AlreadyHeld { .. } => "already_held",
             Error::NotAcquired { .. } => "not_acquired",
@@ -268,7 +291,8 @@ mod tests {
             renewed: Some(renewed),
             noticed: Duration::ZERO,
         };
-        let text = "`orders:42` is lost to u:1: partitioned (acquired 61 s ago, last renewed 10.0 s ago, noticed 0 ms ago)";
+        let text =
+            "`orders:42` is lost to u:1: partitioned (acquired 61 s ago, last renewed 10.0 s ago, noticed 0 ms ago)";
         assert_eq!(lost.to_string(), text);
         let never = Loss { renewed: None, noticed: Duration::from_nanos(325_141), ..lost };
         assert_eq!(never.to_string(), text.replace("last renewed 10.0 s ago", "never renewed"));

@@ -1,6 +1,7 @@
 //! The requests of a binding and the answers of a client: [`Request`] and [`Answer`].
 //!
-//! `Client::{start, submit, cancel, close}` over these two types are the border of every language; nothing else crosses it.
+//! `Client::{start, submit, cancel, close}` over these two types are the border of every language; nothing else crosses
+//! it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,41 +25,46 @@ pub const OWN_OWNERS: i64 = 1 << 40;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Op {
-    /// Takes the lock. `Answer::number` is the hold's number, for [`Op::Release`] and `Client::look`; with a fenced lock `items` is
-    /// `[token]`. A lock whose waiters poll takes the ms between two tries from `Request::numbers`, and repeats the last one. Of a
-    /// semaphore it takes `Request::numbers[0]` permits. Of a latch it takes nothing, and is done once the latch is open. Of permits with
-    /// ids, `items` is the first id in two halves ([`crate::PermitId`]), and the other ids follow it in a row; without a lease they have no
-    /// end, but the watchdog renews a `permit`.
+    /// Takes the lock. `Answer::number` is the hold's number, for [`Op::Release`] and `Client::look`; with a fenced
+    /// lock `items` is `[token]`. A lock whose waiters poll takes the ms between two tries from `Request::numbers`, and
+    /// repeats the last one. Of a semaphore it takes `Request::numbers[0]` permits. Of a latch it takes nothing, and is
+    /// done once the latch is open. Of permits with ids, `items` is the first id in two halves ([`crate::PermitId`]),
+    /// and the other ids follow it in a row; without a lease they have no end, but the watchdog renews a `permit`.
     Acquire = 1,
     /// Gives one hold back. `Answer::number` is the number of holds that this owner keeps. Of a semaphore it gives back
-    /// `Request::numbers[0]` permits; `Answer::number` is the number that is available then. Of permits with ids it gives back those that
-    /// the acquire `Request::hold` took, with its numbers; if `hold` is 0, those whose ids are in `numbers`, each in two halves. It is not
-    /// `done` if one of them is not out any more, and `Answer::number` is the number that it gave back.
+    /// `Request::numbers[0]` permits; `Answer::number` is the number that is available then. Of permits with ids it
+    /// gives back those that the acquire `Request::hold` took, with its numbers; if `hold` is 0, those whose ids are in
+    /// `numbers`, each in two halves. It is not `done` if one of them is not out any more, and `Answer::number` is the
+    /// number that it gave back.
     Release = 2,
     /// Takes the lock away from its holder. `Answer::number` is 1 if there was one.
     ForceRelease = 3,
-    /// Looks at the lock. `Answer::number` is its remaining time in ms (−1: no end, −2: free). `items` is `[count of the owner's holds]`,
-    /// with a fenced lock `[count, token]`: the latest token. Of a semaphore or a latch `Answer::number` is its count and `items` is
-    /// `[remaining ms]` (−1: no end, −2: it does not exist); of permits with ids `[remaining ms, permits that are out]`.
+    /// Looks at the lock. `Answer::number` is its remaining time in ms (−1: no end, −2: free). `items` is `[count of
+    /// the owner's holds]`, with a fenced lock `[count, token]`: the latest token. Of a semaphore or a latch
+    /// `Answer::number` is its count and `items` is `[remaining ms]` (−1: no end, −2: it does not exist); of permits
+    /// with ids `[remaining ms, permits that are out]`.
     Inspect = 4,
     /// Asks the server for a sign of life, and waits for nothing else.
     Ping = 5,
-    /// Waits until the hold `Request::hold` has ended: `Error::Lost` if it was lost, an answer that is not `done` if its owner released it.
+    /// Waits until the hold `Request::hold` has ended: `Error::Lost` if it was lost, an answer that is not `done` if
+    /// its owner released it.
     Watch = 6,
-    /// Listens for the end of the key's time. The first request has `Request::hold` 0. It is answered once the server has confirmed the
-    /// subscription, with its number in `Answer::number`, for `Request::hold` of the next requests. These wait for events, and their answer
-    /// is the number of events since the last answer, so that no event in between is missed. A request with a `wait` of zero, or a
-    /// cancelled one, ends the subscription. It is `Unsupported` if the server is not set up to publish such events. Events that happen
-    /// while the connection is lost do not count.
+    /// Listens for the end of the key's time. The first request has `Request::hold` 0. It is answered once the server
+    /// has confirmed the subscription, with its number in `Answer::number`, for `Request::hold` of the next requests.
+    /// These wait for events, and their answer is the number of events since the last answer, so that no event in
+    /// between is missed. A request with a `wait` of zero, or a cancelled one, ends the subscription. It is
+    /// `Unsupported` if the server is not set up to publish such events. Events that happen while the connection is
+    /// lost do not count.
     Expiry = 7,
     /// Listens for deletions of the key, as [`Op::Expiry`].
     Deletion = 8,
-    /// Lets the hold `Request::hold` last for `Request::lease` from now on, longer or shorter. If its owner has other holds of the lock, or
-    /// the watchdog renews it, it lasts at least as long as before. Of permits with ids: the one whose id is `Request::numbers`, in two
-    /// halves; without a lease it has no end. It is not `done` if that permit is not out any more.
+    /// Lets the hold `Request::hold` last for `Request::lease` from now on, longer or shorter. If its owner has other
+    /// holds of the lock, or the watchdog renews it, it lasts at least as long as before. Of permits with ids: the one
+    /// whose id is `Request::numbers`, in two halves; without a lease it has no end. It is not `done` if that permit is
+    /// not out any more.
     Extend = 9,
-    /// Sets the permits of a semaphore, or the count of a latch, to `Request::numbers[0]`, unless it has some. A second number is the ms
-    /// that a semaphore lives, 0 without end. `Answer::number` is 1 if this call set it.
+    /// Sets the permits of a semaphore, or the count of a latch, to `Request::numbers[0]`, unless it has some. A second
+    /// number is the ms that a semaphore lives, 0 without end. `Answer::number` is 1 if this call set it.
     TrySet = 10,
     /// Adds `Request::numbers[0]` permits, or takes them away. `Answer::number` is the number that is available then.
     Add = 11,
@@ -70,19 +76,19 @@ pub enum Op {
     ReleaseIfExists = 14,
     /// Deletes the keys of a semaphore or a latch. `Answer::number` is 1 if it existed.
     Delete = 15,
-    /// Lets the keys of a semaphore or a latch live for `Request::numbers[0]` ms, 0 without end. `Answer::number` is 1 if that changed
-    /// their end. A second number is the condition: 0 none, 1 the keys have no end, 2 they have one, 3 they have an earlier one, 4 they
-    /// have a later one or none. With a third number of 1 the ms count from 1970.
+    /// Lets the keys of a semaphore or a latch live for `Request::numbers[0]` ms, 0 without end. `Answer::number` is 1
+    /// if that changed their end. A second number is the condition: 0 none, 1 the keys have no end, 2 they have one, 3
+    /// they have an earlier one, 4 they have a later one or none. With a third number of 1 the ms count from 1970.
     LiveFor = 16,
-    /// Sets the number of permits to `Request::numbers[0]`, including those that are out. `Answer::number` is the number that is available
-    /// then.
+    /// Sets the number of permits to `Request::numbers[0]`, including those that are out. `Answer::number` is the
+    /// number that is available then.
     Set = 17,
-    /// Tells how long the permit lasts whose id is `Request::numbers`, in two halves. `Answer::number` is its remaining ms, −1 without end;
-    /// not `done`: it is not out any more.
+    /// Tells how long the permit lasts whose id is `Request::numbers`, in two halves. `Answer::number` is its remaining
+    /// ms, −1 without end; not `done`: it is not out any more.
     Lease = 18,
-    /// Carries out an operation on keys of any kind: `Request::texts[0]` names an action of the table in `redis/ops/keys.rs`, and the other
-    /// texts are the arguments of its command besides the keys of the object `Request::name`. `Answer::number` is the number in the reply,
-    /// `Answer::texts` are the texts in it.
+    /// Carries out an operation on keys of any kind: `Request::texts[0]` names an action of the table in
+    /// `redis/ops/keys.rs`, and the other texts are the arguments of its command besides the keys of the object
+    /// `Request::name`. `Answer::number` is the number in the reply, `Answer::texts` are the texts in it.
     Keys = 19,
 }
 
@@ -143,7 +149,8 @@ pub struct Request {
     pub texts: Vec<Vec<u8>>,
     /// The time that one call may stay unanswered, at most a year; `None`: the time of the client's configuration.
     pub response_timeout: Option<Duration>,
-    /// The time during which the client begins new attempts, at most a year; `None`: the time of the client's configuration.
+    /// The time during which the client begins new attempts, at most a year; `None`: the time of the client's
+    /// configuration.
     pub retry_for: Option<Duration>,
 }
 

@@ -17,7 +17,9 @@ pub fn check_name(name: &str) -> Result<()> {
     if name.len() > NAME_MAX {
         let start = name.chars().take(20).collect::<String>();
         let len = name.len();
-        return Err(Error::config(format!("the name `{start}…` has {len} bytes, the most is {NAME_MAX}; use a shorter one or its hash")));
+        return Err(Error::config(format!(
+            "the name `{start}…` has {len} bytes, the most is {NAME_MAX}; use a shorter one or its hash"
+        )));
     }
     Ok(())
 }

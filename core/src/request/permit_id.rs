@@ -10,7 +10,8 @@ use crate::request::error::{Error, Result};
 pub struct PermitId(u128);
 
 impl PermitId {
-    /// The id for a number of a client. It is unique, because the client's uuid is random; and a repeat has the same one.
+    /// The id for a number of a client. It is unique, because the client's uuid is random; and a repeat has the same
+    /// one.
     pub(crate) fn new(client: &str, number: i64) -> Self {
         let digits = client.bytes().filter_map(|byte| char::from(byte).to_digit(16));
         PermitId(digits.fold(0u128, |id, digit| id << 4 | u128::from(digit)).wrapping_add(number as u128))
@@ -62,10 +63,13 @@ impl FromStr for PermitId {
     /// # Errors
     /// `Config` unless the text is 32 hexadecimal digits.
     fn from_str(text: &str) -> Result<Self> {
-        let digits = (text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| u128::from_str_radix(text, 16));
+        let digits = (text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
+            .then(|| u128::from_str_radix(text, 16));
         match digits {
             Some(Ok(id)) => Ok(PermitId(id)),
-            _ => Err(Error::config(format!("the permit id `{text}` is not valid; give the 32 hexadecimal digits that the acquire gave"))),
+            _ => Err(Error::config(format!(
+                "the permit id `{text}` is not valid; give the 32 hexadecimal digits that the acquire gave"
+            ))),
         }
     }
 }
@@ -83,7 +87,9 @@ mod tests {
 
     #[test]
     fn an_id_survives_its_way_over_a_border() {
-        for text in ["00000000000000000000000000000001", "ffffffffffffffffffffffffffffffff", "80000000000000008000000000000000"] {
+        for text in
+            ["00000000000000000000000000000001", "ffffffffffffffffffffffffffffffff", "80000000000000008000000000000000"]
+        {
             let id: PermitId = text.parse().expect("an id");
             let [upper, lower] = id.halves();
             assert_eq!(PermitId::from_halves(upper, lower).to_string(), text);

@@ -1,10 +1,11 @@
-//! The part that a message may show of a text from a program or a file. A password may stand in the wrong place, so a message shows only
-//! text that is certainly not one.
+//! The part that a message may show of a text from a program or a file. A password may stand in the wrong place, so a
+//! message shows only text that is certainly not one.
 
 /// The most characters of a text that a message shows.
 const MOST: usize = 100;
 
-/// A URL, or a text in its place: its scheme and its hosts, if they are certainly no part of a password; else its length.
+/// A URL, or a text in its place: its scheme and its hosts, if they are certainly no part of a password; else its
+/// length.
 pub fn url(text: &str) -> String {
     let (scheme, rest) = match text.split_once("://") {
         Some((scheme, rest)) => (format!("{scheme}://"), rest),
@@ -18,8 +19,13 @@ pub fn url(text: &str) -> String {
     let more = if matches!(behind, "" | "/") { behind } else { "/…" };
     let is_named = scheme.trim_end_matches("://").bytes().all(|letter| letter.is_ascii_lowercase() || letter == b'+');
     // Without a scheme, or with an `@` behind the hosts, a seeming host may be half of a password.
-    let is_plain = if scheme.is_empty() { login.is_empty() && behind.is_empty() } else { is_named && !behind.contains('@') };
-    if is_plain && hosts.split(',').all(is_place) { short(&format!("{scheme}{login}{hosts}{more}")) } else { hidden(text) }
+    let is_plain =
+        if scheme.is_empty() { login.is_empty() && behind.is_empty() } else { is_named && !behind.contains('@') };
+    if is_plain && hosts.split(',').all(is_place) {
+        short(&format!("{scheme}{login}{hosts}{more}"))
+    } else {
+        hidden(text)
+    }
 }
 
 /// The value of an option, or of a setting of a file.

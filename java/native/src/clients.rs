@@ -49,8 +49,12 @@ pub extern "system" fn Java_io_redlatch_internal_Native_credentials<'a>(
     env.with_env(|env| -> jni::errors::Result<()> {
         let username = if username.is_null() { None } else { Some(username.try_to_string(env)?) };
         let password = password.try_to_string(env)?;
-        if let Some(Err(error)) = get(client).ok().map(|client| client.set_credentials(username.as_deref(), &password)) {
-            env.throw_new(jni_str!("java/lang/IllegalArgumentException"), jni::strings::JNIString::new(error.to_string()))?;
+        if let Some(Err(error)) = get(client).ok().map(|client| client.set_credentials(username.as_deref(), &password))
+        {
+            env.throw_new(
+                jni_str!("java/lang/IllegalArgumentException"),
+                jni::strings::JNIString::new(error.to_string()),
+            )?;
         }
         Ok(())
     })

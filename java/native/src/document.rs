@@ -1,5 +1,6 @@
-//! A configuration file on its way to Java: a row of texts, two for each step through the tree. The first is a mark and the tag, the second what
-//! is there: `{` and `}` around a map, `[` and `]` around a list, `.` a name in a map, `=` a plain value, `"` a text.
+//! A configuration file on its way to Java: a row of texts, two for each step through the tree. The first is a mark and
+//! the tag, the second what is there: `{` and `}` around a map, `[` and `]` around a list, `.` a name in a map, `=` a
+//! plain value, `"` a text.
 
 use std::collections::HashMap;
 
@@ -8,7 +9,11 @@ use jni::objects::{JObjectArray, JString};
 use redlatch::document::{Node, Value};
 
 /// Reads a file, with `name, value, …` for its placeholders. The inner error is the caller's, the outer one the JVM's.
-pub fn read(env: &mut Env, text: &JString, known: &JObjectArray<JString>) -> jni::errors::Result<redlatch::Result<Vec<String>>> {
+pub fn read(
+    env: &mut Env,
+    text: &JString,
+    known: &JObjectArray<JString>,
+) -> jni::errors::Result<redlatch::Result<Vec<String>>> {
     let text = text.try_to_string(env)?;
     let mut values = HashMap::new();
     for pair in crate::request::texts(env, known)?.chunks_exact(2) {

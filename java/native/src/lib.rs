@@ -25,7 +25,8 @@ use jni::{Env, EnvUnowned, jni_str};
 use redlatch::Completions;
 
 static FINISHED: LazyLock<Arc<Completions>> = LazyLock::new(Completions::new);
-/// The finished requests that are on their way to Java. They stay here until all are written, which may fail for want of the JVM's memory.
+/// The finished requests that are on their way to Java. They stay here until all are written, which may fail for want
+/// of the JVM's memory.
 static FETCHED: Mutex<Vec<(u64, redlatch::Result<redlatch::Answer>)>> = Mutex::new(Vec::new());
 
 /// Readies a client for a URL and `option, value, …`, and gives its number. Sends nothing.
@@ -44,7 +45,8 @@ pub extern "system" fn Java_io_redlatch_internal_Native_connect<'a>(
     .resolve::<ThrowRuntimeExAndDefault>()
 }
 
-/// Reads a configuration file, with `name, value, …` for its placeholders, of which the first of a name counts; see [`document`].
+/// Reads a configuration file, with `name, value, …` for its placeholders, of which the first of a name counts; see
+/// [`document`].
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_redlatch_internal_Native_document<'a>(
     mut env: EnvUnowned<'a>,
@@ -55,14 +57,18 @@ pub extern "system" fn Java_io_redlatch_internal_Native_document<'a>(
     env.with_env(|env| match document::read(env, &text, &known)? {
         Ok(tokens) => document::write(env, &tokens),
         Err(error) => {
-            env.throw_new(jni_str!("java/lang/IllegalArgumentException"), jni::strings::JNIString::new(error.to_string()))?;
+            env.throw_new(
+                jni_str!("java/lang/IllegalArgumentException"),
+                jni::strings::JNIString::new(error.to_string()),
+            )?;
             Ok(JObjectArray::<JString>::null())
         }
     })
     .resolve::<ThrowRuntimeExAndDefault>()
 }
 
-/// Readies a client whose one lock is all of these, or with `majority` more than half of them; each is a client, a kind and a name.
+/// Readies a client whose one lock is all of these, or with `majority` more than half of them; each is a client, a kind
+/// and a name.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_redlatch_internal_Native_group<'a>(
     mut env: EnvUnowned<'a>,
@@ -85,7 +91,10 @@ fn added(env: &mut Env, client: redlatch::Result<redlatch::Client>) -> Result<jl
     match client {
         Ok(client) => Ok(clients::add(client)),
         Err(error) => {
-            env.throw_new(jni_str!("java/lang/IllegalArgumentException"), jni::strings::JNIString::new(error.to_string()))?;
+            env.throw_new(
+                jni_str!("java/lang/IllegalArgumentException"),
+                jni::strings::JNIString::new(error.to_string()),
+            )?;
             Ok(0)
         }
     }
@@ -110,7 +119,11 @@ pub extern "system" fn Java_io_redlatch_internal_Native_close<'a>(
 
 /// The client's uuid, or null once it is closed.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_redlatch_internal_Native_id<'a>(mut env: EnvUnowned<'a>, _: JClass<'a>, client: jlong) -> JString<'a> {
+pub extern "system" fn Java_io_redlatch_internal_Native_id<'a>(
+    mut env: EnvUnowned<'a>,
+    _: JClass<'a>,
+    client: jlong,
+) -> JString<'a> {
     env.with_env(|env| match clients::get(client) {
         Ok(client) => env.new_string(client.id()),
         Err(_) => Ok(JString::null()),
@@ -118,8 +131,8 @@ pub extern "system" fn Java_io_redlatch_internal_Native_id<'a>(mut env: EnvUnown
     .resolve::<ThrowRuntimeExAndDefault>()
 }
 
-/// Tries one bounded round trip on this thread, an acquire for `inside` ms at most unless that is 0. True: finished, and the row is filled in.
-/// False: it comes out of `drain`.
+/// Tries one bounded round trip on this thread, an acquire for `inside` ms at most unless that is 0. True: finished,
+/// and the row is filled in. False: it comes out of `drain`.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_redlatch_internal_Native_start<'a>(
     mut env: EnvUnowned<'a>,
@@ -148,8 +161,10 @@ pub extern "system" fn Java_io_redlatch_internal_Native_start<'a>(
         let prepared = request::read(env, client, fields, &kind, &name, numbers, texts)?;
         let outcome = match prepared {
             Ok((client, request)) => {
-                let inside = u64::try_from(inside).ok().filter(|ms| *ms > 0).map_or(Duration::MAX, Duration::from_millis);
-                client.start_within(inside, ticket as u64, request, move |outcome| FINISHED.push(ticket as u64, outcome))
+                let inside =
+                    u64::try_from(inside).ok().filter(|ms| *ms > 0).map_or(Duration::MAX, Duration::from_millis);
+                client
+                    .start_within(inside, ticket as u64, request, move |outcome| FINISHED.push(ticket as u64, outcome))
             }
             Err(error) => Some(Err(error)),
         };
@@ -193,8 +208,9 @@ pub extern "system" fn Java_io_redlatch_internal_Native_submit<'a>(
     .resolve::<ThrowRuntimeExAndDefault>()
 }
 
-/// Looks at a hold without asking the server; `hold` 0 is the owner's latest. A row that is done has the remaining ms for its
-/// number; one that is not done is about a hold that was released. Its ticket is the hold's number, its first item a fenced hold's token.
+/// Looks at a hold without asking the server; `hold` 0 is the owner's latest. A row that is done has the remaining ms
+/// for its number; one that is not done is about a hold that was released. Its ticket is the hold's number, its first
+/// item a fenced hold's token.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_redlatch_internal_Native_look<'a>(
     mut env: EnvUnowned<'a>,
@@ -231,7 +247,11 @@ struct Seen {
 }
 
 fn look(client: &redlatch::Client, request: &redlatch::Request) -> Seen {
-    let hold = if request.hold == 0 { client.latest(request.kind, &request.name, request.owner).unwrap_or_default() } else { request.hold };
+    let hold = if request.hold == 0 {
+        client.latest(request.kind, &request.name, request.owner).unwrap_or_default()
+    } else {
+        request.hold
+    };
     let answer = |done, number| redlatch::Answer { done, number, ..Default::default() };
     let outcome = match client.look(hold) {
         redlatch::Look::Held { remaining } => Ok(answer(true, remaining.as_millis() as i64)),
@@ -243,7 +263,12 @@ fn look(client: &redlatch::Client, request: &redlatch::Request) -> Seen {
 
 /// Asks for a request to be given up; it still comes out of `drain`.
 #[unsafe(no_mangle)]
-pub extern "system" fn Java_io_redlatch_internal_Native_cancel<'a>(mut env: EnvUnowned<'a>, _: JClass<'a>, client: jlong, ticket: jlong) {
+pub extern "system" fn Java_io_redlatch_internal_Native_cancel<'a>(
+    mut env: EnvUnowned<'a>,
+    _: JClass<'a>,
+    client: jlong,
+    ticket: jlong,
+) {
     env.with_env(|_| -> Result<()> {
         if let Ok(client) = clients::get(client) {
             client.cancel(ticket as u64);
@@ -253,8 +278,8 @@ pub extern "system" fn Java_io_redlatch_internal_Native_cancel<'a>(mut env: EnvU
     .resolve::<ThrowRuntimeExAndDefault>()
 }
 
-/// Waits for finished requests, writes as many rows as there are and fit, and gives their count. After an error the next call writes the same
-/// ones.
+/// Waits for finished requests, writes as many rows as there are and fit, and gives their count. After an error the
+/// next call writes the same ones.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_io_redlatch_internal_Native_drain<'a>(
     mut env: EnvUnowned<'a>,

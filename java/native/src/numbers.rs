@@ -11,8 +11,14 @@ const REQUEST: &str = include_str!("../../src/main/java/io/redlatch/internal/Req
 #[test]
 fn java_has_the_cores_number_of_every_error_that_reaches_it() {
     let text = String::new;
-    let loss =
-        Loss { lock: text(), owner: text(), reason: LostReason::Expired, acquired: Duration::ZERO, renewed: None, noticed: Duration::ZERO };
+    let loss = Loss {
+        lock: text(),
+        owner: text(),
+        reason: LostReason::Expired,
+        acquired: Duration::ZERO,
+        renewed: None,
+        noticed: Duration::ZERO,
+    };
     let unavailable = |timeout| Error::Unavailable { server: text(), cause: text(), timeout };
     for (name, error) in [
         ("NOT_HELD", Error::NotHeld { lock: text(), owner: text() }),

@@ -22,7 +22,8 @@ mod tests {
     #[test]
     fn what_is_written_can_be_read() {
         let texts = [b"a".to_vec(), Vec::new(), (0..=255).collect()];
-        let bytes: Vec<u8> = super::write(&texts).chars().map(|each| u8::try_from(each).expect("it is a byte")).collect();
+        let bytes: Vec<u8> =
+            super::write(&texts).chars().map(|each| u8::try_from(each).expect("it is a byte")).collect();
         assert_eq!(super::read(&bytes), texts);
         assert_eq!(super::read(&bytes[..bytes.len() - 1]), texts[..2]);
     }

@@ -67,7 +67,8 @@ fn member(client: i64, kind: &str, name: Vec<u8>) -> Result<Member> {
 }
 
 fn text(name: Vec<u8>) -> Result<Arc<str>> {
-    let text = std::str::from_utf8(&name).map_err(|_| Error::config("the name of the lock is not UTF-8; use another"))?;
+    let text =
+        std::str::from_utf8(&name).map_err(|_| Error::config("the name of the lock is not UTF-8; use another"))?;
     Ok(text.into())
 }
 

@@ -1,5 +1,5 @@
-//! The way to Java: a finished request as one row of numbers (`ticket, status, number, item, item`) and texts (`message, word`). Of a loss the
-//! number is that of its reason.
+//! The way to Java: a finished request as one row of numbers (`ticket, status, number, item, item`) and texts
+//! (`message, word`). Of a loss the number is that of its reason.
 
 use jni::Env;
 use jni::objects::{JLongArray, JObjectArray, JString};
@@ -11,7 +11,8 @@ use crate::packed;
 pub const NUMBERS: usize = 5;
 /// Where the items of the first row are.
 pub const ITEMS: i32 = 3;
-/// Texts in a row; they are written only where there is an error, or an answer with texts, which go into the first ([`packed`]).
+/// Texts in a row; they are written only where there is an error, or an answer with texts, which go into the first
+/// ([`packed`]).
 pub const TEXTS: usize = 2;
 
 pub const DONE: i64 = 0;

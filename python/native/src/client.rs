@@ -32,8 +32,8 @@ impl From<redlatch::Result<redlatch::Client>> for Connected {
     }
 }
 
-/// Makes a client of `url`, or of the servers that a `file` of Redisson names. With neither it is a client of the environment's servers.
-/// `options` come by name. Threads and connections start with the first call.
+/// Makes a client of `url`, or of the servers that a `file` of Redisson names. With neither it is a client of the
+/// environment's servers. `options` come by name. Threads and connections start with the first call.
 #[pyfunction]
 pub fn connect(url: Option<Cow<'_, str>>, file: Option<Cow<'_, str>>, options: Vec<(String, String)>) -> Connected {
     let config = match (url, file) {
@@ -126,8 +126,8 @@ impl Client {
     }
 }
 
-/// Releases every hold of the clients, all clients at the same time, and closes them. Later calls are refused. A signal handler that raises
-/// (Ctrl-C) ends the wait of the caller, while the closing goes on.
+/// Releases every hold of the clients, all clients at the same time, and closes them. Later calls are refused. A signal
+/// handler that raises (Ctrl-C) ends the wait of the caller, while the closing goes on.
 #[pyfunction]
 pub fn close(py: Python<'_>, clients: Vec<Py<Client>>) -> PyResult<()> {
     let (done, mut waiting) = sync_channel::<()>(0);

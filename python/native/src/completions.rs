@@ -19,7 +19,8 @@ impl Completions {
         Completions { core: redlatch::Completions::new() }
     }
 
-    /// Blocks until there are outcomes, and takes at most so many. An empty list means that the queue was stopped and is empty.
+    /// Blocks until there are outcomes, and takes at most so many. An empty list means that the queue was stopped and
+    /// is empty.
     fn drain(&self, py: Python<'_>, at_most: usize) -> Vec<(u64, Outcome)> {
         let ended = py.detach(|| self.core.drain(at_most));
         ended.into_iter().map(|(key, result)| (key, outcome::from_result(result))).collect()

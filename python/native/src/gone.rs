@@ -1,7 +1,8 @@
 //! Holds that no thread, task or object can release any more. Their renewal ends, and a ResourceWarning tells of them.
 //!
-//! If a thread or task is the owner of a hold, it can release the hold as long as it lives, also after its `Hold` object was dropped. If the
-//! acquire itself is the owner, only the `Hold` object can release it. If a program gave the owner's number, it can give that number again.
+//! If a thread or task is the owner of a hold, it can release the hold as long as it lives, also after its `Hold`
+//! object was dropped. If the acquire itself is the owner, only the `Hold` object can release it. If a program gave the
+//! owner's number, it can give that number again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
@@ -14,8 +15,8 @@ use crate::named::Named;
 /// From so many dropped holds of one owner on, the list is searched for released ones.
 const FEW: usize = 16;
 
-/// The threads and tasks that live, by their numbers as owners, each with its holds that have no `Hold` object any more. Only code under
-/// the GIL locks it, and runs no Python code meanwhile: so a forked child never finds it locked.
+/// The threads and tasks that live, by their numbers as owners, each with its holds that have no `Hold` object any
+/// more. Only code under the GIL locks it, and runs no Python code meanwhile: so a forked child never finds it locked.
 static LIVING: LazyLock<Mutex<HashMap<i64, Vec<Dropped>>>> = LazyLock::new(Mutex::default);
 
 /// A hold whose object was dropped.
@@ -74,7 +75,9 @@ impl Dropped {
         // Python drops objects at any place, also while it raises an exception, which must survive this.
         let raised = PyErr::take(py);
         let owner = format!("{}:{}", self.named.client.id(), self.owner);
-        let warned = py.import("redlatch.owners").and_then(|owners| owners.call_method1("warn_of_gone", (self.named.shown(), owner)));
+        let warned = py
+            .import("redlatch.owners")
+            .and_then(|owners| owners.call_method1("warn_of_gone", (self.named.shown(), owner)));
         if let Err(error) = warned {
             error.write_unraisable(py, None);
         }

@@ -1,4 +1,5 @@
-//! One hold: its state as this process knows it, and the operations on it. Holds of threads and holds of tasks share this.
+//! One hold: its state as this process knows it, and the operations on it. Holds of threads and holds of tasks share
+//! this.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -32,7 +33,8 @@ pub struct Held {
     token: Option<i64>,
     /// Greater than the serial number of every earlier hold of this process.
     pub serial: u64,
-    /// The process that acquired it. A forked child has a copy of this object, and a client of its own with other numbers.
+    /// The process that acquired it. A forked child has a copy of this object, and a client of its own with other
+    /// numbers.
     process: u32,
     /// The drop of this object needs no action: the hold was released, or can be released without this object.
     settled: AtomicBool,
@@ -45,7 +47,8 @@ impl Drop for Held {
         if *self.settled.get_mut() {
             return;
         }
-        let dropped = Dropped { named: self.named.clone(), owner: self.owner, number: self.number, process: self.process };
+        let dropped =
+            Dropped { named: self.named.clone(), owner: self.owner, number: self.number, process: self.process };
         // At the end of the interpreter nothing is attached. Its clients are closed then.
         let _ = Python::try_attach(|py| dropped.settle(py));
     }
@@ -58,7 +61,16 @@ impl Held {
         // A renewed permit can be given back by its id, which a program may have stored anywhere.
         let settled = AtomicBool::new(object.named.kind == "permit");
         let serial = SERIALS.fetch_add(1, Relaxed) + 1;
-        Held { named: object.named.clone(), owner, number, token, serial, process: std::process::id(), settled, loss: OnceLock::new() }
+        Held {
+            named: object.named.clone(),
+            owner,
+            number,
+            token,
+            serial,
+            process: std::process::id(),
+            settled,
+            loss: OnceLock::new(),
+        }
     }
 
     /// The lock's name.
@@ -87,7 +99,8 @@ impl Held {
         }
     }
 
-    /// The state as this process knows it, without a call to Redis: the microseconds that remain, a loss, or "not now" for released.
+    /// The state as this process knows it, without a call to Redis: the microseconds that remain, a loss, or "not now"
+    /// for released.
     fn _look(&self) -> Outcome {
         match self.request(Op::Watch) {
             Ok(request) => match self.named.client.look(request.hold) {
@@ -127,7 +140,12 @@ impl Held {
     fn _end(slf: &Bound<'_, Self>, mailbox: &Bound<'_, Mailbox>) -> PyResult<Py<Pending>> {
         let this = slf.get();
         this.settled.store(true, Relaxed);
-        Mailbox::submit(mailbox, &this.named.client, this.request(Op::Release), Meaning::Release { held: slf.clone().unbind() })
+        Mailbox::submit(
+            mailbox,
+            &this.named.client,
+            this.request(Op::Release),
+            Meaning::Release { held: slf.clone().unbind() },
+        )
     }
 }
 
@@ -137,8 +155,8 @@ impl Held {
         self.request(Op::Watch).map_or(Look::Gone, |request| self.named.client.look(request.hold))
     }
 
-    /// Releases it, or raises the error. At the end of a block whose body failed, `body` is that error, and the release's error becomes a note
-    /// of it.
+    /// Releases it, or raises the error. At the end of a block whose body failed, `body` is that error, and the
+    /// release's error becomes a note of it.
     pub fn release(&self, py: Python<'_>, body: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         self.settled.store(true, Relaxed);
         let result = match self.request(Op::Release) {

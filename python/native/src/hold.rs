@@ -1,4 +1,5 @@
-//! The native half of `redlatch.Hold`. A release is one C call: no signal handler can run between the call and the release.
+//! The native half of `redlatch.Hold`. A release is one C call: no signal handler can run between the call and the
+//! release.
 
 use pyo3::prelude::*;
 
@@ -33,7 +34,12 @@ impl Hold {
     ///
     /// If the body raised an error, that one is raised, and an error of the release becomes a note of it.
     #[pyo3(signature = (kind, error, at, /))]
-    fn __exit__(slf: &Bound<'_, Self>, kind: &Bound<'_, PyAny>, error: &Bound<'_, PyAny>, at: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn __exit__(
+        slf: &Bound<'_, Self>,
+        kind: &Bound<'_, PyAny>,
+        error: &Bound<'_, PyAny>,
+        at: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
         let _ = at;
         slf.as_super().get().release(slf.py(), (!kind.is_none()).then_some(error))
     }

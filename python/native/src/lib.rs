@@ -1,4 +1,5 @@
-//! `redlatch._redlatch`: the core for the Python package. This crate converts types and decides nothing. Python raises the errors.
+//! `redlatch._redlatch`: the core for the Python package. This crate converts types and decides nothing. Python raises
+//! the errors.
 
 mod at_exit;
 mod caller;

@@ -1,5 +1,5 @@
-//! The native half of `redlatch.Lock`. Acquire and release are one C call each, so that no signal handler can run between an acquire and the
-//! block that it guards, nor between a call of a release and its begin.
+//! The native half of `redlatch.Lock`. Acquire and release are one C call each, so that no signal handler can run
+//! between an acquire and the block that it guards, nor between a call of a release and its begin.
 
 use std::time::Duration;
 
@@ -23,7 +23,8 @@ pub struct Lock {
     wait: Option<Duration>,
     lease: Option<Duration>,
     owner: Owner,
-    /// Any thread or task may end the only hold that is open. A lock for readers has it false: it would end another reader's hold.
+    /// Any thread or task may end the only hold that is open. A lock for readers has it false: it would end another
+    /// reader's hold.
     ends_anywhere: bool,
 }
 
@@ -38,7 +39,8 @@ enum Owner {
 
 #[pymethods]
 impl Lock {
-    /// `owner` is a number that the program gave. Without it the thread is the owner, or with `ends_anywhere` each acquire.
+    /// `owner` is a number that the program gave. Without it the thread is the owner, or with `ends_anywhere` each
+    /// acquire.
     #[new]
     fn new(
         py: Python<'_>,
@@ -99,7 +101,9 @@ impl Lock {
         let frame = frame(slf);
         match this.acquire(slf, this.wait, this.lease, Some((blocks(slf)?, frame)))? {
             Some(hold) => Ok(hold),
-            None => Err(PyErr::from_value(slf.call_method1("_not_acquired", (this.wait.map(|wait| wait.as_secs_f64()),))?)),
+            None => {
+                Err(PyErr::from_value(slf.call_method1("_not_acquired", (this.wait.map(|wait| wait.as_secs_f64()),))?))
+            }
         }
     }
 
@@ -107,7 +111,12 @@ impl Lock {
     ///
     /// If the body raised an error, that one is raised, and an error of the release becomes a note of it.
     #[pyo3(signature = (kind, error, at, /))]
-    fn __exit__(slf: &Bound<'_, Self>, kind: &Bound<'_, PyAny>, error: &Bound<'_, PyAny>, at: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn __exit__(
+        slf: &Bound<'_, Self>,
+        kind: &Bound<'_, PyAny>,
+        error: &Bound<'_, PyAny>,
+        at: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
         let _ = at;
         match slf.get().ending(slf, &blocks(slf)?, true)? {
             Some(hold) => released(&hold, (!kind.is_none()).then_some(error)),
@@ -130,7 +139,8 @@ impl Lock {
     fn _run_at_once(slf: &Bound<'_, Self>, op: i32) -> PyResult<Outcome> {
         let named = named(slf);
         match Op::from_number(op) {
-            Ok(op) => park::run(slf.py(), &named.client, named.request(op, slf.get().default_owner(slf)?)).map(outcome::from_result),
+            Ok(op) => park::run(slf.py(), &named.client, named.request(op, slf.get().default_owner(slf)?))
+                .map(outcome::from_result),
             Err(error) => Ok(outcome::from_error(&error)),
         }
     }
@@ -141,7 +151,9 @@ impl Lock {
     fn default_owner(&self, slf: &Bound<'_, Self>) -> PyResult<i64> {
         match self.owner {
             Owner::Given(owner) => Ok(owner),
-            Owner::Thread | Owner::Each => slf.getattr(intern!(slf.py(), "_this_thread"))?.getattr(intern!(slf.py(), "owner"))?.extract(),
+            Owner::Thread | Owner::Each => {
+                slf.getattr(intern!(slf.py(), "_this_thread"))?.getattr(intern!(slf.py(), "owner"))?.extract()
+            }
         }
     }
 
@@ -187,14 +199,21 @@ impl Lock {
                 }
                 Ok(Some(hold))
             }
-            Ok(_) if caller.is_in_loop && wait != Some(Duration::ZERO) => Err(PyErr::from_value(slf.call_method0("_would_block")?)),
+            Ok(_) if caller.is_in_loop && wait != Some(Duration::ZERO) => {
+                Err(PyErr::from_value(slf.call_method0("_would_block")?))
+            }
             Ok(_) => Ok(None),
             Err(error) => Err(outcome::exception(py, &error, named.shown())),
         }
     }
 
     /// Takes out of `records` the hold that an end of the caller ends, see [`records::ending`].
-    fn ending<'py>(&self, slf: &Bound<'py, Self>, records: &Bound<'py, PyList>, is_block: bool) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn ending<'py>(
+        &self,
+        slf: &Bound<'py, Self>,
+        records: &Bound<'py, PyList>,
+        is_block: bool,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         if self.ends_anywhere && records.len() == 1 {
             return records::take(records, 0).map(Some);
         }

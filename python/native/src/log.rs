@@ -1,5 +1,6 @@
-//! Passes the core's log messages to Python's `logging`. The I/O thread never waits for the GIL: it puts messages into a queue, and a Python
-//! thread empties the queue (`redlatch/logs.py`). That thread starts with the first message, so most programs never have it.
+//! Passes the core's log messages to Python's `logging`. The I/O thread never waits for the GIL: it puts messages into
+//! a queue, and a Python thread empties the queue (`redlatch/logs.py`). That thread starts with the first message, so
+//! most programs never have it.
 
 use std::collections::VecDeque;
 use std::fmt::{Debug, Write as _};
@@ -96,7 +97,8 @@ pub fn log_level(level: u8) {
     }
 }
 
-/// Blocks until there are messages, and takes at most so many. An empty list means that the program ends and no message is left.
+/// Blocks until there are messages, and takes at most so many. An empty list means that the program ends and no message
+/// is left.
 #[pyfunction]
 pub fn log_drain(py: Python<'_>, at_most: usize) -> Vec<Record> {
     py.detach(|| queue().drain(at_most))
@@ -108,15 +110,17 @@ pub fn log_flush(py: Python<'_>, at_most: f64) {
     py.detach(|| queue().flush(Duration::try_from_secs_f64(at_most).unwrap_or_default()));
 }
 
-/// Stops the log at the end of an interpreter; `logs` is its module `redlatch.logs`. One interpreter logs for all. If it is this one, its
-/// Python thread ends when the queue is empty, and no thread starts any more. Else this returns False.
+/// Stops the log at the end of an interpreter; `logs` is its module `redlatch.logs`. One interpreter logs for all. If
+/// it is this one, its Python thread ends when the queue is empty, and no thread starts any more. Else this returns
+/// False.
 #[pyfunction]
 pub fn log_stop(py: Python<'_>, logs: &Bound<'_, PyAny>) -> bool {
     let this = logs.as_ptr() as usize;
     py.detach(|| {
         // A new thread sees the same interpreter as the thread that starts the Python thread: the main one.
         let finds = move || Python::try_attach(|py| !found(py).is_ok_and(|found| found.as_ptr() as usize == this));
-        let is_other = std::thread::Builder::new().spawn(finds).is_ok_and(|thread| matches!(thread.join(), Ok(Some(true))));
+        let is_other =
+            std::thread::Builder::new().spawn(finds).is_ok_and(|thread| matches!(thread.join(), Ok(Some(true))));
         if !is_other {
             queue().stop();
         }
@@ -147,7 +151,8 @@ impl Queue {
         }
         drop(state);
         self.changed.notify_all();
-        // A new thread waits for the GIL. If the system cannot start one, the next message or the end of the program tries again.
+        // A new thread waits for the GIL. If the system cannot start one, the next message or the end of the program
+        // tries again.
         if starts && std::thread::Builder::new().name("redlatch-logs".into()).spawn(|| queue().start()).is_err() {
             self.phase(Phase::None);
         }
@@ -159,8 +164,8 @@ impl Queue {
         if let Some(Ok(())) = started {
             return self.phase(Phase::Running);
         }
-        // No interpreter can log the messages, mostly because the one that uses redlatch is not the main one. So they go to stderr, as the
-        // messages of a program without handlers do.
+        // No interpreter can log the messages, mostly because the one that uses redlatch is not the main one. So they
+        // go to stderr, as the messages of a program without handlers do.
         self.phase(Phase::Writing);
         while let Some(record) = self.written() {
             // The queue is not locked meanwhile: a full stderr holds up no other thread. A failed write is ignored.
@@ -203,7 +208,9 @@ impl Queue {
         let mut records: Vec<Record> = state.records.drain(..count).collect();
         if state.dropped > 0 {
             let count = std::mem::take(&mut state.dropped);
-            let message = format!("{count} messages below a warning were dropped; the handlers of `logging` are slower than they came");
+            let message = format!(
+                "{count} messages below a warning were dropped; the handlers of `logging` are slower than they came"
+            );
             records.push(Record {
                 logger: "redlatch".into(),
                 level: WARNING,
@@ -218,7 +225,8 @@ impl Queue {
     }
 
     fn flush(&self, at_most: Duration) {
-        let is_busy = |state: &mut State| state.thread != Phase::Stopped && (!state.records.is_empty() || state.delivering);
+        let is_busy =
+            |state: &mut State| state.thread != Phase::Stopped && (!state.records.is_empty() || state.delivering);
         drop(self.changed.wait_timeout_while(self.state(), at_most, is_busy));
     }
 

@@ -1,4 +1,5 @@
-//! Brings the ends of requests to an event loop: a queue, and a file descriptor that is readable while the queue has entries.
+//! Brings the ends of requests to an event loop: a queue, and a file descriptor that is readable while the queue has
+//! entries.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -18,8 +19,8 @@ use crate::park::LONG;
 use crate::pending::{Ended, Meaning, Pending};
 use crate::taken::Taken;
 
-/// The queue of one loop, and the loop's calls that are under way. The mailbox is dropped when its loop was closed. It cancels those calls
-/// then, and a lock that arrives later is released.
+/// The queue of one loop, and the loop's calls that are under way. The mailbox is dropped when its loop was closed. It
+/// cancels those calls then, and a lock that arrives later is released.
 #[pyclass(frozen, weakref, module = "redlatch._redlatch")]
 pub struct Mailbox {
     event_loop: Py<PyAny>,
@@ -48,7 +49,9 @@ fn pair() -> std::io::Result<(UnixStream, UnixStream)> {
 }
 
 fn not_opened(error: &std::io::Error) -> Error {
-    let cause = format!("cannot be heard: {error}; close files that this process does not need, or raise its limit (`ulimit -n`)");
+    let cause = format!(
+        "cannot be heard: {error}; close files that this process does not need, or raise its limit (`ulimit -n`)"
+    );
     Error::Unavailable { server: "the I/O thread".into(), cause, timeout: false }
 }
 
@@ -90,8 +93,8 @@ impl Mailbox {
     fn empty(slf: &Bound<'_, Self>) -> PyResult<()> {
         let this = slf.get();
         this.hear()?;
-        // A resumed task may call this again, in a loop within its loop. If a task raises, the others must still be resumed: the descriptor
-        // is made readable again for that.
+        // A resumed task may call this again, in a loop within its loop. If a task raises, the others must still be
+        // resumed: the descriptor is made readable again for that.
         let told = || {
             while let Some((key, ended)) = next(&this.came) {
                 let pending = locked(&this.waiting).try_remove(key);
@@ -103,8 +106,8 @@ impl Mailbox {
         together(told).inspect_err(|_| this.shared.ring())
     }
 
-    /// Tells each lock whose waiter has waited long, and sets the timer again while any wait goes on. Each loop has one timer. One for each
-    /// wait would cost more than most acquires.
+    /// Tells each lock whose waiter has waited long, and sets the timer again while any wait goes on. Each loop has one
+    /// timer. One for each wait would cost more than most acquires.
     fn look_for_long_waits(slf: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
         let waiting: Vec<_> = locked(&slf.get().waiting).iter().map(|(_, pending)| pending.clone_ref(py)).collect();
@@ -137,9 +140,16 @@ impl Mailbox {
 
 impl Mailbox {
     /// Starts a request. A task of this loop awaits its end.
-    pub fn submit(slf: &Bound<'_, Self>, client: &Client, request: redlatch::Result<Request>, meaning: Meaning) -> PyResult<Py<Pending>> {
+    pub fn submit(
+        slf: &Bound<'_, Self>,
+        client: &Client,
+        request: redlatch::Result<Request>,
+        meaning: Meaning,
+    ) -> PyResult<Py<Pending>> {
         let ticket = client.ticket();
-        let may_wait_long = request.as_ref().is_ok_and(|request| request.op == Op::Acquire && request.wait.is_none_or(|wait| wait > LONG));
+        let may_wait_long = request
+            .as_ref()
+            .is_ok_and(|request| request.op == Op::Acquire && request.wait.is_none_or(|wait| wait > LONG));
         if may_wait_long && !slf.get().looks.swap(true, Relaxed) {
             Mailbox::look_in(slf, LONG)?;
         }
@@ -190,7 +200,9 @@ impl Mailbox {
     fn hear(&self) -> PyResult<()> {
         // The descriptor is read before the queue, so that an entry that comes meanwhile makes it readable again.
         match (&self.shared.hears).read(&mut [0; 8]) {
-            Err(error) if !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => return Err(error.into()),
+            Err(error) if !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
+                return Err(error.into());
+            }
             _ => {}
         }
         let mut state = self.shared.state();

@@ -49,7 +49,15 @@ impl Object {
     }
 
     /// Runs an operation for `owner` and puts its outcome into `done`. `times` are its wait and its lease.
-    fn _run(&self, py: Python<'_>, op: i32, owner: i64, times: Times, numbers: Vec<i64>, done: &Bound<'_, PyList>) -> PyResult<()> {
+    fn _run(
+        &self,
+        py: Python<'_>,
+        op: i32,
+        owner: i64,
+        times: Times,
+        numbers: Vec<i64>,
+        done: &Bound<'_, PyList>,
+    ) -> PyResult<()> {
         match self.request(op, owner, times, numbers) {
             Ok(request) => done.append(outcome::from_result(park::run(py, &self.named.client, request)?)),
             Err(error) => done.append(outcome::from_error(&error)),
@@ -57,11 +65,19 @@ impl Object {
     }
 
     /// Starts an operation for `owner`. A task of the mailbox's loop awaits the outcome.
-    fn _submit(&self, mailbox: &Bound<'_, Mailbox>, op: i32, owner: i64, times: Times, numbers: Vec<i64>) -> PyResult<Py<Pending>> {
+    fn _submit(
+        &self,
+        mailbox: &Bound<'_, Mailbox>,
+        op: i32,
+        owner: i64,
+        times: Times,
+        numbers: Vec<i64>,
+    ) -> PyResult<Py<Pending>> {
         Mailbox::submit(mailbox, &self.named.client, self.request(op, owner, times, numbers), Meaning::Outcome)
     }
 
-    /// Starts an acquire for `owner`, which `caller` called. A task of the mailbox's loop awaits a hold of `class`, or None.
+    /// Starts an acquire for `owner`, which `caller` called. A task of the mailbox's loop awaits a hold of `class`, or
+    /// None.
     fn _begin(
         slf: &Bound<'_, Self>,
         mailbox: &Bound<'_, Mailbox>,
@@ -74,7 +90,8 @@ impl Object {
         let named = &slf.get().named;
         let times = || Ok((outcome::duration(wait)?, outcome::duration(lease)?));
         let request = times().map(|(wait, lease)| Request { wait, lease, ..named.request(Op::Acquire, owner) });
-        let meaning = Meaning::Hold { lock: slf.clone().into_any().unbind(), named: named.clone(), class, caller, owner };
+        let meaning =
+            Meaning::Hold { lock: slf.clone().into_any().unbind(), named: named.clone(), class, caller, owner };
         Mailbox::submit(mailbox, &named.client, request, meaning)
     }
 
@@ -88,7 +105,9 @@ impl Object {
 impl Object {
     pub fn of(py: Python<'_>, client: &Client, (kind, name): (String, String), numbers: Vec<i64>) -> PyResult<Self> {
         match kinds::name_of(&kind) {
-            Ok(kind) => Ok(Object { named: Arc::new(Named { client: client.core.clone(), kind, name: name.into(), numbers }) }),
+            Ok(kind) => {
+                Ok(Object { named: Arc::new(Named { client: client.core.clone(), kind, name: name.into(), numbers }) })
+            }
             Err(error) => Err(outcome::exception(py, &error, &name)),
         }
     }
@@ -102,7 +121,8 @@ impl Object {
     }
 }
 
-/// A semaphore, of which a block takes one permit. The acquire is one C call, so that no signal handler can run between it and the block.
+/// A semaphore, of which a block takes one permit. The acquire is one C call, so that no signal handler can run between
+/// it and the block.
 #[pyclass(extends = Object, subclass, frozen, module = "redlatch._redlatch")]
 pub struct Permits {
     /// How long a block waits for its permit.
@@ -112,7 +132,12 @@ pub struct Permits {
 #[pymethods]
 impl Permits {
     #[new]
-    fn new(py: Python<'_>, client: &Client, what: (String, String), wait: Option<f64>) -> PyResult<PyClassInitializer<Self>> {
+    fn new(
+        py: Python<'_>,
+        client: &Client,
+        what: (String, String),
+        wait: Option<f64>,
+    ) -> PyResult<PyClassInitializer<Self>> {
         let wait = outcome::duration(wait).map_err(|error| outcome::exception(py, &error, &what.1))?;
         Ok(PyClassInitializer::from(Object::of(py, client, what, Vec::new())?).add_subclass(Permits { wait }))
     }
@@ -135,11 +160,18 @@ impl Permits {
     ///
     /// If the body raised an error, that one is raised, and an error of the release becomes a note of it.
     #[pyo3(signature = (kind, error, at, /))]
-    fn __exit__(slf: &Bound<'_, Self>, kind: &Bound<'_, PyAny>, error: &Bound<'_, PyAny>, at: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn __exit__(
+        slf: &Bound<'_, Self>,
+        kind: &Bound<'_, PyAny>,
+        error: &Bound<'_, PyAny>,
+        at: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
         let _ = at;
         match slf.get().run(slf, Op::Release, None)? {
             Ok(_) => Ok(()),
-            Err(failure) if kind.is_none() => Err(outcome::exception(slf.py(), &failure, slf.as_super().get().named.shown())),
+            Err(failure) if kind.is_none() => {
+                Err(outcome::exception(slf.py(), &failure, slf.as_super().get().named.shown()))
+            }
             Err(failure) => outcome::noted(error, &failure),
         }
     }

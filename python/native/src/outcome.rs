@@ -79,8 +79,8 @@ pub fn noted(body: &Bound<'_, PyAny>, error: &Error) -> PyResult<()> {
         return Ok(());
     }
     match body.call_method1(add_note, (error.to_string(),)) {
-        // An exception may take no notes, for example one that is a frozen dataclass. The program still gets its own exception then, which
-        // matters more than the note.
+        // An exception may take no notes, for example one that is a frozen dataclass. The program still gets its own
+        // exception then, which matters more than the note.
         Err(refusal) if refusal.is_instance_of::<PyException>(body.py()) => Ok(()),
         told => told.map(drop),
     }
@@ -91,7 +91,8 @@ pub fn exception(py: Python<'_>, error: &Error, name: &str) -> PyErr {
     raised(py, from_error(error), name).expect_err("an error has a message, and is raised")
 }
 
-/// Converts seconds, which Python has checked already. If they are out of range nevertheless, it is an error and no panic.
+/// Converts seconds, which Python has checked already. If they are out of range nevertheless, it is an error and no
+/// panic.
 pub fn duration(seconds: Option<f64>) -> redlatch::Result<Option<Duration>> {
     let convert = |s| Duration::try_from_secs_f64(s).map_err(|e| Error::config(format!("{s} seconds: {e}")));
     seconds.map(convert).transpose()

@@ -1,4 +1,5 @@
-//! Runs one request to its end on the caller's thread, without the GIL. On the main thread it handles signals while it waits.
+//! Runs one request to its end on the caller's thread, without the GIL. On the main thread it handles signals while it
+//! waits.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
@@ -23,7 +24,8 @@ pub fn run(py: Python<'_>, client: &Client, request: Request) -> PyResult<Done> 
     run_and_tell(py, client, request, None)
 }
 
-/// The same for an acquire. It calls `waits_long` once if it waits for [`LONG`]. An exception of that function ends the wait.
+/// The same for an acquire. It calls `waits_long` once if it waits for [`LONG`]. An exception of that function ends the
+/// wait.
 pub fn acquire(py: Python<'_>, client: &Client, request: Request, waits_long: WaitsLong) -> PyResult<Done> {
     run_and_tell(py, client, request, Some(waits_long))
 }
@@ -57,14 +59,16 @@ struct Parked<'a> {
 }
 
 impl Parked<'_> {
-    /// When this caller has to end its wait itself. The core ends the wait of an acquire, but it watches a hold as long as the hold lasts.
+    /// When this caller has to end its wait itself. The core ends the wait of an acquire, but it watches a hold as long
+    /// as the hold lasts.
     fn deadline(&self) -> Option<Instant> {
         let wait = self.request.wait.filter(|_| self.request.op == Op::Watch)?;
         Instant::now().checked_add(wait)
     }
 
     fn wait(mut self, py: Python<'_>, deadline: Option<Instant>, waits_long: Option<WaitsLong>) -> PyResult<Done> {
-        // Other operations end within the response time-out. Giving one up half-way would leave it open whether it was carried out.
+        // Other operations end within the response time-out. Giving one up half-way would leave it open whether it was
+        // carried out.
         let may_leave = matches!(self.request.op, Op::Acquire | Op::Watch);
         let deaf = match may_leave.then(|| is_main_thread(py)) {
             None | Some(Ok(false)) => true,
@@ -116,8 +120,8 @@ impl Parked<'_> {
         Err(signal)
     }
 
-    /// Returns the result, after a last look for signals. Python would handle them before its caller has the hold, and if a handler raises,
-    /// no program could release that hold.
+    /// Returns the result, after a last look for signals. Python would handle them before its caller has the hold, and
+    /// if a handler raises, no program could release that hold.
     fn deliver(&self, py: Python<'_>, result: Done) -> PyResult<Done> {
         if self.request.op == Op::Acquire
             && let Err(signal) = py.check_signals()
@@ -136,7 +140,8 @@ pub fn receive<T>(waiting: &mut Receiver<T>, slice: Option<Duration>) -> Result<
     }
 }
 
-/// Releases a lock that was acquired for a caller that has given up. If the release fails, the hold ends with its lease.
+/// Releases a lock that was acquired for a caller that has given up. If the release fails, the hold ends with its
+/// lease.
 fn give_back(client: &Client, request: &Request, result: Done) {
     if let Ok(Answer { done: true, number, .. }) = result {
         let release = Request { op: Op::Release, hold: number.unsigned_abs(), ..request.clone() };
@@ -144,7 +149,8 @@ fn give_back(client: &Client, request: &Request, result: Done) {
     }
 }
 
-/// Whether this is the thread on which Python runs signal handlers. This runs Python code, so a handler may run, and raise, in it.
+/// Whether this is the thread on which Python runs signal handlers. This runs Python code, so a handler may run, and
+/// raise, in it.
 fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
     let threading = py.import("threading")?;
     let main = threading.call_method0("main_thread")?.getattr("ident")?;

@@ -1,5 +1,6 @@
-//! A request that a task awaits. asyncio takes it for a future. It differs in one point: when the loop empties the mailbox, it resumes the
-//! task directly. Scheduling the task in the loop's queue would cost more than the rest of the Python work.
+//! A request that a task awaits. asyncio takes it for a future. It differs in one point: when the loop empties the
+//! mailbox, it resumes the task directly. Scheduling the task in the loop's queue would cost more than the rest of the
+//! Python work.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -113,7 +114,9 @@ impl Pending {
                 self.meaning.of(py, ended)
             }
             Phase::GivenUp(message) => Err(cancelled(py, message)),
-            Phase::Claimed => Err(PyRuntimeError::new_err("the result of this call was claimed before; await the call once")),
+            Phase::Claimed => {
+                Err(PyRuntimeError::new_err("the result of this call was claimed before; await the call once"))
+            }
             Phase::Running => {
                 state.phase = Phase::Running;
                 Err(PyRuntimeError::new_err("this call has not ended; await it"))
@@ -123,7 +126,12 @@ impl Pending {
 
     /// Raises an exception in the coroutine that waits for it, and gives up the wait.
     #[pyo3(signature = (kind, value = None, at = None))]
-    fn throw(&self, kind: Bound<'_, PyAny>, value: Option<Bound<'_, PyAny>>, at: Option<Bound<'_, PyAny>>) -> PyResult<()> {
+    fn throw(
+        &self,
+        kind: Bound<'_, PyAny>,
+        value: Option<Bound<'_, PyAny>>,
+        at: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
         let _ = at;
         self.give_up(None);
         Err(PyErr::from_value(value.unwrap_or(kind)))
@@ -214,7 +222,10 @@ impl Pending {
             Meaning::Outcome | Meaning::Nothing { .. } => {}
         }
         let Ok(state) = self.state.try_lock() else { return Ok(()) };
-        state.callbacks.iter().try_for_each(|callback| visit.call(&callback.function).and_then(|()| visit.call(&callback.context)))
+        state
+            .callbacks
+            .iter()
+            .try_for_each(|callback| visit.call(&callback.function).and_then(|()| visit.call(&callback.context)))
     }
 
     fn __clear__(&self) {
@@ -225,7 +236,8 @@ impl Pending {
 
 impl Pending {
     pub fn new(event_loop: Py<PyAny>, meaning: Meaning, ticket: Option<(Client, u64)>) -> Self {
-        let state = State { phase: Phase::Running, told: false, ticket, callbacks: Vec::new(), blocking: false, seen: false };
+        let state =
+            State { phase: Phase::Running, told: false, ticket, callbacks: Vec::new(), blocking: false, seen: false };
         Pending { event_loop, meaning, state: Mutex::new(state), begun: Instant::now() }
     }
 
@@ -242,7 +254,9 @@ impl Pending {
             state.phase = Phase::Ended(ended);
             std::mem::take(&mut state.callbacks)
         };
-        callbacks.into_iter().try_for_each(|callback| if callback.resumes_task { callback.now(slf) } else { callback.soon(slf) })
+        callbacks
+            .into_iter()
+            .try_for_each(|callback| if callback.resumes_task { callback.now(slf) } else { callback.soon(slf) })
     }
 
     /// Gives up the wait: cancels the request, and releases a lock that it has taken already.
@@ -256,7 +270,8 @@ impl Pending {
         }
     }
 
-    /// The time until it has waited for `long`. `None` if it does not wait for a lock, has ended, or its lock knows already.
+    /// The time until it has waited for `long`. `None` if it does not wait for a lock, has ended, or its lock knows
+    /// already.
     pub fn left_until(&self, long: Duration) -> Option<Duration> {
         let state = self.state();
         let waits = matches!((&self.meaning, &state.phase), (Meaning::Hold { .. }, Phase::Running)) && !state.told;
@@ -267,7 +282,9 @@ impl Pending {
     pub fn tell_waits_long(&self, py: Python<'_>) -> PyResult<()> {
         self.state().told = true;
         match &self.meaning {
-            Meaning::Hold { lock, caller, .. } => lock.call_method1(py, intern!(py, "_waits_long"), (caller,)).map(drop),
+            Meaning::Hold { lock, caller, .. } => {
+                lock.call_method1(py, intern!(py, "_waits_long"), (caller,)).map(drop)
+            }
             _ => Ok(()),
         }
     }
@@ -310,7 +327,11 @@ impl Callback {
         let py = pending.py();
         let named = PyDict::new(py);
         named.set_item(intern!(py, "context"), self.context)?;
-        pending.get().event_loop.call_method(py, intern!(py, "call_soon"), (self.function, pending), Some(&named)).map(drop)
+        pending
+            .get()
+            .event_loop
+            .call_method(py, intern!(py, "call_soon"), (self.function, pending), Some(&named))
+            .map(drop)
     }
 }
 

@@ -1,9 +1,9 @@
-//! The holds that were taken through one lock object and have not ended, and the rules that say which of them an end ends. An end may come
-//! from any thread or task.
+//! The holds that were taken through one lock object and have not ended, and the rules that say which of them an end
+//! ends. An end may come from any thread or task.
 //!
-//! A record is `(taker, hold, place)`, and the latest record is the last one. `taker` is the thread or task that took the hold. `place` is
-//! where its block began, None for a hold without a block. All of this runs under the GIL and runs no Python code, so two ends never find
-//! the same hold.
+//! A record is `(taker, hold, place)`, and the latest record is the last one. `taker` is the thread or task that took
+//! the hold. `place` is where its block began, None for a hold without a block. All of this runs under the GIL and runs
+//! no Python code, so two ends never find the same hold.
 
 use std::collections::HashSet;
 
@@ -36,9 +36,9 @@ pub fn record(
 
 /// Takes out the hold that an end by `taker` ends, if there is one. `frame` is the frame that ends a block.
 ///
-/// The end of a `with` statement ends the hold that the statement began with. Every other end ends one of the holds that no statement began:
-/// the taker's own latest one, even if it was lost or released; else one that has ended by itself; else, with `anywhere`, the latest one if
-/// all of them have the same owner.
+/// The end of a `with` statement ends the hold that the statement began with. Every other end ends one of the holds
+/// that no statement began: the taker's own latest one, even if it was lost or released; else one that has ended by
+/// itself; else, with `anywhere`, the latest one if all of them have the same owner.
 #[pyfunction]
 #[pyo3(signature = (records, taker, anywhere, frame = None))]
 pub fn ending<'py>(
@@ -64,8 +64,8 @@ pub fn forget_released(records: &Bound<'_, PyList>) -> PyResult<()> {
     forget_ended(records, None, None)
 }
 
-/// Forgets the records that no end can find any more, in a lock whose ends come from the taker alone: the taker is gone, and no `with`
-/// statement began the hold. A hold whose object the program keeps stays held.
+/// Forgets the records that no end can find any more, in a lock whose ends come from the taker alone: the taker is
+/// gone, and no `with` statement began the hold. A hold whose object the program keeps stays held.
 #[pyfunction]
 pub fn forget_gone(records: &Bound<'_, PyList>) -> PyResult<()> {
     let mut gone = Vec::new();
@@ -91,9 +91,13 @@ pub fn count_held(records: &Bound<'_, PyList>) -> PyResult<usize> {
     Ok(count)
 }
 
-/// Forgets the holds that were released by themselves, except those whose `with` statement may still end. A block begins now at `place`.
-/// `caller` is the taker that calls, with a frame of it.
-fn forget_ended(records: &Bound<'_, PyList>, place: Option<&Bound<'_, PyTuple>>, caller: Option<(i64, &Bound<'_, PyAny>)>) -> PyResult<()> {
+/// Forgets the holds that were released by themselves, except those whose `with` statement may still end. A block
+/// begins now at `place`. `caller` is the taker that calls, with a frame of it.
+fn forget_ended(
+    records: &Bound<'_, PyList>,
+    place: Option<&Bound<'_, PyTuple>>,
+    caller: Option<(i64, &Bound<'_, PyAny>)>,
+) -> PyResult<()> {
     let mut begun: HashSet<_> = place.map(places::instruction).transpose()?.into_iter().collect();
     let running = caller.map(|(taker, frame)| Ok::<_, PyErr>((taker, Running::at(frame)?))).transpose()?;
     for at in (0..records.len()).rev() {
@@ -111,8 +115,16 @@ fn forget_ended(records: &Bound<'_, PyList>, place: Option<&Bound<'_, PyTuple>>,
 }
 
 /// The index in `records` of the hold that an end ends, see [`ending`].
-fn meant(records: &Bound<'_, PyList>, taker: i64, anywhere: bool, frame: Option<&Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
-    let all: Vec<_> = (0..records.len()).rev().map(|at| record_at(records, at).map(|record| (at, record))).collect::<PyResult<_>>()?;
+fn meant(
+    records: &Bound<'_, PyList>,
+    taker: i64,
+    anywhere: bool,
+    frame: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<usize>> {
+    let all: Vec<_> = (0..records.len())
+        .rev()
+        .map(|at| record_at(records, at).map(|record| (at, record)))
+        .collect::<PyResult<_>>()?;
     let here = frame.map(places::place).transpose()?.flatten();
     if let Some(here) = &here
         && let Some(at) = find(all.iter(), |record| began_at(record, here, taker))?
@@ -132,7 +144,8 @@ fn meant(records: &Bound<'_, PyList>, taker: i64, anywhere: bool, frame: Option<
     if let Some(at) = find(open.iter().copied(), is_own)? {
         return Ok(Some(at));
     }
-    // A block may look like a statement's without being one. If the function that began it has returned, no statement will end it.
+    // A block may look like a statement's without being one. If the function that began it has returned, no statement
+    // will end it.
     if let Some(frame) = frame {
         let running = Some((taker, Running::at(frame)?));
         if let Some(at) = find(all.iter(), |record| has_ended(record, running.as_ref()))? {

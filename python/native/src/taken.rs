@@ -4,7 +4,8 @@ use redlatch::{Answer, Client, Op, Request};
 
 use crate::outcome::{self, Outcome};
 
-/// Its drop releases the lock, unless the caller has claimed it before. It is dropped with a cancelled task, or with a closed loop.
+/// Its drop releases the lock, unless the caller has claimed it before. It is dropped with a cancelled task, or with a
+/// closed loop.
 pub struct Taken {
     client: Client,
     request: Request,

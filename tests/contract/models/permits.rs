@@ -185,7 +185,11 @@ fn play(stage: &Stage, name: &str, history: &[(i64, Step)]) {
                 model.tell();
             }
             Step::TrySet(n) => {
-                assert_eq!(semaphore.try_set_permits(n).blocking().expect("answered"), model.there.is_none(), "{step:?}");
+                assert_eq!(
+                    semaphore.try_set_permits(n).blocking().expect("answered"),
+                    model.there.is_none(),
+                    "{step:?}"
+                );
                 if model.there.is_none() {
                     model.there = Some(n);
                     model.told.push(n.to_string());
@@ -210,7 +214,8 @@ fn play(stage: &Stage, name: &str, history: &[(i64, Step)]) {
         let available = model.there.unwrap_or_default() + model.ended.len() as i64;
         let out = model.out.len() as i64;
         let all = model.there.map_or(0, |_| available + out);
-        let counts = [semaphore.available(), semaphore.acquired(), semaphore.permits()].map(|count| count.blocking().expect("answered"));
+        let counts = [semaphore.available(), semaphore.acquired(), semaphore.permits()]
+            .map(|count| count.blocking().expect("answered"));
         assert_eq!(counts, [available, out, all], "after {step:?}");
         for (id, lease) in &model.out {
             let left = semaphore.lease_left(*id).blocking().expect("answered");

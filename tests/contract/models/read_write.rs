@@ -76,7 +76,8 @@ impl Model {
 
     /// The state that the server must have: the hash, and a key for each hold of each reader.
     fn stored(&self, name: &str, field: impl Fn(i64) -> String) -> (BTreeMap<String, String>, Vec<String>) {
-        let mut hash: BTreeMap<_, _> = self.readers.iter().map(|(owner, count)| (field(*owner), count.to_string())).collect();
+        let mut hash: BTreeMap<_, _> =
+            self.readers.iter().map(|(owner, count)| (field(*owner), count.to_string())).collect();
         hash.extend(self.writer.map(|(owner, count)| (format!("{}:write", field(owner)), count.to_string())));
         if !hash.is_empty() {
             hash.insert("mode".into(), if self.writer.is_some() { "write" } else { "read" }.into());
@@ -118,7 +119,11 @@ fn play(stage: &Stage, name: &str, history: &[Step]) {
             },
             Act::Evict => {
                 let number = i64::from(model.evict(way));
-                assert_eq!(ask(stage, name, Op::ForceRelease, way, owner).expect("answered").number, number, "{step:?}");
+                assert_eq!(
+                    ask(stage, name, Op::ForceRelease, way, owner).expect("answered").number,
+                    number,
+                    "{step:?}"
+                );
             }
         }
         let field = |owner: i64| format!("{}:{owner}", stage.client(owner).id());

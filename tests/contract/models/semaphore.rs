@@ -52,7 +52,11 @@ fn play(stage: &Stage, name: &str, history: &[(i64, Step)]) {
                 told = there.is_some();
             }
             Step::Drain => {
-                assert_eq!(semaphore.drain().blocking().expect("answered"), there.unwrap_or_default().max(0), "{step:?}");
+                assert_eq!(
+                    semaphore.drain().blocking().expect("answered"),
+                    there.unwrap_or_default().max(0),
+                    "{step:?}"
+                );
                 there = there.map(|there| there.min(0));
             }
             Step::TrySet(n) => {
@@ -72,7 +76,11 @@ fn play(stage: &Stage, name: &str, history: &[(i64, Step)]) {
         }
         assert_eq!(view.command::<Option<i64>>(&["GET", name]), there, "after {step:?}");
         for client in &stage.clients {
-            assert_eq!(client.semaphore(name).available().blocking().expect("answered"), there.unwrap_or_default(), "after {step:?}");
+            assert_eq!(
+                client.semaphore(name).available().blocking().expect("answered"),
+                there.unwrap_or_default(),
+                "after {step:?}"
+            );
         }
         // No message tells of fewer than zero permits.
         let told = there.filter(|there| told && *there >= 0).map(|there| there.to_string());

@@ -112,7 +112,14 @@ struct Play<'a> {
 }
 
 impl Play<'_> {
-    fn ask(&self, op: Op, way: usize, owner: i64, hold: u64, lease: Option<Duration>) -> Result<redlatch::Answer, Error> {
+    fn ask(
+        &self,
+        op: Op,
+        way: usize,
+        owner: i64,
+        hold: u64,
+        lease: Option<Duration>,
+    ) -> Result<redlatch::Answer, Error> {
         let request = Request { hold, lease, ..Request::new(op, KINDS[way], self.name, owner) };
         self.stage.client(owner).run_blocking(request)
     }
@@ -154,7 +161,8 @@ impl Play<'_> {
 
     fn give(&mut self, way: usize, owner: i64, latest: bool) {
         let is_its = |hold: &Hold| (hold.way, hold.owner) == (way, owner);
-        let found = if latest { self.model.holds.iter().rposition(is_its) } else { self.model.holds.iter().position(is_its) };
+        let found =
+            if latest { self.model.holds.iter().rposition(is_its) } else { self.model.holds.iter().position(is_its) };
         let Some(found) = found else { return };
         let hold = self.model.holds.remove(found);
         let given = self.ask(Op::Release, way, owner, hold.number, None);
@@ -180,7 +188,8 @@ impl Play<'_> {
             Ok(_) => {
                 let most = Instant::now() + lease;
                 let reading = self.model.kept.get(&(READ, owner)).filter(|_| way == WRITE).map(|reading| reading.most);
-                let its: Vec<&Hold> = self.model.holds.iter().filter(|hold| (hold.way, hold.owner) == (way, owner)).collect();
+                let its: Vec<&Hold> =
+                    self.model.holds.iter().filter(|hold| (hold.way, hold.owner) == (way, owner)).collect();
                 // The lease is cut only where that cuts no other hold.
                 let is_cut = its.len() == 1 && !its[0].watched;
                 if is_cut {
@@ -189,7 +198,8 @@ impl Play<'_> {
                 self.model.keep(way, owner, begun + lease, reading.map_or(most, |reading| reading.max(most)));
                 let its = self.model.holds.iter_mut().filter(|hold| (hold.way, hold.owner) == (way, owner));
                 its.for_each(|hold| {
-                    hold.promised = if is_cut { begun + believed(lease) } else { hold.promised.max(begun + believed(lease)) }
+                    hold.promised =
+                        if is_cut { begun + believed(lease) } else { hold.promised.max(begun + believed(lease)) }
                 });
             }
             // The server may have set the end all the same.
@@ -228,7 +238,11 @@ impl Play<'_> {
             if let Look::Held { remaining } = look {
                 let server = self.left(way, owner).max(0) as u64;
                 let latest = Instant::now() + ms(server);
-                assert!(asked + remaining <= latest, "{owner} {} for {remaining:?}, the server keeps it for {server} ms", KINDS[way]);
+                assert!(
+                    asked + remaining <= latest,
+                    "{owner} {} for {remaining:?}, the server keeps it for {server} ms",
+                    KINDS[way]
+                );
                 ends.push((way, owner, asked + remaining));
             } else {
                 assert!(Instant::now() >= promised, "{owner} {} no more, before its time: {look:?}", KINDS[way]);

@@ -22,7 +22,8 @@ fn a_call_whose_reply_is_lost_counts_once() {
     let semaphore = set(&client, 10);
     let mut view = server.view();
     // The server knows every script before a reply is lost: the lost reply is that of a call that was carried out.
-    let warm = semaphore.acquire_many(2).blocking().expect("available").into_iter().map(Permit::keep).collect::<Vec<_>>();
+    let warm =
+        semaphore.acquire_many(2).blocking().expect("available").into_iter().map(Permit::keep).collect::<Vec<_>>();
     semaphore.update_lease(warm[0]).lease(secs(90)).blocking().expect("answered");
     semaphore.release_many(&warm).blocking().expect("out");
     semaphore.add_permits(1).blocking().expect("answered");
@@ -37,7 +38,10 @@ fn a_call_whose_reply_is_lost_counts_once() {
     semaphore.release(ids[0]).blocking().expect("it was out");
     assert_eq!(counts(&semaphore), [8, 2, 10]);
     lose(&proxy, &mut view);
-    assert!(!semaphore.try_release_many(&ids).blocking().expect("answered"), "one of them is not out, so that no repeat succeeds");
+    assert!(
+        !semaphore.try_release_many(&ids).blocking().expect("answered"),
+        "one of them is not out, so that no repeat succeeds"
+    );
     lose(&proxy, &mut view);
     semaphore.release_many(&ids[1..]).blocking().expect("they were out");
     assert_eq!(counts(&semaphore), [10, 0, 10]);
@@ -99,21 +103,29 @@ fn impossible_numbers_and_keys_of_other_types_are_errors_that_name_the_semaphore
     let (server, a, _) = pair();
     let semaphore = a.permit_semaphore("n");
     for count in [0, -1, 10_001] {
-        let Err(Error::Config(said)) = semaphore.acquire_many(count).blocking().map(drop) else { panic!("it must be refused") };
+        let Err(Error::Config(said)) = semaphore.acquire_many(count).blocking().map(drop) else {
+            panic!("it must be refused")
+        };
         assert!(said.contains("`n`") && said.contains(&count.to_string()), "{said}");
     }
     assert!(matches!(semaphore.try_set_permits(-1).blocking(), Err(Error::Config(_))));
     assert!(matches!(semaphore.set_permits(-1).blocking(), Err(Error::Config(_))));
-    let Err(Error::Config(said)) = semaphore.acquire().lease(Duration::ZERO).blocking().map(drop) else { panic!("it must be refused") };
+    let Err(Error::Config(said)) = semaphore.acquire().lease(Duration::ZERO).blocking().map(drop) else {
+        panic!("it must be refused")
+    };
     assert!(said.contains("1 ms"), "{said}");
     assert!(server.view().keys("*").is_empty());
     let mut view = server.view();
     for write in [&["HSET", "n", "u:1", "1"][..], &["SET", "n", "some token"], &["SET", LEASES, "x"]] {
         view.command::<()>(&["FLUSHALL"]);
         view.command::<()>(write);
-        let refused = [semaphore.acquire().blocking().map(drop), semaphore.acquire_renewed().wait(secs(1)).blocking().map(drop)];
+        let refused =
+            [semaphore.acquire().blocking().map(drop), semaphore.acquire_renewed().wait(secs(1)).blocking().map(drop)];
         for refused in refused {
-            assert!(matches!(&refused, Err(Error::Refused { code, .. }) if code == "WRONGTYPE"), "{write:?}: {refused:?}");
+            assert!(
+                matches!(&refused, Err(Error::Refused { code, .. }) if code == "WRONGTYPE"),
+                "{write:?}: {refused:?}"
+            );
         }
     }
 }

@@ -62,14 +62,19 @@ impl Row {
     /// Takes the lock for a lease of its own. An answer after the end of the lease does not count.
     pub fn lease(&self, client: &Client, owner: i64, lease: Duration) -> Answer {
         let answer = client
-            .run_blocking(Request { lease: Some(lease), wait: Some(redlatch_tests::PATIENCE), ..self.request(Op::Acquire, owner) })
+            .run_blocking(Request {
+                lease: Some(lease),
+                wait: Some(redlatch_tests::PATIENCE),
+                ..self.request(Op::Acquire, owner)
+            })
             .expect("answered");
         assert!(answer.done, "{}: it is not free", self.traits.name);
         answer
     }
 
     pub fn try_for(&self, client: &Client, owner: i64, wait: Duration) -> Option<Answer> {
-        let answer = client.run_blocking(Request { wait: Some(wait), ..self.request(Op::Acquire, owner) }).expect("answered");
+        let answer =
+            client.run_blocking(Request { wait: Some(wait), ..self.request(Op::Acquire, owner) }).expect("answered");
         answer.done.then_some(answer)
     }
 
@@ -102,7 +107,9 @@ impl Row {
         let before = scripts(&mut view);
         let ticket = client.ticket();
         let channel = self.kind.wake(&self.name(), &format!("{}:{owner}", client.id())).channel;
-        client.submit(ticket, Request { wait, ..self.request(Op::Acquire, owner) }, move |result| drop(sender.send(result)));
+        client.submit(ticket, Request { wait, ..self.request(Op::Acquire, owner) }, move |result| {
+            drop(sender.send(result))
+        });
         let mut waiting = self.waiting.lock().expect("nothing panics while it is held");
         // A waiter behind others of its client is in line when `submit` returns. The first of each client listens, or
         // tries.

@@ -42,7 +42,8 @@ fn a_replica_that_takes_over_has_what_it_confirmed() {
     let client = confirmed(&cluster.url(), 5_000);
     let other = crate::client(&format!("{}?retry_for=20", cluster.url()));
     let names: Vec<_> = (0..20).map(|number| format!("{{{name}}}:{number}")).collect();
-    let guards: Vec<_> = names.iter().map(|name| client.lock(name).lease(secs(60)).blocking().acquire().expect("confirmed")).collect();
+    let guards: Vec<_> =
+        names.iter().map(|name| client.lock(name).lease(secs(60)).blocking().acquire().expect("confirmed")).collect();
     assert_eq!(cluster.fail_over(&name), 4);
     for name in &names {
         assert!(other.lock(name).blocking().try_acquire().expect("answered").is_none());

@@ -26,7 +26,9 @@ fn set_permits(client: &Client) {
         client.run_blocking(request(Op::TrySet, kind, 1)).expect("answered");
     }
     // On the server they are the permits of a semaphore with ids.
-    client.run_blocking(Request { name: "permit".into(), ..request(Op::TrySet, "permit_semaphore", 1) }).expect("answered");
+    client
+        .run_blocking(Request { name: "permit".into(), ..request(Op::TrySet, "permit_semaphore", 1) })
+        .expect("answered");
 }
 
 #[test]

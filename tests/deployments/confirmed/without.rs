@@ -6,7 +6,8 @@ use super::*;
 
 /// A client that waits for all connected replicas, as Redisson does.
 fn connected(url: &str, replicas: u32, within_ms: u64) -> Client {
-    Client::connect(&format!("{url}?sync=connected(replicas={replicas},within={})", within_ms as f64 / 1000.0)).expect("a good URL")
+    Client::connect(&format!("{url}?sync=connected(replicas={replicas},within={})", within_ms as f64 / 1000.0))
+        .expect("a good URL")
 }
 
 /// How often the server was told to wait for so many replicas.
@@ -46,7 +47,13 @@ fn replicas_that_are_connected_must_confirm_but_not_all_of_them() {
     two.pause();
     is_not_synced(client.lock("n").blocking().acquire());
     assert!(!master.view().exists("n"));
-    connected(&master.url(), 0, 50).lock("n").blocking().acquire().expect("no replica must confirm").release().expect("held");
+    connected(&master.url(), 0, 50)
+        .lock("n")
+        .blocking()
+        .acquire()
+        .expect("no replica must confirm")
+        .release()
+        .expect("held");
     for replica in [&one, &two] {
         replica.resume();
     }
@@ -73,8 +80,16 @@ fn a_replica_without_all_the_data_yet_keeps_no_caller_waiting() {
     let args = ["--replicaof", "127.0.0.1", &master.port().to_string()].map(str::to_owned).into();
     let _replica = Server::with(Options { args, ..Options::default() });
     let mut view = master.view();
-    eventually("a replica that waits", || view.command::<String>(&["INFO", "replication"]).contains("state=wait_bgsave").then_some(()));
-    connected(&master.url(), 1, 20).lock("n").blocking().acquire().expect("it could not confirm anything").release().expect("held");
+    eventually("a replica that waits", || {
+        view.command::<String>(&["INFO", "replication"]).contains("state=wait_bgsave").then_some(())
+    });
+    connected(&master.url(), 1, 20)
+        .lock("n")
+        .blocking()
+        .acquire()
+        .expect("it could not confirm anything")
+        .release()
+        .expect("held");
 }
 
 #[test]
@@ -84,7 +99,10 @@ fn a_server_that_forbids_wait_is_used_unless_replicas_must_confirm() {
     view.command::<()>(&["ACL", "SETUSER", "limited", "on", ">word", "~*", "&*", "+@all", "-wait"]);
     let url = server.url().replace("redis://", "redis://limited:word@");
     let error = confirmed(&url, 1000).lock("n").blocking().acquire().map(drop).expect_err("it may not");
-    assert!(matches!(&error, Error::Unsupported(said) if said.contains("NOPERM") && said.contains("allow WAIT")), "{error:?}");
+    assert!(
+        matches!(&error, Error::Unsupported(said) if said.contains("NOPERM") && said.contains("allow WAIT")),
+        "{error:?}"
+    );
     assert!(!view.exists("n"));
     use_every_kind(&connected(&url, 1, 1000), "n");
 }
@@ -114,7 +132,8 @@ fn a_master_that_becomes_a_replica_before_it_is_asked_to_wait_leaves_it_to_the_n
     let master = Server::start();
     let next = master.replica();
     let proxy = Proxy::start(&master);
-    let client = confirmed(&format!("redis+replicated://127.0.0.1:{},{}?retry_for=20", proxy.port(), next.address()), 15_000);
+    let client =
+        confirmed(&format!("redis+replicated://127.0.0.1:{},{}?retry_for=20", proxy.port(), next.address()), 15_000);
     client.lock("before").blocking().acquire().expect("confirmed").release().expect("held");
     proxy.hold_at(Direction::ToServer, "WAIT", 1);
     std::thread::scope(|scope| {

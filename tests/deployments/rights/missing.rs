@@ -20,7 +20,8 @@ pub fn rights() -> impl Iterator<Item = &'static str> {
 
 /// A client of a user that has every right but this one, and bears its name.
 pub fn lacking(server: &Server, right: &str) -> Client {
-    let rights: Vec<&str> = words("locks", "always").into_iter().filter(|word| word.strip_prefix('+') != Some(right)).collect();
+    let rights: Vec<&str> =
+        words("locks", "always").into_iter().filter(|word| word.strip_prefix('+') != Some(right)).collect();
     server.view().command::<()>(&[&["ACL", "SETUSER", right][..], &rights].concat());
     // This watchdog lasts for a loaded machine's use of a lock, and is short enough to await the end of a lock that
     // cannot be released.
@@ -75,7 +76,8 @@ fn use_locks(right: &str, lacking: &Client, holder: &Client) {
         }
         held.release().expect("held");
     }
-    let (name, forced) = (format!("{right}:forced"), |client: &Client, name: &str| client.lock(name).blocking().force_release());
+    let (name, forced) =
+        (format!("{right}:forced"), |client: &Client, name: &str| client.lock(name).blocking().force_release());
     let held = holder.lock(&name).blocking().acquire().expect("free");
     done(right, "force release", forced(lacking, &name));
     forced(holder, &name).expect("answered");
@@ -91,7 +93,11 @@ fn use_permits(right: &str, lacking: &Client, holder: &Client) {
     let own = lacking.semaphore(&format!("{right}:permits"));
     let all = holder.semaphore(&format!("{right}:permits"));
     let set = done(right, "set permits", own.try_set_permits_for(2, secs(60)).blocking());
-    assert_eq!(all.try_set_permits(2).blocking().expect("answered"), set.is_none(), "{right}: whether they were to be set yet");
+    assert_eq!(
+        all.try_set_permits(2).blocking().expect("answered"),
+        set.is_none(),
+        "{right}: whether they were to be set yet"
+    );
     let mut available = 2;
     let mut then = |what: &str, change: i64| {
         available += change;
@@ -105,7 +111,11 @@ fn use_permits(right: &str, lacking: &Client, holder: &Client) {
     let own = lacking.latch(&format!("{right}:latch"));
     let all = holder.latch(&format!("{right}:latch"));
     let set = done(right, "set count", own.try_set_count(2).blocking());
-    assert_eq!(all.try_set_count(2).blocking().expect("answered"), set.is_none(), "{right}: whether it was to be set yet");
+    assert_eq!(
+        all.try_set_count(2).blocking().expect("answered"),
+        set.is_none(),
+        "{right}: whether it was to be set yet"
+    );
     for _ in 0..2 {
         let before = all.count().blocking().expect("answered");
         let left = done(right, "count down", own.count_down().blocking()).unwrap_or(before);

@@ -27,7 +27,10 @@ fn come_late(kind: &Traits, server: &Server, sent: &Sent) {
         let reply = again(&mut view, call);
         let told = view.calls().keys().filter(|name| name.ends_with("publish")).cloned().collect::<Vec<_>>();
         let changed = before.changed(&Contents::of(&mut view));
-        assert!(changed.is_empty() && told.is_empty(), "{because}: a late copy is answered {reply:?}; {changed:?}, {told:?}");
+        assert!(
+            changed.is_empty() && told.is_empty(),
+            "{because}: a late copy is answered {reply:?}; {changed:?}, {told:?}"
+        );
         refused += usize::from(is_refused(&reply));
     }
     assert!(refused > 0, "{because}: none of {} calls was refused", sent.calls.len());
@@ -57,7 +60,10 @@ fn a_late_copy_of_any_change_of_any_kind_changes_nothing_and_tells_no_waiter() {
         let job = move || {
             let server = Arc::new(Server::start());
             let sent: Vec<_> = changes::of(kind).map(|change| carried_out(kind, &server, change)).collect();
-            texts.lock().expect("nothing panics while it is held").extend(sent.iter().flat_map(|sent| sent.texts.clone()));
+            texts
+                .lock()
+                .expect("nothing panics while it is held")
+                .extend(sent.iter().flat_map(|sent| sent.texts.clone()));
             let mut view = server.view();
             let last = clock_of(&mut view);
             // No call is valid for longer than its client's response timeout, which is 1 s.
@@ -83,7 +89,9 @@ fn clock_of(view: &mut View) -> Duration {
 
 #[test]
 fn a_second_copy_of_a_forced_release_of_any_kind_evicts_no_other_holder() {
-    let forced = ALL.iter().filter(|KindRow { traits: kind, .. }| changes::of(kind).any(|change| change.name == "forced release"));
+    let forced = ALL
+        .iter()
+        .filter(|KindRow { traits: kind, .. }| changes::of(kind).any(|change| change.name == "forced release"));
     all_at_once(forced.map(|KindRow { traits: kind, .. }| {
         let job = move || {
             let server = Arc::new(Server::start());

@@ -131,7 +131,9 @@ impl Attempt {
                 });
             }
             Event::NotNow => self.end = Some((at, End::NotNow)),
-            Event::Failed { code, text } => self.end = Some((at, End::Failed { code: code.clone(), text: text.clone() })),
+            Event::Failed { code, text } => {
+                self.end = Some((at, End::Failed { code: code.clone(), text: text.clone() }))
+            }
             Event::Dropped if self.hold.is_none() => self.end = Some((at, End::Dropped)),
             Event::Counted { count, expected } => self.counted.push((at, *count, *expected)),
             held => {

@@ -46,7 +46,9 @@ pub fn counter(attempts: &[Attempt], faults: &[Fault], last: impl Fn(u32) -> u64
             if writers.explain(since, until) {
                 found.explained += 1;
             } else {
-                found.violations.add(|| format!("the counter of key {key} shows {reads} to {caller}, after {shows} was written"));
+                found
+                    .violations
+                    .add(|| format!("the counter of key {key} shows {reads} to {caller}, after {shows} was written"));
             }
         };
         for span in &whole {

@@ -25,7 +25,9 @@ pub fn counts(attempts: &[Attempt], faults: &[Fault]) -> Counts {
             } else {
                 let key = attempt.key;
                 let caller = attempt.caller();
-                found.violations.add(|| format!("the server has {count} holds of key {key} at {at}, not {expected}, for {caller}"));
+                found
+                    .violations
+                    .add(|| format!("the server has {count} holds of key {key} at {at}, not {expected}, for {caller}"));
             }
         }
     }

@@ -25,7 +25,8 @@ pub fn exclusion(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Exc
     let mut found = Exclusion::default();
     let taking: Vec<_> = faults.iter().filter(|fault| is_taking(fault)).collect();
     by_lock(attempts, |key, attempts| {
-        let mut holds: Vec<(&Attempt, &Hold)> = attempts.into_iter().filter_map(|one| Some((one, one.hold.as_ref()?))).collect();
+        let mut holds: Vec<(&Attempt, &Hold)> =
+            attempts.into_iter().filter_map(|one| Some((one, one.hold.as_ref()?))).collect();
         found.stale += holds.iter().filter(|(_, hold)| hold.until <= hold.from).count() as u64;
         holds.retain(|(_, hold)| hold.until > hold.from);
         holds.sort_by_key(|(_, hold)| hold.from);
@@ -36,13 +37,16 @@ pub fn exclusion(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Exc
                 found.believed.push(believed);
                 let delays = |other: &Fault| may_delay_news(other, holder, fault, limits);
                 if believed > limits.told && !faults.iter().any(delays) {
-                    found.untold.add(|| format!("{} believed in key {key} for {} after its DEL", holder.caller(), shown(believed)));
+                    found.untold.add(|| {
+                        format!("{} believed in key {key} for {} after its DEL", holder.caller(), shown(believed))
+                    });
                 }
             }
         }
         let mut active: Vec<(&Attempt, &Hold)> = Vec::new();
         for (next, hold) in holds {
-            found.near += active.iter().filter(|(_, before)| (hold.asked..=hold.from).contains(&before.until)).count() as u64;
+            found.near +=
+                active.iter().filter(|(_, before)| (hold.asked..=hold.from).contains(&before.until)).count() as u64;
             active.retain(|(_, before)| before.until > hold.from);
             for (other, before) in &active {
                 let own = (other.process, other.owner) == (next.process, next.owner);
@@ -51,14 +55,21 @@ pub fn exclusion(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Exc
                     continue;
                 }
                 // The fault came after the earlier hold was requested and before the next holder had the lock.
-                let ended = |fault: &&Fault| fault.takes_away(key) && before.asked <= fault.until && fault.from <= hold.from;
+                let ended =
+                    |fault: &&Fault| fault.takes_away(key) && before.asked <= fault.until && fault.from <= hold.from;
                 if taking.iter().any(ended) {
                     found.behind_the_back += 1;
                     continue;
                 }
                 found.violations.add(|| {
                     let both = before.until.min(hold.until) - hold.from;
-                    format!("key {key} is held for {} by {} and {}, from {} on", shown(both), other.caller(), next.caller(), hold.from)
+                    format!(
+                        "key {key} is held for {} by {} and {}, from {} on",
+                        shown(both),
+                        other.caller(),
+                        next.caller(),
+                        hold.from
+                    )
                 });
             }
             active.push((next, hold));

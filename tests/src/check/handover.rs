@@ -23,15 +23,18 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
         if !is_handed_over(key) {
             return;
         }
-        let mut holds: Vec<(&Attempt, &Hold)> = attempts.iter().filter_map(|one| Some((*one, one.hold.as_ref()?))).collect();
+        let mut holds: Vec<(&Attempt, &Hold)> =
+            attempts.iter().filter_map(|one| Some((*one, one.hold.as_ref()?))).collect();
         holds.sort_by_key(|(_, hold)| hold.from);
         attempts.sort_by_key(|attempt| attempt.called);
         for (place, (prev, hold)) in holds.iter().enumerate() {
             let Close::Released { returned: Some((free, code)) } = &hold.close else { continue };
             let is_own = |other: &Attempt| (other.process, other.owner) == (prev.process, prev.owner);
-            let goes_on = |(other, its): &&(&Attempt, &Hold)| is_own(other) && its.from < hold.from && its.until > hold.until;
+            let goes_on =
+                |(other, its): &&(&Attempt, &Hold)| is_own(other) && its.from < hold.from && its.until > hold.until;
             // Readers may still share the lock.
-            let stays = |(other, its): &&(&Attempt, &Hold)| other.takes == 0 && its.from <= *free && its.until > hold.until;
+            let stays =
+                |(other, its): &&(&Attempt, &Hold)| other.takes == 0 && its.from <= *free && its.until > hold.until;
             let is_read_on = holds.iter().take_while(|(_, its)| its.from <= *free).any(|one| stays(&one));
             if prev.takes == 0 && is_read_on {
                 continue;
@@ -52,7 +55,8 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
                 let took = its.from.saturating_sub(*free);
                 if took > longest {
                     longest = took;
-                    found.longest = format!("key {key} from {free} to {taken}, by {} after {}", next.caller(), prev.caller());
+                    found.longest =
+                        format!("key {key} from {free} to {taken}, by {} after {}", next.caller(), prev.caller());
                 }
                 found.took.push(took);
                 let since = hold.until.saturating_sub(limits.idle);
@@ -68,7 +72,9 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
             let waits = |one: &&&Attempt| one.called < hold.until && one.waited_until() > late && may_have_it(one);
             if let Some(waiter) = attempts.iter().take_while(|one| one.called < hold.until).find(waits) {
                 let idle = shown(taken.min(waiter.waited_until()) - free);
-                found.violations.add(|| format!("key {key} is free for {idle} from {free} on, while {} waits", waiter.caller()));
+                found
+                    .violations
+                    .add(|| format!("key {key} is free for {idle} from {free} on, while {} waits", waiter.caller()));
             }
         }
     });
@@ -79,7 +85,9 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
 
 /// Whether a release of this key is a handover. It is none where another owner may keep a part of the waiter's locks.
 fn is_handed_over(key: u32) -> bool {
-    let several = [Kind::Multi, Kind::Values].iter().any(|kind| kind.fast_keys().contains(&key) || kind.slow_keys().contains(&key));
+    let several = [Kind::Multi, Kind::Values]
+        .iter()
+        .any(|kind| kind.fast_keys().contains(&key) || kind.slow_keys().contains(&key));
     !several && Kind::of(key).excludes()
 }
 

@@ -20,9 +20,9 @@ pub fn losses(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Losses
         if attempt.lease.is_none() && !faults.iter().any(|fault| may_end_hold(fault, attempt, *told, limits)) {
             let key = attempt.key;
             let caller = attempt.caller();
-            found
-                .violations
-                .add(|| format!("{caller} lost key {key} ({reason}) at {told}, although nothing has happened that explains it"));
+            found.violations.add(|| {
+                format!("{caller} lost key {key} ({reason}) at {told}, although nothing has happened that explains it")
+            });
         }
     }
     found

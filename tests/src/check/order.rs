@@ -17,7 +17,8 @@ pub fn order(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Order {
         if !traffic::Kind::of(key).is_fair() {
             return;
         }
-        let mut holds: Vec<(&Attempt, &Hold)> = attempts.iter().filter_map(|one| Some((*one, one.hold.as_ref()?))).collect();
+        let mut holds: Vec<(&Attempt, &Hold)> =
+            attempts.iter().filter_map(|one| Some((*one, one.hold.as_ref()?))).collect();
         holds.sort_by_key(|(_, hold)| hold.from);
         attempts.sort_by_key(|attempt| attempt.called);
         let mut arriving = attempts.into_iter().peekable();
@@ -26,10 +27,13 @@ pub fn order(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Order {
             while let Some(one) = arriving.next_if(|one| one.called <= hold.from) {
                 waiting.push(one);
             }
-            let gone = |one: &Attempt| one.waited_until().min(one.wait.map_or(u64::MAX, |wait| one.called.saturating_add(wait)));
+            let gone = |one: &Attempt| {
+                one.waited_until().min(one.wait.map_or(u64::MAX, |wait| one.called.saturating_add(wait)))
+            };
             waiting.retain(|one| gone(one) > hold.from + limits.queue);
-            let is_own =
-                |(other, its): &(&Attempt, &Hold)| (other.process, other.owner) == (next.process, next.owner) && its.until > hold.from;
+            let is_own = |(other, its): &(&Attempt, &Hold)| {
+                (other.process, other.owner) == (next.process, next.owner) && its.until > hold.from
+            };
             if holds[..place].iter().rev().take(8).any(is_own) {
                 continue;
             }

@@ -41,7 +41,8 @@ pub fn permits(attempts: &[Attempt], faults: &[Fault], counts: &[Census], limits
         let key = count.key;
         let all = traffic::permits(count.key) as i64;
         let since = counts[..place].iter().rev().find(|other| other.key == key).map_or(0, |other| other.at);
-        let during: Vec<&Attempt> = attempts.iter().filter(|one| one.key == key && since < one.called && one.called <= count.at).collect();
+        let during: Vec<&Attempt> =
+            attempts.iter().filter(|one| one.key == key && since < one.called && one.called <= count.at).collect();
         found.taken += during.iter().filter(|one| one.hold.is_some()).map(|one| one.takes).sum::<u64>();
         if faults.iter().any(|fault| fault.takes_away(key) && fault.overlaps(since, count.at)) {
             found.behind_the_back += 1;
@@ -63,7 +64,9 @@ pub fn permits(attempts: &[Attempt], faults: &[Fault], counts: &[Census], limits
         if count.available < least || count.available > most {
             let at = count.at;
             let available = count.available;
-            found.violations.add(|| format!("semaphore {key} has {available} permits at rest at {at}, not {least} to {most}"));
+            found
+                .violations
+                .add(|| format!("semaphore {key} has {available} permits at rest at {at}, not {least} to {most}"));
         }
     }
     found
@@ -86,19 +89,26 @@ fn too_many(during: &[&Attempt], count: &Census, violations: &mut Violations) {
     for (at, change, attempt) in changes {
         out += change;
         if change > 0 && out > all {
-            violations.add(|| format!("{out} permits of {all} of semaphore {} are out at {at} with {}", count.key, attempt.caller()));
+            violations.add(|| {
+                format!("{out} permits of {all} of semaphore {} are out at {at} with {}", count.key, attempt.caller())
+            });
         }
     }
 }
 
 fn fate(attempt: &Attempt, faults: &[Fault], limits: &Limits) -> Fate {
     let near = |fault: &Fault, at: u64| fault.from <= at + limits.settle && at <= fault.until + limits.settle;
-    let killed = |at: u64| faults.iter().any(|fault| fault.kind == Kind::Kill { process: attempt.process } && near(fault, at));
+    let killed =
+        |at: u64| faults.iter().any(|fault| fault.kind == Kind::Kill { process: attempt.process } && near(fault, at));
     let unheard = |at: u64| faults.iter().any(|fault| fault.may_fail_calls() && near(fault, at));
     match (attempt.hold.as_ref().map(|hold| &hold.close), &attempt.end) {
         (Some(Close::Released { returned: Some((_, code)) }), _) if code == "ok" => Fate::Back,
         // The release of a dropped permit runs in the background, and reports no failure.
-        (Some(Close::Released { returned: Some((at, code)) }), _) if code == "dropped" && !killed(*at) && !unheard(*at) => Fate::Back,
+        (Some(Close::Released { returned: Some((at, code)) }), _)
+            if code == "dropped" && !killed(*at) && !unheard(*at) =>
+        {
+            Fate::Back
+        }
         (Some(Close::Released { .. }), _) => Fate::Doubt,
         (Some(_), _) => Fate::Gone,
         // The client gives back a permit that the server granted to an abandoned call.

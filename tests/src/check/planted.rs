@@ -34,8 +34,7 @@ fn two_owners_at_once_are_found() {
 
 #[test]
 fn an_owner_may_hold_it_twice_and_another_lane_may_not() {
-    let nested =
-        "10 1 1 a 7 1 - - 1; 20 1 1 h 19 1000; 25 1 2 a 7 1 - - 1; 30 1 2 h 29 1000; 40 1 2 r -; 41 1 2 e ok; 50 1 1 r -; 60 1 1 e ok";
+    let nested = "10 1 1 a 7 1 - - 1; 20 1 1 h 19 1000; 25 1 2 a 7 1 - - 1; 30 1 2 h 29 1000; 40 1 2 r -; 41 1 2 e ok; 50 1 1 r -; 60 1 1 e ok";
     assert_eq!(overlaps(&[nested], &[]).violations.count, 0);
     assert_eq!(overlaps(&[&nested.replace("25 1 2 a 7 1", "25 1 2 a 7 2")], &[]).violations.count, 1);
 }
@@ -43,7 +42,8 @@ fn an_owner_may_hold_it_twice_and_another_lane_may_not() {
 #[test]
 fn a_hold_is_believed_until_its_deadline_or_its_loss_or_the_end_of_its_process() {
     let next = "15 1 1 a 7 1 - - 1; 100 1 1 h 99 1000; 120 1 1 r -; 121 1 1 e ok";
-    let ended_by = |line: &str| overlaps(&[&format!("10 1 1 a 7 1 - - 1; 20 1 1 h 19 90; {line}"), next], &[]).violations.count;
+    let ended_by =
+        |line: &str| overlaps(&[&format!("10 1 1 a 7 1 - - 1; 20 1 1 h 19 90; {line}"), next], &[]).violations.count;
     assert_eq!(ended_by("200 1 1 l 200 expired -"), 0, "by its deadline");
     assert_eq!(ended_by("80 1 1 u 180; 200 1 1 l 200 expired -"), 1, "the deadline had moved");
     assert_eq!(ended_by("80 1 1 u 180; 95 1 1 l 90 deleted -"), 0, "told before");
@@ -74,15 +74,21 @@ fn a_hold_returned_after_its_deadline_is_counted() {
 
 #[test]
 fn a_lost_update_is_found() {
-    let counted = |second: &str, faults: &[Fault], last| counter(&assemble(&story(&[FIRST, second]), faults), faults, |_| last);
+    let counted =
+        |second: &str, faults: &[Fault], last| counter(&assemble(&story(&[FIRST, second]), faults), faults, |_| last);
     let good = "15 1 1 a 7 1 - - 1; 70 1 1 h 69 1000; 80 1 1 r 1; 90 1 1 e ok";
     let fine = counted(good, &[], 2);
     assert_eq!((fine.violations.count, fine.whole, fine.shows, fine.explained), (0, 2, 2, 0));
     assert_eq!(counted(&good.replace("r 1", "r 0"), &[], 1).violations.count, 1, "it did not see the first one's");
     assert_eq!(counted(good, &[], 1).violations.count, 1, "no section wrote the last number");
-    let deleted =
-        |read: &str, last| counted(&good.replace("15 1 1", "47 1 1").replace("r 1", read), &[fault(45, 46, Kind::Delete { key: 7 })], last);
-    assert_eq!((deleted("r 0", 1).violations.count, deleted("r 0", 1).broken), (0, 1), "the first one may write or not");
+    let deleted = |read: &str, last| {
+        counted(&good.replace("15 1 1", "47 1 1").replace("r 1", read), &[fault(45, 46, Kind::Delete { key: 7 })], last)
+    };
+    assert_eq!(
+        (deleted("r 0", 1).violations.count, deleted("r 0", 1).broken),
+        (0, 1),
+        "the first one may write or not"
+    );
     assert_eq!((deleted("r 1", 2).violations.count, deleted("r 1", 2).explained), (0, 1));
 }
 
@@ -94,7 +100,11 @@ fn a_broken_section_explains_a_step_only_while_it_could_write() {
         (counted.violations.count, counted.explained)
     };
     assert_eq!(explained("15 1 1 a 7 1 - - 1; 100 1 1 h 99 150; 160 1 1 l 150 expired 1"), (0, 1));
-    assert_eq!(explained("15 1 1 a 7 1 - - 1; 100 1 1 h 99 150; 160 1 1 l 150 expired -"), (1, 0), "it says that it wrote nothing");
+    assert_eq!(
+        explained("15 1 1 a 7 1 - - 1; 100 1 1 h 99 150; 160 1 1 l 150 expired -"),
+        (1, 0),
+        "it says that it wrote nothing"
+    );
     assert_eq!(explained("5 1 1 a 7 1 - - 1; 6 1 1 h 5 9; 15 1 1 l 9 expired 0"), (1, 0), "long before");
 }
 
@@ -120,7 +130,11 @@ fn an_error_without_a_cause_is_found() {
     assert_eq!(failed(&[]), 1);
     assert_eq!(failed(&[fault(1500, 1600, Kind::KillSubscribers)]), 1);
     assert_eq!((failed(&[fault(1500, 1600, Kind::Network)]), failed(&[fault(700, 800, Kind::Server)])), (0, 0));
-    assert_eq!((failed(&[fault(2100, 2200, Kind::Network)]), failed(&[fault(700, 750, Kind::Server)])), (1, 1), "too late, too early");
+    assert_eq!(
+        (failed(&[fault(2100, 2200, Kind::Network)]), failed(&[fault(700, 750, Kind::Server)])),
+        (1, 1),
+        "too late, too early"
+    );
 }
 
 #[test]
@@ -147,13 +161,16 @@ fn a_lock_that_stays_free_while_a_waiter_waits_is_found() {
     assert_eq!(found(1000, &[fault(0, 1, Kind::Network)]).violations.count, 0);
     assert_eq!(found(1000, &[fault(200, 201, Kind::Network)]).violations.count, 1, "it was late before");
     let no_waiter = "155 1 1 a 7 1 - - 1; 161 1 1 h 160 9000; 170 1 1 r 1; 171 1 1 e ok";
-    assert_eq!(handover(&assemble(&story(&[FIRST, no_waiter]), &[]), &[], &LIMITS).violations.count, 0, "no acquire waited");
+    assert_eq!(
+        handover(&assemble(&story(&[FIRST, no_waiter]), &[]), &[], &LIMITS).violations.count,
+        0,
+        "no acquire waited"
+    );
 }
 
 #[test]
 fn an_inner_release_frees_nothing() {
-    let nested =
-        "10 1 1 a 7 1 - - 1; 20 1 1 h 19 1000; 25 1 2 a 7 1 - - 1; 30 1 2 h 29 1000; 40 1 2 r -; 41 1 2 e ok; 500 1 1 r -; 501 1 1 e ok";
+    let nested = "10 1 1 a 7 1 - - 1; 20 1 1 h 19 1000; 25 1 2 a 7 1 - - 1; 30 1 2 h 29 1000; 40 1 2 r -; 41 1 2 e ok; 500 1 1 r -; 501 1 1 e ok";
     let next = "15 1 1 a 7 1 - - 1; 510 1 1 h 509 9000; 520 1 1 r 1; 521 1 1 e ok";
     let found = handover(&assemble(&story(&[nested, next]), &[]), &[], &LIMITS);
     assert_eq!((found.violations.count, found.took), (0, vec![9]));
@@ -194,7 +211,8 @@ fn a_loss_without_a_cause_is_found() {
     for cause in [Kind::Delete { key: 7 }, Kind::Flush, Kind::Network, Kind::Stop { process: 0 }] {
         assert_eq!(lost("-", &[fault(1500, 1600, cause)]).violations.count, 0, "{cause:?}");
     }
-    for other in [Kind::Delete { key: 8 }, Kind::KillSubscribers, Kind::Stop { process: 1 }, Kind::Kill { process: 1 }] {
+    for other in [Kind::Delete { key: 8 }, Kind::KillSubscribers, Kind::Stop { process: 1 }, Kind::Kill { process: 1 }]
+    {
         assert_eq!(lost("-", &[fault(1500, 1600, other)]).violations.count, 1, "{other:?}");
     }
 }
@@ -227,7 +245,11 @@ fn a_release_that_fails_without_a_cause_is_found() {
     assert_eq!((ended("-", "ok", &[]).violations.count, ended("-", "dropped", &[]).violations.count), (0, 0));
     assert_eq!(ended("500", "lost", &[]).violations.count, 0, "a lease of its own ends");
     let network = fault(1500, 1600, Kind::Network);
-    assert_eq!(ended("-", "unavailable", std::slice::from_ref(&network)).violations.count, 1, "it was over long before");
+    assert_eq!(
+        ended("-", "unavailable", std::slice::from_ref(&network)).violations.count,
+        1,
+        "it was over long before"
+    );
     assert_eq!(ended("-", "unavailable", &[fault(1900, 1950, Kind::Network)]).violations.count, 0);
     assert_eq!(ended("-", "lost", std::slice::from_ref(&network)).violations.count, 0);
     assert_eq!(ended("-", "lost", &[fault(1500, 1600, Kind::Delete { key: 8 })]).violations.count, 1);

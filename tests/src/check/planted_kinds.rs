@@ -23,7 +23,9 @@ fn the_holder_of_several_locks_has_each_of_them() {
 
 #[test]
 fn a_fault_of_one_server_excuses_nothing_on_the_others() {
-    let two = |key: u32| [7, 8].map(|owner| format!("10 1 1 a {key} {owner} - - 1; 20 1 1 h 19 1000; 50 1 1 r -; 60 1 1 e ok"));
+    let two = |key: u32| {
+        [7, 8].map(|owner| format!("10 1 1 a {key} {owner} - - 1; 20 1 1 h 19 1000; 50 1 1 r -; 60 1 1 e ok"))
+    };
     let count = |key: u32, kind: Kind| {
         let [one, other] = two(key);
         overlaps(&[&one, &other], &[fault(19, 19, kind)]).violations.count
@@ -73,7 +75,11 @@ fn permits_that_are_missing_or_too_many_at_rest_are_found() {
     for (available, violations) in [(3, 0), (2, 1), (4, 1)] {
         assert_eq!(count_permits(&[TWO], &[], available).violations.count, violations, "{available}");
     }
-    for open in ["10 1 1 a 41 1 10 - 2; 60 1 1 n", "10 1 1 a 41 1 10 - 2; 60 1 1 f unavailable", "10 1 1 a 41 1 10 - 2; 60 1 1 d"] {
+    for open in [
+        "10 1 1 a 41 1 10 - 2; 60 1 1 n",
+        "10 1 1 a 41 1 10 - 2; 60 1 1 f unavailable",
+        "10 1 1 a 41 1 10 - 2; 60 1 1 d",
+    ] {
         assert_eq!(count_permits(&[open], &[], 3).violations.count, 0, "{open}");
         assert_eq!(count_permits(&[open], &[], 1).violations.count, 1, "{open}");
     }

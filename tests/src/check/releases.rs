@@ -21,18 +21,24 @@ pub fn releases(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Rele
         let is_explained = match code.as_str() {
             "ok" | "dropped" => true,
             // The lease may have ended after the holder was last sure.
-            "lost" => attempt.lease.is_some() || faults.iter().any(|fault| losses::may_end_hold(fault, attempt, *at, limits)),
+            "lost" => {
+                attempt.lease.is_some() || faults.iter().any(|fault| losses::may_end_hold(fault, attempt, *at, limits))
+            }
             // A cluster is down until it has heard of all its servers.
             "unavailable" | "CLUSTERDOWN" | "LOADING" => {
                 let fails = |fault: &Fault| fault.may_fail_calls() && fault.concerns(attempt.key);
-                faults.iter().any(|fault| fails(fault) && fault.from <= *at && hold.until <= fault.until + limits.settle)
+                faults
+                    .iter()
+                    .any(|fault| fails(fault) && fault.from <= *at && hold.until <= fault.until + limits.settle)
             }
             _ => false,
         };
         if !is_explained {
             let key = attempt.key;
             let caller = attempt.caller();
-            found.violations.add(|| format!("the release of key {key} by {caller} ended with `{code}` at {at}, and nothing explains that"));
+            found.violations.add(|| {
+                format!("the release of key {key} by {caller} ended with `{code}` at {at}, and nothing explains that")
+            });
         }
     }
     found

@@ -15,8 +15,10 @@ pub struct Tokens {
 pub fn tokens(attempts: &[Attempt], faults: &[Fault]) -> Tokens {
     let mut found = Tokens::default();
     by_key(attempts, |key, attempts| {
-        let mut holds: Vec<(&Attempt, &Hold, i64)> =
-            attempts.into_iter().filter_map(|one| one.hold.as_ref().and_then(|hold| Some((one, hold, hold.token?)))).collect();
+        let mut holds: Vec<(&Attempt, &Hold, i64)> = attempts
+            .into_iter()
+            .filter_map(|one| one.hold.as_ref().and_then(|hold| Some((one, hold, hold.token?))))
+            .collect();
         // Another client may have been given the lock before the acquire of a stale hold returned.
         holds.retain(|(_, hold, _)| hold.until > hold.from);
         holds.sort_by_key(|(_, hold, _)| hold.from);
@@ -26,14 +28,19 @@ pub fn tokens(attempts: &[Attempt], faults: &[Fault]) -> Tokens {
             if lower < higher {
                 continue;
             }
-            let taken_away = |fault: &Fault| fault.takes_away(key) && fault.overlaps(before.asked.min(after.asked), after.from);
+            let taken_away =
+                |fault: &Fault| fault.takes_away(key) && fault.overlaps(before.asked.min(after.asked), after.from);
             if faults.iter().any(taken_away) {
                 found.behind_the_back += 1;
             } else {
                 let at = after.from;
-                found
-                    .violations
-                    .add(|| format!("key {key} has token {higher} for {} at {at}, after {lower} for {}", second.caller(), first.caller()));
+                found.violations.add(|| {
+                    format!(
+                        "key {key} has token {higher} for {} at {at}, after {lower} for {}",
+                        second.caller(),
+                        first.caller()
+                    )
+                });
             }
         }
     });

@@ -60,7 +60,9 @@ pub fn waits(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Waits {
             End::Failed { code, text } => {
                 found.failed += 1;
                 let may_fail = |fault: &Fault| fault.may_fail_calls() && fault.concerns(attempt.key);
-                let cause = |fault: &Fault| may_fail(fault) && fault.from <= *ended && attempt.called <= fault.until + limits.settle;
+                let cause = |fault: &Fault| {
+                    may_fail(fault) && fault.from <= *ended && attempt.called <= fault.until + limits.settle
+                };
                 // The servers of a red lock have a hundredth of its lease to answer in. A busy machine may need longer.
                 let unheard = Kind::of(attempt.key) == Kind::Red && code == "unavailable";
                 found.unheard += u64::from(unheard);
@@ -86,11 +88,15 @@ pub fn waits(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Waits {
             let once = limits.call * calls(attempt.key) + unopened;
             let late = took(attempt.called, *ended).saturating_sub(wait.max(if wait == 0 { once } else { 0 }));
             if late > found.latest {
-                (found.latest, found.latest_one) =
-                    (late, format!("{} called at {} for key {}: {end:?}", attempt.caller(), attempt.called, attempt.key));
+                (found.latest, found.latest_one) = (
+                    late,
+                    format!("{} called at {} for key {}: {end:?}", attempt.caller(), attempt.called, attempt.key),
+                );
             }
             if late > limits.grace {
-                found.violations.add(|| format!("{} has {end:?} {} after its wait of {}", attempt.caller(), shown(late), shown(wait)));
+                found.violations.add(|| {
+                    format!("{} has {end:?} {} after its wait of {}", attempt.caller(), shown(late), shown(wait))
+                });
             }
         }
         if let Some(Close::Released { returned }) = attempt.hold.as_ref().map(|hold| &hold.close) {
@@ -99,7 +105,9 @@ pub fn waits(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Waits {
                 Some((returned, _)) if took(called, *returned) <= limits.call + limits.grace => {}
                 None if killed(attempt.process) => {}
                 late => found.violations.add(|| {
-                    let late = late.as_ref().map_or("never".to_owned(), |(at, _)| format!("after {}", shown(took(called, *at))));
+                    let late = late
+                        .as_ref()
+                        .map_or("never".to_owned(), |(at, _)| format!("after {}", shown(took(called, *at))));
                     format!("the release of {} returned {late}", attempt.caller())
                 }),
             }

@@ -21,7 +21,9 @@ impl Display for Entry {
             Event::Failed { code, text } => write!(f, "f {code} {}", text.replace('\n', " ")),
             Event::Dropped => write!(f, "d"),
             Event::Deadline { deadline } => write!(f, "u {deadline}"),
-            Event::Lost { since, reason, section } => write!(f, "l {since} {} {}", reason.replace(' ', "_"), Maybe(section.wrote())),
+            Event::Lost { since, reason, section } => {
+                write!(f, "l {since} {} {}", reason.replace(' ', "_"), Maybe(section.wrote()))
+            }
             Event::Counted { count, expected } => write!(f, "c {count} {expected}"),
             Event::Release { section } => write!(f, "r {}", Maybe(section.wrote())),
             Event::Released { code } => write!(f, "e {code}"),
@@ -135,6 +137,10 @@ mod tests {
             let entry = Entry { at: 1, lane: 2, attempt: 3, event };
             assert_eq!(entry.to_string().parse(), Ok(entry));
         }
-        assert!("1 2 3".parse::<Entry>().is_err() && "1 2 3 z".parse::<Entry>().is_err() && "1 2 3 h x".parse::<Entry>().is_err());
+        assert!(
+            "1 2 3".parse::<Entry>().is_err()
+                && "1 2 3 z".parse::<Entry>().is_err()
+                && "1 2 3 h x".parse::<Entry>().is_err()
+        );
     }
 }

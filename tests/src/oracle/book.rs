@@ -97,7 +97,8 @@ static BEGUN: AtomicUsize = AtomicUsize::new(0);
 
 pub fn note(change: Change) {
     if let What::Begun { servers, database } = change.what {
-        let client = Client { uuid: change.client.clone(), database, servers, places: OnceLock::new(), state: Mutex::default() };
+        let client =
+            Client { uuid: change.client.clone(), database, servers, places: OnceLock::new(), state: Mutex::default() };
         CLIENTS.write().expect("nothing panics while it is held").insert(change.client, Arc::new(client));
         BEGUN.fetch_add(1, SeqCst);
         return;
@@ -156,7 +157,8 @@ impl Client {
             What::Ended { lost: true } => "lost",
         };
         if matches!(what, What::Taken) && !state.owned.contains_key(&key) {
-            let fresh = Owned { first: hold, holds: BTreeMap::new(), until, asked: asked.unwrap_or(at), told: VecDeque::new() };
+            let fresh =
+                Owned { first: hold, holds: BTreeMap::new(), until, asked: asked.unwrap_or(at), told: VecDeque::new() };
             state.owned.insert(Arc::new(key.clone()), fresh);
         }
         let Some(owned) = state.owned.get_mut(&key) else { return };
@@ -204,7 +206,10 @@ pub fn are_over(clients: &[Arc<Client>]) -> bool {
 /// Forgets clients whose servers are all gone.
 pub fn forget(clients: &[Arc<Client>]) {
     let mut all = CLIENTS.write().expect("nothing panics while it is held");
-    clients.iter().filter(|client| places::are_gone(&client.places())).for_each(|client| drop(all.remove(&client.uuid)));
+    clients
+        .iter()
+        .filter(|client| places::are_gone(&client.places()))
+        .for_each(|client| drop(all.remove(&client.uuid)));
 }
 
 /// Up to `most` beliefs of a client, starting behind `after`.

@@ -32,7 +32,10 @@ pub(super) fn look(watch: &Watch, view: &mut View) {
                 let ends = now + Duration::from_millis(ttl as u64) + ROUNDING;
                 let first = *left.entry(key.clone()).or_insert(ends);
                 if ends > first + SETTLED {
-                    let text = format!("`{}` of clients that are gone was renewed: it lives for {ttl} ms more", key.escape_debug());
+                    let text = format!(
+                        "`{}` of clients that are gone was renewed: it lives for {ttl} ms more",
+                        key.escape_debug()
+                    );
                     watch.report(Violation { statement: Statement::Nothing, name: key.clone(), text });
                 }
                 waits |= first.saturating_duration_since(begun) <= LAST_LEASE && now < first + SETTLED;

@@ -32,7 +32,8 @@ static HEARD: AtomicBool = AtomicBool::new(false);
 pub(crate) fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        tracing::subscriber::set_global_default(News(AtomicU64::new(1))).expect("the rig's is the only subscriber: see oracle::hear");
+        tracing::subscriber::set_global_default(News(AtomicU64::new(1)))
+            .expect("the rig's is the only subscriber: see oracle::hear");
     });
 }
 
@@ -72,7 +73,11 @@ impl Subscriber for News {
         }
         let mut message = Message(String::new());
         event.record(&mut message);
-        HEARERS.lock().expect("no hearer panics").iter().for_each(|hearer| hearer(*metadata.level(), metadata.target(), &message.0));
+        HEARERS
+            .lock()
+            .expect("no hearer panics")
+            .iter()
+            .for_each(|hearer| hearer(*metadata.level(), metadata.target(), &message.0));
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {

@@ -46,7 +46,8 @@ pub fn passes(from: u16, to: &[u16]) {
 /// Notes that the servers at these ports share their data: a cluster, or a master with its replicas.
 pub fn share(ports: impl Iterator<Item = u16>) {
     with(|map| {
-        let family: BTreeSet<Place> = ports.filter_map(|port| map.ways.get(&port.to_string())).flatten().copied().collect();
+        let family: BTreeSet<Place> =
+            ports.filter_map(|port| map.ways.get(&port.to_string())).flatten().copied().collect();
         map.families.push(family);
     });
 }
@@ -68,7 +69,8 @@ pub fn of(servers: &str) -> BTreeSet<Place> {
         _ => rest.split('/').next().unwrap_or_default().split(',').filter_map(|host| host.rsplit(':').next()).collect(),
     };
     with(|map| {
-        let mut places: BTreeSet<Place> = addresses.iter().filter_map(|address| map.ways.get(*address)).flatten().copied().collect();
+        let mut places: BTreeSet<Place> =
+            addresses.iter().filter_map(|address| map.ways.get(*address)).flatten().copied().collect();
         for family in &map.families {
             if !family.is_disjoint(&places) {
                 places.extend(family);

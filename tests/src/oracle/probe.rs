@@ -20,12 +20,12 @@ pub enum Found {
 
 /// The score of a permit without an end.
 const NEVER: i64 = 922_337_203_685_477;
-/// How many more holds of a reader than believed the server may have: it has not heard of their releases. If it has even
-/// more, the next look counts them.
+/// How many more holds of a reader than believed the server may have: it has not heard of their releases. If it has
+/// even more, the next look counts them.
 const UNHEARD: usize = 8;
 
-/// The reads that show how long the server keeps the believed holds. `known`: the server's count of a reader's holds at the
-/// last look.
+/// The reads that show how long the server keeps the believed holds. `known`: the server's count of a reader's holds at
+/// the last look.
 pub fn reads(belief: &Belief, known: usize) -> Vec<Cmd> {
     let client = &*belief.client;
     let key = &*belief.key;
@@ -44,7 +44,11 @@ pub fn reads(belief: &Belief, known: usize) -> Vec<Cmd> {
         "multi" => vec![of(&["PTTL", name]), of(&["TIME"]), of(&["HGETALL", name])],
         "permit" => {
             let leases = if name.contains('{') { format!("{name}:timeout") } else { format!("{{{name}}}:timeout") };
-            vec![of(&["PTTL", &leases]), of(&["TIME"]), redis::cmd("ZSCORE").arg(&leases).arg(&permit(client, key)[..]).clone()]
+            vec![
+                of(&["PTTL", &leases]),
+                of(&["TIME"]),
+                redis::cmd("ZSCORE").arg(&leases).arg(&permit(client, key)[..]).clone(),
+            ]
         }
         _ => vec![of(&["PTTL", name]), of(&["HEXISTS", name, &owner])],
     }
@@ -67,7 +71,8 @@ pub fn found(belief: &Belief, replies: &[Value]) -> Found {
             if count > replies.len() - 2 {
                 return Found::More(count);
             }
-            let longest = replies[2..].iter().take(count).filter_map(number).map(|ms| if ms == -1 { i64::MAX } else { ms }).max();
+            let longest =
+                replies[2..].iter().take(count).filter_map(number).map(|ms| if ms == -1 { i64::MAX } else { ms }).max();
             longest.filter(|ms| *ms >= 0)
         }
         "token" => {
@@ -77,8 +82,13 @@ pub fn found(belief: &Belief, replies: &[Value]) -> Found {
         "multi" => millis(&replies[1]).and_then(|now| of_values(belief, &replies[2], now)),
         "permit" => {
             let score = text(&replies[2]).and_then(|score| score.parse::<f64>().ok()).map(|score| score as i64);
-            let left =
-                |score: i64| if score >= NEVER { Some(i64::MAX) } else { Some(score - millis(&replies[1])?).filter(|left| *left > 0) };
+            let left = |score: i64| {
+                if score >= NEVER {
+                    Some(i64::MAX)
+                } else {
+                    Some(score - millis(&replies[1])?).filter(|left| *left > 0)
+                }
+            };
             score.and_then(left)
         }
         _ => (number(&replies[1]) == Some(1)).then_some(i64::MAX),
@@ -107,7 +117,11 @@ fn ends_of_values(belief: &Belief, fields: impl Iterator<Item = (String, String)
         ends.entry(owner.to_owned()).or_default().extend(value.parse::<i64>().ok().filter(|end| *end > now));
     }
     // Two locks of one owner that have as many values are not told apart: the longer one counts.
-    ends.into_values().filter(|ends| ends.len() == values.len()).filter_map(|ends| ends.into_iter().min()).max().map(|end| end - now)
+    ends.into_values()
+        .filter(|ends| ends.len() == values.len())
+        .filter_map(|ends| ends.into_iter().min())
+        .max()
+        .map(|end| end - now)
 }
 
 /// The key of a name.

@@ -108,7 +108,8 @@ impl<'a> Sampler<'a> {
         }
         let mut beliefs = Vec::new();
         for client in &self.clients {
-            let some = book::beliefs(client, self.after.get(&client.uuid), AT_ONCE.saturating_sub(beliefs.len()).max(1));
+            let some =
+                book::beliefs(client, self.after.get(&client.uuid), AT_ONCE.saturating_sub(beliefs.len()).max(1));
             if let Some(last) = some.last() {
                 self.after.insert(client.uuid.clone(), last.key.clone());
             }
@@ -137,7 +138,8 @@ impl<'a> Sampler<'a> {
         }
         let replies = self.ask(&commands)?;
         let now = Instant::now();
-        let is_master = matches!(&replies[0], Value::Array(words) if words.first() == Some(&Value::BulkString(b"master".to_vec())));
+        let is_master =
+            matches!(&replies[0], Value::Array(words) if words.first() == Some(&Value::BulkString(b"master".to_vec())));
         self.watch.role.store(if is_master { watch::MASTER } else { watch::REPLICA }, SeqCst);
         for (belief, part) in beliefs.iter().zip(parts) {
             let found = match probe::found(belief, &replies[part]) {
@@ -156,14 +158,16 @@ impl<'a> Sampler<'a> {
     /// Whether this server alone decides about the belief. In a cluster a server answers only for its own slots.
     fn decides(&self, belief: &Belief) -> bool {
         let places = belief.client.places();
-        let is_replica = |place: &Place| watch::find(*place).is_some_and(|watch| watch.role.load(SeqCst) == watch::REPLICA);
+        let is_replica =
+            |place: &Place| watch::find(*place).is_some_and(|watch| watch.role.load(SeqCst) == watch::REPLICA);
         self.watch.role.load(SeqCst) == watch::MASTER
             && (belief.client.is_cluster() || places.iter().filter(|place| **place != self.watch.place).all(is_replica))
     }
 
     fn judge(&mut self, before: &Belief, found: Found, now: Instant) {
         let mark = (before.client.uuid.clone(), before.key.clone(), before.first);
-        let after = book::look(&before.client, &before.key).filter(|after| after.first == before.first && after.holds > 0);
+        let after =
+            book::look(&before.client, &before.key).filter(|after| after.first == before.first && after.holds > 0);
         let (Some(after), false) = (after, found == Found::Unknown) else {
             self.seen.remove(&mark);
             return;
@@ -223,7 +227,9 @@ impl<'a> Sampler<'a> {
         self.swept = Instant::now();
         let scan = redis::cmd("SCAN").arg(&self.cursor).arg("COUNT").arg(KEYS_AT_ONCE).clone();
         let mut reply = self.ask(&[scan])?;
-        let Ok((cursor, keys)) = redis::from_redis_value::<(String, Vec<Vec<u8>>)>(reply.remove(0)) else { return Some(()) };
+        let Ok((cursor, keys)) = redis::from_redis_value::<(String, Vec<Vec<u8>>)>(reply.remove(0)) else {
+            return Some(());
+        };
         self.cursor = cursor;
         let keys: Vec<String> = keys.into_iter().filter_map(|key| String::from_utf8(key).ok()).collect();
         let mut commands: Vec<redis::Cmd> = keys.iter().map(|key| redis::cmd("PTTL").arg(key).clone()).collect();
@@ -249,7 +255,9 @@ impl<'a> Sampler<'a> {
                 continue;
             }
             let view = self.view.as_mut()?;
-            let wants = self.watch.apart(|sent| endless::wants_an_end(view, key, |word| *sent.entry(word.to_owned()).or_default() += 1));
+            let wants = self
+                .watch
+                .apart(|sent| endless::wants_an_end(view, key, |word| *sent.entry(word.to_owned()).or_default() += 1));
             let Some(what) = wants else { continue };
             let since = *self.endless.entry(key.clone()).or_insert(now);
             if now - since >= GIVEN_BACK {

@@ -46,7 +46,10 @@ pub fn given(client: &Client, key: &Key, hold: u64, token: i64, asked: Instant, 
         // A token reported before this one was requested must be smaller. Reports of two tokens under way at once may
         // come in any order.
         None => tokens.range(token..).find(|(_, before)| before.told < asked).map(|(last, before)| {
-            format!("the token {token} was asked for after {last} had been given to hold {} of {}", before.hold, before.owner)
+            format!(
+                "the token {token} was asked for after {last} had been given to hold {} of {}",
+                before.hold, before.owner
+            )
         }),
     };
     tokens.insert(token, Given { owner: owner.clone(), hold, told });

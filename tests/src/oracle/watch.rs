@@ -103,8 +103,10 @@ impl Watch {
         ALL.lock().expect("nothing panics while it is held").insert(place, Arc::downgrade(&watch));
         let connection = watch.connect();
         let run = watch.clone();
-        let thread = std::thread::Builder::new().name("oracle".into()).spawn(move || Sampler::new(&run, connection).run());
-        *watch.thread.lock().expect("nothing panics while it is held") = Some(thread.expect("the system gives a thread"));
+        let thread =
+            std::thread::Builder::new().name("oracle".into()).spawn(move || Sampler::new(&run, connection).run());
+        *watch.thread.lock().expect("nothing panics while it is held") =
+            Some(thread.expect("the system gives a thread"));
         Some(watch)
     }
 
@@ -124,11 +126,15 @@ impl Watch {
 
     pub(super) fn report(&self, violation: Violation) {
         let exempt = self.exempt.lock().expect("nothing panics while it is held");
-        if exempt.iter().any(|(statement, name)| *statement == violation.statement && violation.name.contains(name.as_str())) {
+        if exempt
+            .iter()
+            .any(|(statement, name)| *statement == violation.statement && violation.name.contains(name.as_str()))
+        {
             return;
         }
         let mut violations = self.violations.lock().expect("nothing panics while it is held");
-        let is_known = violations.iter().any(|known| known.statement == violation.statement && known.name == violation.name);
+        let is_known =
+            violations.iter().any(|known| known.statement == violation.statement && known.name == violation.name);
         if violations.len() < MOST && !is_known {
             violations.push(violation);
         }

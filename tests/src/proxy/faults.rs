@@ -144,7 +144,8 @@ impl Faults {
                 connection.cut();
                 let mut now = self.now();
                 now.struck += 1;
-                now.replies.lost += usize::from(direction == Direction::ToClient && connection.fate() == Some(Fate::Lost));
+                now.replies.lost +=
+                    usize::from(direction == Direction::ToClient && connection.fate() == Some(Fate::Lost));
                 return Ok(());
             }
             Some(Spring::Keep) => {
@@ -185,8 +186,14 @@ impl Faults {
     }
 
     /// Returns once bytes may go this way on this connection, or the connection has ended.
-    fn flowing<'a>(&'a self, now: MutexGuard<'a, Now>, connection: &Connection, direction: Direction) -> MutexGuard<'a, Now> {
-        let stalled = |now: &mut Now| !connection.ended() && (now.stalled[direction as usize] || connection.is_held(direction));
+    fn flowing<'a>(
+        &'a self,
+        now: MutexGuard<'a, Now>,
+        connection: &Connection,
+        direction: Direction,
+    ) -> MutexGuard<'a, Now> {
+        let stalled =
+            |now: &mut Now| !connection.ended() && (now.stalled[direction as usize] || connection.is_held(direction));
         self.changed.wait_while(now, stalled).expect("nothing panics while it is held")
     }
 

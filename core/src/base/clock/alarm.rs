@@ -6,8 +6,8 @@ use tokio::time::sleep_until;
 
 use super::Instant;
 
-/// The interval at which a task looks at the clock if the system has no timer: a timer of tokio that began before a suspension fires later
-/// by that time.
+/// The interval at which a task looks at the clock if the system has no timer: a timer of tokio that began before a
+/// suspension fires later by that time.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// A timer for one task, on the I/O thread.
@@ -42,7 +42,9 @@ impl Alarm {
 mod system {
     use std::os::fd::OwnedFd;
 
-    use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime};
+    use rustix::time::{
+        Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+    };
     use tokio::io::Interest;
     use tokio::io::unix::AsyncFd;
 
@@ -56,7 +58,8 @@ mod system {
         pub fn new() -> Option<Timer> {
             let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
             let timer = timerfd_create(TimerfdClockId::Boottime, flags).ok()?;
-            // This is deprecated for types whose descriptor may be closed elsewhere, which is not so here; its replacement is unsafe.
+            // This is deprecated for types whose descriptor may be closed elsewhere, which is not so here; its
+            // replacement is unsafe.
             #[allow(deprecated)]
             AsyncFd::with_interest(timer, Interest::READABLE).ok().map(Timer)
         }

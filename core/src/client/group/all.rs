@@ -10,12 +10,13 @@ use crate::engine::word::AN_ANSWER;
 use crate::request::Request;
 use crate::request::error::{Error, LostReason, Result};
 
-/// The time for each member that one round may hold some members while it waits for another. Another group may take the members in another
-/// order, and would wait for this one without end.
+/// The time for each member that one round may hold some members while it waits for another. Another group may take the
+/// members in another order, and would wait for this one without end.
 const ROUND: Duration = Duration::from_millis(1500);
 
 impl Group {
-    /// Takes every member in one round, or none. `begun`: the start of the wait. `failing`: the time since which a member has not answered.
+    /// Takes every member in one round, or none. `begun`: the start of the wait. `failing`: the time since which a
+    /// member has not answered.
     pub(super) async fn take_all(
         &self,
         request: &Request,
@@ -39,7 +40,8 @@ impl Group {
                 }
                 Ok(None) => Ok(None),
                 Err(error) => {
-                    // The other members took the time. Silence of a member that the round asked at the very end means nothing.
+                    // The other members took the time. Silence of a member that the round asked at the very end means
+                    // nothing.
                     let is_too_soon = failing.is_none() && begun + AN_ANSWER < asked && asked.elapsed() < AN_ANSWER;
                     match error.is_transient() && is_too_soon {
                         true => Ok(None),
@@ -62,7 +64,8 @@ impl Group {
         let lasts = extended.and_then(|()| held.ensure());
         let is_short = request.lease.is_some_and(|lease| lease <= SHORT);
         let is_over = matches!(&lasts, Err(Error::Lost(loss)) if loss.reason == LostReason::Expired);
-        // A lease that ends before its answer may do so if it is as short as its caller wants it: another round would end the same way.
+        // A lease that ends before its answer may do so if it is as short as its caller wants it: another round would
+        // end the same way.
         if lasts.is_err() && !(is_short && is_over) {
             let Request { response_timeout, retry_for, .. } = *request;
             give_back(async move { held.release(response_timeout, retry_for).await }).await;

@@ -21,7 +21,8 @@ pub struct GroupHold {
     /// The number of parts that may be missing.
     spare: usize,
     acquired: Instant,
-    /// Tells its listeners of every new part as well. Changes happen while `parts` is locked, so that no part comes after the end.
+    /// Tells its listeners of every new part as well. Changes happen while `parts` is locked, so that no part comes
+    /// after the end.
     phase: watch::Sender<Phase>,
 }
 
@@ -93,7 +94,8 @@ impl GroupHold {
         })
     }
 
-    /// Notes that the client to which every call about the hold goes has ended, whether or not that client has a part: the hold is lost.
+    /// Notes that the client to which every call about the hold goes has ended, whether or not that client has a part:
+    /// the hold is lost.
     pub fn close(&self) {
         let _parts = self.parts();
         self.phase.send_if_modified(|phase| {
@@ -124,8 +126,13 @@ impl GroupHold {
                 Phase::Released(Some(loss)) => return Err(Error::Lost(loss)),
             }
             // The watch begins before the look: one of the two sees an end that comes in between.
-            let mut ends: JoinSet<_> =
-                self.parts().iter().flatten().filter(|part| part.is_held()).map(|part| boxed(part.asked(Op::Watch, None))).collect();
+            let mut ends: JoinSet<_> = self
+                .parts()
+                .iter()
+                .flatten()
+                .filter(|part| part.is_held())
+                .map(|part| boxed(part.asked(Op::Watch, None)))
+                .collect();
             match self.look() {
                 Look::Held { .. } => {}
                 Look::Lost(loss) => return Err(Error::Lost(Box::new(loss))),
@@ -157,8 +164,8 @@ impl GroupHold {
         failure.filter(|_| done < need).map_or(Ok(Answer::done(1)), Err)
     }
 
-    /// Notes that no caller can release the hold: the watchdog renews its parts no longer, and the group adds none. False: the watchdog
-    /// renewed no part.
+    /// Notes that no caller can release the hold: the watchdog renews its parts no longer, and the group adds none.
+    /// False: the watchdog renewed no part.
     pub fn abandon(&self) -> bool {
         let parts = self.parts();
         self.phase.send_if_modified(|phase| {
@@ -180,8 +187,9 @@ impl GroupHold {
         matches!(*self.phase.borrow(), Phase::Releasing | Phase::Released(_))
     }
 
-    /// Gives every part back. It is lost if too few parts were held until then. Another error is none, unless more parts have one than may
-    /// be missing. The time limits are those of the caller: an acquire has shorter ones for each member of a majority.
+    /// Gives every part back. It is lost if too few parts were held until then. Another error is none, unless more
+    /// parts have one than may be missing. The time limits are those of the caller: an acquire has shorter ones for
+    /// each member of a majority.
     pub async fn release(&self, response_timeout: Option<Duration>, retry_for: Option<Duration>) -> Result<()> {
         let before = self.look();
         let (mut given_back, need): (Vec<Hold>, usize) = {
@@ -231,8 +239,8 @@ impl GroupHold {
         self.parts().iter().enumerate().filter(|(_, part)| missing(part)).map(|(i, _)| i).collect()
     }
 
-    /// Adds the hold of a member that was missing; drops it if the group has ended meanwhile. A lost hold stays lost: since its loss, other
-    /// owners may have had the lock.
+    /// Adds the hold of a member that was missing; drops it if the group has ended meanwhile. A lost hold stays lost:
+    /// since its loss, other owners may have had the lock.
     pub fn add(&self, member: usize, part: Hold) {
         let mut parts = self.parts();
         if !self.phase.borrow().is_kept() || !self.look_at(&parts).is_held() {

@@ -117,8 +117,8 @@ impl Holding {
         (1..=self.last).contains(&number) && !is_anothers()
     }
 
-    /// Notes a running request. Gives a receiver that completes when the request has to end: at once, if it acquires and the client is
-    /// closed.
+    /// Notes a running request. Gives a receiver that completes when the request has to end: at once, if it acquires
+    /// and the client is closed.
     pub fn begin(&mut self, ticket: u64, acquires: bool) -> oneshot::Receiver<()> {
         let (cancel, cancelled) = oneshot::channel();
         if !(acquires && self.closed) {

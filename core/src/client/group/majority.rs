@@ -1,5 +1,5 @@
-//! More than half of several locks, on servers that fail independently. A round asks all members at once, each for a short time only; while
-//! the group is held, a task asks again for the missing ones.
+//! More than half of several locks, on servers that fail independently. A round asks all members at once, each for a
+//! short time only; while the group is held, a task asks again for the missing ones.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,11 +21,13 @@ const LONGEST: Duration = Duration::from_millis(500);
 type Asked = JoinSet<(usize, Result<Option<Hold>>)>;
 
 impl Group {
-    /// Takes enough members in one round, or none. It fails only if so many members fail that the others cannot be enough.
+    /// Takes enough members in one round, or none. It fails only if so many members fail that the others cannot be
+    /// enough.
     pub(super) async fn take_majority(&self, request: &Request) -> Result<Option<Arc<GroupHold>>> {
         let need = self.members.len() - self.spare();
         let mut asked = Asked::new();
-        let (mut first, mut later): (Vec<_>, Vec<_>) = (0..self.members.len()).partition(|i| !self.members[*i].is_silent());
+        let (mut first, mut later): (Vec<_>, Vec<_>) =
+            (0..self.members.len()).partition(|i| !self.members[*i].is_silent());
         if first.len() < need {
             first.append(&mut later);
         }
@@ -93,8 +95,8 @@ fn limit(member: &Member, request: &Request) -> Duration {
     request.response_timeout.unwrap_or((lease / 100).clamp(SHORTEST, LONGEST))
 }
 
-/// Keeps a majority until the group is released or lost: adds parts that come late, and asks again for missing ones, unless the hold has a
-/// lease that ends anyway.
+/// Keeps a majority until the group is released or lost: adds parts that come late, and asks again for missing ones,
+/// unless the hold has a lease that ends anyway.
 async fn keep(members: Vec<Member>, request: Request, held: Arc<GroupHold>, mut asked: Asked) {
     let between = request.lease.unwrap_or(members[0].client.watchdog()) / 3;
     while !asked.is_empty() || request.lease.is_none() {

@@ -53,10 +53,18 @@ impl Member {
 
     /// Asks a silent member for a sign of life, for at most `limit`, unless a task does so already.
     pub(super) fn look_after(&self, limit: Duration) {
-        let Some(responsiveness) = self.responsiveness().filter(|responsiveness| !responsiveness.asked.swap(true, Relaxed)) else { return };
+        let Some(responsiveness) =
+            self.responsiveness().filter(|responsiveness| !responsiveness.asked.swap(true, Relaxed))
+        else {
+            return;
+        };
         let client = self.client.clone();
         let asking = Asking(responsiveness);
-        let ping = Request { response_timeout: Some(limit), retry_for: Some(Duration::ZERO), ..Request::new(Op::Ping, "plain", "", 0) };
+        let ping = Request {
+            response_timeout: Some(limit),
+            retry_for: Some(Duration::ZERO),
+            ..Request::new(Op::Ping, "plain", "", 0)
+        };
         tasks::spawn(async move {
             let said = client.run(ping).await;
             asking.0.heard(&said);

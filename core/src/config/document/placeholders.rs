@@ -7,7 +7,8 @@ pub fn fill_in(text: &str, lookup: impl Fn(&str) -> Option<String>) -> String {
     while let Some(at) = rest.find("${") {
         let (before, from) = rest.split_at(at);
         filled.push_str(before);
-        let found = parse(from).and_then(|(name, default, length)| Some((lookup(name).or(default.map(str::to_owned))?, length)));
+        let found = parse(from)
+            .and_then(|(name, default, length)| Some((lookup(name).or(default.map(str::to_owned))?, length)));
         let (value, length) = found.unwrap_or_else(|| ("${".to_owned(), 2));
         filled.push_str(&value);
         rest = &from[length..];

@@ -31,7 +31,8 @@ fn error(yaml: &str) -> String {
 #[test]
 fn a_document_is_a_tree_of_texts() {
     let yaml = "# a comment\nserver:\n  address: redis://a:6379\n  name: \"7\"\n  nodes: [a, 'b']\nempty:\nlines: |\n  one\n  two\n";
-    let server = map([("address", plain("redis://a:6379")), ("name", text("7")), ("nodes", list([plain("a"), text("b")]))]);
+    let server =
+        map([("address", plain("redis://a:6379")), ("name", text("7")), ("nodes", list([plain("a"), text("b")]))]);
     assert_eq!(of(yaml), map([("server", server), ("empty", plain("")), ("lines", text("one\ntwo\n"))]));
 }
 
@@ -39,21 +40,33 @@ fn a_document_is_a_tree_of_texts() {
 fn json_is_read_as_well() {
     let json = "{\n\t\"server\": {\"timeout\": 1000, \"address\": \"redis://a:1\"},\n\t\"on\": true, \"none\": null, \"slash\": \"a\\/b\"}";
     let server = map([("timeout", plain("1000")), ("address", text("redis://a:1"))]);
-    assert_eq!(of(json), map([("server", server), ("on", plain("true")), ("none", plain("null")), ("slash", text("a/b"))]));
+    assert_eq!(
+        of(json),
+        map([("server", server), ("on", plain("true")), ("none", plain("null")), ("slash", text("a/b"))])
+    );
 }
 
 #[test]
 fn a_tag_is_the_name_of_a_type_however_it_is_written() {
     let delay = || map([("delay", plain("PT1S"))]);
-    for written in ["!<a.b.Delay> {delay: PT1S}", "!a.b.Delay {delay: PT1S}", "!!a.b.Delay {delay: PT1S}", "!<a.b.Delay>\n  delay: PT1S"] {
+    for written in [
+        "!<a.b.Delay> {delay: PT1S}",
+        "!a.b.Delay {delay: PT1S}",
+        "!!a.b.Delay {delay: PT1S}",
+        "!<a.b.Delay>\n  delay: PT1S",
+    ] {
         assert_eq!(of(&format!("retry: {written}")), map([("retry", tagged("a.b.Delay", delay()))]), "{written}");
     }
-    assert_eq!(of("port: !!str 7\nlist: !<List> []"), map([("port", tagged("str", plain("7"))), ("list", tagged("List", list([])))]));
+    assert_eq!(
+        of("port: !!str 7\nlist: !<List> []"),
+        map([("port", tagged("str", plain("7"))), ("list", tagged("List", list([])))])
+    );
 }
 
 #[test]
 fn an_alias_stands_for_its_anchor_and_a_merge_adds_missing_names() {
-    let yaml = "base: &base {a: 1, b: 2}\nlist: [*base]\nboth:\n  <<: *base\n  b: 3\nlater: {b: 3, <<: [*base, {c: 4}]}";
+    let yaml =
+        "base: &base {a: 1, b: 2}\nlist: [*base]\nboth:\n  <<: *base\n  b: 3\nlater: {b: 3, <<: [*base, {c: 4}]}";
     let base = || map([("a", plain("1")), ("b", plain("2"))]);
     let both = map([("a", plain("1")), ("b", plain("3"))]);
     let later = map([("b", plain("3")), ("a", plain("1")), ("c", plain("4"))]);
@@ -120,8 +133,10 @@ fn aliases_cannot_make_a_file_too_large() {
         format!("a: &a {{b: {long}}}\n{}", (0..2000).map(|i| format!("k{i}: *a\n")).collect::<String>()),
         format!("a: &a {{{long}: b}}\n{}", (0..2000).map(|i| format!("k{i}: *a\n")).collect::<String>()),
         format!("a: &a !<{long}> b\n{}", (0..2000).map(|i| format!("k{i}: *a\n")).collect::<String>()),
-        (0..60).map(|i| format!("{}- &a{i}\n", " ".repeat(i))).collect::<String>() + &format!("{}- {long}", " ".repeat(60)),
-        "a: &a0 [x]\n".to_owned() + &(1..40).map(|i| format!("b{i}: &a{i} [*a{0}, *a{0}]\n", i - 1)).collect::<String>(),
+        (0..60).map(|i| format!("{}- &a{i}\n", " ".repeat(i))).collect::<String>()
+            + &format!("{}- {long}", " ".repeat(60)),
+        "a: &a0 [x]\n".to_owned()
+            + &(1..40).map(|i| format!("b{i}: &a{i} [*a{0}, *a{0}]\n", i - 1)).collect::<String>(),
         format!("a: {}", "x".repeat(2_000_000)),
     ];
     for bomb in bombs {

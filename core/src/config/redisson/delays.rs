@@ -46,7 +46,9 @@ impl Delay {
         match *self {
             Delay::Constant(delay) => delay,
             Delay::Doubling { base, most, mean } => mean * most.min(base * 2f64.powi(attempt.min(30) as i32)),
-            Delay::Tripling { least, most } => (least + most.min(3.0 * if attempt == 0 { least } else { last }).max(least)) / 2.0,
+            Delay::Tripling { least, most } => {
+                (least + most.min(3.0 * if attempt == 0 { least } else { last }).max(least)) / 2.0
+            }
         }
     }
 }
@@ -55,7 +57,8 @@ fn delay(server: &Section) -> Result<Delay> {
     let interval = server.millis("retryInterval", 1500, 0)?;
     let Some(class) = server.class("retryDelay") else {
         if server.get("retryDelay").is_some() {
-            return Err(server.bad("retryDelay", "it must have a tag, as in `!<org.redisson.config.ConstantDelay> {delay: PT1S}`"));
+            return Err(server
+                .bad("retryDelay", "it must have a tag, as in `!<org.redisson.config.ConstantDelay> {delay: PT1S}`"));
         }
         return Ok(match server.get("retryInterval") {
             Some(_) => Delay::Constant(interval.as_secs_f64()),
@@ -69,7 +72,11 @@ fn delay(server: &Section) -> Result<Delay> {
         "FullJitterDelay" => Delay::Doubling { base: time("baseDelay")?, most: time("maxDelay")?, mean: 0.5 },
         "EqualJitterDelay" => Delay::Doubling { base: time("baseDelay")?, most: time("maxDelay")?, mean: 0.75 },
         "DecorrelatedJitterDelay" => Delay::Tripling { least: time("minDelay")?, most: time("maxDelay")? },
-        _ => return Err(server.bad("retryDelay", "it must be one of Redisson's own, such as org.redisson.config.ConstantDelay")),
+        _ => {
+            return Err(
+                server.bad("retryDelay", "it must be one of Redisson's own, such as org.redisson.config.ConstantDelay")
+            );
+        }
     })
 }
 

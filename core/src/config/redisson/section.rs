@@ -38,7 +38,11 @@ impl<'a> Section<'a> {
     /// The settings that no reader has asked for.
     pub fn unused(&self) -> Vec<String> {
         let asked = self.asked.borrow();
-        self.entries.iter().filter(|(name, _)| !asked.contains(&**name)).map(|(name, _)| format!("{}{name}", self.path)).collect()
+        self.entries
+            .iter()
+            .filter(|(name, _)| !asked.contains(&**name))
+            .map(|(name, _)| format!("{}{name}", self.path))
+            .collect()
     }
 
     /// The settings of a nested map.
@@ -46,7 +50,10 @@ impl<'a> Section<'a> {
         match self.get(name).map(|node| &node.value) {
             None => Ok(None),
             Some(Value::Map(entries)) => Ok(Some(Section::new(&format!("{}{name}.", self.path), entries))),
-            Some(_) => Err(Error::config(format!("{}{name} is no map; write its settings below it, two blanks deeper", self.path))),
+            Some(_) => Err(Error::config(format!(
+                "{}{name} is no map; write its settings below it, two blanks deeper",
+                self.path
+            ))),
         }
     }
 
@@ -110,11 +117,16 @@ impl<'a> Section<'a> {
     /// Refuses every class but the default one, which does nothing.
     pub fn no_class_of_its_own(&self, name: &str, remedy: &str) -> Result<()> {
         let Some(node) = self.get(name) else { return Ok(()) };
-        let default =
-            |class: &str| class.starts_with("org.redisson.") && class.rsplit('.').next().is_some_and(|last| last.starts_with("Default"));
+        let default = |class: &str| {
+            class.starts_with("org.redisson.")
+                && class.rsplit('.').next().is_some_and(|last| last.starts_with("Default"))
+        };
         match class(node) {
             Some(class) if default(class) => Ok(()),
-            Some(class) => Err(Error::config(format!("{}{name} is a `{class}`, and only the JVM has classes; {remedy}", self.path))),
+            Some(class) => Err(Error::config(format!(
+                "{}{name} is a `{class}`, and only the JVM has classes; {remedy}",
+                self.path
+            ))),
             None => Err(self.bad(name, &format!("and only the JVM has classes for it; {remedy}"))),
         }
     }
@@ -151,10 +163,12 @@ fn text(node: &Node) -> Option<String> {
 fn class(node: &Node) -> Option<&str> {
     let tag = node.tag.as_deref().filter(|tag| !PLAIN.contains(tag));
     tag.or_else(|| match &node.value {
-        Value::Map(entries) => entries.iter().find(|(name, _)| name == "class").and_then(|(_, node)| match &node.value {
-            Value::Plain(text) | Value::Text(text) => Some(text.as_str()),
-            _ => None,
-        }),
+        Value::Map(entries) => {
+            entries.iter().find(|(name, _)| name == "class").and_then(|(_, node)| match &node.value {
+                Value::Plain(text) | Value::Text(text) => Some(text.as_str()),
+                _ => None,
+            })
+        }
         _ => None,
     })
 }

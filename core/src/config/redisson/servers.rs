@@ -30,16 +30,23 @@ impl<'a> Mode<'a> {
         for (name, plus, setting) in MODES {
             let Some(section) = top.within(name)? else { continue };
             if let Some(other) = found {
-                return Err(Error::config(format!("the configuration has both {} and {name}; leave one of them out", other.name)));
+                return Err(Error::config(format!(
+                    "the configuration has both {} and {name}; leave one of them out",
+                    other.name
+                )));
             }
             let addresses = section.texts(setting)?;
             if addresses.is_empty() {
-                return Err(Error::config(format!("{name}.{setting} is missing; write one such as \"redis://host:6379\"")));
+                return Err(Error::config(format!(
+                    "{name}.{setting} is missing; write one such as \"redis://host:6379\""
+                )));
             }
             found = Some(Mode { section, name, plus, addresses });
         }
         found.ok_or_else(|| {
-            Error::config("the configuration names no servers; write `singleServerConfig: {address: \"redis://host:6379\"}`")
+            Error::config(
+                "the configuration names no servers; write `singleServerConfig: {address: \"redis://host:6379\"}`",
+            )
         })
     }
 
@@ -55,7 +62,9 @@ impl<'a> Mode<'a> {
     pub fn config(&self) -> Result<Config> {
         let mut path = String::new();
         if self.plus == "+sentinel" {
-            let missing = || Error::config(format!("{}masterName is missing; write the name that sentinels use", self.section.path));
+            let missing = || {
+                Error::config(format!("{}masterName is missing; write the name that sentinels use", self.section.path))
+            };
             path = format!("/{}", self.section.text("masterName")?.ok_or_else(missing)?);
         }
         let mut config = Config::from_url(&format!("{}{path}", self.joined()?))?;
@@ -69,7 +78,9 @@ impl<'a> Mode<'a> {
             }
         }
         config.set("nat", &self.nat()?)?;
-        if let Some(word) = self.section.word("shardedSubscriptionMode", &["AUTO", "ON", "OFF"])?.filter(|_| self.plus == "+cluster") {
+        if let Some(word) =
+            self.section.word("shardedSubscriptionMode", &["AUTO", "ON", "OFF"])?.filter(|_| self.plus == "+cluster")
+        {
             config.set("sharded", &word.to_lowercase())?;
         }
         Ok(config)
@@ -109,7 +120,8 @@ impl<'a> Mode<'a> {
         let (scheme, first) = self.addresses[0].split_once("://").ok_or_else(|| bad(&self.addresses[0]))?;
         let mut url = format!("{scheme}{}://{}", self.plus, first.trim_end_matches('/'));
         for address in &self.addresses[1..] {
-            let place = address.strip_prefix(scheme).and_then(|rest| rest.strip_prefix("://")).ok_or_else(|| bad(address))?;
+            let place =
+                address.strip_prefix(scheme).and_then(|rest| rest.strip_prefix("://")).ok_or_else(|| bad(address))?;
             let host = place.rsplit('@').next().unwrap_or_default().trim_end_matches('/');
             if place.trim_end_matches('/').contains(['/', '?', '#']) {
                 let shown = shown::url(address);

@@ -40,9 +40,15 @@ fn retries_go_on_for_as_long_as_the_delays_add_up_to() {
     let class = |name: &str, inside: &str| format!("retryDelay: !<org.redisson.config.{name}> {{{inside}}}");
     assert_eq!(retry_for(""), 0.75 * (1.0 + 2.0 + 2.0 + 2.0));
     assert_eq!(retry_for("retryInterval: 200, retryAttempts: 5"), 1.0);
-    assert_eq!(retry_for(&(class("FullJitterDelay", "baseDelay: PT1S, maxDelay: PT1H") + ", retryAttempts: 3")), 0.5 * (1.0 + 2.0 + 4.0));
+    assert_eq!(
+        retry_for(&(class("FullJitterDelay", "baseDelay: PT1S, maxDelay: PT1H") + ", retryAttempts: 3")),
+        0.5 * (1.0 + 2.0 + 4.0)
+    );
     assert_eq!(retry_for(&(class("EqualJitterDelay", "baseDelay: PT4S, maxDelay: PT1S") + ", retryAttempts: 2")), 1.5);
-    assert_eq!(retry_for(&(class("DecorrelatedJitterDelay", "minDelay: PT1S, maxDelay: PT4S") + ", retryAttempts: 2")), 2.0 + 2.5);
+    assert_eq!(
+        retry_for(&(class("DecorrelatedJitterDelay", "minDelay: PT1S, maxDelay: PT4S") + ", retryAttempts: 2")),
+        2.0 + 2.5
+    );
 }
 
 #[test]
@@ -56,8 +62,14 @@ fn the_error_of_a_bad_setting_names_it_and_the_remedy() {
         ("singleServerConfig: 7".to_owned(), &["singleServerConfig is no map"]),
         ("singleServerConfig: {}".to_owned(), &["singleServerConfig.address is missing"]),
         ("singleServerConfig: {address: 'h:6379'}".to_owned(), &["redis://host:6379"]),
-        (top("clusterServersConfig: {nodeAddresses: ['redis://a']}"), &["both singleServerConfig and clusterServersConfig"]),
-        ("clusterServersConfig: {nodeAddresses: ['redis://a', 'rediss://u:secret@b']}".to_owned(), &["…@b`", "another one than the first"]),
+        (
+            top("clusterServersConfig: {nodeAddresses: ['redis://a']}"),
+            &["both singleServerConfig and clusterServersConfig"],
+        ),
+        (
+            "clusterServersConfig: {nodeAddresses: ['redis://a', 'rediss://u:secret@b']}".to_owned(),
+            &["…@b`", "another one than the first"],
+        ),
         ("clusterServersConfig: {nodeAddresses: [[a]]}".to_owned(), &["nodeAddresses is a list", "a list of texts"]),
         ("clusterServersConfig: {nodeAddresses: 'redis://a', database: 1}".to_owned(), &["the database is 1"]),
         ("sentinelServersConfig: {sentinelAddresses: 'redis://a'}".to_owned(), &["masterName is missing"]),
@@ -71,16 +83,25 @@ fn the_error_of_a_bad_setting_names_it_and_the_remedy() {
             "clusterServersConfig: {nodeAddresses: 'redis://a', natMapper: !<com.example.Mine> {}}".to_owned(),
             &["natMapper is a `com.example.Mine`", "HostPortNatMapper"],
         ),
-        ("clusterServersConfig: {nodeAddresses: 'redis://a', natMap: {a: 'b:1'}}".to_owned(), &["the nat `a=b:1`", "told=meant"]),
+        (
+            "clusterServersConfig: {nodeAddresses: 'redis://a', natMap: {a: 'b:1'}}".to_owned(),
+            &["the nat `a=b:1`", "told=meant"],
+        ),
         (server("retryDelay: {delay: PT1S}"), &["retryDelay is a map", "a tag"]),
         (server("retryDelay: !<org.redisson.config.ConstantDelay> {}"), &["retryDelay.delay is missing", "PT1.5S"]),
         (server("retryDelay: !<ConstantDelay> {delay: 5}"), &["retryDelay.delay is `5`", "PT1.5S"]),
         (server("retryDelay: !<ConstantDelay> {delay: PT}"), &["retryDelay.delay is `PT`"]),
         (server("retryDelay: !<ConstantDelay> {delay: PT1H2}"), &["retryDelay.delay is `PT1H2`"]),
         (server("retryDelay: !<com.example.Mine> {}"), &["retryDelay is a `com.example.Mine`", "ConstantDelay"]),
-        (server("nameMapper: !<com.example.Mine> {}"), &["singleServerConfig.nameMapper is a `com.example.Mine`", "prefix"]),
+        (
+            server("nameMapper: !<com.example.Mine> {}"),
+            &["singleServerConfig.nameMapper is a `com.example.Mine`", "prefix"],
+        ),
         (top("nameMapper: {class: com.example.Mine}"), &["nameMapper is a `com.example.Mine`", "prefix"]),
-        (top("credentialsResolver: !<com.example.Mine> {}"), &["credentialsResolver is a `com.example.Mine`", "password"]),
+        (
+            top("credentialsResolver: !<com.example.Mine> {}"),
+            &["credentialsResolver is a `com.example.Mine`", "password"],
+        ),
         (top("commandMapper: !<com.example.Mine> {}"), &["commandMapper is a `com.example.Mine`", "leave it out"]),
         (top("sslCiphers: [TLS_X]"), &["sslCiphers is a list", "leave it out"]),
         (top("lockWatchdogTimeout: {a: 1}"), &["lockWatchdogTimeout is a map"]),
@@ -111,14 +132,18 @@ fn a_java_key_store_is_refused_unless_an_option_names_a_pem_file() {
         (format!("sslTruststore: file:{jks}"), [&*jks, "(JKS)", "tls_ca"]),
         (format!("sslTruststore: file://{p12}"), [&*p12, "(PKCS12)", "PEM"]),
         (format!("sslKeystore: {p12}"), [&*p12, "tls_cert and tls_key", "PEM"]),
-        ("sslTruststore: file:/no/such%20file.pem".to_owned(), ["/no/such file.pem", "sslTruststore", "cannot be read"]),
+        (
+            "sslTruststore: file:/no/such%20file.pem".to_owned(),
+            ["/no/such file.pem", "sslTruststore", "cannot be read"],
+        ),
         ("sslTruststore: https://h/ca.pem".to_owned(), ["https://h/ca.pem", "PEM", "file:"]),
         ("sslVerificationMode: MAYBE".to_owned(), ["sslVerificationMode is `MAYBE`", "CA_ONLY", "NONE"]),
     ] {
         let said = error(&yaml(&text));
         assert!(words.iter().all(|word| said.contains(word)), "{words:?} in: {said}");
     }
-    let mut config = Config::from_redisson(&yaml(&format!("sslTruststore: file:{jks}"))).expect("another may take its place");
+    let mut config =
+        Config::from_redisson(&yaml(&format!("sslTruststore: file:{jks}"))).expect("another may take its place");
     config.check().expect_err("none has");
     let ca = store("ca.pem", PEM.as_bytes());
     config.set("tls_ca", &ca).expect("it is PEM").check().expect("now one has");
@@ -126,7 +151,10 @@ fn a_java_key_store_is_refused_unless_an_option_names_a_pem_file() {
     trusting.check().expect("it is PEM");
     assert_eq!(trusting.tls.ca.as_deref(), Some(PEM.as_bytes()));
     // Without TLS the client does not need the missing file.
-    Config::from_redisson("singleServerConfig: {address: 'redis://h'}\nsslTruststore: file:/gone").expect("read").check().expect("usable");
+    Config::from_redisson("singleServerConfig: {address: 'redis://h'}\nsslTruststore: file:/gone")
+        .expect("read")
+        .check()
+        .expect("usable");
     std::fs::remove_dir_all(&folder).expect("it is ours");
 }
 

@@ -29,7 +29,9 @@ pub fn read(config: &mut Config, top: &Section, server: &Section) -> Result<()> 
     for (setting, options) in [("sslTruststore", &["tls_ca"][..]), ("sslKeystore", &["tls_cert", "tls_key"])] {
         let Some(url) = either(top, server, setting)? else { continue };
         for option in options {
-            let set = path(setting, &url).and_then(|path| pem(setting, &path)).and_then(|path| config.set(option, &path).map(drop));
+            let set = path(setting, &url)
+                .and_then(|path| pem(setting, &path))
+                .and_then(|path| config.set(option, &path).map(drop));
             // An option may name another file, which makes this one unnecessary.
             if let Err(error) = set {
                 config.tls.instead(option, error);
@@ -52,15 +54,17 @@ fn path(setting: &str, url: &str) -> Result<String> {
 }
 
 fn pem(setting: &str, path: &str) -> Result<String> {
-    let content = std::fs::read(path)
-        .map_err(|error| Error::config(format!("the file `{}` of {setting} cannot be read: {error}", shown::value(setting, path))))?;
+    let content = std::fs::read(path).map_err(|error| {
+        Error::config(format!("the file `{}` of {setting} cannot be read: {error}", shown::value(setting, path)))
+    })?;
     let kind = match &content[..] {
         [0xfe, 0xed, 0xfe, 0xed, ..] => "JKS",
         [0xce, 0xce, 0xce, 0xce, ..] => "JCEKS",
         [0x30, 0x80..=0x84, ..] => "PKCS12",
         _ => return Ok(path.to_owned()),
     };
-    let (out, options) = if setting == "sslTruststore" { ("-nokeys", "tls_ca") } else { ("-nodes", "tls_cert and tls_key") };
+    let (out, options) =
+        if setting == "sslTruststore" { ("-nokeys", "tls_ca") } else { ("-nodes", "tls_cert and tls_key") };
     Err(Error::config(format!(
         "the file `{path}` of {setting} is a key store of Java ({kind}), which only the JVM reads; write what is in it to a PEM file \
          (`keytool -importkeystore` makes PKCS12 of it, and `openssl pkcs12 -in store.p12 {out} -out store.pem` PEM), and name that there \

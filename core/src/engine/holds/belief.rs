@@ -1,12 +1,13 @@
-//! Reports the holds that this client believes in, for a test rig that compares them with the server: one event for each change, of the
-//! target `redlatch::belief` and the trace level. Without a subscriber an event costs one comparison.
+//! Reports the holds that this client believes in, for a test rig that compares them with the server: one event for
+//! each change, of the target `redlatch::belief` and the trace level. Without a subscriber an event costs one
+//! comparison.
 
 use super::owned::Owned;
 use super::{Holds, Instant};
 
 impl Holds {
-    /// Reports a change of one hold, or with `hold` 0 of all holds of the owner. `sent`: the time at which the client sent the call that
-    /// the belief is founded on. `token` as in [`super::owned::Hold`].
+    /// Reports a change of one hold, or with `hold` 0 of all holds of the owner. `sent`: the time at which the client
+    /// sent the call that the belief is founded on. `token` as in [`super::owned::Hold`].
     ///
     /// The event has times as µs from now on, and until now: a subscriber has another clock.
     pub(super) fn tell(&self, change: &'static str, owned: &Owned, hold: u64, sent: Option<Instant>, token: i64) {

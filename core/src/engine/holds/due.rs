@@ -6,7 +6,8 @@ use super::{Gone, Holds, REMEMBER, STEP, believed};
 use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 
-/// The number of neighbours that renew together: that makes fewer and fuller batches of owners that are close in memory.
+/// The number of neighbours that renew together: that makes fewer and fuller batches of owners that are close in
+/// memory.
 const NEIGHBOURS: usize = 32;
 
 /// Many owners share such a key, and it changes all the time: one look in this time is enough.
@@ -22,7 +23,8 @@ pub struct Ask {
 }
 
 impl Holds {
-    /// Notes that these keys have changed, as the server says; `None`: the server cannot report changes of any key any more.
+    /// Notes that these keys have changed, as the server says; `None`: the server cannot report changes of any key any
+    /// more.
     pub fn suspect(&mut self, names: Option<&[String]>, now: Instant) {
         let Some(names) = names else {
             let all: Vec<usize> = self.owned.iter().map(|(key, _)| key).collect();
@@ -55,8 +57,8 @@ impl Holds {
         }
     }
 
-    /// Offers each owner that is due to `ask`, which says whether it sends the question. Ends expired holds and forgets old losses on the
-    /// way. Gives the number of questions, at most `most`.
+    /// Offers each owner that is due to `ask`, which says whether it sends the question. Ends expired holds and forgets
+    /// old losses on the way. Gives the number of questions, at most `most`.
     pub fn due(&mut self, now: Instant, most: usize, mut ask: impl FnMut(&Claim, Ask) -> bool) -> usize {
         let mut asked = 0;
         // The next question comes soon, unless an answer changes that: an error is not a loss.
@@ -75,7 +77,11 @@ impl Holds {
                     if renew {
                         owned.renew_at = again;
                     }
-                    let lease = if renew { owned.deadline.saturating_duration_since(now).max(self.watchdog) } else { Duration::ZERO };
+                    let lease = if renew {
+                        owned.deadline.saturating_duration_since(now).max(self.watchdog)
+                    } else {
+                        Duration::ZERO
+                    };
                     let is_asked = ask(&owned.claim, Ask { key, first: owned.first, lease });
                     if renew {
                         owned.is_overdue = !is_asked;
@@ -93,7 +99,9 @@ impl Holds {
                 let claim = &owned.claim;
                 let outlasts = owned.outlasts;
                 owned.holds.retain(|hold| {
-                    let Some(lost) = hold.lost.as_deref().filter(|lost| lost.noticed + REMEMBER <= now) else { return true };
+                    let Some(lost) = hold.lost.as_deref().filter(|lost| lost.noticed + REMEMBER <= now) else {
+                        return true;
+                    };
                     if numbers.remove(&hold.number).is_none() {
                         return true;
                     }
@@ -108,13 +116,17 @@ impl Holds {
         asked
     }
 
-    /// Notes the server's answer about many owners, to a call sent at `sent`. Each character is a state: 1 the owner holds it, 0 another
-    /// owner does, - no owner does. `tells`: the server reports changes from now on. If it does not, the client asks as often as it renews.
+    /// Notes the server's answer about many owners, to a call sent at `sent`. Each character is a state: 1 the owner
+    /// holds it, 0 another owner does, - no owner does. `tells`: the server reports changes from now on. If it does
+    /// not, the client asks as often as it renews.
     pub fn answered(&mut self, asks: &[Ask], states: &str, incarnation: u64, tells: bool, sent: Instant, now: Instant) {
         let until = sent + believed(self.watchdog);
         let renew_at = self.next_renewal(now);
         for (ask, state) in asks.iter().zip(states.bytes()) {
-            let Some(owned) = self.owned.get_mut(ask.key).filter(|owned| owned.first == ask.first && owned.live() > 0) else { continue };
+            let Some(owned) = self.owned.get_mut(ask.key).filter(|owned| owned.first == ask.first && owned.live() > 0)
+            else {
+                continue;
+            };
             if state != b'1' {
                 let claim = owned.claim.clone();
                 self.missing(&claim, state == b'0', incarnation, now);
@@ -137,8 +149,9 @@ impl Holds {
         }
     }
 
-    /// Notes that a release sent at `sent` has left holds behind, which the server keeps for `left`. The client believes that, even if it
-    /// is less than before. The release asked for `lease` at least; if that was more than zero, it renewed the holds.
+    /// Notes that a release sent at `sent` has left holds behind, which the server keeps for `left`. The client
+    /// believes that, even if it is less than before. The release asked for `lease` at least; if that was more than
+    /// zero, it renewed the holds.
     pub fn left(&mut self, claim: &Claim, left: Duration, lease: Duration, sent: Instant, now: Instant) {
         let renew_at = self.next_renewal(now);
         let Some(key) = self.claims.get(claim).copied() else { return };
@@ -173,7 +186,9 @@ impl Holds {
         let owned = &mut self.owned[key];
         let due = match owned.live() {
             // Only the newest token is left to remember.
-            _ if owned.holds.is_empty() => owned.tokens.as_ref().and_then(|tokens| tokens.until).filter(|until| *until > now),
+            _ if owned.holds.is_empty() => {
+                owned.tokens.as_ref().and_then(|tokens| tokens.until).filter(|until| *until > now)
+            }
             0 => Some(now + REMEMBER),
             _ => {
                 let renew_at = owned.is_renewed().then_some(owned.renew_at);

@@ -1,5 +1,6 @@
-//! Random histories of three owners against a server that keeps one time for each, as the scripts do. An acquire and a renewal raise the
-//! time, a release that leaves holds reports it, and another program may lower it. Calls take time in both directions.
+//! Random histories of three owners against a server that keeps one time for each, as the scripts do. An acquire and a
+//! renewal raise the time, a release that leaves holds reports it, and another program may lower it. Calls take time in
+//! both directions.
 
 use std::time::Duration;
 
@@ -106,7 +107,9 @@ fn play(history: &[(u8, u8)]) {
                         }
                     }
                     (Ok(None) | Err(_), None) => {}
-                    (found, at) => panic!("{:?} for {at:?}", found.map(|leaving| leaving.map(|leaving| leaving.number))),
+                    (found, at) => {
+                        panic!("{:?} for {at:?}", found.map(|leaving| leaving.map(|leaving| leaving.number)))
+                    }
                 }
             }
             4 => {
@@ -143,7 +146,10 @@ fn play(history: &[(u8, u8)]) {
                 continue;
             }
             if ask.lease > Duration::ZERO {
-                assert!(noted.iter().any(|hold| hold.owner == owner && hold.is_renewed), "renewed a hold that the watchdog does not renew");
+                assert!(
+                    noted.iter().any(|hold| hold.owner == owner && hold.is_renewed),
+                    "renewed a hold that the watchdog does not renew"
+                );
                 // The server gives the lease that the client asked for, which may be longer than the watchdog's.
                 own.until = own.until.max(trip.done + ask.lease);
                 own.believed = own.believed.max(trip.sent + believed(WATCHDOG));
@@ -158,9 +164,16 @@ fn play(history: &[(u8, u8)]) {
             let own = kept[hold.owner];
             let Look::Held { remaining } = holds.look(hold.number, now) else { panic!("it is held") };
             assert_eq!(now + remaining, own.believed);
-            assert!(own.cut || own.believed <= own.until, "it is believed in for {:?} too long", own.believed - own.until);
+            assert!(
+                own.cut || own.believed <= own.until,
+                "it is believed in for {:?} too long",
+                own.believed - own.until
+            );
             assert!(holds.sleep().expect("a live hold is looked at") <= own.believed);
-            assert_eq!(holds.count(&claim(hold.owner), now) as usize, noted.iter().filter(|other| other.owner == hold.owner).count());
+            assert_eq!(
+                holds.count(&claim(hold.owner), now) as usize,
+                noted.iter().filter(|other| other.owner == hold.owner).count()
+            );
         }
         ended.extend(holds.take_ended().into_iter().filter(|ended| ended.loss.is_some()).map(|ended| ended.number));
     }

@@ -47,13 +47,14 @@ pub struct Owned {
     pub tokens: Option<Box<Tokens>>,
 }
 
-/// The fencing tokens of an owner. A repeated acquire that finds the owner's field compares its token with the newest. A token that is no
-/// newer belongs to a hold that this client has forgotten and the server has not.
+/// The fencing tokens of an owner. A repeated acquire that finds the owner's field compares its token with the newest.
+/// A token that is no newer belongs to a hold that this client has forgotten and the server has not.
 pub struct Tokens {
     pub newest: i64,
     /// The longest lease that the client has asked for.
     pub longest: Duration,
-    /// The end of the time during which the server may keep a field of the owner although the client has no hold for it.
+    /// The end of the time during which the server may keep a field of the owner although the client has no hold for
+    /// it.
     pub until: Option<Instant>,
 }
 
@@ -114,8 +115,8 @@ impl Holds {
         self.plan(key, now);
     }
 
-    /// Notes that no caller can release the hold any more: the watchdog renews it no longer, and it ends with its lease. False: it is not
-    /// held, or the watchdog does not renew it anyway.
+    /// Notes that no caller can release the hold any more: the watchdog renews it no longer, and it ends with its
+    /// lease. False: it is not held, or the watchdog does not renew it anyway.
     pub fn abandon(&mut self, number: u64, now: Instant) -> bool {
         let Some(key) = self.numbers.get(&number).copied() else {
             self.past.remove(number);
@@ -155,14 +156,15 @@ impl Holds {
         let Some(key) = self.numbers.get(&number) else { return };
         let owned = &mut self.owned[*key];
         owned.holds.iter_mut().filter(|hold| hold.number == number).for_each(|hold| hold.token = token);
-        let tokens = owned.tokens.get_or_insert_with(|| Box::new(Tokens { newest: token, longest: lease, until: None }));
+        let tokens =
+            owned.tokens.get_or_insert_with(|| Box::new(Tokens { newest: token, longest: lease, until: None }));
         tokens.newest = tokens.newest.max(token);
         tokens.longest = tokens.longest.max(lease);
         self.tell("token", &self.owned[*key], number, None, token);
     }
 
-    /// The newest token that the owner has had of this lock, as long as the server may have a field of the owner; 0: the client remembers
-    /// none.
+    /// The newest token that the owner has had of this lock, as long as the server may have a field of the owner; 0:
+    /// the client remembers none.
     pub fn known(&self, claim: &Claim) -> i64 {
         self.of(claim).and_then(|owned| owned.tokens.as_ref()).map_or(0, |tokens| tokens.newest)
     }

@@ -1,8 +1,10 @@
-//! The losses of holds that the client has otherwise forgotten: a caller that still has such a hold may ask for its loss, however late.
+//! The losses of holds that the client has otherwise forgotten: a caller that still has such a hold may ask for its
+//! loss, however late.
 
 use std::collections::BTreeMap;
 
-/// The most losses to remember, those of the youngest holds. A program that lets leases end and never releases loses a hold each time.
+/// The most losses to remember, those of the youngest holds. A program that lets leases end and never releases loses a
+/// hold each time.
 const MOST: usize = 100_000;
 
 /// The losses by the number of the hold, and whether a release has reported each.

@@ -44,7 +44,10 @@ fn a_loss_keeps_its_time_line_after_later_answers() {
     // The answer comes at last, and the owner acquires the lock again.
     holds.answered(&renewal, "1", 0, true, start + SECOND, lost + SECOND);
     let again = told(&mut holds, number, lost + SECOND);
-    assert_eq!((again.reason, again.renewed, again.noticed, again.acquired), (first.reason, None, SECOND, first.acquired + SECOND));
+    assert_eq!(
+        (again.reason, again.renewed, again.noticed, again.acquired),
+        (first.reason, None, SECOND, first.acquired + SECOND)
+    );
     assert!(again.to_string().contains("never renewed"), "{again}");
     holds.taken(&claim(), || None, None, 0, lost + 2 * SECOND, lost + 2 * SECOND);
     let anew = told(&mut holds, number, lost + 3 * SECOND);

@@ -1,5 +1,5 @@
-//! The time at which each owner is due for a check. Many owners may have the same time. An owner that leaves such a time stays listed, and
-//! the watchdog passes over it later.
+//! The time at which each owner is due for a check. Many owners may have the same time. An owner that leaves such a
+//! time stays listed, and the watchdog passes over it later.
 
 use std::collections::btree_map::{BTreeMap, Entry};
 
@@ -9,7 +9,8 @@ pub struct Timetable {
     places: BTreeMap<Instant, Vec<usize>>,
     /// The time in use: many calls in a row add to the same time.
     hand: Option<(Instant, Vec<usize>)>,
-    /// The time until which the watchdog sleeps. While it is awake no time is earlier than this: it looks before it sleeps again.
+    /// The time until which the watchdog sleeps. While it is awake no time is earlier than this: it looks before it
+    /// sleeps again.
     asleep_until: Instant,
     /// A caller must wake the watchdog.
     calls: bool,
@@ -20,8 +21,8 @@ impl Timetable {
         Timetable { places: BTreeMap::new(), hand: None, asleep_until: Instant::NEVER, calls: false }
     }
 
-    /// The watchdog goes to sleep until the first time in the table, which this gives; an earlier time that comes later wakes it. One step
-    /// does both: no time can come in between.
+    /// The watchdog goes to sleep until the first time in the table, which this gives; an earlier time that comes later
+    /// wakes it. One step does both: no time can come in between.
     pub fn sleep(&mut self) -> Option<Instant> {
         let first = self.first();
         self.asleep_until = first.unwrap_or(Instant::NEVER);
@@ -70,8 +71,8 @@ impl Timetable {
         first.into_iter().chain(hand).min()
     }
 
-    /// Takes the first owner whose time has come, with that time. The time in use stays in use: the next call mostly adds the owner to it
-    /// again.
+    /// Takes the first owner whose time has come, with that time. The time in use stays in use: the next call mostly
+    /// adds the owner to it again.
     pub fn take(&mut self, now: Instant) -> Option<(Instant, usize)> {
         loop {
             let at = self.first().filter(|at| *at <= now)?;
@@ -102,7 +103,8 @@ mod tests {
     fn play(steps: &[(u8, u8)]) {
         let start = Instant::now();
         let mut table = Timetable::new();
-        // The time of each key; the time until which the watchdog sleeps, unless it is awake; whether a call is on its way to it.
+        // The time of each key; the time until which the watchdog sleeps, unless it is awake; whether a call is on its
+        // way to it.
         let mut noted = [None; 8];
         let mut asleep = Some(Instant::NEVER);
         let mut called = false;

@@ -78,7 +78,15 @@ fn the_client_remembers_nothing_of_an_owner_whose_last_hold_was_released() {
 #[test]
 fn a_token_of_a_hold_with_an_extreme_lease_is_known_until_that_is_over_and_no_longer() {
     let year = 365 * 24 * 3600 * SECOND;
-    for lease in [Duration::ZERO, Duration::from_millis(1), year, LEASE_MAX, 500 * year, Duration::from_nanos(u64::MAX), Duration::MAX] {
+    for lease in [
+        Duration::ZERO,
+        Duration::from_millis(1),
+        year,
+        LEASE_MAX,
+        500 * year,
+        Duration::from_nanos(u64::MAX),
+        Duration::MAX,
+    ] {
         for start in [Instant::FIRST, Instant::now(), Instant::NEVER - year, Instant::NEVER - SECOND] {
             for is_renewed in [false, true] {
                 let mut holds = Holds::new("u".into(), WATCHDOG);

@@ -1,5 +1,6 @@
-//! The lines of two clients before one lock, driven through random schedules: calls that run late or twice, lost replies and messages,
-//! waiters that give up at any moment. The world is the server's one field and the calls and messages in flight.
+//! The lines of two clients before one lock, driven through random schedules: calls that run late or twice, lost
+//! replies and messages, waiters that give up at any moment. The world is the server's one field and the calls and
+//! messages in flight.
 
 use std::time::Duration;
 

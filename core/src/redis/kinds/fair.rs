@@ -1,5 +1,5 @@
-//! The lock that goes to the waiter that has waited longest: a queue in Redis, and a channel for each waiter. Redisson's `getFairLock` and
-//! `getNonReentrantFairLock`.
+//! The lock that goes to the waiter that has waited longest: a queue in Redis, and a channel for each waiter.
+//! Redisson's `getFairLock` and `getNonReentrantFairLock`.
 
 use super::plain::{self, Plain};
 use super::{Inputs, Kind, Wake, prefixed};
@@ -34,9 +34,10 @@ impl Kind for Fair {
                 .arg("again", u8::from(self.reentrant))
                 .arg("stands", u8::from(inputs.waits))
                 .arg("share", inputs.share_ms),
-            Op::Release => {
-                over_queue(&RELEASE, inputs.name).arg("owner", inputs.owner).arg("leave", inputs.leave).arg("lease", inputs.lease_ms)
-            }
+            Op::Release => over_queue(&RELEASE, inputs.name)
+                .arg("owner", inputs.owner)
+                .arg("leave", inputs.leave)
+                .arg("lease", inputs.lease_ms),
             Op::ForceRelease => over_queue(&FORCE_RELEASE, inputs.name).arg("holder", inputs.holder),
             _ => return Plain.call(op, inputs),
         };

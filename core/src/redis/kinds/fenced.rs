@@ -30,7 +30,9 @@ impl Kind for Fenced {
                 )
             }
             Op::Release => Some(plain::release(inputs, &tokens, &plain::channel(inputs.name)).beside(tokens_of)),
-            Op::Inspect => Some(Call::new(&INSPECT).key("lock", inputs.name).key("tokens", tokens).arg("owner", inputs.owner)),
+            Op::Inspect => {
+                Some(Call::new(&INSPECT).key("lock", inputs.name).key("tokens", tokens).arg("owner", inputs.owner))
+            }
             _ => Plain.call(op, inputs),
         }
     }

@@ -33,7 +33,9 @@ impl Kind for Latch {
                 let call = inputs.once(&TRY_SET, "latch").arg("count", inputs.number(0));
                 to_waiters(call, inputs).arg("keep", inputs.keep_ms).not_after()
             }
-            Op::CountDown => to_waiters(inputs.once(&COUNT_DOWN, "latch"), inputs).arg("keep", inputs.keep_ms).not_after(),
+            Op::CountDown => {
+                to_waiters(inputs.once(&COUNT_DOWN, "latch"), inputs).arg("keep", inputs.keep_ms).not_after()
+            }
             Op::Inspect => Call::new(&INSPECT).key("count", inputs.name),
             Op::LiveFor => live_for(self, inputs),
             Op::Delete => to_waiters(delete(inputs, "1"), inputs).arg("keep", inputs.keep_ms).not_after(),

@@ -1,5 +1,5 @@
-//! A kind of lock: the script for each operation, and the way in which a waiter hears of a release. A kind is a table: it holds no
-//! connection, no clock and no state.
+//! A kind of lock: the script for each operation, and the way in which a waiter hears of a release. A kind is a table:
+//! it holds no connection, no clock and no state.
 
 use std::fmt::Display;
 
@@ -35,7 +35,8 @@ pub trait Kind: Send + Sync {
     fn leave(&self, _: &Inputs) -> Option<Call> {
         None
     }
-    /// The call that takes back the permits of an acquire without a known outcome; `None`: there is nothing to take back.
+    /// The call that takes back the permits of an acquire without a known outcome; `None`: there is nothing to take
+    /// back.
     fn undo(&self, _: &Inputs) -> Option<Call> {
         None
     }
@@ -43,12 +44,14 @@ pub trait Kind: Send + Sync {
     fn wants(&self, _numbers: &[i64]) -> u64 {
         1
     }
-    /// The name of what an acquire has taken, if it has one: the first permit's id in two halves. `owner` as in [`Inputs::owner`].
+    /// The name of what an acquire has taken, if it has one: the first permit's id in two halves. `owner` as in
+    /// [`Inputs::owner`].
     fn named(&self, _owner: &str) -> Vec<i64> {
         Vec::new()
     }
-    /// A call that gives this lease to the holds which [`Kind::renew_also`] adds to it, or with a lease of 0 looks at them; `None`: the
-    /// watchdog does not renew this kind. Without `exact` the call shortens nothing, so that a late copy does no harm.
+    /// A call that gives this lease to the holds which [`Kind::renew_also`] adds to it, or with a lease of 0 looks at
+    /// them; `None`: the watchdog does not renew this kind. Without `exact` the call shortens nothing, so that a late
+    /// copy does no harm.
     fn renew(&self, _client: &str, _lease_ms: u64, _exact: bool) -> Option<Call> {
         None
     }
@@ -116,18 +119,33 @@ pub static ALL: &[KindRow] = &[
     KindRow { traits: Traits { name: "non_reentrant", reentrant: false, ..PLAIN }, kind: &non_reentrant::NonReentrant },
     KindRow { traits: Traits { name: "fenced", fenced: true, ..PLAIN }, kind: &fenced::Fenced },
     KindRow { traits: FAIR, kind: &fair::Fair { reentrant: true } },
-    KindRow { traits: Traits { name: "non_reentrant_fair", reentrant: false, ..FAIR }, kind: &fair::Fair { reentrant: false } },
-    KindRow { traits: Traits { name: "read", exclusive: false, queue: Queue::Alone, form: READ_WRITE, ..PLAIN }, kind: &read_write::Read },
+    KindRow {
+        traits: Traits { name: "non_reentrant_fair", reentrant: false, ..FAIR },
+        kind: &fair::Fair { reentrant: false },
+    },
+    KindRow {
+        traits: Traits { name: "read", exclusive: false, queue: Queue::Alone, form: READ_WRITE, ..PLAIN },
+        kind: &read_write::Read,
+    },
     KindRow { traits: Traits { name: "write", form: READ_WRITE, ..PLAIN }, kind: &read_write::Write },
     KindRow {
         traits: Traits { name: "token", reentrant: false, redisson: false, form: "a text with an end", ..PLAIN },
         kind: &token::Token,
     },
-    KindRow { traits: Traits { name: "multi", queue: Queue::Line, form: "a group of values", ..PLAIN }, kind: &multi::Multi },
+    KindRow {
+        traits: Traits { name: "multi", queue: Queue::Line, form: "a group of values", ..PLAIN },
+        kind: &multi::Multi,
+    },
     KindRow { traits: PERMITS, kind: &semaphore::Semaphore },
-    KindRow { traits: Traits { name: "latch", queue: Queue::Alone, form: "a number, zero or more", ..PERMITS }, kind: &latch::Latch },
+    KindRow {
+        traits: Traits { name: "latch", queue: Queue::Alone, form: "a number, zero or more", ..PERMITS },
+        kind: &latch::Latch,
+    },
     KindRow { traits: Traits { name: "permit_semaphore", ..PERMITS }, kind: &permit_semaphore::Permits },
-    KindRow { traits: Traits { name: "permit", held: true, renewed: true, redisson: false, ..PERMITS }, kind: &permit_semaphore::Permit },
+    KindRow {
+        traits: Traits { name: "permit", held: true, renewed: true, redisson: false, ..PERMITS },
+        kind: &permit_semaphore::Permit,
+    },
 ];
 
 const PLAIN: Traits = Traits {
@@ -164,7 +182,11 @@ pub(crate) const PERMITS_AT_ONCE: i64 = 10_000;
 /// # Errors
 /// `Error::Unsupported` for a kind that this build does not have.
 pub fn name_of(name: &str) -> Result<&'static str> {
-    let unknown = || Error::Unsupported(format!("the kind `{name}` is unknown to this native library; use the one of the same release"));
+    let unknown = || {
+        Error::Unsupported(format!(
+            "the kind `{name}` is unknown to this native library; use the one of the same release"
+        ))
+    };
     find(name).map(|row| row.traits.name).ok_or_else(unknown)
 }
 
@@ -223,7 +245,12 @@ impl Inputs<'_> {
 
 /// The call of a script that renews many holds; `role` is the text behind an owner's number in its field.
 pub(crate) fn renewal(script: &'static Script, client: &str, lease_ms: u64, role: &str, exact: bool) -> Call {
-    Call::new(script).arg("client", client).arg("role", role).arg("lease", lease_ms).arg("exact", u8::from(exact)).not_after()
+    Call::new(script)
+        .arg("client", client)
+        .arg("role", role)
+        .arg("lease", lease_ms)
+        .arg("exact", u8::from(exact))
+        .not_after()
 }
 
 /// Refuses a first number below `least`.
@@ -242,8 +269,9 @@ pub(crate) fn wrong_kind(traits: &Traits, lock: &str, found: Option<&str>) -> Er
     let found = found.unwrap_or("something else");
     let name = traits.name;
     let form = traits.form;
-    let message =
-        format!("the key has {found}, the kind {name} keeps {form} there; use another name, or delete the key if it is of no use");
+    let message = format!(
+        "the key has {found}, the kind {name} keeps {form} there; use another name, or delete the key if it is of no use"
+    );
     Error::Refused { what: format!("`{}`", shown(lock)), code: "WRONGTYPE".into(), message }
 }
 
@@ -253,7 +281,8 @@ pub(crate) fn wrong_kind(traits: &Traits, lock: &str, found: Option<&str>) -> Er
 pub struct Wake {
     /// A message on this channel; `None`: there is none.
     pub channel: Option<String>,
-    /// Delays in ms after which the waiter also tries by itself; it repeats the last one. Empty: it does not. A request may bring others.
+    /// Delays in ms after which the waiter also tries by itself; it repeats the last one. Empty: it does not. A request
+    /// may bring others.
     pub delays: &'static [u64],
 }
 

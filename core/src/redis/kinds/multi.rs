@@ -24,7 +24,8 @@ fn call(script: &'static Script, inputs: &Inputs, arguments: impl FnOnce(Call, &
     fields.iter().fold(call, |call, field| call.arg("values…", field))
 }
 
-/// The text of the owner for these values. A set of other values makes another owner, so that the server can tell the holds apart.
+/// The text of the owner for these values. A set of other values makes another owner, so that the server can tell the
+/// holds apart.
 fn owner(owner: &str, fields: &[String]) -> String {
     format!("{owner}:{}", field(fields.concat().as_bytes()))
 }
@@ -46,7 +47,9 @@ impl Kind for Multi {
             Op::Release => call(&RELEASE, inputs, |call, group, owner| {
                 to_waiters(call.arg("owner", owner).arg("leave", inputs.leave).arg("lease", inputs.lease_ms), group)
             }),
-            Op::ForceRelease => call(&FORCE_RELEASE, inputs, |call, group, _| to_waiters(call.arg("holder", inputs.holder), group)),
+            Op::ForceRelease => {
+                call(&FORCE_RELEASE, inputs, |call, group, _| to_waiters(call.arg("holder", inputs.holder), group))
+            }
             Op::Inspect => call(&INSPECT, inputs, |call, _, owner| call.arg("owner", owner)),
             _ => return None,
         })

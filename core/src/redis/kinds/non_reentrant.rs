@@ -1,4 +1,5 @@
-//! The lock that its owner must not take twice: the reentrant one with another acquire. Redisson's `getNonReentrantLock`.
+//! The lock that its owner must not take twice: the reentrant one with another acquire. Redisson's
+//! `getNonReentrantLock`.
 
 use super::plain::Plain;
 use super::{Inputs, Kind, Wake};
@@ -13,7 +14,10 @@ impl Kind for NonReentrant {
     fn call(&self, op: Op, inputs: &Inputs) -> Option<Call> {
         match op {
             Op::Acquire => {
-                let call = Call::new(&ACQUIRE).key("lock", inputs.name).arg("lease", inputs.lease_ms).arg("owner", inputs.owner);
+                let call = Call::new(&ACQUIRE)
+                    .key("lock", inputs.name)
+                    .arg("lease", inputs.lease_ms)
+                    .arg("owner", inputs.owner);
                 Some(call.arg("want", inputs.want).not_after())
             }
             _ => Plain.call(op, inputs),

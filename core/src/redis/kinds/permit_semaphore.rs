@@ -1,7 +1,7 @@
 //! Permits with ids; each ends by itself. Redisson's `getPermitExpirableSemaphore`.
 //!
-//! Any client that knows the id may use one of [`Permits`]; one owner holds a [`Permit`], and the watchdog renews it. To the server they
-//! are the same.
+//! Any client that knows the id may use one of [`Permits`]; one owner holds a [`Permit`], and the watchdog renews it.
+//! To the server they are the same.
 
 use super::semaphore::{RELEASE as ADD, TRY_SET, channel, live_for, permits, to_waiters};
 use super::{Inputs, Kind, PERMITS_AT_ONCE, Wake, at_least};
@@ -10,7 +10,8 @@ use crate::request::error::{Error, Result};
 use crate::request::permit_id::PermitId;
 use crate::request::{Op, Request};
 
-static ACQUIRE: Script = script!("permit_semaphore/acquire", "_look", "_undo", "_kind", "_number", "permit_semaphore/_permits");
+static ACQUIRE: Script =
+    script!("permit_semaphore/acquire", "_look", "_undo", "_kind", "_number", "permit_semaphore/_permits");
 static RELEASE: Script = script!("permit_semaphore/release", "_undo", "permit_semaphore/_permits");
 static EXTEND: Script = script!("permit_semaphore/extend", "_undo", "permit_semaphore/_permits");
 static RENEW: Script = script!("permit_semaphore/renew", "_look", "permit_semaphore/_permits");
@@ -51,15 +52,20 @@ fn release(inputs: &Inputs, ids: impl IntoIterator<Item = PermitId>) -> Call {
 fn ask(op: Op, inputs: &Inputs) -> Option<Call> {
     Some(match op {
         Op::TrySet | Op::Add => {
-            let call = inputs.once(if op == Op::Add { &ADD } else { &TRY_SET }, "permits").arg("count", inputs.number(0));
-            to_waiters(call.arg(if op == Op::Add { "existing" } else { "ttl" }, 0), inputs).arg("keep", inputs.keep_ms).not_after()
+            let call =
+                inputs.once(if op == Op::Add { &ADD } else { &TRY_SET }, "permits").arg("count", inputs.number(0));
+            to_waiters(call.arg(if op == Op::Add { "existing" } else { "ttl" }, 0), inputs)
+                .arg("keep", inputs.keep_ms)
+                .not_after()
         }
         Op::Set => to_waiters(of(&SET, inputs).arg("count", inputs.number(0)), inputs).not_after(),
         Op::Inspect => of(&INSPECT, inputs),
         Op::LiveFor => live_for(&Permits, inputs),
-        Op::Delete => {
-            of(&DELETE, inputs).key("request", &inputs.request).remembered(&inputs.request).arg("keep", inputs.keep_ms).not_after()
-        }
+        Op::Delete => of(&DELETE, inputs)
+            .key("request", &inputs.request)
+            .remembered(&inputs.request)
+            .arg("keep", inputs.keep_ms)
+            .not_after(),
         _ => return None,
     })
 }
@@ -86,10 +92,14 @@ impl Kind for Permits {
             Op::Release if inputs.numbers.len() < 2 => release(inputs, own(inputs)),
             Op::Release => release(inputs, PermitId::all(inputs.numbers)),
             Op::Extend => {
-                let call = of(&EXTEND, inputs).arg("lease", inputs.lease_ms).bytes("id", &PermitId::first(inputs.numbers).to_bytes());
+                let call = of(&EXTEND, inputs)
+                    .arg("lease", inputs.lease_ms)
+                    .bytes("id", &PermitId::first(inputs.numbers).to_bytes());
                 to_waiters(call, inputs).not_after()
             }
-            Op::Lease => Call::new(&LEASE).key("leases", leases(inputs.name)).bytes("id", &PermitId::first(inputs.numbers).to_bytes()),
+            Op::Lease => Call::new(&LEASE)
+                .key("leases", leases(inputs.name))
+                .bytes("id", &PermitId::first(inputs.numbers).to_bytes()),
             op => return ask(op, inputs),
         })
     }

@@ -17,17 +17,23 @@ pub fn channel(name: &str) -> String {
     prefixed("redisson_lock__channel", name)
 }
 
-/// The release of a lock. `tokens`: the key with its fencing tokens, if it has any. `channel`: the channel of its waiters, if they listen.
+/// The release of a lock. `tokens`: the key with its fencing tokens, if it has any. `channel`: the channel of its
+/// waiters, if they listen.
 pub fn release(inputs: &Inputs, tokens: &str, channel: &str) -> Call {
-    let call =
-        Call::new(&RELEASE).key("lock", inputs.name).arg("owner", inputs.owner).arg("leave", inputs.leave).arg("lease", inputs.lease_ms);
+    let call = Call::new(&RELEASE)
+        .key("lock", inputs.name)
+        .arg("owner", inputs.owner)
+        .arg("leave", inputs.leave)
+        .arg("lease", inputs.lease_ms);
     let call = call.arg("next_owner", inputs.next_owner).arg("next_lease", inputs.next_lease_ms).arg("tokens", tokens);
     inputs.to_waiters(call, channel).not_after()
 }
 
 /// The forced release of a lock. `channel`: the channel of its waiters, if they listen.
 pub fn force_release(inputs: &Inputs, channel: &str) -> Call {
-    inputs.to_waiters(Call::new(&FORCE_RELEASE).key("lock", inputs.name).arg("holder", inputs.holder), channel).not_after()
+    inputs
+        .to_waiters(Call::new(&FORCE_RELEASE).key("lock", inputs.name).arg("holder", inputs.holder), channel)
+        .not_after()
 }
 
 impl Kind for Plain {

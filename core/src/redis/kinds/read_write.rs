@@ -1,10 +1,12 @@
-//! The lock that many owners hold for reading, or one for writing; the writer may read as well. Redisson's `getReadWriteLock`.
+//! The lock that many owners hold for reading, or one for writing; the writer may read as well. Redisson's
+//! `getReadWriteLock`.
 
 use super::{Inputs, Kind, Wake, prefixed, renewal};
 use crate::redis::kinds::script::{Call, Script, script};
 use crate::request::Op;
 
-static READ_ACQUIRE: Script = script!("read_write/read_acquire", "_look", "_kind", "_end", "_live", "read_write/_holds");
+static READ_ACQUIRE: Script =
+    script!("read_write/read_acquire", "_look", "_kind", "_end", "_live", "read_write/_holds");
 static READ_RELEASE: Script = script!("read_write/read_release", "_look", "read_write/_holds");
 static READ_FORCE_RELEASE: Script = script!("read_write/read_force_release", "_look", "_kind", "read_write/_holds");
 static WRITE_ACQUIRE: Script = script!("read_write/write_acquire", "_look", "_kind", "_end", "_live");
@@ -32,12 +34,17 @@ impl Kind for Read {
     fn call(&self, op: Op, inputs: &Inputs) -> Option<Call> {
         let of = |script: &'static Script| Call::new(script).key("lock", inputs.name).beside(hold_keys);
         match op {
-            Op::Acquire => {
-                Some(of(&READ_ACQUIRE).arg("lease", inputs.lease_ms).arg("owner", inputs.owner).arg("want", inputs.want).not_after())
-            }
-            Op::Release => {
-                to_waiters(of(&READ_RELEASE).arg("owner", inputs.owner).arg("leave", inputs.leave).arg("lease", inputs.lease_ms), inputs)
-            }
+            Op::Acquire => Some(
+                of(&READ_ACQUIRE)
+                    .arg("lease", inputs.lease_ms)
+                    .arg("owner", inputs.owner)
+                    .arg("want", inputs.want)
+                    .not_after(),
+            ),
+            Op::Release => to_waiters(
+                of(&READ_RELEASE).arg("owner", inputs.owner).arg("leave", inputs.leave).arg("lease", inputs.lease_ms),
+                inputs,
+            ),
             Op::ForceRelease => to_waiters(of(&READ_FORCE_RELEASE).arg("holder", inputs.holder), inputs),
             Op::Inspect => Some(of(&INSPECT).arg("owner", inputs.owner).arg("writes", 0)),
             _ => None,
@@ -61,12 +68,21 @@ impl Kind for Write {
         let writer = |owner: &str| if owner.is_empty() { String::new() } else { format!("{owner}:write") };
         match op {
             Op::Acquire => {
-                let call = of(&WRITE_ACQUIRE).arg("lease", inputs.lease_ms).arg("owner", writer(inputs.owner)).arg("want", inputs.want);
+                let call = of(&WRITE_ACQUIRE)
+                    .arg("lease", inputs.lease_ms)
+                    .arg("owner", writer(inputs.owner))
+                    .arg("want", inputs.want);
                 Some(call.arg("reader", inputs.owner).arg("forever", u8::from(inputs.forever)).not_after())
             }
             Op::Release => {
-                let call = of(&WRITE_RELEASE).arg("owner", writer(inputs.owner)).arg("leave", inputs.leave).arg("lease", inputs.lease_ms);
-                to_waiters(call.arg("next_owner", writer(inputs.next_owner)).arg("next_lease", inputs.next_lease_ms), inputs)
+                let call = of(&WRITE_RELEASE)
+                    .arg("owner", writer(inputs.owner))
+                    .arg("leave", inputs.leave)
+                    .arg("lease", inputs.lease_ms);
+                to_waiters(
+                    call.arg("next_owner", writer(inputs.next_owner)).arg("next_lease", inputs.next_lease_ms),
+                    inputs,
+                )
             }
             Op::ForceRelease => to_waiters(of(&WRITE_FORCE_RELEASE).arg("holder", inputs.holder), inputs),
             Op::Inspect => Some(of(&INSPECT).arg("owner", writer(inputs.owner)).arg("writes", 1)),

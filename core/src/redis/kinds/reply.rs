@@ -43,8 +43,8 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Reads the value that a server sent. `None`: it is not the answer of a script of ours, and the next answers on that connection may
-    /// belong to other calls.
+    /// Reads the value that a server sent. `None`: it is not the answer of a script of ours, and the next answers on
+    /// that connection may belong to other calls.
     pub fn read(value: redis::Value) -> Option<Self> {
         let redis::Value::Array(items) = value else { return None };
         let mut items = items.into_iter();

@@ -23,7 +23,8 @@ pub(crate) struct Form<'a> {
 const BOTH: &str = "local function both(_, channel, message)\n  return math.max(redis.call('SPUBLISH', channel, message), \
                     redis.call('PUBLISH', channel, message))\nend\n";
 
-/// `script!("plain/acquire")`: the script of that file. Before it come `_late.lua` and the other fragments that the call names.
+/// `script!("plain/acquire")`: the script of that file. Before it come `_late.lua` and the other fragments that the
+/// call names.
 macro_rules! script {
     ($name:literal $(, $fragment:literal)*) => {
         $crate::redis::kinds::script::Script::new(
@@ -69,7 +70,9 @@ impl Script {
             for (name, value) in left.split(", ").zip(right.split(", ")) {
                 match value == table {
                     true => names.push(format!("{name}…")),
-                    false => assert_eq!(value, format!("{table}[{}]", names.len() + 1), "{}: inputs out of order", self.name),
+                    false => {
+                        assert_eq!(value, format!("{table}[{}]", names.len() + 1), "{}: inputs out of order", self.name)
+                    }
                 }
                 if value != table {
                     names.push(name.to_owned());
@@ -99,7 +102,8 @@ pub struct Call {
     pub(crate) confirmed: bool,
     /// The call may give a lock to an owner that has nothing of it yet. Set only if a server may have to refuse that.
     pub(crate) grants: bool,
-    /// Makes from the first key the pattern of the other keys that the script uses, in the form of the rights to keys, with stars.
+    /// Makes from the first key the pattern of the other keys that the script uses, in the form of the rights to keys,
+    /// with stars.
     pub(crate) beside: Option<fn(&str) -> String>,
     #[cfg(test)]
     names: (Vec<String>, Vec<String>),

@@ -35,7 +35,8 @@ pub fn live_for(kind: &dyn Kind, inputs: &Inputs) -> Call {
     call.arg("keep", inputs.keep_ms).not_after()
 }
 
-/// The call that deletes a semaphore, or a latch with `message` for its waiters; the caller adds the channel and the last arguments.
+/// The call that deletes a semaphore, or a latch with `message` for its waiters; the caller adds the channel and the
+/// last arguments.
 pub fn delete(inputs: &Inputs, message: &str) -> Call {
     inputs.once(&DELETE, "count").arg("message", message)
 }
@@ -59,7 +60,9 @@ impl Kind for Semaphore {
 
     fn call(&self, op: Op, inputs: &Inputs) -> Option<Call> {
         Some(match op {
-            Op::Acquire => inputs.once(&ACQUIRE, "permits").arg("count", inputs.number(0)).arg("keep", inputs.keep_ms).not_after(),
+            Op::Acquire => {
+                inputs.once(&ACQUIRE, "permits").arg("count", inputs.number(0)).arg("keep", inputs.keep_ms).not_after()
+            }
             Op::Release | Op::Add => release(inputs, false),
             Op::ReleaseIfExists => release(inputs, true),
             Op::Drain => inputs.once(&DRAIN, "permits").arg("keep", inputs.keep_ms).not_after(),
@@ -79,7 +82,8 @@ impl Kind for Semaphore {
     }
 
     fn undo(&self, inputs: &Inputs) -> Option<Call> {
-        let call = Call::new(&UNDO).key("permits", inputs.name).key("request", &inputs.request).arg("count", inputs.number(0));
+        let call =
+            Call::new(&UNDO).key("permits", inputs.name).key("request", &inputs.request).arg("count", inputs.number(0));
         Some(to_waiters(call, inputs).not_after())
     }
 

@@ -1,5 +1,5 @@
-//! The lock that most libraries write: `SET key token NX PX lease`, and a script that compares and deletes. Programs with other libraries
-//! publish no message when they release, so its waiters also poll.
+//! The lock that most libraries write: `SET key token NX PX lease`, and a script that compares and deletes. Programs
+//! with other libraries publish no message when they release, so its waiters also poll.
 
 use super::{Inputs, Kind, Wake, prefixed, renewal};
 use crate::redis::kinds::script::{Call, Script, script};
@@ -24,9 +24,16 @@ impl Kind for Token {
         let of = |script: &'static Script| Call::new(script).key("lock", inputs.name);
         let to_waiters = |call: Call| inputs.to_waiters(call, channel(inputs.name)).not_after();
         Some(match op {
-            Op::Acquire => of(&ACQUIRE).arg("lease", inputs.lease_ms).arg("token", inputs.owner).arg("want", inputs.want).not_after(),
+            Op::Acquire => of(&ACQUIRE)
+                .arg("lease", inputs.lease_ms)
+                .arg("token", inputs.owner)
+                .arg("want", inputs.want)
+                .not_after(),
             Op::Release => to_waiters(
-                of(&RELEASE).arg("token", inputs.owner).arg("next_token", inputs.next_owner).arg("next_lease", inputs.next_lease_ms),
+                of(&RELEASE)
+                    .arg("token", inputs.owner)
+                    .arg("next_token", inputs.next_owner)
+                    .arg("next_lease", inputs.next_lease_ms),
             ),
             Op::ForceRelease => to_waiters(of(&FORCE_RELEASE).arg("holder", inputs.holder)),
             Op::Inspect => of(&INSPECT).arg("token", inputs.owner),

@@ -1,5 +1,5 @@
-//! The subscriptions to the ends and deletions of keys. Each counts the keyspace events of the server that its listener has not heard of
-//! yet.
+//! The subscriptions to the ends and deletions of keys. Each counts the keyspace events of the server that its listener
+//! has not heard of yet.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
@@ -73,7 +73,9 @@ impl Events {
                 let subscription = state.by_number.get_mut(&number).expect("both maps have it");
                 if subscription.source.text.as_bytes() == text {
                     subscription.heard += 1;
-                    told.extend(subscription.waiting.take().map(|(_, done)| (done, std::mem::take(&mut subscription.heard))));
+                    told.extend(
+                        subscription.waiting.take().map(|(_, done)| (done, std::mem::take(&mut subscription.heard))),
+                    );
                 }
             }
         }
@@ -81,7 +83,13 @@ impl Events {
     }
 
     /// Waits for the next event. Gives `done` back with its answer if there is one already.
-    pub fn next(&self, number: u64, ticket: u64, done: Done, closed: impl Fn() -> Error) -> Option<(Done, Result<Answer>)> {
+    pub fn next(
+        &self,
+        number: u64,
+        ticket: u64,
+        done: Done,
+        closed: impl Fn() -> Error,
+    ) -> Option<(Done, Result<Answer>)> {
         let mut state = self.state();
         if state.ended {
             return Some((done, Err(closed())));
@@ -97,14 +105,18 @@ impl Events {
     }
 
     pub fn find(&self, ticket: u64) -> Option<u64> {
-        let waits = |subscription: &Subscription| subscription.waiting.as_ref().is_some_and(|(other, _)| *other == ticket);
+        let waits =
+            |subscription: &Subscription| subscription.waiting.as_ref().is_some_and(|(other, _)| *other == ticket);
         self.state().by_number.iter().find(|(_, subscription)| waits(subscription)).map(|(number, _)| *number)
     }
 
     /// Tells all listeners that the client has ended, and those that come later.
     pub fn close(&self, error: impl Fn() -> Error) {
         let all = std::mem::replace(&mut *self.state(), State { ended: true, ..State::default() });
-        all.by_number.into_values().filter_map(|subscription| subscription.waiting).for_each(|(_, done)| done(Err(error())));
+        all.by_number
+            .into_values()
+            .filter_map(|subscription| subscription.waiting)
+            .for_each(|(_, done)| done(Err(error())));
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -113,15 +125,19 @@ impl Events {
 }
 
 impl Source {
-    /// Chooses the channel for an event. `flags`: the server's `notify-keyspace-events`, if it tells. This is the key's own channel if
-    /// there is one; else, as with Redisson, the channel with the events of all keys.
+    /// Chooses the channel for an event. `flags`: the server's `notify-keyspace-events`, if it tells. This is the key's
+    /// own channel if there is one; else, as with Redisson, the channel with the events of all keys.
     pub fn choose(op: Op, flags: Option<&str>, database: i64, name: &str) -> Result<Source> {
         let (event, class) = if op == Op::Expiry { ("expired", 'x') } else { ("del", 'g') };
         let has = |flag| flags.is_none_or(|flags| flags.contains(flag));
         let told = has(class) || has('A');
         match flags {
-            Some(_) if told && has('K') => Ok(Source { channel: format!("__keyspace@{database}__:{name}"), text: event.into() }),
-            _ if told && has('E') => Ok(Source { channel: format!("__keyevent@{database}__:{event}"), text: name.into() }),
+            Some(_) if told && has('K') => {
+                Ok(Source { channel: format!("__keyspace@{database}__:{name}"), text: event.into() })
+            }
+            _ if told && has('E') => {
+                Ok(Source { channel: format!("__keyevent@{database}__:{event}"), text: name.into() })
+            }
             flags => Err(Error::Unsupported(format!(
                 "the server does not report that `{name}` is {}: its notify-keyspace-events is `{}`; run CONFIG SET notify-keyspace-events Kgx",
                 if op == Op::Expiry { "expired" } else { "deleted" },

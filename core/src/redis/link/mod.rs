@@ -1,4 +1,5 @@
-//! The way to the server: one call in, one [`Outcome`] out, and channels to listen to. The rooms above know no connections.
+//! The way to the server: one call in, one [`Outcome`] out, and channels to listen to. The rooms above know no
+//! connections.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -128,7 +129,8 @@ impl Link {
         }
     }
 
-    /// Runs a call on the I/O thread. `earlier`: copies of it that may be on their way; none of them runs after this one.
+    /// Runs a call on the I/O thread. `earlier`: copies of it that may be on their way; none of them runs after this
+    /// one.
     pub async fn run(&self, call: &Call, limits: Limits, earlier: &[Sent]) -> Outcome {
         match &self.way {
             Way::One(node) => stays(node.run(call, limits, earlier, How::Plain).await),
@@ -137,8 +139,8 @@ impl Link {
         }
     }
 
-    /// Sends a first try on the caller's thread, which goes on; many others may be on their way. `later`: as in [`Link::flush`]. Gives the
-    /// try back if [`Link::run_all`] has to send it.
+    /// Sends a first try on the caller's thread, which goes on; many others may be on their way. `later`: as in
+    /// [`Link::flush`]. Gives the try back if [`Link::run_all`] has to send it.
     pub fn send(&self, first: Box<dyn First>, limits: Limits, later: bool) -> Result<(), Box<dyn First>> {
         match &self.way {
             Way::One(node) => node.pipelined.send(first, limits, later),
@@ -174,8 +176,8 @@ impl Link {
         }
     }
 
-    /// Tells whether no server listens at the only address, and none ever did as far as this client knows. With several servers another one
-    /// may be about to take over.
+    /// Tells whether no server listens at the only address, and none ever did as far as this client knows. With several
+    /// servers another one may be about to take over.
     pub fn is_absent(&self) -> bool {
         match &self.way {
             Way::One(node) => node.is_absent(),
@@ -279,6 +281,8 @@ impl Link {
 /// The outcome for a program that names one server alone, if that server belongs to a cluster.
 fn stays(outcome: Result<Outcome, Elsewhere>) -> Outcome {
     outcome.unwrap_or_else(|Elsewhere { to, .. }| {
-        Outcome::Refused(Error::Unsupported(format!("the server is one of a cluster, and sends a call to {to}; write redis+cluster://")))
+        Outcome::Refused(Error::Unsupported(format!(
+            "the server is one of a cluster, and sends a call to {to}; write redis+cluster://"
+        )))
     })
 }

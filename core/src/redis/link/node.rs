@@ -46,11 +46,14 @@ impl Node {
         let server = Arc::new(Server::new(config, address, sharding.clone())?);
         let clock = Arc::new(Clock::new());
         let incarnation = Arc::new(Incarnation::new(incarnations, &server.name));
-        let connection = |sharded| Arc::new(Multiplexed::new(server.clone(), clock.clone(), incarnation.clone(), wakes.clone(), sharded));
+        let connection = |sharded| {
+            Arc::new(Multiplexed::new(server.clone(), clock.clone(), incarnation.clone(), wakes.clone(), sharded))
+        };
         let multiplexed = connection(false);
         let ear = connection(true);
         let confirms = config.sync != SyncPolicy::None;
-        let confirming = confirms.then(|| Box::new(Confirming::new(server.clone(), clock.clone(), incarnation.clone(), config.sync)));
+        let confirming = confirms
+            .then(|| Box::new(Confirming::new(server.clone(), clock.clone(), incarnation.clone(), config.sync)));
         let pipelined = Arc::new(Pipelined::new(server.clone(), clock.clone(), incarnation.clone()));
         Ok(Node {
             address: address.clone(),
@@ -97,7 +100,9 @@ impl Node {
     pub async fn run(&self, call: &Call, limits: Limits, earlier: &[Sent], how: How) -> Result<Outcome, Elsewhere> {
         match &self.confirming {
             // The box keeps the future of any other call small.
-            Some(confirming) if call.confirmed && confirming.is_wanted() => Box::pin(confirming.run(call, limits, earlier, how)).await,
+            Some(confirming) if call.confirmed && confirming.is_wanted() => {
+                Box::pin(confirming.run(call, limits, earlier, how)).await
+            }
             _ => self.multiplexed.run(call, limits, earlier, how).await,
         }
     }

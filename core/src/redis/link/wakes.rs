@@ -11,7 +11,8 @@ use super::key_events::Events;
 #[derive(Default)]
 pub struct Wakes {
     channels: Mutex<HashMap<String, Arc<Channel>>>,
-    /// The first count for the messages of the next channel: a channel that is listened to anew shares no count with its earlier self.
+    /// The first count for the messages of the next channel: a channel that is listened to anew shares no count with
+    /// its earlier self.
     start: AtomicU64,
     suspects: Mutex<Option<Suspects>>,
     /// Signals each new suspect.
@@ -87,7 +88,10 @@ impl Wakes {
 
     /// As [`Wakes::count`], if the server has confirmed the subscription.
     pub fn proven_count(&self, channel: &str) -> Option<u64> {
-        self.channels().get(channel).filter(|channel| channel.proven.load(SeqCst)).map(|channel| *channel.messages.borrow())
+        self.channels()
+            .get(channel)
+            .filter(|channel| channel.proven.load(SeqCst))
+            .map(|channel| *channel.messages.borrow())
     }
 
     /// Notes that another connection has changed a key; `None`: that may be so for all keys.
@@ -112,8 +116,8 @@ impl Wakes {
         }
     }
 
-    /// Notes that the connection is lost and no message can come. So every waiter tries again and every holder looks, which opens the
-    /// connection anew.
+    /// Notes that the connection is lost and no message can come. So every waiter tries again and every holder looks,
+    /// which opens the connection anew.
     pub fn disconnected(&self) {
         for channel in self.channels().values() {
             channel.proven.store(false, SeqCst);
@@ -138,7 +142,8 @@ impl Listener {
         self.messages.mark_unchanged();
     }
 
-    /// Waits for the next message. Returns at once if one came since the last look. Gives the number of messages so far.
+    /// Waits for the next message. Returns at once if one came since the last look. Gives the number of messages so
+    /// far.
     pub async fn heard(&mut self) -> u64 {
         // The sender lives as long as `channel`, so there is no error.
         let _ = self.messages.changed().await;

@@ -44,7 +44,8 @@ impl Target {
                 (if call.changes() { Some(self.enter(retry).await?) } else { None }, call, None)
             }
         };
-        let Settled { reply, .. } = settle(&self.redis, &call, retry, sent).await.map_err(|unsettled| unsettled.error)?;
+        let Settled { reply, .. } =
+            settle(&self.redis, &call, retry, sent).await.map_err(|unsettled| unsettled.error)?;
         self.told(&call, reply)
     }
 
@@ -79,9 +80,12 @@ impl Target {
         let request = call.remembered.clone().unwrap_or_default();
         self.redis.io.spawn_present(async move {
             let _entry = entry;
-            let Some(call) = target.row.kind.undo(&crate::redis::kinds::Inputs { request, ..target.inputs() }) else { return };
+            let Some(call) = target.row.kind.undo(&crate::redis::kinds::Inputs { request, ..target.inputs() }) else {
+                return;
+            };
             let give_up = Instant::now() + target.redis.config.watchdog + WINDOW;
-            let _ = after(&target.redis, &call, RetryLimits { give_up, ..target.retry_limits(None) }, None, copies).await;
+            let _ =
+                after(&target.redis, &call, RetryLimits { give_up, ..target.retry_limits(None) }, None, copies).await;
         })
     }
 

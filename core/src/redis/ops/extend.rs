@@ -9,8 +9,8 @@ use crate::request::Answer;
 use crate::request::error::{Error, Result};
 
 impl Target {
-    /// Lets a hold last for the target's lease from now on: longer; or shorter, if the owner has no other hold that this would cut, and the
-    /// watchdog does not renew it.
+    /// Lets a hold last for the target's lease from now on: longer; or shorter, if the owner has no other hold that
+    /// this would cut, and the watchdog does not renew it.
     pub async fn extend(&self, number: u64) -> Result<Answer> {
         let retry = self.retry_limits(None);
         let entry = self.enter(retry).await?;
@@ -20,13 +20,16 @@ impl Target {
         let mut call = self.row.kind.renew(&self.redis.uuid, self.lease.as_millis() as u64, exact).ok_or_else(none)?;
         self.row.kind.renew_also(&mut call, &self.redis.uuid, &self.claim.name, self.claim.owner);
         // No holder may believe in its hold for longer than the server keeps it, even if the call fails.
-        let before = self.redis.holds(|holds| if exact { holds.shorten(&self.claim, self.lease, Instant::now()) } else { None });
+        let before =
+            self.redis.holds(|holds| if exact { holds.shorten(&self.claim, self.lease, Instant::now()) } else { None });
         let Settled { reply, sent, .. } = match settle(&self.redis, &call, retry, None).await {
             Ok(settled) => settled,
             Err(Unsettled { error, copies, .. }) => {
                 let Some(over) = copies.iter().map(|copy| copy.over).max() else {
                     // The server has not seen the call.
-                    self.redis.holds(|holds| before.into_iter().for_each(|before| holds.restore(&self.claim, before, Instant::now())));
+                    self.redis.holds(|holds| {
+                        before.into_iter().for_each(|before| holds.restore(&self.claim, before, Instant::now()))
+                    });
                     return Err(error);
                 };
                 self.redis.holds(|holds| holds.outlasts(&self.claim));
@@ -44,7 +47,9 @@ impl Target {
             Some("1") => holds.lengthen(&self.claim, self.lease, sent, now),
             other => holds.missing(&self.claim, other == Some("0"), incarnation, now),
         });
-        self.ensure(number).map(|()| Answer::done(1)).inspect_err(|_| self.redis.holds(|holds| holds.outlasts(&self.claim)))
+        self.ensure(number)
+            .map(|()| Answer::done(1))
+            .inspect_err(|_| self.redis.holds(|holds| holds.outlasts(&self.claim)))
     }
 
     fn ensure(&self, number: u64) -> Result<()> {

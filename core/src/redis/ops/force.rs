@@ -23,7 +23,8 @@ impl Target {
             let Settled { reply, repeated, .. } = settled.map_err(|unsettled| unsettled.error)?;
             match (reply.code, reply.text()) {
                 (Code::Done, _) => return Ok(Answer::done(1)),
-                // An earlier copy may have evicted the holder that it names: this call must not evict the next one as well.
+                // An earlier copy may have evicted the holder that it names: this call must not evict the next one as
+                // well.
                 (Code::NotNow, Some(_)) if repeated && !holder.is_empty() => return Ok(Answer::done(1)),
                 (Code::NotNow, Some(other)) => holder = other,
                 (Code::WrongKind, _) => return Err(self.wrong_kind(&reply)),
@@ -32,7 +33,8 @@ impl Target {
         }
     }
 
-    /// Makes the watchdog look at the holds that a call may have ended: the server does not report a client's own changes to it.
+    /// Makes the watchdog look at the holds that a call may have ended: the server does not report a client's own
+    /// changes to it.
     pub fn suspect(&self, call: &Call) {
         if call.keys.iter().next().is_none() {
             self.redis.wakes.suspect(None);

@@ -39,7 +39,8 @@ pub async fn subscribe(target: Target, op: Op) -> Result<Answer> {
     }
 }
 
-/// Listens again whenever the connection was lost. At the end it unsubscribes, if this was the last listener of the channel.
+/// Listens again whenever the connection was lost. At the end it unsubscribes, if this was the last listener of the
+/// channel.
 async fn keep(redis: Weak<Redis>, channel: String, mut listener: Listener, mut end: oneshot::Receiver<()>) {
     let listen_again = async {
         loop {

@@ -97,7 +97,9 @@ impl Target {
     pub async fn keys(&self) -> Result<Answer> {
         let asked = self.texts.first().map_or("", |text| std::str::from_utf8(text).unwrap_or_default());
         let Some(Action { name, does, about }) = ACTIONS.iter().find(|action| action.name == asked) else {
-            let unknown = format!("the action `{asked}` on keys is unknown to this native library; use the one of the same release");
+            let unknown = format!(
+                "the action `{asked}` on keys is unknown to this native library; use the one of the same release"
+            );
             return Err(Error::config(unknown));
         };
         let about = *about;
@@ -117,7 +119,8 @@ impl Target {
                 };
                 let request = self.redis.request(&self.claim.name);
                 let commands = commands(name, about, &keys, &to, rest);
-                let changed = self.asked(change(&[&keys[..], &to].concat(), &request, self.inputs().keep_ms, &commands));
+                let changed =
+                    self.asked(change(&[&keys[..], &to].concat(), &request, self.inputs().keep_ms, &commands));
                 if DELETES.contains(name) { self.taking_away(changed).await } else { changed.await }
             }
         }
@@ -215,14 +218,17 @@ fn commands(name: &str, about: About, keys: &[String], to: &[String], rest: &[Ve
         Whole => vec![[with(&[]), vec![bytes("KEYS")], keys.iter().map(|key| bytes(key)).collect()].concat()],
         Moved => {
             // A key of an older object there would be in the way of this object's keys.
-            let others = keys.iter().zip(to).skip(1).flat_map(|(key, to)| [vec![bytes("DEL"), bytes(to)], with(&[key, to])]);
+            let others =
+                keys.iter().zip(to).skip(1).flat_map(|(key, to)| [vec![bytes("DEL"), bytes(to)], with(&[key, to])]);
             std::iter::once(with(&[&keys[0], &to[0]])).chain(others).collect()
         }
     }
 }
 
 fn with(call: Call, commands: &[Words]) -> Call {
-    commands.iter().fold(call, |call, words| words.iter().fold(call.arg("words…", words.len()), |call, word| call.bytes("words…", word)))
+    commands.iter().fold(call, |call, words| {
+        words.iter().fold(call.arg("words…", words.len()), |call, word| call.bytes("words…", word))
+    })
 }
 
 fn ask(keys: &[String], commands: &[Words]) -> Call {

@@ -1,5 +1,5 @@
-//! The watchdog, one timer for a client. It renews holds in batches, each well before its lease ends; it makes the server report their
-//! changes; and it finds holds that have ended.
+//! The watchdog, one timer for a client. It renews holds in batches, each well before its lease ends; it makes the
+//! server report their changes; and it finds holds that have ended.
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Weak};
@@ -22,8 +22,9 @@ use crate::redis::link::{Limits, Outcome};
 
 /// The most names in one round.
 const MOST: usize = 400;
-/// The most names in one call. For tracking, Redis up to 7.0 notes all keys of a script at each of its reads, so the cost of a call is the
-/// square of its names. With calls of 400, a hundred thousand holds kept such a server busy, and their leases ended.
+/// The most names in one call. For tracking, Redis up to 7.0 notes all keys of a script at each of its reads, so the
+/// cost of a call is the square of its names. With calls of 400, a hundred thousand holds kept such a server busy, and
+/// their leases ended.
 const CALL: usize = 32;
 /// The time that the next round waits for the answers to the last one.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -90,10 +91,11 @@ struct Batch {
 fn ask_about_due(redis: &Arc<Redis>) -> Option<JoinHandle<()>> {
     let now = Instant::now();
     let mut batches = Vec::<Batch>::new();
-    // An owner with a call in flight is left out: that call sets its time, or the next round does. If its hold may be lost, the watchdog
-    // looks once the call ends.
-    let asked =
-        redis.holds(|holds| redis.gates.open(|entrance| holds.due(now, MOST, |claim, ask| add(redis, &mut batches, entrance, claim, ask))));
+    // An owner with a call in flight is left out: that call sets its time, or the next round does. If its hold may be
+    // lost, the watchdog looks once the call ends.
+    let asked = redis.holds(|holds| {
+        redis.gates.open(|entrance| holds.due(now, MOST, |claim, ask| add(redis, &mut batches, entrance, claim, ask)))
+    });
     let asking = batches.into_iter().filter(|batch| !batch.asks.is_empty()).map(|batch| {
         let redis = redis.clone();
         tasks::spawn(async move { ask_about(&redis, batch).await })
@@ -105,7 +107,9 @@ fn add(redis: &Redis, batches: &mut Vec<Batch>, entrance: &mut Entrance, claim: 
     let lease_ms = ask.lease.as_millis() as u64;
     let slot = redis.link.slot_of_key(multi::group(&claim.name));
     let client = &*redis.uuid;
-    let same = |batch: &Batch| batch.asks.len() < CALL && batch.slot == slot && batch.name == claim.kind && batch.lease_ms == lease_ms;
+    let same = |batch: &Batch| {
+        batch.asks.len() < CALL && batch.slot == slot && batch.name == claim.kind && batch.lease_ms == lease_ms
+    };
     let begun = batches.iter().position(same);
     let at = begun.unwrap_or(batches.len());
     if begun.is_none() {
@@ -146,7 +150,11 @@ async fn ask_about(redis: &Arc<Redis>, batch: Batch) {
             let tells = redis.link.tells(batch.slot);
             redis.holds(|holds| holds.answered(&batch.asks, &states, incarnation, tells, sent, Instant::now()));
         }
-        Outcome::Refused(error) => tracing::warn!(target: "redlatch::renew", "{} holds are not renewed: {error}", batch.asks.len()),
-        outcome => tracing::debug!(target: "redlatch::renew", "{} holds are not renewed: {outcome:?}", batch.asks.len()),
+        Outcome::Refused(error) => {
+            tracing::warn!(target: "redlatch::renew", "{} holds are not renewed: {error}", batch.asks.len())
+        }
+        outcome => {
+            tracing::debug!(target: "redlatch::renew", "{} holds are not renewed: {outcome:?}", batch.asks.len())
+        }
     }
 }

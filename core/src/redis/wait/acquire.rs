@@ -1,5 +1,5 @@
-//! The beginning of an acquire: it joins a line behind other waiters, or makes a try of its own, on the caller's thread if that is
-//! possible.
+//! The beginning of an acquire: it joins a line behind other waiters, or makes a try of its own, on the caller's thread
+//! if that is possible.
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
@@ -35,8 +35,8 @@ pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
     };
     let retry = target.retry_limits(waiter.patience.deadline());
     let response = retry.response(now);
-    // A try that is cut short costs its connection, and a second try that the caller may have no time for. So `inside` is for a server that
-    // hangs; a try to one that is far away goes over the I/O thread.
+    // A try that is cut short costs its connection, and a second try that the caller may have no time for. So `inside`
+    // is for a server that hangs; a try to one that is far away goes over the I/O thread.
     if inside < response && (retry.give_up <= now + inside || !redis.link.is_likely_within(&call, inside)) {
         beside_others(waiter, entry, call, now);
         return None;
@@ -50,7 +50,9 @@ pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
                 drop(entry);
                 hand_out(target, taken, Some((waiter, true)));
             }
-            Ok(Some(Attempt::Busy(_))) if waiter.patience == Patience::Once => return waiter.answer_here(Answer::not_now()),
+            Ok(Some(Attempt::Busy(_))) if waiter.patience == Patience::Once => {
+                return waiter.answer_here(Answer::not_now());
+            }
             Ok(Some(Attempt::Busy(busy))) => {
                 // The order matters: the end of the owner's former wait would give the place in the queue up.
                 join(waiter, busy);
@@ -62,7 +64,9 @@ pub fn start(waiter: Waiter, inside: Duration) -> Option<Result<Answer>> {
                 go_on(waiter, None, now);
             }
         },
-        Some(outcome) => go_on(waiter, Some(InFlight { entry, call, tried: Some((outcome, now)), copies: Vec::new() }), now),
+        Some(outcome) => {
+            go_on(waiter, Some(InFlight { entry, call, tried: Some((outcome, now)), copies: Vec::new() }), now)
+        }
     }
     None
 }
@@ -117,7 +121,11 @@ impl First for FirstTry {
                     None => go_on(waiter, None, since),
                 }
             }
-            tried => go_on(waiter, tried.map(|tried| InFlight { entry, call, tried: Some(tried), copies: Vec::new() }), since),
+            tried => go_on(
+                waiter,
+                tried.map(|tried| InFlight { entry, call, tried: Some(tried), copies: Vec::new() }),
+                since,
+            ),
         }
     }
 }
@@ -151,8 +159,8 @@ fn stand_in_line(mut waiter: Waiter) -> Option<Waiter> {
     }
 }
 
-/// Tells whether the wait is shorter than an answer may take. Then the waiter asks for itself if its line has no proof that the lock is
-/// taken.
+/// Tells whether the wait is shorter than an answer may take. Then the waiter asks for itself if its line has no proof
+/// that the lock is taken.
 fn is_short(waiter: &Waiter, now: Instant) -> bool {
     waiter.patience.deadline().is_some_and(|deadline| deadline < now + AN_ANSWER)
 }
@@ -190,8 +198,8 @@ fn started(target: &Target, joined: Joined) {
     }
 }
 
-/// Starts the waiters of an owner that has the lock now: like any call of a holder, each asks for one hold more. The first one gets the
-/// owner's right to send before a release can: it must not wait behind later calls.
+/// Starts the waiters of an owner that has the lock now: like any call of a holder, each asks for one hold more. The
+/// first one gets the owner's right to send before a release can: it must not wait behind later calls.
 pub fn once_more(twins: Vec<Waiter>) {
     let now = Instant::now();
     for waiter in twins {
@@ -212,7 +220,8 @@ fn go_on(waiter: Waiter, first: Option<InFlight>, since: Instant) {
     redis.spawn(async move {
         // The time limit of a single try counts from its beginning. A caller that waits has its own deadline, or none.
         let since = if waiter.patience == Patience::Once { since } else { Instant::now() };
-        let tried = target.acquire(waiter.renewed, target.retry_limits_since(since, waiter.patience.deadline()), first).await;
+        let tried =
+            target.acquire(waiter.renewed, target.retry_limits_since(since, waiter.patience.deadline()), first).await;
         end(waiter, tried);
     });
 }

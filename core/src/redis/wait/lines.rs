@@ -195,7 +195,9 @@ impl Lines {
 
     /// The next step of the line's task.
     pub fn step(&mut self, key: &LineKey, now: Instant) -> NextStep {
-        let Some(open) = self.lines.get_mut(key) else { return NextStep { late: Vec::new(), step: Step::End, until: now } };
+        let Some(open) = self.lines.get_mut(key) else {
+            return NextStep { late: Vec::new(), step: Step::End, until: now };
+        };
         let late = open.line.expired(now);
         let late = late.into_iter().map(|place| open.in_vain(place, now)).collect();
         let step = open.line.step(now);
@@ -243,8 +245,8 @@ impl Lines {
         std::mem::take(&mut self.lines).into_values().flat_map(|open| open.line.into_waiters()).collect()
     }
 
-    /// Takes out the other waiters of an owner that has the lock now: they must not wait behind their own owner. Lines of other kinds try
-    /// again at once.
+    /// Takes out the other waiters of an owner that has the lock now: they must not wait behind their own owner. Lines
+    /// of other kinds try again at once.
     pub fn take_twins(&mut self, target: &Target, now: Instant) -> Vec<Waiter> {
         if !target.passes() {
             return Vec::new();
@@ -308,7 +310,8 @@ impl Lines {
 }
 
 impl OpenLine {
-    /// The result of a wait that ran out: "not now" if the line knows that the lock is taken, else that the server did not say so.
+    /// The result of a wait that ran out: "not now" if the line knows that the lock is taken, else that the server did
+    /// not say so.
     fn in_vain(&self, place: Place<Waiter>, now: Instant) -> EndedWait {
         let target = &place.waiter.target;
         let end = match self.line.pace.is_taken(place.joined, now) || target.is_near(now) {

@@ -29,7 +29,8 @@ impl Pass {
         let now = Instant::now();
         let mut lines = redis.lines();
         let heir = |waiter: &Waiter| (waiter.target.clone(), waiter.renewed, waiter.patience);
-        let (to, renewed, patience) = lines.change(&key, now, |line| line.pass(since, now).map(|place| heir(&place.waiter)))??;
+        let (to, renewed, patience) =
+            lines.change(&key, now, |line| line.pass(since, now).map(|place| heir(&place.waiter)))??;
         // Each owner has one changing call at a time: if one is in flight for the heir, the release passes nothing on.
         let Some(entry) = redis.gates.try_enter(&to.claim) else {
             let cancelled = lines.change(&key, now, |line| line.put_back()).flatten();
@@ -60,8 +61,8 @@ impl Pass {
         }
     }
 
-    /// Acquires for the heir the lock that it has already: like any acquire this one is confirmed, or given back. The former holder does
-    /// not wait for that.
+    /// Acquires for the heir the lock that it has already: like any acquire this one is confirmed, or given back. The
+    /// former holder does not wait for that.
     async fn confirm(mut self) {
         let (to, Some(entry)) = (self.to.clone(), self.entry.take()) else { return };
         let passed = Sent { connection: None, over: Instant::now() };
@@ -121,7 +122,8 @@ impl Drop for Pass {
     }
 }
 
-/// Answers a waiter that has the lock, or gives the hold back if its caller is gone. `returned`: the waiter, and whether it was cancelled.
+/// Answers a waiter that has the lock, or gives the hold back if its caller is gone. `returned`: the waiter, and
+/// whether it was cancelled.
 pub fn hand_out(target: Target, taken: Answer, returned: Option<(Waiter, bool)>) {
     let redis = target.redis.clone();
     match returned {
@@ -145,8 +147,9 @@ fn return_to_line(target: &Target) {
     answer_cancelled(cancelled.flatten().map(|place| place.waiter));
 }
 
-/// Gives waiters their results, mostly an error. `leaves`: no waiter of their owner is left, so it gives up its place in the server's
-/// queue. It does so before they hear the result, if the server answers: the next caller that asks then finds the lock free.
+/// Gives waiters their results, mostly an error. `leaves`: no waiter of their owner is left, so it gives up its place
+/// in the server's queue. It does so before they hear the result, if the server answers: the next caller that asks then
+/// finds the lock free.
 pub fn refuse(target: &Target, ended: Vec<EndedWait>, leaves: bool) {
     let is_transient = ended.iter().all(|(_, end)| end.as_ref().err().is_none_or(Error::is_transient));
     let tell = move || ended.into_iter().for_each(|(waiter, end)| waiter.answer(end));

@@ -1,4 +1,5 @@
-//! Releases: of one hold; of the lock; of the lock to the next in line; and of locks that a call without a known outcome may have taken.
+//! Releases: of one hold; of the lock; of the lock to the next in line; and of locks that a call without a known
+//! outcome may have taken.
 
 use std::time::Duration;
 
@@ -41,7 +42,9 @@ impl Target {
         let now = Instant::now();
         let leaving = match self.redis.holds(|holds| holds.leaving(&self.claim, number, now)) {
             Ok(Some(leaving)) => leaving,
-            Ok(None) if self.redis.holds(|holds| holds.gave(number)) => return Err(Error::Released { lock: self.claim.name.to_string() }),
+            Ok(None) if self.redis.holds(|holds| holds.gave(number)) => {
+                return Err(Error::Released { lock: self.claim.name.to_string() });
+            }
             Ok(None) => return Err(self.not_held()),
             Err(Lapsed { loss, outlasts }) => {
                 if outlasts {
@@ -88,7 +91,9 @@ impl Target {
             (Some(pass), _) => drop(pass),
             (None, Code::Done) if leaving.leave == 0 => {
                 let listeners = reply.numbers.first().copied().unwrap_or_default().max(0) as u64;
-                self.redis.lines().change(&self.key(), now, |line| line.pace.freed(listeners, heard.saturating_add(listeners), now));
+                self.redis
+                    .lines()
+                    .change(&self.key(), now, |line| line.pace.freed(listeners, heard.saturating_add(listeners), now));
             }
             (None, _) => {}
         }
@@ -107,7 +112,8 @@ impl Target {
     pub async fn release(&self, number: u64, first: Option<FirstRelease>, since: Instant) -> Result<Answer> {
         match self.release_by(self.retry_limits_since(since, None), number, first).await {
             Err(None) => {
-                // An earlier call is still in flight, but the caller has released: the client releases the lock as soon as it can.
+                // An earlier call is still in flight, but the caller has released: the client releases the lock as soon
+                // as it can.
                 let target = self.clone();
                 let give_up = Instant::now() + self.lease.max(self.redis.config.watchdog);
                 let retry = RetryLimits { give_up, ..self.retry_limits(None) };
@@ -120,7 +126,12 @@ impl Target {
     }
 
     /// `Err(None)`: an earlier call of the owner has not ended.
-    async fn release_by(&self, retry: RetryLimits, number: u64, first: Option<FirstRelease>) -> std::result::Result<Answer, Option<Error>> {
+    async fn release_by(
+        &self,
+        retry: RetryLimits,
+        number: u64,
+        first: Option<FirstRelease>,
+    ) -> std::result::Result<Answer, Option<Error>> {
         let (releasing, sent) = match first {
             Some(first) => *first,
             None => (self.releasing(number, self.enter(retry).await.map_err(|_| None)?)?, None),
@@ -129,8 +140,9 @@ impl Target {
             Ok(Settled { reply, sent, repeated }) => Ok(self.released(releasing, reply, sent, repeated)?),
             Err(Unsettled { error, copies, .. }) => {
                 let Releasing { leaving, entry, pass, .. } = releasing;
-                // The caller has released, so the watchdog must renew the hold no longer. The client frees the key as soon as it can reach
-                // the server. If the server refuses that, the caller may free it once the server refuses no longer, or the lease ends.
+                // The caller has released, so the watchdog must renew the hold no longer. The client frees the key as
+                // soon as it can reach the server. If the server refuses that, the caller may free it once the server
+                // refuses no longer, or the lease ends.
                 if matches!(error, Error::Refused { .. }) {
                     self.redis.holds(|holds| holds.stop_renewing(&self.claim, leaving.number, Instant::now()));
                 } else {
@@ -155,15 +167,16 @@ impl Target {
         Ok(())
     }
 
-    /// Frees, in the background, the holds that an owner may have beyond `leave` by one of `copies`. It ends when that is done or the lease
-    /// has run out.
+    /// Frees, in the background, the holds that an owner may have beyond `leave` by one of `copies`. It ends when that
+    /// is done or the lease has run out.
     pub fn give_back(&self, entry: Entry, leave: u32, copies: Vec<Sent>) -> JoinHandle<()> {
         let target = self.clone();
         self.redis.io.spawn_present(async move {
             let _entry = entry;
             let give_up = Instant::now() + target.lease.max(target.redis.config.watchdog) + WINDOW;
             if let Ok(call) = target.call(Op::Release, &Inputs { leave, lease_ms: 0, ..target.inputs() }) {
-                let _ = after(&target.redis, &call, RetryLimits { give_up, ..target.retry_limits(None) }, None, copies).await;
+                let _ = after(&target.redis, &call, RetryLimits { give_up, ..target.retry_limits(None) }, None, copies)
+                    .await;
             }
         })
     }

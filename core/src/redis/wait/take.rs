@@ -19,8 +19,8 @@ pub struct InFlight {
 }
 
 impl Target {
-    /// Carries out one acquire, until its outcome is known: taken; busy; given back because no replica confirmed it; or given back in the
-    /// background because its outcome stays unknown.
+    /// Carries out one acquire, until its outcome is known: taken; busy; given back because no replica confirmed it; or
+    /// given back in the background because its outcome stays unknown.
     pub async fn acquire(&self, renewed: bool, retry: RetryLimits, mut begun: Option<InFlight>) -> Result<Attempt> {
         loop {
             let InFlight { entry, call, tried, copies } = match begun.take() {

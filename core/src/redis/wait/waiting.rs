@@ -60,9 +60,11 @@ impl Target {
         self.wait != Some(Duration::ZERO)
     }
 
-    /// The error of a wait that ended without an answer of the server. `trouble`: the error of the last try, if it failed.
+    /// The error of a wait that ended without an answer of the server. `trouble`: the error of the last try, if it
+    /// failed.
     pub fn unanswered(&self, trouble: Option<Error>) -> Error {
-        let silent = || Error::Unavailable { server: self.redis.config.server(), cause: "is silent".into(), timeout: true };
+        let silent =
+            || Error::Unavailable { server: self.redis.config.server(), cause: "is silent".into(), timeout: true };
         trouble.unwrap_or_else(silent).during(self.wait)
     }
 

@@ -1,5 +1,5 @@
-//! The lines of two clients before one semaphore: waiters that want more and fewer permits, late calls, lost messages, waiters that give up
-//! at any moment. The world is the server's number and the calls and messages in flight.
+//! The lines of two clients before one semaphore: waiters that want more and fewer permits, late calls, lost messages,
+//! waiters that give up at any moment. The world is the server's number and the calls and messages in flight.
 
 use std::time::Duration;
 
@@ -66,7 +66,15 @@ impl World {
         if !line.is_waited_in(now) {
             line.pace.hurry(now);
         }
-        line.join(Place { id, deadline: wait.map(|wait| now + wait), joined: now, wants, number: 0, owner: 1, waiter: () });
+        line.join(Place {
+            id,
+            deadline: wait.map(|wait| now + wait),
+            joined: now,
+            wants,
+            number: 0,
+            owner: 1,
+            waiter: (),
+        });
         id
     }
 
@@ -177,10 +185,9 @@ impl World {
                 continue;
             }
             let head = line.waiting.front().map(|head| head.number);
-            let kept = line
-                .overtaken
-                .as_ref()
-                .is_some_and(|overtaken| Some(overtaken.head) == head && overtaken.kept_until.is_some_and(|until| until > now));
+            let kept = line.overtaken.as_ref().is_some_and(|overtaken| {
+                Some(overtaken.head) == head && overtaken.kept_until.is_some_and(|until| until > now)
+            });
             let sleeps = line.waiting.iter().find(|place| place.wants <= permits);
             let over_it = sleeps.is_some_and(|place| !kept || Some(place.number) == head);
             assert!(!over_it, "{sleeps:?} sleeps over {permits} in {line:?}");
@@ -212,7 +219,11 @@ impl World {
                 self.now += Duration::from_millis(1);
             }
         }
-        panic!("a waiter waits for ever: {} permits, lines {:?}", self.permits, self.clients.each_ref().map(|client| &client.line));
+        panic!(
+            "a waiter waits for ever: {} permits, lines {:?}",
+            self.permits,
+            self.clients.each_ref().map(|client| &client.line)
+        );
     }
 }
 

@@ -93,7 +93,9 @@ impl World {
     }
 
     pub fn deliver(&mut self, at: usize) {
-        let Flying { client, call, reply: Some(reply) } = self.flying.remove(at) else { unreachable!("only answered calls end") };
+        let Flying { client, call, reply: Some(reply) } = self.flying.remove(at) else {
+            unreachable!("only answered calls end")
+        };
         let now = self.now;
         let side = &mut self.clients[client];
         side.working &= matches!(call, Call::Release { .. });
@@ -154,9 +156,11 @@ impl World {
         }
     }
 
-    /// The connection is cut and made anew: the messages in flight are lost, and the line hears of that as of one message.
+    /// The connection is cut and made anew: the messages in flight are lost, and the line hears of that as of one
+    /// message.
     pub fn disconnect(&mut self, client: usize) {
-        self.clients[client].unheard = self.clients[client].unheard.min(1).max(u64::from(self.clients[client].subscribed));
+        self.clients[client].unheard =
+            self.clients[client].unheard.min(1).max(u64::from(self.clients[client].subscribed));
     }
 
     /// Nothing more goes wrong, and every holder releases.

@@ -10,8 +10,8 @@ use crate::request::names::KRYO;
 /// Redisson's key for the hash.
 const KEY: Key = Key([0x9e37_79b9_7f4a_7c15, 0xf39c_c060_5ced_c834, 0x1082_276b_f3a2_7251, 0xf86c_6a11_d0c1_8e95]);
 
-/// The name of such a lock: its group and its values, in order and each once, behind NULs. The Java binding makes such names too, with a
-/// U+0001 in front of each value that Redisson's `Kryo5Codec` encodes.
+/// The name of such a lock: its group and its values, in order and each once, behind NULs. The Java binding makes such
+/// names too, with a U+0001 in front of each value that Redisson's `Kryo5Codec` encodes.
 ///
 /// # Errors
 /// `Config` if there are no values, and for one of those two characters in a text.
@@ -19,9 +19,13 @@ pub fn name(group: &str, values: &[impl AsRef<str>]) -> Result<String> {
     if values.is_empty() {
         return Err(no_values(group));
     }
-    if let Some(bad) = std::iter::once(group).chain(values.iter().map(AsRef::as_ref)).find(|text| text.contains(['\0', KRYO])) {
+    if let Some(bad) =
+        std::iter::once(group).chain(values.iter().map(AsRef::as_ref)).find(|text| text.contains(['\0', KRYO]))
+    {
         let bad = bad.escape_debug();
-        return Err(Error::config(format!("`{bad}` has U+0000 or U+0001 in it; a group and its values are texts without them")));
+        return Err(Error::config(format!(
+            "`{bad}` has U+0000 or U+0001 in it; a group and its values are texts without them"
+        )));
     }
     let values: BTreeSet<&str> = values.iter().map(AsRef::as_ref).collect();
     Ok(values.into_iter().fold(group.to_owned(), |name, value| name + "\0" + value))
@@ -39,8 +43,9 @@ pub fn group(name: &str) -> &str {
 /// The group, and the fields of its values: each once, in the same order everywhere.
 pub(super) fn fields(name: &str) -> (&str, Vec<String>) {
     let values = name.split('\0').skip(1);
-    let mut fields: Vec<_> =
-        values.map(|value| value.strip_prefix(KRYO).map_or_else(|| field(value.as_bytes()), |value| field(&kryo(value)))).collect();
+    let mut fields: Vec<_> = values
+        .map(|value| value.strip_prefix(KRYO).map_or_else(|| field(value.as_bytes()), |value| field(&kryo(value))))
+        .collect();
     fields.sort_unstable();
     fields.dedup();
     (group(name), fields)
@@ -53,8 +58,8 @@ pub(super) fn field(value: &[u8]) -> String {
     data_encoding::BASE64_NOPAD.encode(&bytes)
 }
 
-/// The bytes that Redisson's default codec writes for a text. First comes its class. A short ASCII text follows with a mark on its last
-/// byte; any other text as the number of its UTF-16 units and each of them in one to three bytes.
+/// The bytes that Redisson's default codec writes for a text. First comes its class. A short ASCII text follows with a
+/// mark on its last byte; any other text as the number of its UTF-16 units and each of them in one to three bytes.
 fn kryo(text: &str) -> Vec<u8> {
     let units: Vec<u16> = text.encode_utf16().collect();
     let mut bytes = vec![3];
@@ -87,7 +92,8 @@ mod tests {
 
     #[test]
     fn a_value_has_the_field_that_redisson_gives_it() {
-        let known = [("", "t6rZwibGo2uy1OSmNVe8pg"), ("x", "Bt/D4wylKYCgzX0jVwjowg"), ("Jack_001", "7pNoDdizVy2xY792MaFv+w")];
+        let known =
+            [("", "t6rZwibGo2uy1OSmNVe8pg"), ("x", "Bt/D4wylKYCgzX0jVwjowg"), ("Jack_001", "7pNoDdizVy2xY792MaFv+w")];
         for (value, expected) in known {
             assert_eq!(field(value.as_bytes()), expected, "of `{value}`");
         }

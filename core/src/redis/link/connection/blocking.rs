@@ -56,7 +56,14 @@ impl Pooled {
 
 impl Blocking {
     pub fn new(server: Arc<Server>, clock: Arc<Clock>, incarnation: Arc<Incarnation>) -> Self {
-        Blocking { server, clock, incarnation, idle: Mutex::default(), open: AtomicUsize::default(), took: AtomicU64::default() }
+        Blocking {
+            server,
+            clock,
+            incarnation,
+            idle: Mutex::default(),
+            open: AtomicUsize::default(),
+            took: AtomicU64::default(),
+        }
     }
 
     /// Runs a call; `None`: all connections are in use.
@@ -119,7 +126,8 @@ impl Blocking {
         // The redis crate starts its time-out anew for the connection and for each reply of the handshake.
         let limit = (left(end) / 3).max(Duration::from_millis(1));
         let opened = |error| self.server.not_opened(&error);
-        let mut con = self.server.blocking().and_then(|client| client.get_connection_with_timeout(limit)).map_err(opened)?;
+        let mut con =
+            self.server.blocking().and_then(|client| client.get_connection_with_timeout(limit)).map_err(opened)?;
         self.server.note_reached();
         con.set_write_timeout(Some(left(end))).map_err(opened)?;
         let asked = Instant::now();
@@ -135,7 +143,12 @@ impl Blocking {
     }
 
     /// Sends a call. An `Err` ends the connection.
-    fn send(&self, pooled: &mut Pooled, call: &Call, mut limits: Limits) -> Result<Result<Outcome, Elsewhere>, Outcome> {
+    fn send(
+        &self,
+        pooled: &mut Pooled,
+        call: &Call,
+        mut limits: Limits,
+    ) -> Result<Result<Outcome, Elsewhere>, Outcome> {
         let not_sent = |error| Outcome::Unsent(self.server.broken(&error));
         if pooled.used.elapsed() > FRESH {
             let end = Instant::now() + limits.response;
@@ -154,7 +167,11 @@ impl Blocking {
             let sent = Instant::now();
             let not_after = self.clock.server_ms(limits.window);
             pooled.request.clear();
-            encoding::write(&mut pooled.request, call, Stamp { whole, ..Stamp::first(not_after, &self.server.sharding) });
+            encoding::write(
+                &mut pooled.request,
+                call,
+                Stamp { whole, ..Stamp::first(not_after, &self.server.sharding) },
+            );
             pooled.con.send_packed_command(&pooled.request).map_err(not_sent)?;
             let copy = || Sent { connection: pooled.id, over: sent + limits.window + self.clock.error() };
             match pooled.con.recv_response().and_then(|value| value.extract_error()) {
@@ -183,9 +200,14 @@ impl Blocking {
     }
 }
 
-/// Asks all of these questions and gives the answers to the last `count`, all by `end`. The redis crate would start its time-out anew for
-/// each answer, and would go on waiting after an answer that did not come.
-fn last_answers<T: FromRedisValue>(con: &mut Connection, questions: &Pipeline, count: usize, end: Instant) -> RedisResult<T> {
+/// Asks all of these questions and gives the answers to the last `count`, all by `end`. The redis crate would start its
+/// time-out anew for each answer, and would go on waiting after an answer that did not come.
+fn last_answers<T: FromRedisValue>(
+    con: &mut Connection,
+    questions: &Pipeline,
+    count: usize,
+    end: Instant,
+) -> RedisResult<T> {
     // The TLS handshake comes with the first write, and it reads.
     con.set_read_timeout(Some(left(end)))?;
     con.send_packed_command(&questions.get_packed_pipeline())?;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::base::clock::Instant;
 
-/// The longest time after its sending at which the server may carry out a call. If a call seems to come much longer than this before its
-/// end, the server's clock was set back, see `_late.lua`.
+/// The longest time after its sending at which the server may carry out a call. If a call seems to come much longer
+/// than this before its end, the server's clock was set back, see `_late.lua`.
 const LONGEST: Duration = Duration::from_secs(20);
 /// Client and server both cut their times to whole ms.
 const ROUNDING: u64 = 3;
@@ -38,7 +38,8 @@ impl Clock {
 
     /// The server's time in ms, `ahead` of now, but no more than [`LONGEST`].
     pub fn server_ms(&self, ahead: Duration) -> u64 {
-        ((self.base.elapsed() + ahead.min(LONGEST)).as_millis() as i64).saturating_add(self.offset.load(Relaxed)).max(0) as u64
+        ((self.base.elapsed() + ahead.min(LONGEST)).as_millis() as i64).saturating_add(self.offset.load(Relaxed)).max(0)
+            as u64
     }
 }
 

@@ -1,6 +1,6 @@
-//! Calls that count only once replicas have their writes. A server's count starts at the last write of the connection that asks. So each
-//! call waits on the connection that carried it, and no other call uses that connection meanwhile: on another connection the count would be
-//! too high.
+//! Calls that count only once replicas have their writes. A server's count starts at the last write of the connection
+//! that asks. So each call waits on the connection that carried it, and no other call uses that connection meanwhile:
+//! on another connection the count would be too high.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -79,7 +79,9 @@ impl Confirming {
     pub async fn run(&self, call: &Call, limits: Limits, earlier: &[Sent], how: How) -> Result<Outcome, Elsewhere> {
         let end = Instant::now() + limits.response;
         let Ok(Ok(_room)) = timeout_at(end.into(), self.room.acquire()).await else {
-            return Ok(Outcome::Unsent(self.server.unavailable(format!("lets {MOST} calls wait for its replicas already"), true)));
+            return Ok(Outcome::Unsent(
+                self.server.unavailable(format!("lets {MOST} calls wait for its replicas already"), true),
+            ));
         };
         let wire = match timeout_at(end.into(), self.wire()).await {
             Ok(Ok(wire)) => wire,
@@ -155,7 +157,9 @@ impl Confirming {
 
     /// The confirmation that the policy demands; `None`: none.
     async fn confirmation(&self, wire: &Wire, limit: Duration) -> Result<Option<Confirmation>, Error> {
-        let SyncPolicy::Connected { replicas: least, .. } = self.policy else { return Ok(Confirmation::of(self.policy)) };
+        let SyncPolicy::Connected { replicas: least, .. } = self.policy else {
+            return Ok(Confirmation::of(self.policy));
+        };
         let known = *self.replicas();
         let count = match known {
             Replicas::Connected(count, said) if said.elapsed() <= NEWS => count,
@@ -163,7 +167,8 @@ impl Confirming {
             _ => {
                 let mut info = redis::cmd("INFO");
                 info.arg("replication");
-                let said = self.ask(wire, info, limit).await?.ok().and_then(|value| String::from_redis_value(value).ok());
+                let said =
+                    self.ask(wire, info, limit).await?.ok().and_then(|value| String::from_redis_value(value).ok());
                 let count = said.map(|said| confirmation::replicas_in_step(&said));
                 *self.replicas() = count.map_or(Replicas::Useless, |count| Replicas::Connected(count, Instant::now()));
                 count.unwrap_or_default()
@@ -192,7 +197,10 @@ impl Confirming {
         self.wires().all.push(wire.clone());
         let used = self.used(wire);
         // A server without this ability says so before the call takes anything.
-        let answer = self.ask(&used.wire, confirmation::probe(self.policy), self.server.connect_timeout).await.map_err(Outcome::Unsent)?;
+        let answer = self
+            .ask(&used.wire, confirmation::probe(self.policy), self.server.connect_timeout)
+            .await
+            .map_err(Outcome::Unsent)?;
         match answer {
             Err(said) if !is_of_a_replica(&said) => match self.policy {
                 SyncPolicy::Connected { .. } => *self.replicas() = Replicas::Useless,
@@ -208,7 +216,12 @@ impl Confirming {
     }
 
     /// Gives the answer, or the server's refusal.
-    async fn ask(&self, wire: &Wire, question: redis::Cmd, limit: Duration) -> Result<Result<Value, RedisError>, Error> {
+    async fn ask(
+        &self,
+        wire: &Wire,
+        question: redis::Cmd,
+        limit: Duration,
+    ) -> Result<Result<Value, RedisError>, Error> {
         match wire.ask(wire.send(question, How::Plain), limit).await {
             Ok(Err(error)) if self.server.said_no("", &error).is_none() => Err(self.multiplexed.broken(wire, &error)),
             Ok(answer) => Ok(answer),
@@ -232,8 +245,8 @@ impl Confirming {
     }
 }
 
-/// A connection that one call uses. Unless the call puts it back, it ends with the call, even if the caller drops the call half way: the
-/// next call would take a late answer for its own.
+/// A connection that one call uses. Unless the call puts it back, it ends with the call, even if the caller drops the
+/// call half way: the next call would take a late answer for its own.
 struct Used<'a> {
     confirming: &'a Confirming,
     wire: Wire,
@@ -259,7 +272,8 @@ impl Drop for Used<'_> {
     }
 }
 
-/// Tells whether a replica refused the command because only a master answers it. Then the client asks elsewhere, or again.
+/// Tells whether a replica refused the command because only a master answers it. Then the client asks elsewhere, or
+/// again.
 fn is_of_a_replica(said: &RedisError) -> bool {
     said.detail().is_some_and(|detail| detail.contains("replica instances"))
 }

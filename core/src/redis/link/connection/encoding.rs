@@ -78,8 +78,8 @@ fn each_word(call: &Call, stamp: Stamp, mut add: impl FnMut(&[u8])) {
     }
 }
 
-/// Tells whether a script ended half way. That happens while a slot moves to another server: the script needs a key that has left already,
-/// or has not arrived yet.
+/// Tells whether a script ended half way. That happens while a slot moves to another server: the script needs a key
+/// that has left already, or has not arrived yet.
 pub fn is_half_done(error: &redis::RedisError) -> bool {
     error.detail().is_some_and(|detail| detail.contains("non local key"))
 }
@@ -98,13 +98,23 @@ mod tests {
     #[test]
     fn a_call_on_the_wire_is_the_command_of_the_redis_crate() {
         let sharding = Sharding::default();
-        let call = Call::new(&RELEASE).key("permits", "näme\r\n").arg("count", -3).publish().arg("channel", "").resent().not_after();
+        let call = Call::new(&RELEASE)
+            .key("permits", "näme\r\n")
+            .arg("count", -3)
+            .publish()
+            .arg("channel", "")
+            .resent()
+            .not_after();
         for whole in [false, true] {
             for resent in [false, true] {
                 let stamp = Stamp { not_after: 1_700_000_000_123, resent, whole, sharding: &sharding };
                 let mut bytes = b"before".to_vec();
                 write(&mut bytes, &call, stamp);
-                assert_eq!(bytes[6..], command(&call, stamp).get_packed_command()[..], "whole: {whole}, resent: {resent}");
+                assert_eq!(
+                    bytes[6..],
+                    command(&call, stamp).get_packed_command()[..],
+                    "whole: {whole}, resent: {resent}"
+                );
             }
         }
     }

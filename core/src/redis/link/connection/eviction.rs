@@ -13,7 +13,9 @@ impl Eviction {
     pub fn look(&self, server: &str, memory: RedisResult<InfoDict>) {
         let Some(policy) = memory.ok().and_then(|memory| evicts(&memory)) else { return };
         if !self.0.swap(true, Relaxed) {
-            let risk = format!("may evict locks when its memory is full (maxmemory-policy {policy}), and another owner has them at once");
+            let risk = format!(
+                "may evict locks when its memory is full (maxmemory-policy {policy}), and another owner has them at once"
+            );
             tracing::warn!(target: "redlatch::link", "{server} {risk}; set maxmemory-policy to noeviction, or use a server for locks alone");
         }
     }
@@ -31,7 +33,8 @@ mod tests {
 
     #[test]
     fn only_a_server_with_a_limit_and_a_policy_that_takes_keys_evicts() {
-        let said = |limit, policy| InfoDict::new(&format!("# Memory\r\nmaxmemory:{limit}\r\nmaxmemory_policy:{policy}\r\n"));
+        let said =
+            |limit, policy| InfoDict::new(&format!("# Memory\r\nmaxmemory:{limit}\r\nmaxmemory_policy:{policy}\r\n"));
         assert_eq!(evicts(&said(1, "allkeys-lru")).as_deref(), Some("allkeys-lru"));
         assert_eq!(evicts(&said(1, "volatile-ttl")).as_deref(), Some("volatile-ttl"));
         assert_eq!(evicts(&said(1, "noeviction")), None);

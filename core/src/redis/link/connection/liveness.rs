@@ -1,6 +1,6 @@
-//! Watches the multiplexed connection, and the one that brings its messages, while a call or a listener waits. It notices a connection that is
-//! dead without an error: the peer vanished, or the network drops one direction. A slow server costs the opening of a second connection,
-//! but never the connection in use.
+//! Watches the multiplexed connection, and the one that brings its messages, while a call or a listener waits. It
+//! notices a connection that is dead without an error: the peer vanished, or the network drops one direction. A slow
+//! server costs the opening of a second connection, but never the connection in use.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -19,7 +19,8 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// The time for which the first connection may still answer after a second one has answered.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// Runs while a call or a listener waits for the multiplexed connection. Only answers prove a connection: one that brings messages alone is of no use.
+/// Runs while a call or a listener waits for the multiplexed connection. Only answers prove a connection: one that
+/// brings messages alone is of no use.
 pub async fn watch(multiplexed: Arc<Multiplexed>) {
     let start = Instant::now();
     while let Some(wire) = multiplexed.waited_for() {
@@ -30,7 +31,8 @@ pub async fn watch(multiplexed: Arc<Multiplexed>) {
             probe(&multiplexed, &wire).await;
         }
     }
-    // Since that look nothing waits, and the multiplexed connection lives on this thread: no call can have come in between.
+    // Since that look nothing waits, and the multiplexed connection lives on this thread: no call can have come in
+    // between.
     multiplexed.watched_no_more();
 }
 
@@ -66,7 +68,8 @@ async fn probe(multiplexed: &Arc<Multiplexed>, wire: &Wire) {
         }
     };
     let fresh = tokio::select! { () = &mut sign => None, fresh = second_opinion => fresh };
-    // A server that stood still answers on both connections, in any order: an answer on the old one that is here by now is as good.
+    // A server that stood still answers on both connections, in any order: an answer on the old one that is here by now
+    // is as good.
     if let Some(fresh) = fresh
         && timeout(GRACE, sign).await.is_err()
     {

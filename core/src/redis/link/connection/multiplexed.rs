@@ -37,14 +37,21 @@ pub struct Multiplexed {
     opening: tokio::sync::Mutex<()>,
     /// Whether [`crate::redis::link::connection::liveness::watch`] runs.
     watched: AtomicBool,
-    /// The channels of this connection, unless no listener wants them any more, and whether the server has confirmed each.
+    /// The channels of this connection, unless no listener wants them any more, and whether the server has confirmed
+    /// each.
     channels: Mutex<HashMap<String, bool>>,
     /// Its channels belong to slots of a cluster, as keys do. Such a connection serves nothing else.
     sharded: bool,
 }
 
 impl Multiplexed {
-    pub fn new(server: Arc<Server>, clock: Arc<Clock>, incarnation: Arc<Incarnation>, wakes: Arc<Wakes>, sharded: bool) -> Self {
+    pub fn new(
+        server: Arc<Server>,
+        clock: Arc<Clock>,
+        incarnation: Arc<Incarnation>,
+        wakes: Arc<Wakes>,
+        sharded: bool,
+    ) -> Self {
         Multiplexed {
             server,
             clock,
@@ -59,7 +66,13 @@ impl Multiplexed {
     }
 
     /// Runs a call. `earlier`: copies that must not run after this one.
-    pub async fn run(self: &Arc<Self>, call: &Call, limits: Limits, earlier: &[Sent], how: How) -> Result<Outcome, Elsewhere> {
+    pub async fn run(
+        self: &Arc<Self>,
+        call: &Call,
+        limits: Limits,
+        earlier: &[Sent],
+        how: How,
+    ) -> Result<Outcome, Elsewhere> {
         let end = Instant::now() + limits.response;
         match self.wire(limits.response).await {
             Ok(wire) => self.run_over(&wire, call, limits, end, earlier, how).await,
@@ -103,7 +116,14 @@ impl Multiplexed {
     }
 
     /// Interprets the answer to a call that was sent at `sent`, as `copy`.
-    fn meaning(&self, wire: &Wire, call: &Call, answer: RedisResult<Value>, copy: Sent, sent: Instant) -> Result<Outcome, Elsewhere> {
+    fn meaning(
+        &self,
+        wire: &Wire,
+        call: &Call,
+        answer: RedisResult<Value>,
+        copy: Sent,
+        sent: Instant,
+    ) -> Result<Outcome, Elsewhere> {
         let unknown = |error| Outcome::Unknown { error, copy };
         let error = match answer {
             Ok(value) => {
@@ -127,8 +147,8 @@ impl Multiplexed {
         Ok(said_no.unwrap_or_else(|| unknown(self.broken(wire, &error))))
     }
 
-    /// Makes sure that no earlier copy runs after the one that goes over `wire` now: the copy went the same way, or its connection is
-    /// ended.
+    /// Makes sure that no earlier copy runs after the one that goes over `wire` now: the copy went the same way, or its
+    /// connection is ended.
     async fn overtakes(&self, wire: &Wire, earlier: &[Sent], end: Instant) -> bool {
         for copy in earlier.iter().filter(|copy| copy.over > Instant::now()) {
             let Some(theirs) = copy.connection else { return false };

@@ -1,5 +1,5 @@
-//! A connection for many first tries at once. The callers write to it themselves and do not wait; the I/O thread reads the answers. If that
-//! thread wrote as well, each call would cost more than the call itself.
+//! A connection for many first tries at once. The callers write to it themselves and do not wait; the I/O thread reads
+//! the answers. If that thread wrote as well, each call would cost more than the call itself.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -41,11 +41,18 @@ pub struct Pipelined {
 impl Pipelined {
     /// Opens no connection yet.
     pub fn new(server: Arc<Server>, clock: Arc<Clock>, incarnation: Arc<Incarnation>) -> Self {
-        Pipelined { server, clock, incarnation, pipeline: Mutex::default(), missed: AtomicUsize::new(0), used: AtomicBool::new(false) }
+        Pipelined {
+            server,
+            clock,
+            incarnation,
+            pipeline: Mutex::default(),
+            missed: AtomicUsize::new(0),
+            used: AtomicBool::new(false),
+        }
     }
 
-    /// Sends a first try on the caller's thread. `later`: a thread will [`flush`](Pipelined::flush) soon. Gives the try back if it has to go
-    /// another way.
+    /// Sends a first try on the caller's thread. `later`: a thread will [`flush`](Pipelined::flush) soon. Gives the try
+    /// back if it has to go another way.
     pub fn send(&self, first: Box<dyn First>, limits: Limits, later: bool) -> Result<(), Box<dyn First>> {
         let Some(pipeline) = self.pipeline().clone() else { return Err(first) };
         let sent = Instant::now();
@@ -63,7 +70,8 @@ impl Pipelined {
         used
     }
 
-    /// Counts first tries that went another way; runs on the I/O thread. Once there are enough, it opens a connection for the next ones.
+    /// Counts first tries that went another way; runs on the I/O thread. Once there are enough, it opens a connection
+    /// for the next ones.
     pub fn missed(self: &Arc<Self>, count: usize) {
         let before = self.missed.fetch_add(count, Relaxed);
         // In quarantine every connection must first learn the identity of its server.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::redis::kinds::script::Call;
 
-/// The code and the words of an error. The errors of scripts also name a place in the script. It is behind the words; or, on servers before
-/// 7, which call all of them `ERR`, before the words and the real code.
+/// The code and the words of an error. The errors of scripts also name a place in the script. It is behind the words;
+/// or, on servers before 7, which call all of them `ERR`, before the words and the real code.
 pub fn of_script<'a>(code: &'a str, detail: &'a str) -> (&'a str, &'a str) {
     let renamed = |code: &'a str, said: &'a str| match said.strip_prefix("ERR ").unwrap_or(said) {
         said if code == "ERR" && is_of_acl(said) => ("NOPERM", said),
@@ -49,7 +49,9 @@ pub fn remedy(code: &str, said: &str, call: Option<&Call>) -> String {
             Some(channel) => format!("; give the user its channel by ACL SETUSER: {channel}"),
             None => "; give the user that channel by ACL SETUSER".into(),
         },
-        ("NOPERM", Some(call)) if said.contains(" key") => format!("; give the user its keys by ACL SETUSER: {}", keys(call)),
+        ("NOPERM", Some(call)) if said.contains(" key") => {
+            format!("; give the user its keys by ACL SETUSER: {}", keys(call))
+        }
         ("NOPERM", Some(call)) if said.contains("command or subcommand") => {
             format!("; give the user all that the script runs by ACL SETUSER: {}", rights(call))
         }
@@ -73,7 +75,11 @@ fn channel(call: &Call) -> Option<String> {
 }
 
 fn rights(call: &Call) -> String {
-    commands(call.script.text).iter().map(|command| format!("+{}", command.to_lowercase())).collect::<Vec<_>>().join(" ")
+    commands(call.script.text)
+        .iter()
+        .map(|command| format!("+{}", command.to_lowercase()))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// The commands that a script may run, in order; the command that wakes waiters is an input.
@@ -91,8 +97,16 @@ mod tests {
     #[test]
     fn an_error_of_a_script_has_its_own_code_on_every_server() {
         for (detail, code, words) in [
-            ("Error running script (call to f_1): @user_script:1: WRONGTYPE Operation against", "WRONGTYPE", "Operation against"),
-            ("Error running script (call to f_1): @user_script:9: @user_script: 9: -OOM command not", "OOM", "command not"),
+            (
+                "Error running script (call to f_1): @user_script:1: WRONGTYPE Operation against",
+                "WRONGTYPE",
+                "Operation against",
+            ),
+            (
+                "Error running script (call to f_1): @user_script:9: @user_script: 9: -OOM command not",
+                "OOM",
+                "command not",
+            ),
             (
                 "Error running script (call to f_1): @user_script:9: @user_script: 9: The user can't run this command",
                 "NOPERM",
@@ -106,7 +120,10 @@ mod tests {
         let newer = "ACL failure in script: User u has no permissions";
         assert_eq!(of_script("ERR", &format!("{older} script: a03f, on @user_script:41.")), ("NOPERM", older));
         assert_eq!(of_script("ERR", &format!("{newer} script: on @user_script:1.")), ("NOPERM", newer));
-        assert_eq!(of_script("WRONGTYPE", "Operation against script: a03f, on @user_script:1."), ("WRONGTYPE", "Operation against"));
+        assert_eq!(
+            of_script("WRONGTYPE", "Operation against script: a03f, on @user_script:1."),
+            ("WRONGTYPE", "Operation against")
+        );
         assert_eq!(of_script("@user_script:", "9: -OOM command not"), ("OOM", "command not"));
         assert_eq!(of_script("OOM", "command not allowed"), ("OOM", "command not allowed"));
         assert_eq!(of_script("ERR", older), ("NOPERM", older));

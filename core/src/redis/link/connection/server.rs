@@ -46,11 +46,16 @@ impl Server {
         let client = |protocol| {
             let addr = match address.clone() {
                 Address::Tcp { host, port, tls: false } => ConnectionAddr::Tcp(host, port),
-                Address::Tcp { host, port, tls: true } => ConnectionAddr::TcpTls { host, port, insecure: false, tls_params: None },
+                Address::Tcp { host, port, tls: true } => {
+                    ConnectionAddr::TcpTls { host, port, insecure: false, tls_params: None }
+                }
                 Address::Unix(path) => ConnectionAddr::Unix(path.into()),
             };
             let redis = settings(config.database, protocol, config.username.as_deref(), config.password.as_deref());
-            let info = addr.into_connection_info()?.set_redis_settings(redis).set_tcp_settings(TcpSettings::default().set_nodelay(true));
+            let info = addr
+                .into_connection_info()?
+                .set_redis_settings(redis)
+                .set_tcp_settings(TcpSettings::default().set_nodelay(true));
             if address.is_tls() { tls::client(info, &config.tls) } else { redis::Client::open(info) }
         };
         let bad = |error: RedisError| Error::config(format!("{address} cannot be used: {error}; check the address"));
@@ -95,8 +100,8 @@ impl Server {
         self.reached.store(true, Relaxed);
     }
 
-    /// Tells whether no server listens there, and none ever did as far as this client knows. A server that the client has reached before
-    /// may be restarting.
+    /// Tells whether no server listens there, and none ever did as far as this client knows. A server that the client
+    /// has reached before may be restarting.
     pub fn is_absent(&self) -> bool {
         self.refused.load(Relaxed) && !self.reached.load(Relaxed)
     }
@@ -106,11 +111,16 @@ impl Server {
         let info = client.get_connection_info().clone();
         let database = info.redis_settings().db();
         let protocol = info.redis_settings().protocol();
-        redis::Client::open(info.set_redis_settings(settings(database, protocol, login.username.as_deref(), login.password.as_deref())))
+        redis::Client::open(info.set_redis_settings(settings(
+            database,
+            protocol,
+            login.username.as_deref(),
+            login.password.as_deref(),
+        )))
     }
 
-    /// The first questions on each connection. They give our name, and ask for our number at the server, the time of its clock and its run.
-    /// Servers before 7.2 do not know all of them, and an ACL may not allow them.
+    /// The first questions on each connection. They give our name, and ask for our number at the server, the time of
+    /// its clock and its run. Servers before 7.2 do not know all of them, and an ACL may not allow them.
     pub fn greeting(&self) -> redis::Pipeline {
         let mut pipe = redis::pipe();
         pipe.ignore_errors();
@@ -166,10 +176,17 @@ impl Server {
         match self.said_no("the connection", error) {
             Some(outcome) => outcome,
             None => match (error.kind(), self.broken(error)) {
-                (redis::ErrorKind::InvalidClientConfig, _) => Outcome::Refused(Error::config(format!("{}: {error}", self.name))),
+                (redis::ErrorKind::InvalidClientConfig, _) => {
+                    Outcome::Refused(Error::config(format!("{}: {error}", self.name)))
+                }
                 (_, Error::Unavailable { timeout: true, .. }) => Outcome::Unsent(self.late_to_open()),
-                (_, Error::Unavailable { .. }) if error.is_connection_dropped() && !is_refusal && !self.address.is_tls() => {
-                    Outcome::Unsent(self.unavailable("closed the connection at once (does its port want TLS? then write rediss://)", false))
+                (_, Error::Unavailable { .. })
+                    if error.is_connection_dropped() && !is_refusal && !self.address.is_tls() =>
+                {
+                    Outcome::Unsent(self.unavailable(
+                        "closed the connection at once (does its port want TLS? then write rediss://)",
+                        false,
+                    ))
                 }
                 (_, error) => Outcome::Unsent(error),
             },
@@ -221,8 +238,8 @@ impl Server {
         Outcome::TooLate
     }
 
-    /// The error of a value that is not the answer of a script: the outcome of its call is unknown, and the next answers on the connection
-    /// may belong to other calls.
+    /// The error of a value that is not the answer of a script: the outcome of its call is unknown, and the next
+    /// answers on the connection may belong to other calls.
     pub fn nonsense(&self) -> Error {
         self.unavailable("sends an answer that no script of ours gives", false)
     }
@@ -235,7 +252,12 @@ fn io(error: &RedisError) -> Option<&std::io::Error> {
 }
 
 /// The redis crate applies the handshake's time-out to each reply of it, so this asks for as few replies as possible.
-fn settings(database: i64, protocol: redis::ProtocolVersion, username: Option<&str>, password: Option<&str>) -> RedisConnectionInfo {
+fn settings(
+    database: i64,
+    protocol: redis::ProtocolVersion,
+    username: Option<&str>,
+    password: Option<&str>,
+) -> RedisConnectionInfo {
     let mut redis = RedisConnectionInfo::default().set_db(database).set_protocol(protocol).set_skip_set_lib_name();
     if let Some(username) = username {
         redis = redis.set_username(username);
@@ -246,7 +268,8 @@ fn settings(database: i64, protocol: redis::ProtocolVersion, username: Option<&s
     redis
 }
 
-/// The answers to [`Server::greeting`]: the connection's number, if the server tells it; its time; and its run, if it tells it.
+/// The answers to [`Server::greeting`]: the connection's number, if the server tells it; its time; and its run, if it
+/// tells it.
 pub type Greeted = (redis::RedisResult<i64>, redis::RedisResult<(i64, i64)>, redis::RedisResult<redis::InfoDict>);
 
 /// The server's ms from its answer to `TIME`.

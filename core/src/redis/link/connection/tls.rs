@@ -4,12 +4,14 @@ use std::error::Error;
 use std::sync::Arc;
 
 use redis::{ClientTlsConfig, ConnectionInfo, RedisError, RedisResult, TlsCertificates};
-use rustls::CertificateError::{BadSignature, Expired, ExpiredContext, NotValidForName, NotValidForNameContext, UnknownIssuer};
+use rustls::CertificateError::{
+    BadSignature, Expired, ExpiredContext, NotValidForName, NotValidForNameContext, UnknownIssuer,
+};
 
 use crate::config::tls::{Tls, Verify};
 
-/// A client whose connections use TLS. Without `tls_ca` it trusts the authorities of the system, and if the system has no list, those of
-/// Mozilla.
+/// A client whose connections use TLS. Without `tls_ca` it trusts the authorities of the system, and if the system has
+/// no list, those of Mozilla.
 pub fn client(info: ConnectionInfo, tls: &Tls) -> RedisResult<redis::Client> {
     // If the application has chosen a provider for its process, that one is used here too.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -17,7 +19,9 @@ pub fn client(info: ConnectionInfo, tls: &Tls) -> RedisResult<redis::Client> {
         (Some(cert), Some(key)) => Some(ClientTlsConfig { client_cert: cert.clone(), client_key: key.clone() }),
         _ => None,
     };
-    let with = |root_cert| redis::Client::build_with_tls(info.clone(), TlsCertificates { client_tls: client_tls.clone(), root_cert });
+    let with = |root_cert| {
+        redis::Client::build_with_tls(info.clone(), TlsCertificates { client_tls: client_tls.clone(), root_cert })
+    };
     let client = match &tls.ca {
         Some(ca) => with(Some(ca.clone()))?,
         None => with(system_roots()).or_else(|_| with(None))?,

@@ -115,7 +115,13 @@ impl State {
 }
 
 impl Wire {
-    pub fn new(con: MultiplexedConnection, id: Option<ConnectionId>, tells: bool, apart: Option<Apart>, state: Arc<State>) -> Self {
+    pub fn new(
+        con: MultiplexedConnection,
+        id: Option<ConnectionId>,
+        tells: bool,
+        apart: Option<Apart>,
+        state: Arc<State>,
+    ) -> Self {
         Wire { con, id, tells, apart: apart.map(Arc::new), state }
     }
 
@@ -140,7 +146,8 @@ impl Wire {
         self.con.clone().send_packed_commands(pipe, 0, pipe.len()).await
     }
 
-    /// True as soon as the connection has ended, before any other task can run: a task that finds it true has sent nothing.
+    /// True as soon as the connection has ended, before any other task can run: a task that finds it true has sent
+    /// nothing.
     pub fn is_over(&self) -> bool {
         *self.state.over.borrow()
     }
@@ -154,7 +161,8 @@ impl Wire {
         self.state.clone()
     }
 
-    /// As [`Wire::end`], but waiting calls still hear the refusals that come within [`FAREWELL`]: those calls can go elsewhere at once.
+    /// As [`Wire::end`], but waiting calls still hear the refusals that come within [`FAREWELL`]: those calls can go
+    /// elsewhere at once.
     pub fn retire(&self) {
         self.state.retire();
     }
@@ -165,7 +173,8 @@ impl Wire {
         question: impl Future<Output = T> + Send + 'a,
         limit: Duration,
     ) -> impl Future<Output = Result<T, NoAnswer>> + Send + 'a {
-        // A future keeps its input beside its own state, and so does each future around it: without the box a call would take tens of KB.
+        // A future keeps its input beside its own state, and so does each future around it: without the box a call
+        // would take tens of KB.
         self.state.answer(Box::pin(question), limit)
     }
 
@@ -173,8 +182,8 @@ impl Wire {
         self.state.answered();
     }
 
-    /// The time of the last answer; at first, that of the opening. If messages come over another connection, the time of the one that has
-    /// been silent for longer.
+    /// The time of the last answer; at first, that of the opening. If messages come over another connection, the time
+    /// of the one that has been silent for longer.
     pub fn heard(&self) -> Instant {
         let heard = *self.state.heard.lock().expect("nothing panics while it is held");
         self.apart.as_ref().and_then(|apart| apart.heard()).map_or(heard, |apart| apart.min(heard))
@@ -185,7 +194,8 @@ impl Wire {
     }
 }
 
-/// A question without an answer. A drop ends the question, but the server still owes the answer, even if the caller is gone.
+/// A question without an answer. A drop ends the question, but the server still owes the answer, even if the caller is
+/// gone.
 struct Question<'a> {
     state: &'a State,
     is_answered: bool,

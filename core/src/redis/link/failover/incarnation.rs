@@ -1,5 +1,5 @@
-//! The incarnation of a server: which of its runs this is. After a new run began, its data may be gone, and its numbers have other
-//! meanings.
+//! The incarnation of a server: which of its runs this is. After a new run began, its data may be gone, and its numbers
+//! have other meanings.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -57,7 +57,11 @@ impl Incarnation {
     pub fn new(incarnations: &Arc<Incarnations>, server: &str) -> Self {
         let number = incarnations.numbers.fetch_add(1, Relaxed);
         let quarantine = incarnations.longest.clone().map(|longest| Quarantine::new(server, longest));
-        Incarnation { incarnations: incarnations.clone(), quarantine, now: Mutex::new(Run { id: String::new(), number }) }
+        Incarnation {
+            incarnations: incarnations.clone(),
+            quarantine,
+            now: Mutex::new(Run { id: String::new(), number }),
+        }
     }
 
     /// The number of this run; no other run of any server has it.
@@ -65,7 +69,8 @@ impl Incarnation {
         self.now().number
     }
 
-    /// Notes the `run_id` in the server's answer to `INFO server`, from any connection; `None`: the server does not tell it.
+    /// Notes the `run_id` in the server's answer to `INFO server`, from any connection; `None`: the server does not
+    /// tell it.
     pub fn note(&self, info: Option<InfoDict>) {
         let Some(id) = info.and_then(|info| info.get::<String>("run_id")) else { return };
         let mut now = self.now();

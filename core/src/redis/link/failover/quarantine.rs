@@ -1,5 +1,5 @@
-//! The quarantine of a server that may have lost locks: it grants nothing new, because the holders of those locks may not know yet. After
-//! the longest lease no holder believes in a lost lock any more.
+//! The quarantine of a server that may have lost locks: it grants nothing new, because the holders of those locks may
+//! not know yet. After the longest lease no holder believes in a lost lock any more.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -107,7 +107,9 @@ impl Quarantine {
         let mut state = self.state();
         match (&state.known, &who) {
             (Some(known), Some(who)) if who.goes_on_from(known) => {}
-            (Some(_), Some(_)) => drop(self.add(&mut state, Duration::ZERO, "is not the one that it was: it may have lost its data")),
+            (Some(_), Some(_)) => {
+                self.add(&mut state, Duration::ZERO, "is not the one that it was: it may have lost its data");
+            }
             // The server counts whole seconds: it may have started up to one second later.
             (None, Some(who)) => {
                 let age = Duration::from_secs(who.uptime.saturating_sub(1));
@@ -122,7 +124,8 @@ impl Quarantine {
         self.state().known.clone()
     }
 
-    /// Begins a quarantine for as long as a lease may last. It ends earlier if [`Quarantine::clear`] gets the number that this gives.
+    /// Begins a quarantine for as long as a lease may last. It ends earlier if [`Quarantine::clear`] gets the number
+    /// that this gives.
     pub fn doubt(&self, why: &str) -> u64 {
         self.add(&mut self.state(), Duration::ZERO, why)
     }

@@ -1,6 +1,6 @@
-//! A server that takes over from another grants nothing new for one lease, unless the other proves that no lock was lost. It proves that if
-//! it follows the new one now and had no writes that the new one lacks, or if it knows that its slots have moved. A dead server proves
-//! nothing: no server knows the writes that it had not sent to its replicas.
+//! A server that takes over from another grants nothing new for one lease, unless the other proves that no lock was
+//! lost. It proves that if it follows the new one now and had no writes that the new one lacks, or if it knows that its
+//! slots have moved. A dead server proves nothing: no server knows the writes that it had not sent to its replicas.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -31,8 +31,8 @@ struct Successor {
 }
 
 impl Topology {
-    /// Puts servers that have taken over into quarantine. It runs before anything goes to them; a call that grants a lock follows no
-    /// redirection before it.
+    /// Puts servers that have taken over into quarantine. It runs before anything goes to them; a call that grants a
+    /// lock follows no redirection before it.
     pub async fn question(self: &Arc<Self>, before: &Map, after: &Map) {
         let successors = if self.config.quarantine { successors(before, after) } else { Vec::new() };
         for successor in successors {
@@ -51,7 +51,11 @@ impl Topology {
             let is = identity(&former).await?;
             Ok(match is.is_master {
                 _ if is.run != was.run => false,
-                true => is.history == was.history && self.is_cluster() && gives(&former, successor, &self.config.nat).await?,
+                true => {
+                    is.history == was.history
+                        && self.is_cluster()
+                        && gives(&former, successor, &self.config.nat).await?
+                }
                 false => follows(&is, was, &identity(&successor.node).await?),
             })
         };
@@ -59,10 +63,13 @@ impl Topology {
     }
 }
 
-/// Tells whether the successor has all writes of the former server: the successor continued where the former one ended, and the former one could
-/// follow it without a full copy.
+/// Tells whether the successor has all writes of the former server: the successor continued where the former one ended,
+/// and the former one could follow it without a full copy.
 fn follows(is: &Identity, was: &Identity, successor: &Identity) -> bool {
-    is.history == successor.history && is.former == was.history && successor.former == was.history && is.parted == successor.parted
+    is.history == successor.history
+        && is.former == was.history
+        && successor.former == was.history
+        && is.parted == successor.parted
 }
 
 /// Tells whether a server itself says that the successor has the slot now.

@@ -37,8 +37,8 @@ impl Topology {
         }
     }
 
-    /// Asks one address after the other, and the next one as well if an answer takes long. So a silent server delays calls to the others by
-    /// no more than that.
+    /// Asks one address after the other, and the next one as well if an answer takes long. So a silent server delays
+    /// calls to the others by no more than that.
     async fn by_slots(self: &Arc<Self>) -> Result<Ranges> {
         let mut addresses = self.worth_asking().into_iter();
         let mut asking = JoinSet::new();
@@ -72,13 +72,15 @@ impl Topology {
     fn worth_asking(&self) -> Vec<Address> {
         let map = self.map();
         let mut addresses = self.known();
-        let others = self.config.servers.named().iter().filter(|named| !addresses.contains(named)).cloned().collect::<Vec<_>>();
+        let others =
+            self.config.servers.named().iter().filter(|named| !addresses.contains(named)).cloned().collect::<Vec<_>>();
         addresses.extend(others);
         addresses.sort_by_key(|address| map.doubts(address));
         addresses
     }
 
-    /// The slots as one server knows them, and whether it is with the majority: the others may know better than a server that was cut off.
+    /// The slots as one server knows them, and whether it is with the majority: the others may know better than a
+    /// server that was cut off.
     async fn slots_said_by(self: &Arc<Self>, address: &Address) -> Result<(Ranges, bool)> {
         let node = self.node(address)?;
         let said: Value = node.ask(&["CLUSTER", "SLOTS"], LIMIT).await?;
@@ -88,13 +90,15 @@ impl Topology {
             cause: "has no slots yet; see that it is part of a cluster".into(),
             timeout: false,
         };
-        let ranges = ranges(&said, address, &self.config.nat).filter(|ranges| !ranges.is_empty()).ok_or_else(nothing)?;
+        let ranges =
+            ranges(&said, address, &self.config.nat).filter(|ranges| !ranges.is_empty()).ok_or_else(nothing)?;
         let state: String = node.ask(&["CLUSTER", "INFO"], LIMIT).await?;
         self.learn_sharding(&node).await?;
         Ok((ranges, state.contains("cluster_state:ok")))
     }
 
-    /// Decides as Redisson does: channels belong to slots wherever the servers support it, unless the program has chosen.
+    /// Decides as Redisson does: channels belong to slots wherever the servers support it, unless the program has
+    /// chosen.
     async fn learn_sharding(&self, node: &Node) -> Result<()> {
         if self.sharding.is_known() {
             return Ok(());
@@ -129,7 +133,11 @@ impl Topology {
         let role: Value = self.asker(&self.config, address)?.ask(&["ROLE"], LIMIT).await?;
         match role {
             Value::Array(parts) if parts.first().and_then(text).as_deref() == Some("master") => Ok(()),
-            _ => Err(Error::Unavailable { server: address.to_string(), cause: "is no master now".into(), timeout: false }),
+            _ => Err(Error::Unavailable {
+                server: address.to_string(),
+                cause: "is no master now".into(),
+                timeout: false,
+            }),
         }
     }
 

@@ -64,11 +64,13 @@ mod tests {
 
     #[test]
     fn a_slot_is_that_of_the_specification() {
-        let known = [("123456789", 12739), ("foo", 12182), ("{user1000}.following", 3443), ("{user1000}.followers", 3443)];
+        let known =
+            [("123456789", 12739), ("foo", 12182), ("{user1000}.following", 3443), ("{user1000}.followers", 3443)];
         for (key, expected) in known {
             assert_eq!(slot(key.as_bytes()), expected, "of {key}");
         }
-        let same = [("foo{}{bar}", "foo{}{bar}"), ("foo{{bar}}zap", "{bar"), ("foo{bar}{zap}", "bar"), ("foo{bar", "foo{bar")];
+        let same =
+            [("foo{}{bar}", "foo{}{bar}"), ("foo{{bar}}zap", "{bar"), ("foo{bar}{zap}", "bar"), ("foo{bar", "foo{bar")];
         for (key, tagged) in same {
             assert_eq!(tag(key.as_bytes()), tagged.as_bytes(), "of {key}");
         }

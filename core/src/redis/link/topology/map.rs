@@ -13,8 +13,8 @@ pub struct Map {
     pub ranges: Vec<(u16, Arc<Node>)>,
     /// The time of that knowledge; `None`: calls must not rely on it.
     pub said: Option<Instant>,
-    /// Servers of a cluster whose slots may have moved: a call to them has failed, or they say so. The knowledge of the others still
-    /// counts.
+    /// Servers of a cluster whose slots may have moved: a call to them has failed, or they say so. The knowledge of the
+    /// others still counts.
     pub doubted: Vec<Address>,
 }
 

@@ -32,8 +32,8 @@ pub mod sentinels;
 pub mod sharding;
 pub mod subscriptions;
 
-/// The longest age of the knowledge of the master that a call may rely on. In a cluster each server itself says that it is not the right
-/// one.
+/// The longest age of the knowledge of the master that a call may rely on. In a cluster each server itself says that it
+/// is not the right one.
 const NEWS: Duration = Duration::from_millis(500);
 /// The most redirections of one call.
 const HOPS: usize = 8;
@@ -145,15 +145,19 @@ impl Topology {
                 Err(elsewhere) => {
                     self.told(&node, slot, &elsewhere);
                     how = if elsewhere.ask { How::Asking } else { How::Plain };
-                    to = if call.grants && !elsewhere.ask { self.owner(slot, end).await } else { self.node(&elsewhere.to) };
+                    to = if call.grants && !elsewhere.ask {
+                        self.owner(slot, end).await
+                    } else {
+                        self.node(&elsewhere.to)
+                    };
                 }
             }
         }
         Outcome::Unsent(self.unavailable("send a call to each other in a circle"))
     }
 
-    /// Tells whether the client knows which keys may be in one call, and with which channel: that depends on the abilities of the cluster's
-    /// servers.
+    /// Tells whether the client knows which keys may be in one call, and with which channel: that depends on the
+    /// abilities of the cluster's servers.
     fn knows_what_belongs_together(&self) -> bool {
         !self.is_cluster() || self.sharding.is_known()
     }
@@ -185,7 +189,8 @@ impl Topology {
     }
 
     async fn adopt(self: &Arc<Self>, ranges: Ranges, said: Instant) -> Result<()> {
-        let ranges = ranges.into_iter().map(|(last, address)| Ok((last, self.node(&address)?))).collect::<Result<_>>()?;
+        let ranges =
+            ranges.into_iter().map(|(last, address)| Ok((last, self.node(&address)?))).collect::<Result<_>>()?;
         let map = Map { ranges, said: Some(said), doubted: Vec::new() };
         let was = self.map();
         self.question(&was, &map).await;
@@ -214,7 +219,8 @@ impl Topology {
         }
         let topology = self.clone();
         let since = Instant::now();
-        // The question runs in a task of its own: if it takes longer than this caller can wait, the next caller has the answer.
+        // The question runs in a task of its own: if it takes longer than this caller can wait, the next caller has the
+        // answer.
         let asking = tasks::spawn(async move { topology.refresh(since).await });
         let late = || self.unavailable("do not name the master in time");
         timeout_at(end.into(), asking).await.map_err(|_| late())?.unwrap_or_else(|_| Err(late()))?;
@@ -224,7 +230,11 @@ impl Topology {
     fn trusted(&self, slot: u16) -> Option<Arc<Node>> {
         let map = self.map();
         let most = if self.is_cluster() { Duration::MAX } else { NEWS };
-        map.said.filter(|said| said.elapsed() <= most).and_then(|_| map.owner(slot)).filter(|node| !map.doubts(&node.address)).cloned()
+        map.said
+            .filter(|said| said.elapsed() <= most)
+            .and_then(|_| map.owner(slot))
+            .filter(|node| !map.doubts(&node.address))
+            .cloned()
     }
 
     /// Notes what the outcome of a call to `node` says about the map.
@@ -245,8 +255,8 @@ impl Topology {
         }
     }
 
-    /// Notes that calls to this server have failed. In a cluster, calls to the other servers go on: each says itself which slots it has
-    /// lost.
+    /// Notes that calls to this server have failed. In a cluster, calls to the other servers go on: each says itself
+    /// which slots it has lost.
     fn doubt(&self, node: &Node) {
         if !self.is_cluster() {
             return self.distrust();
@@ -276,7 +286,13 @@ impl Topology {
         self.node_among(&self.nodes, &self.config, address, &self.wakes)
     }
 
-    pub(super) fn node_among(&self, nodes: &Mutex<Nodes>, config: &Config, address: &Address, wakes: &Arc<Wakes>) -> Result<Arc<Node>> {
+    pub(super) fn node_among(
+        &self,
+        nodes: &Mutex<Nodes>,
+        config: &Config,
+        address: &Address,
+        wakes: &Arc<Wakes>,
+    ) -> Result<Arc<Node>> {
         let mut nodes = nodes.lock().expect("nothing panics while it is held");
         if let Some(node) = nodes.get(address) {
             return Ok(node.clone());

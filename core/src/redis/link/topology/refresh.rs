@@ -1,6 +1,6 @@
-//! Looks again and again which server answers for which slot, and moves the listening connections there. It runs while a listener waits for
-//! messages of several servers, and for some time after a call has failed. Calls do not need it: they rely on no old knowledge. Sentinels
-//! report another master themselves.
+//! Looks again and again which server answers for which slot, and moves the listening connections there. It runs while
+//! a listener waits for messages of several servers, and for some time after a call has failed. Calls do not need it:
+//! they rely on no old knowledge. Sentinels report another master themselves.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, Weak};
@@ -68,7 +68,8 @@ impl Topology {
         last.is_some_and(|failed| failed.elapsed() < FAILED.max(self.config.watchdog / 5))
     }
 
-    /// Listens to all sentinels that can be reached for reports of another master: the sentinel that promoted it knows first.
+    /// Listens to all sentinels that can be reached for reports of another master: the sentinel that promoted it knows
+    /// first.
     fn hear_sentinels(&self) -> Result<()> {
         if !matches!(self.config.servers, Servers::Sentinel { .. }) || self.keeper.mute.load(SeqCst) {
             return Ok(());

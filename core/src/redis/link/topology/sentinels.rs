@@ -21,11 +21,11 @@ use crate::request::error::{Error, Result};
 
 /// The time for the last sentinels once most have answered, and for those that were silent the last time.
 const GRACE: Duration = Duration::from_millis(100);
-/// The time in which all sentinels learn of a failover, since they tell each other every two seconds. Until then, an older answer of most
-/// of them does not count.
+/// The time in which all sentinels learn of a failover, since they tell each other every two seconds. Until then, an
+/// older answer of most of them does not count.
 const SPREADS: Duration = Duration::from_secs(10);
-/// The longest silence of a replica, in seconds. A replica reports to its master every second; after a longer silence it may be a master
-/// itself.
+/// The longest silence of a replica, in seconds. A replica reports to its master every second; after a longer silence
+/// it may be a master itself.
 const FOLLOWS: u64 = 3;
 
 /// A client's knowledge of its sentinels.
@@ -59,13 +59,13 @@ struct Last {
 type Answered = (Address, Result<Option<Report>>);
 
 impl Topology {
-    /// Finds the master by the newest answer of most sentinels; the server that it names must confirm that it is a master. A sentinel that
-    /// was cut off names an old master, so the first answer is not enough. The client does not wait for a silent sentinel once most have
-    /// answered.
+    /// Finds the master by the newest answer of most sentinels; the server that it names must confirm that it is a
+    /// master. A sentinel that was cut off names an old master, so the first answer is not enough. The client does not
+    /// wait for a silent sentinel once most have answered.
     pub async fn by_sentinels(self: &Arc<Self>, master: &str) -> Result<Ranges> {
         let (reports, error) = self.reports(master).await?;
-        // Among equal epochs the master of more sentinels counts: a sentinel that watches another fleet by the same name has seen no
-        // failovers of it.
+        // Among equal epochs the master of more sentinels counts: a sentinel that watches another fleet by the same
+        // name has seen no failovers of it.
         let votes = |report: &Report| reports.iter().filter(|other| other.master == report.master).count();
         let newest = reports.iter().max_by_key(|report| (report.epoch, votes(report)));
         let is_most = reports.len() * 2 > self.config.servers.named().len();
@@ -73,7 +73,8 @@ impl Topology {
             return self.last_master(error).await;
         };
         // A sentinel that has only just started knows of fewer replicas.
-        let replicas = reports.iter().filter(|report| report.master == newest.master).map(|report| report.replicas).max();
+        let replicas =
+            reports.iter().filter(|report| report.master == newest.master).map(|report| report.replicas).max();
         let report = Report { replicas: replicas.unwrap_or_default(), ..newest.clone() };
         self.is_master(&report.master).await?;
         self.sentinels.hurried.store(report.epoch, SeqCst);
@@ -115,12 +116,17 @@ impl Topology {
         if unknown * 2 > count {
             return Err(Error::config(format!("{servers} know no master `{master}`; check its name")));
         }
-        let nothing = || Error::Unavailable { server: self.config.server(), cause: "name no master".into(), timeout: true };
+        let nothing =
+            || Error::Unavailable { server: self.config.server(), cause: "name no master".into(), timeout: true };
         Ok((reports, error.unwrap_or_else(nothing)))
     }
 
     /// Asks every sentinel, and gives their addresses. Each answer comes through `answers`.
-    fn ask_sentinels(self: &Arc<Self>, master: &str, answers: &mpsc::UnboundedSender<Answered>) -> Result<HashSet<Address>> {
+    fn ask_sentinels(
+        self: &Arc<Self>,
+        master: &str,
+        answers: &mpsc::UnboundedSender<Answered>,
+    ) -> Result<HashSet<Address>> {
         let mut asked = HashSet::new();
         for node in self.sentinel_nodes()? {
             asked.insert(node.address.clone());
@@ -155,9 +161,9 @@ impl Topology {
         }
     }
 
-    /// Goes on with the last master although no sentinel names one, as long as no failover can have happened. Sentinels promote a replica
-    /// that they know, and a promoted replica no longer follows. So the master must have as many replicas as the sentinels knew, and each
-    /// must have reported to it lately.
+    /// Goes on with the last master although no sentinel names one, as long as no failover can have happened. Sentinels
+    /// promote a replica that they know, and a promoted replica no longer follows. So the master must have as many
+    /// replicas as the sentinels knew, and each must have reported to it lately.
     ///
     /// # Errors
     /// `error`, if a failover may have happened.
@@ -176,10 +182,13 @@ impl Topology {
 }
 
 impl Sentinels {
-    /// Tells whether an answer with a greater epoch has counted. The only sentinel that knows of a failover may be late for once, and the
-    /// others may have been cut off. Sentinels that were set up anew begin at 0, and all of them say so.
+    /// Tells whether an answer with a greater epoch has counted. The only sentinel that knows of a failover may be late
+    /// for once, and the others may have been cut off. Sentinels that were set up anew begin at 0, and all of them say
+    /// so.
     fn is_outdated(&self, report: &Report, is_most: bool) -> bool {
-        self.last().as_ref().is_some_and(|last| last.report.epoch > report.epoch && (!is_most || last.at.elapsed() < SPREADS))
+        self.last()
+            .as_ref()
+            .is_some_and(|last| last.report.epoch > report.epoch && (!is_most || last.at.elapsed() < SPREADS))
     }
 
     /// Tells whether a sentinel is missing that was not silent the last time.
@@ -215,14 +224,20 @@ impl Topology {
 fn report(value: &Value, sentinel: &Address, nat: &AddressMap) -> Option<Report> {
     let pairs: Vec<(String, String)> = match value {
         Value::Map(pairs) => pairs.iter().filter_map(|(key, value)| Some((text(key)?, text(value)?))).collect(),
-        Value::Array(words) => words.chunks(2).filter_map(|pair| Some((text(pair.first()?)?, text(pair.get(1)?)?))).collect(),
+        Value::Array(words) => {
+            words.chunks(2).filter_map(|pair| Some((text(pair.first()?)?, text(pair.get(1)?)?))).collect()
+        }
         _ => return None,
     };
     let get = |name: &str| pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
     let number = |name: &str| get(name).and_then(|number| number.parse().ok());
     let master = sentinel.near(get("ip")?, get("port")?.parse().ok()?, nat)?;
     // A sentinel that does not tell the number may know of any number.
-    Some(Report { epoch: number("config-epoch").unwrap_or_default(), master, replicas: number("num-slaves").unwrap_or(u64::MAX) })
+    Some(Report {
+        epoch: number("config-epoch").unwrap_or_default(),
+        master,
+        replicas: number("num-slaves").unwrap_or(u64::MAX),
+    })
 }
 
 /// The number of replicas that have reported to their master lately, by its `INFO replication`.

@@ -1,5 +1,5 @@
-//! The confirmation of a write by replicas or files: the copies that it needs, the command that asks for them, and the error if they are
-//! missing.
+//! The confirmation of a write by replicas or files: the copies that it needs, the command that asks for them, and the
+//! error if they are missing.
 
 use std::time::Duration;
 
@@ -23,7 +23,9 @@ impl Confirmation {
     pub fn of(policy: SyncPolicy) -> Option<Self> {
         match policy {
             SyncPolicy::Wait { replicas, .. } => Some(Confirmation { file: None, replicas, least: replicas }),
-            SyncPolicy::WaitAof { local, replicas, .. } => Some(Confirmation { file: Some(local), replicas, least: replicas }),
+            SyncPolicy::WaitAof { local, replicas, .. } => {
+                Some(Confirmation { file: Some(local), replicas, least: replicas })
+            }
             SyncPolicy::None | SyncPolicy::Connected { .. } => None,
         }
     }
@@ -63,14 +65,15 @@ impl Confirmation {
     }
 }
 
-/// A question that a server with this ability answers at once. A server without it refuses before the call takes anything.
+/// A question that a server with this ability answers at once. A server without it refuses before the call takes
+/// anything.
 pub fn probe(policy: SyncPolicy) -> redis::Cmd {
     let file = Confirmation::of(policy).and_then(|wanted| wanted.file);
     Confirmation { file, replicas: 0, least: 0 }.command(Duration::ZERO)
 }
 
-/// The number of replicas that could confirm, as `INFO replication` shows. A replica that still has to fetch or load older data does not
-/// count.
+/// The number of replicas that could confirm, as `INFO replication` shows. A replica that still has to fetch or load
+/// older data does not count.
 pub fn replicas_in_step(info: &str) -> u32 {
     let nothing_yet = info.lines().any(|line| line.trim_end() == "master_repl_offset:0");
     let is_in_step = |line: &&str| line.contains("state=online") && (nothing_yet || !line.contains("offset=0,"));
@@ -82,7 +85,9 @@ pub fn counts(value: &Value) -> Option<(u32, u32)> {
     match value {
         Value::Int(replicas) => Some((0, u32::try_from(*replicas).ok()?)),
         Value::Array(both) => match both[..] {
-            [Value::Int(file), Value::Int(replicas)] => Some((u32::try_from(file).ok()?, u32::try_from(replicas).ok()?)),
+            [Value::Int(file), Value::Int(replicas)] => {
+                Some((u32::try_from(file).ok()?, u32::try_from(replicas).ok()?))
+            }
             _ => None,
         },
         _ => None,

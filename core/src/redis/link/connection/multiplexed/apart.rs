@@ -1,4 +1,5 @@
-//! Messages over a connection of their own. A server or proxy that knows only RESP2 does not let a listening connection do anything else.
+//! Messages over a connection of their own. A server or proxy that knows only RESP2 does not let a listening connection
+//! do anything else.
 
 use std::pin::Pin;
 use std::sync::Arc;

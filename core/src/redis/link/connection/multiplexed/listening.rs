@@ -56,8 +56,8 @@ impl Multiplexed {
                 self.channels().remove(channel);
                 return;
             }
-            // A listener subscribed while the unsubscribe was on its way, and the server may have carried them out in the other order. The
-            // listener may also be gone again by now.
+            // A listener subscribed while the unsubscribe was on its way, and the server may have carried them out in
+            // the other order. The listener may also be gone again by now.
             let _ = self.listen(channel, self.server.connect_timeout).await;
             self.wakes.message(channel);
         }
@@ -77,10 +77,11 @@ impl Multiplexed {
         Ok(())
     }
 
-    /// Subscribes, and gives the channels that the server allows. If it refuses a channel, only the listener of that channel fails, by its
-    /// own attempt: all other calls still need the connection.
+    /// Subscribes, and gives the channels that the server allows. If it refuses a channel, only the listener of that
+    /// channel fails, by its own attempt: all other calls still need the connection.
     pub(super) async fn subscribe_to_allowed(&self, wire: &Wire, channels: Vec<String>) -> RedisResult<Vec<String>> {
-        let is_refused = |error: &RedisError| matches!(self.server.said_no("SUBSCRIBE", error), Some(Outcome::Refused(_)));
+        let is_refused =
+            |error: &RedisError| matches!(self.server.said_no("SUBSCRIBE", error), Some(Outcome::Refused(_)));
         match self.subscribe(wire, &channels).await {
             Err(error) if is_refused(&error) => {}
             subscribed => return subscribed.map(|()| channels),
@@ -101,7 +102,11 @@ impl Multiplexed {
             return self.unsubscribe_apart(apart, channel).await;
         }
         let mut con = wire.con.clone();
-        if self.sharded { redis::cmd("SUNSUBSCRIBE").arg(channel).exec_async(&mut con).await } else { con.unsubscribe(channel).await }
+        if self.sharded {
+            redis::cmd("SUNSUBSCRIBE").arg(channel).exec_async(&mut con).await
+        } else {
+            con.unsubscribe(channel).await
+        }
     }
 
     /// Tells whether this connection listens to this channel, and the server has confirmed it.

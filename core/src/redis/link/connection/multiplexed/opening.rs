@@ -19,12 +19,13 @@ use crate::redis::link::connection::wire::{State, Wire};
 use crate::redis::link::failover::quarantine::Identity;
 use crate::redis::link::wakes::Wakes;
 
-/// The answers to [`crate::redis::link::connection::server::Server::greeting`], then whether the server reports changed keys, and its
-/// policy for full memory.
-type PushGreeted = (RedisResult<i64>, RedisResult<(i64, i64)>, RedisResult<InfoDict>, RedisResult<Value>, RedisResult<InfoDict>);
+/// The answers to [`crate::redis::link::connection::server::Server::greeting`], then whether the server reports changed
+/// keys, and its policy for full memory.
+type PushGreeted =
+    (RedisResult<i64>, RedisResult<(i64, i64)>, RedisResult<InfoDict>, RedisResult<Value>, RedisResult<InfoDict>);
 
-/// The time that the first attempt to open a connection may take; each further one has twice as long. The first may hang, and a far server
-/// needs many round trips.
+/// The time that the first attempt to open a connection may take; each further one has twice as long. The first may
+/// hang, and a far server needs many round trips.
 const FIRST: Duration = Duration::from_secs(1);
 
 impl Multiplexed {
@@ -34,7 +35,8 @@ impl Multiplexed {
             None => {
                 let late = |_| Outcome::Unsent(self.server.late_to_open());
                 let caller = Arc::new(());
-                // The opening runs in a task of its own: if it takes longer than this caller can wait, the next caller finds it open.
+                // The opening runs in a task of its own: if it takes longer than this caller can wait, the next caller
+                // finds it open.
                 let open = tokio::spawn(self.clone().open(Arc::downgrade(&caller)));
                 match timeout(limit, open).await.map_err(late)? {
                     Ok(opened) => opened?,
@@ -89,7 +91,11 @@ impl Multiplexed {
         // The connection also works without the answers to the last two.
         let mut greeting = self.server.greeting();
         // Over RESP2 the reports would go to another connection.
-        greeting.cmd("CLIENT").arg(if is_old { &["ID"][..] } else { &["TRACKING", "ON", "OPTIN", "NOLOOP"] }).cmd("INFO").arg("memory");
+        greeting
+            .cmd("CLIENT")
+            .arg(if is_old { &["ID"][..] } else { &["TRACKING", "ON", "OPTIN", "NOLOOP"] })
+            .cmd("INFO")
+            .arg("memory");
         let (id, time, run, tells, memory): PushGreeted = greeting.query_async(&mut con).await?;
         self.server.eviction.look(&self.server.name, memory);
         match time {
@@ -160,11 +166,14 @@ fn patient() -> AsyncConnectionConfig {
     AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None)
 }
 
-/// Tells whether the server refused `HELLO`, which asks for RESP3: a proxy may not know it, and an ACL may not allow it.
+/// Tells whether the server refused `HELLO`, which asks for RESP3: a proxy may not know it, and an ACL may not allow
+/// it.
 fn knows_no_hello(error: &RedisError) -> bool {
     let said = error.detail().unwrap_or_default().to_ascii_lowercase();
     let refuses = said.starts_with("unknown command") || error.code() == Some("NOPERM");
-    error.kind() == ErrorKind::RESP3NotSupported || error.code() == Some("NOPROTO") || (refuses && said.contains("hello"))
+    error.kind() == ErrorKind::RESP3NotSupported
+        || error.code() == Some("NOPROTO")
+        || (refuses && said.contains("hello"))
 }
 
 fn is_unknown(error: &RedisError) -> bool {
@@ -186,7 +195,8 @@ fn pushed(push: PushInfo, wakes: &Wakes, state: &State) {
                 }
             }
         }
-        // The server sends this unasked: the slot has gone to another server. A question on its way would take this for its answer.
+        // The server sends this unasked: the slot has gone to another server. A question on its way would take this for
+        // its answer.
         PushKind::SUnsubscribe => {
             if let Some(Value::BulkString(channel)) = push.data.first()
                 && wakes.is_wanted(&String::from_utf8_lossy(channel))

@@ -15,7 +15,8 @@ use crate::redis::link::topology::sharding::Sharding;
 use crate::redis::link::{ConnectionId, Outcome, Sent};
 use crate::request::error::Error;
 
-/// The time without any answer after which the connection counts as dead. While answers come, the others may take longer.
+/// The time without any answer after which the connection counts as dead. While answers come, the others may take
+/// longer.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The time without a call after which the connection is closed.
 const IDLE: Duration = Duration::from_secs(10);
@@ -49,11 +50,24 @@ pub struct Flight {
 
 impl Pipeline {
     pub fn new(stream: TcpStream, id: Option<ConnectionId>) -> Self {
-        let state = State { unwritten: Vec::new(), left: 0, writing: false, flights: VecDeque::new(), heard: Instant::now(), over: false };
+        let state = State {
+            unwritten: Vec::new(),
+            left: 0,
+            writing: false,
+            flights: VecDeque::new(),
+            heard: Instant::now(),
+            over: false,
+        };
         Pipeline { stream, id, state: Mutex::new(state) }
     }
 
-    pub fn send(self: &Arc<Self>, flight: Flight, not_after: u64, sharding: &Sharding, later: bool) -> Result<(), Box<dyn First>> {
+    pub fn send(
+        self: &Arc<Self>,
+        flight: Flight,
+        not_after: u64,
+        sharding: &Sharding,
+        later: bool,
+    ) -> Result<(), Box<dyn First>> {
         let mut state = self.state();
         if state.over || state.flights.len() == MOST_IN_FLIGHT || state.overdue(Instant::now()).is_some() {
             return Err(flight.first);

@@ -4,14 +4,16 @@ use std::ops::Range;
 
 use redis::{ErrorKind, RedisError, RedisResult, Value};
 
-/// The most bytes of one answer. Answers to first tries have a few numbers and ids: a server that sends more has lost its way.
+/// The most bytes of one answer. Answers to first tries have a few numbers and ids: a server that sends more has lost
+/// its way.
 const LONGEST: usize = 1 << 20;
 /// The deepest nesting of lists; our scripts answer with one list.
 const DEEPEST: usize = 2;
 /// The longest line of `:`, `$` and `*`, which have a number of 64 bits behind them.
 const NUMBER: usize = 24;
 
-/// Reads answers from the bytes of one connection, which come in pieces of any size. It looks at no byte twice, and no byte makes it panic.
+/// Reads answers from the bytes of one connection, which come in pieces of any size. It looks at no byte twice, and no
+/// byte makes it panic.
 #[derive(Default)]
 pub struct Reader {
     bytes: Vec<u8>,
@@ -43,7 +45,8 @@ impl Reader {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next answer; `None`: it is not complete yet. After an answer without sense there are no more: the next could begin anywhere.
+    /// The next answer; `None`: it is not complete yet. After an answer without sense there are no more: the next could
+    /// begin anywhere.
     pub fn next(&mut self) -> Option<RedisResult<Value>> {
         if self.is_over {
             return None;
@@ -78,7 +81,9 @@ impl Reader {
             }
             let Some(pipeline) = self.pipeline()? else { return Ok(None) };
             let pipeline = &self.bytes[pipeline];
-            let number = std::str::from_utf8(pipeline.get(1..).unwrap_or_default()).ok().and_then(|number| number.parse::<i64>().ok());
+            let number = std::str::from_utf8(pipeline.get(1..).unwrap_or_default())
+                .ok()
+                .and_then(|number| number.parse::<i64>().ok());
             match (pipeline.first(), number) {
                 (Some(b':'), Some(number)) => return Ok(Some(Value::Int(number))),
                 (Some(b'$' | b'*'), Some(-1)) => return Ok(Some(Value::Nil)),

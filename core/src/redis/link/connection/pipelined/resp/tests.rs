@@ -73,8 +73,13 @@ fn an_error_whose_words_are_cut_off_inside_a_letter_is_the_servers_all_the_same(
 
 #[test]
 fn no_answer_takes_more_memory_than_the_longest_may() {
-    let endless: [(&str, &[u8]); 5] =
-        [("", b"+a"), ("*9223372036854775807\r\n", b":1\r\n"), ("*9223372036854775807\r\n", b"*0\r\n"), ("$1048570\r\n", b"a"), ("", b"a")];
+    let endless: [(&str, &[u8]); 5] = [
+        ("", b"+a"),
+        ("*9223372036854775807\r\n", b":1\r\n"),
+        ("*9223372036854775807\r\n", b"*0\r\n"),
+        ("$1048570\r\n", b"a"),
+        ("", b"a"),
+    ];
     for (head, again) in endless {
         let mut reader = Reader::default();
         reader.add(head.as_bytes());
@@ -95,7 +100,8 @@ fn many_answers_at_once_are_no_long_answer() {
     assert_eq!(read(answers.as_bytes(), &[64 * 1024]).into_iter().filter(Result::is_ok).count(), LONGEST);
 }
 
-/// The bytes come one by one, and the reader looks at each once: a reader that began anew with each piece would look at some 10^11.
+/// The bytes come one by one, and the reader looks at each once: a reader that began anew with each piece would look at
+/// some 10^11.
 #[test]
 fn a_long_list_that_comes_byte_by_byte_is_read_in_one_pass() {
     let list = format!("*200000\r\n{}", ":12\r\n".repeat(200_000));
@@ -124,7 +130,9 @@ fn written(value: &Value) -> Vec<u8> {
         Value::BulkString(text) => [format!("${}\r\n", text.len()).as_bytes(), text, b"\r\n"].concat(),
         Value::Nil => b"$-1\r\n".to_vec(),
         Value::Okay => b"+OK\r\n".to_vec(),
-        Value::Array(items) => [format!("*{}\r\n", items.len()).into_bytes(), items.iter().flat_map(written).collect()].concat(),
+        Value::Array(items) => {
+            [format!("*{}\r\n", items.len()).into_bytes(), items.iter().flat_map(written).collect()].concat()
+        }
         other => unreachable!("{other:?} is not made"),
     }
 }
