@@ -53,7 +53,8 @@ impl Config {
     /// # Errors
     /// As there, and `Error::Config` if the file cannot be read.
     pub fn from_redisson_file(path: impl AsRef<Path>) -> Result<Self> {
-        let (path, shown) = (path.as_ref(), shown::value("config", &path.as_ref().display().to_string()));
+        let path = path.as_ref();
+        let shown = shown::value("config", &path.display().to_string());
         let text = std::fs::read_to_string(path)
             .map_err(|error| Error::config(format!("the configuration `{shown}` cannot be read: {error}")))?;
         Config::from_redisson(&text).map_err(|error| match error {

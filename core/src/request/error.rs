@@ -282,7 +282,8 @@ mod tests {
 
     #[test]
     fn the_text_of_a_loss_says_which_lock_why_and_when() {
-        let (acquired, renewed) = (Duration::from_nanos(61_234_567_891), Duration::from_nanos(10_049_876_543));
+        let acquired = Duration::from_nanos(61_234_567_891);
+        let renewed = Duration::from_nanos(10_049_876_543);
         let lost = Loss {
             lock: "orders:42".into(),
             owner: "u:1".into(),
