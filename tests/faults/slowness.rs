@@ -105,7 +105,7 @@ fn a_slow_network_doubles_no_hold() {
     let server = Server::start();
     let proxy = Proxy::start(&server);
     proxy.delay(ms(200));
-    let client = connect(&format!("{}?watchdog=3", server.url_at(proxy.port())));
+    let client = connect(&server.url_at(proxy.port()));
     for blocking in [true, false] {
         let name = format!("n{blocking}");
         let runtime =
