@@ -11,6 +11,9 @@ import org.redisson.api.RCountDownLatch;
 /** A latch with a name of its own: waiters go on when all have counted, and not before. */
 final class LatchRound {
     private static final int PARTIES = 3;
+    /** So long after a call has failed, the server ignores every copy of it. */
+    private static final long LATE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
     private static final int ATTEMPTS = 100;
 
     private final Load load;
@@ -69,8 +72,14 @@ final class LatchRound {
         }
     }
 
-    /** A call that failed may have set the latch, or counted: no later round could tell. */
+    /** A call that failed may have set the latch, or counted: no later round could tell. Its copy may also come after the first deletion. */
     private void remove() {
+        delete();
+        LockSupport.parkNanos(LATE_NANOS);
+        delete();
+    }
+
+    private void delete() {
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             Party other = load.clients.any(ThreadLocalRandom.current(), parties.get(0).server);
             try {
