@@ -257,13 +257,12 @@ fn a_holder_is_told_of_a_loss_by_its_own_client() {
         let texts = words.iter().map(|word| word.as_bytes().to_vec()).collect();
         client.run_blocking(Request { texts, ..Request::new(Op::Keys, "plain", name, 1) }).expect("answered")
     };
-    for name in ["forced", "DEL", "RENAME", "DEL MATCHING", "FLUSHALL"] {
+    for name in ["forced", "DEL", "UNLINK", "RENAME", "DEL MATCHING"] {
         let held = client.lock(name).blocking().acquire().expect("free");
         eventually("a hold that is looked at", || server.view().tells().then_some(()));
         match name {
             "forced" => assert!(client.lock(name).blocking().force_release().expect("answered")),
             "RENAME" => drop(keys(name, &[name, "another"])),
-            "FLUSHALL" => drop(keys("", &[name])),
             _ => assert_eq!(keys(name, &[name]).number, 1),
         }
         assert_eq!(told(&held).reason, LostReason::Deleted, "{name}");
