@@ -81,7 +81,7 @@ def test_the_page_has_each_name_that_the_core_takes() -> None:
 WRITTEN = {
     "None": "none",
     "String::new()": "none",
-    "Nat::default()": "none",
+    "AddressMap::default()": "none",
     "0": "0",
     "false": "`false`",
     "SyncPolicy::None": "`none`",
