@@ -4,7 +4,7 @@ import json
 import sys
 import threading
 
-from commands import begun
+from commands import answer, begun
 
 import redlatch
 
@@ -13,18 +13,18 @@ answering = threading.Lock()
 
 def run(client, command):
     if command["do"] == "id":
-        return client.id
+        return {"ok": client.id}
     given, then = begun(client, command)
-    return then(given)
+    return answer(given, then)
 
 
 def take(client, command):
     try:
-        answer = {"ok": run(client, command)}
+        said = run(client, command)
     except Exception as e:
-        answer = {"error": type(e).__name__, "message": str(e)}
+        said = {"error": type(e).__name__, "message": str(e)}
     with answering:
-        print(json.dumps({"id": command["id"], **answer}), flush=True)
+        print(json.dumps({"id": command["id"], **said}), flush=True)
 
 
 def main():

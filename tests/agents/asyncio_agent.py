@@ -4,24 +4,24 @@ import asyncio
 import json
 import sys
 
-from commands import begun
+from commands import answer, begun
 
 from redlatch import aio
 
 
 async def run(client, command):
     if command["do"] == "id":
-        return client.id
+        return {"ok": client.id}
     given, then = begun(client, command)
-    return then(await given)
+    return answer(await given, then)
 
 
 async def take(client, command):
     try:
-        answer = {"ok": await run(client, command)}
+        said = await run(client, command)
     except Exception as e:
-        answer = {"error": type(e).__name__, "message": str(e)}
-    print(json.dumps({"id": command["id"], **answer}), flush=True)
+        said = {"error": type(e).__name__, "message": str(e)}
+    print(json.dumps({"id": command["id"], **said}), flush=True)
 
 
 async def main():

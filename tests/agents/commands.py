@@ -1,6 +1,9 @@
 """The commands of both Python agents: the façades' methods have the same names."""
 
 import math
+import time
+
+from redlatch.held import Held
 
 
 def three(client, name):
@@ -72,6 +75,14 @@ COMMANDS = {
     "token": (lambda lock, wait: lock.get_token(), same),
     "ttl": (lambda lock, wait: lock.remain_time_to_live(), lambda left: -2 if left is None else int(left * 1000)),
 }
+
+
+def answer(result, then):
+    """The agent's answer. With a new hold it says until when the hold is certain, in ns of the machine's clock."""
+    if not isinstance(result, Held):
+        return {"ok": then(result)}
+    now = time.monotonic_ns()
+    return {"ok": then(result), "until": now + int(result.remaining * 1e9)}
 
 
 def begun(client, command):

@@ -4,7 +4,8 @@
 use std::io::BufRead;
 use std::time::Duration;
 
-use redlatch::{Client, Member, Op, PermitId, PermitSemaphore, Request, Rule, kinds};
+use redlatch::{Client, Look, Member, Op, PermitId, PermitSemaphore, Request, Rule, kinds};
+use redlatch_tests::clock;
 use serde_json::{Value, json};
 
 fn main() {
@@ -16,7 +17,7 @@ fn main() {
         let client = client.clone();
         runtime.spawn(async move {
             let mut answer = match run(&client, &command).await {
-                Ok(value) => json!({ "ok": value }),
+                Ok((value, until)) => json!({ "ok": value, "until": until }),
                 Err(e) => json!({ "error": e.code(), "message": e.to_string() }),
             };
             answer["id"] = command["id"].clone();
@@ -26,7 +27,8 @@ fn main() {
     runtime.shutdown_background();
 }
 
-async fn run(client: &Client, command: &Value) -> redlatch::Result<Value> {
+/// The result of a command, and for a new hold until when it is certain, in ns of the machine's clock.
+async fn run(client: &Client, command: &Value) -> redlatch::Result<(Value, Option<u64>)> {
     let ms = |key: &str| command[key].as_u64().map(Duration::from_millis);
     let (client, kind) = match command["kind"].as_str().unwrap_or("plain") {
         "all" => (&three(client, Rule::All, command)?, "plain"),
@@ -48,21 +50,23 @@ async fn run(client: &Client, command: &Value) -> redlatch::Result<Value> {
     let ids: Vec<PermitId> = ids.map(str::parse).collect::<redlatch::Result<_>>()?;
     if kind == "permit_semaphore" {
         let n = command["n"].as_i64().unwrap_or(1);
-        return permits(
-            client.permit_semaphore(command["name"].as_str().unwrap_or_default()),
-            what,
-            n,
-            &ids,
-            ms("wait"),
-            ms("lease"),
-        )
-        .await;
+        let semaphore = client.permit_semaphore(command["name"].as_str().unwrap_or_default());
+        return Ok((permits(semaphore, what, n, &ids, ms("wait"), ms("lease")).await?, None));
+    }
+    if ["lock", "try_lock"].contains(&what) {
+        let acquire = request(Op::Acquire);
+        let wait = if what == "lock" { None } else { acquire.wait };
+        let answer = client.run(Request { wait, ..acquire }).await?;
+        let now = clock::now();
+        let until = match client.look(answer.number as u64) {
+            Look::Held { remaining } if answer.done => Some(now + clock::ns(remaining)),
+            _ => None,
+        };
+        return Ok((answer.done.into(), until));
     }
     let counting = |op| Request { wait: ms("wait"), numbers: vec![command["n"].as_i64().unwrap_or(1)], ..request(op) };
-    Ok(match what {
+    let value = match what {
         "id" => client.id().into(),
-        "lock" => client.run(Request { wait: None, ..request(Op::Acquire) }).await?.done.into(),
-        "try_lock" => client.run(request(Op::Acquire)).await?.done.into(),
         "unlock" => client.run(request(Op::Release)).await?.done.into(),
         "force_unlock" => (client.run(request(Op::ForceRelease)).await?.number == 1).into(),
         "is_locked" => (client.run(request(Op::Inspect)).await?.number != -2).into(),
@@ -77,7 +81,8 @@ async fn run(client: &Client, command: &Value) -> redlatch::Result<Value> {
         "token" => client.run(request(Op::Inspect)).await?.items[1].into(),
         "ttl" => client.run(request(Op::Inspect)).await?.number.into(),
         _ => return Err(redlatch::Error::config(format!("no command `{what}`"))),
-    })
+    };
+    Ok((value, None))
 }
 
 /// One lock of three.

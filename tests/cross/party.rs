@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use redlatch_tests::{View, kinds};
+use redlatch_tests::{View, clock, kinds, oracle};
 use serde_json::{Value, json};
 
 use crate::agent::{Agent, Pending, Refusal};
 use crate::languages::{Age, OVERSLEEPS};
-use crate::stage::{self, Kind};
+use crate::stage::{self, Kind, STAGE};
 
 /// The longest time of any step that needs no lease to end. It is far below every lease that must last in a case.
 pub const SOON: Duration = Duration::from_secs(5);
@@ -92,12 +92,55 @@ impl<'a> Party<'a> {
 
     /// Begins to take the lock, with an unlimited wait.
     pub fn begin_lock(&self, lease: Option<Duration>) -> Pending {
-        self.ask("lock", json!({ "lease": lease.map(|time| time.as_millis() as u64) }))
+        self.taking("lock", json!({ "lease": lease.map(|time| time.as_millis() as u64) }))
     }
 
     /// Tries once, or until `wait` is over.
     pub fn try_lock(&self, wait: Duration) -> bool {
-        self.yes(self.ask("try_lock", json!({ "wait": wait.as_millis() as u64 })))
+        self.yes(self.taking("try_lock", json!({ "wait": wait.as_millis() as u64 })))
+    }
+
+    /// Asks for the lock. If the agent's language calls the new hold certain for longer than the server keeps it, the
+    /// test fails.
+    fn taking(&self, what: &str, fields: Value) -> Pending {
+        let pending = self.ask(what, fields);
+        // Java's agent has a second client for values in Kryo.
+        if self.is_redisson() || self.name.starts_with("kryo") {
+            return pending;
+        }
+        let (keys, missing) = self.keys();
+        let client = self.agent.client.clone();
+        let party = format!("{} of {}", self.agent.language.name, self.name);
+        pending.checked(move |answer| {
+            if answer["ok"] == false {
+                return;
+            }
+            let until = answer["until"].as_u64().unwrap_or_else(|| panic!("{party}: {answer} tells of no hold"));
+            let mut view = STAGE.server.view();
+            let mut kept: Vec<_> = keys.iter().map(|key| oracle::kept_until(&mut view, &client, key)).collect();
+            kept.sort_unstable();
+            // Nothing is less than any time: a server that decides nothing proves nothing.
+            if let Some(kept) = kept[missing] {
+                let kept = clock::at(kept);
+                let longer = Duration::from_nanos(until.saturating_sub(kept));
+                assert!(
+                    longer.is_zero(),
+                    "{party}: its hold is said to be certain for {longer:?} longer than the server keeps it"
+                );
+            }
+        })
+    }
+
+    /// The locks that this party takes at once, and how many of them may be missing.
+    fn keys(&self) -> (Vec<oracle::Key>, usize) {
+        let key = |name: String| oracle::Key { kind: self.kind.traits.name.to_owned(), name, owner: OWNER };
+        let three = || ["a", "b", "c"].map(|letter| key(format!("{}{letter}", self.name))).into();
+        match self.asked {
+            "all" => (three(), 0),
+            "majority" => (three(), 1),
+            "multi" => (vec![key(format!("{}\0one\0zwölf", self.name))], 0),
+            _ => (vec![key(self.name.clone())], 0),
+        }
     }
 
     pub fn unlock(&self) {

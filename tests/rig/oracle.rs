@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use redlatch::kinds::{ALL, KindRow};
 use redlatch::{Client, Op, Request};
-use redlatch_tests::oracle::{Statement, Violation};
-use redlatch_tests::{Process, Server, all_at_once, eventually, kinds, ms, secs};
+use redlatch_tests::oracle::{Key, Statement, Violation};
+use redlatch_tests::{Process, Server, all_at_once, eventually, kinds, ms, oracle, secs};
 
 /// Changes a server's contents without the rig's knowledge.
 fn change(server: &Server, words: &[&str]) {
@@ -101,10 +101,17 @@ fn the_oracle_reports_a_belief_beyond_the_keys_life_of_each_kind() {
             kinds::set_up(&client, kind, "n", 1);
             let request =
                 Request { lease: Some(secs(60)), ..Request::new(Op::Acquire, kind, kinds::name(kind, "n"), 1) };
-            assert!(client.run_blocking(request).expect("answered").done);
+            let answer = client.run_blocking(request).expect("answered");
+            assert!(answer.done);
+            let owner = if kind == "permit" { answer.number } else { 1 };
+            let key = Key { kind: kind.to_owned(), name: kinds::name(kind, "n"), owner };
+            let kept = || oracle::kept_until(&mut server.view(), &client.id(), &key).expect("the server has it");
+            let believed = oracle::believed_until(&client.id(), &key).expect("the client believes in it");
+            assert!(believed <= kept());
             std::thread::sleep(ms(200));
             assert!(server.watch().violations().is_empty(), "{:?}", server.watch().violations());
             shorten(&server, kind);
+            assert!(believed > kept());
             let violation = violated(&server, Statement::Belief);
             assert!(
                 violation.text.contains(&client.id()) && violation.text.contains(&format!("kind {kind}")),

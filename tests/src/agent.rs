@@ -68,7 +68,7 @@ impl Agent {
         let mut input = self.input.lock().expect("nothing panics while it is held");
         // A dead agent answers nothing; the caller learns that from the missing answer.
         let _ = writeln!(input, "{fields}").and_then(|()| input.flush());
-        Pending { what: format!("{} {fields}", self.name), answer }
+        Pending { what: format!("{} {fields}", self.name), answer, check: None }
     }
 
     /// Kills the agent as `kill -9` does, and returns when its process is gone.
@@ -95,9 +95,19 @@ fn read_answers(output: impl BufRead, waiting: &Waiting) {
 pub struct Pending {
     what: String,
     answer: Receiver<Value>,
+    check: Option<Check>,
 }
 
+/// Judges an answer that is no refusal.
+type Check = Box<dyn FnOnce(&Value) + Send>;
+
 impl Pending {
+    /// Has `check` judge the whole answer before the caller gets it, unless it is a refusal.
+    #[must_use]
+    pub fn checked(self, check: impl FnOnce(&Value) + Send + 'static) -> Self {
+        Pending { check: Some(Box::new(check)), ..self }
+    }
+
     /// The answer, if it has come.
     pub fn now(&self) -> Option<Value> {
         self.answer.try_recv().ok()
@@ -117,7 +127,10 @@ impl Pending {
         let text = |key: &str| answer[key].as_str().map(str::to_owned);
         Ok(match text("error") {
             Some(error) => Err(Refusal { error, message: text("message").unwrap_or_default() }),
-            None => Ok(answer["ok"].clone()),
+            None => {
+                self.check.into_iter().for_each(|check| check(&answer));
+                Ok(answer["ok"].clone())
+            }
         })
     }
 }

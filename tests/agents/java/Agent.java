@@ -6,6 +6,7 @@ import java.io.InputStreamReader;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -29,6 +30,9 @@ import org.redisson.config.Config;
 
 public class Agent {
     private static final Pattern FIELD = Pattern.compile("\"(\\w+)\"\\s*:\\s*(?:\"((?:[^\"\\\\]|\\\\.)*)\"|(-?\\d+)|null)");
+
+    private static final List<String> TAKING = Arrays.asList("lock", "try_lock");
+    private static final Method HOLD = holdOfOurs();
 
     private final RedissonClient client;
     private final RedissonClient kryo;
@@ -56,7 +60,8 @@ public class Agent {
         try {
             run(command).whenComplete((value, failure) -> {
                 if (failure == null) {
-                    answer(id, "\"ok\":" + (value instanceof String ? quoted(value.toString()) : value == null ? "true" : value.toString()));
+                    String ok = "\"ok\":" + (value instanceof String ? quoted(value.toString()) : value == null ? "true" : value.toString());
+                    answer(id, ok + (TAKING.contains(command.get("do")) && !Boolean.FALSE.equals(value) ? until(command) : ""));
                 } else {
                     fail(id, failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure);
                 }
@@ -64,6 +69,33 @@ public class Agent {
         } catch (RuntimeException e) {
             fail(id, e);
         }
+    }
+
+    /** Until when a new hold is certain, in ns of the machine's clock. Redisson does not know. */
+    private String until(Map<String, String> command) {
+        if (HOLD == null) {
+            return "";
+        }
+        try {
+            Object hold = HOLD.invoke(null, lock(command), owner(command));
+            long now = System.nanoTime();
+            Duration remaining = (Duration) hold.getClass().getMethod("remaining").invoke(hold);
+            return ",\"until\":" + (now + remaining.toNanos());
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static Method holdOfOurs() {
+        try {
+            return Class.forName("io.redlatch.Holds").getMethod("of", RLock.class, long.class);
+        } catch (ReflectiveOperationException e) {
+            return null;
+        }
+    }
+
+    private static long owner(Map<String, String> command) {
+        return Long.parseLong(command.getOrDefault("owner", "0"));
     }
 
     private CompletionStage<?> run(Map<String, String> command) {
@@ -84,7 +116,7 @@ public class Agent {
             return run(what, client.getCountDownLatch(command.get("name")), command);
         }
         RLock lock = lock(command);
-        long owner = Long.parseLong(command.getOrDefault("owner", "0"));
+        long owner = owner(command);
         long lease = Long.parseLong(command.getOrDefault("lease", "-1"));
         String wait = command.get("wait");
         switch (what) {

@@ -112,6 +112,12 @@ pub fn note(change: Change) {
 }
 
 impl Client {
+    /// A client that reports nothing, of which only the id is known.
+    pub fn unknown(uuid: &str) -> Client {
+        let (uuid, servers) = (uuid.to_owned(), String::new());
+        Client { uuid, database: 0, servers, places: OnceLock::new(), state: Mutex::default() }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("nothing panics while it is held")
     }

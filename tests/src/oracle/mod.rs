@@ -12,11 +12,14 @@
 //! The clients of this process report their beliefs ([`news`], [`book`]), and so do the Rust processes that it starts
 //! ([`abroad`]). A thread beside each server ([`sampler`]) reads the server's state ([`probe`]) over a connection of
 //! its own, and compares. Of clients in other languages it sees only the keys, so that (b), (d) and the counters of (c)
-//! hold for them too. A violation ends the test: the server's end panics with the statement and the hold.
+//! hold for them too. With each grant their agents say until when their language calls the hold certain, and the suite
+//! compares that with the server once ([`answers`]). A violation ends the test: the server's end panics with the
+//! statement and the hold.
 //!
 //! A test that breaks a statement on purpose says so, with the reason: [`crate::Server::exempt`].
 
 mod abroad;
+mod answers;
 mod book;
 pub mod endless;
 mod last_look;
@@ -31,6 +34,7 @@ use std::time::Duration;
 
 pub use abroad::tell_the_rig;
 pub(crate) use abroad::words;
+pub use answers::kept_until;
 pub use book::{Key, believed_until};
 pub use news::hear;
 pub use watch::Watch;
