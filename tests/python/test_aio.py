@@ -224,11 +224,14 @@ async def test_a_function_that_would_run_without_the_lock_is_not_decorated(aio_c
 async def test_a_task_that_blocks_its_loop_does_not_keep_back_requests_of_other_tasks(
     aio_client: AsyncClient, client: Client, name: str
 ) -> None:
-    async def release(lock: str) -> None:
-        await (await aio_client.get_lock(lock).lock()).release()
+    async def release(lock: str, releasing: asyncio.Event) -> None:
+        hold = await aio_client.get_lock(lock).lock()
+        releasing.set()
+        await hold.release()
 
-    async def block_until_released(lock: str) -> None:
+    async def block_until_released(lock: str, releasing: asyncio.Event) -> None:
         async with aio_client.get_lock(f"{lock}:other"):
+            await releasing.wait()
             until_true(lambda: taken(lock), "a lock that was released")
 
     def taken(lock: str) -> bool:
@@ -238,4 +241,5 @@ async def test_a_task_that_blocks_its_loop_does_not_keep_back_requests_of_other_
         return hold is not None
 
     for i in range(100):
-        await asyncio.gather(release(f"{name}:{i}"), block_until_released(f"{name}:{i}"))
+        releasing = asyncio.Event()
+        await asyncio.gather(release(f"{name}:{i}", releasing), block_until_released(f"{name}:{i}", releasing))

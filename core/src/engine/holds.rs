@@ -322,8 +322,12 @@ impl Holds {
         }
     }
 
-    /// Notes that the server has no field of this owner; `taken`: another owner has one.
-    pub fn missing(&mut self, claim: &Claim, taken: bool, incarnation: u64, now: Instant) {
+    /// Notes the server's answer to a call sent at `sent`: it has no field of this owner; `taken`: another owner has one.
+    pub fn missing(&mut self, claim: &Claim, taken: bool, incarnation: u64, sent: Instant, now: Instant) {
+        // A belief that was over when the call went out ended by itself, whether or not the watchdog has looked since.
+        if let Some(key) = self.claims.get(claim).copied().filter(|key| self.owned[*key].deadline <= sent) {
+            self.expire(key, now);
+        }
         let reason = match self.of(claim) {
             _ if taken => LostReason::TakenOver,
             Some(owned) if owned.incarnation != incarnation => LostReason::ServerLostData,

@@ -211,7 +211,7 @@ impl Target {
             }
             Code::WrongKind => return Err(self.wrong_kind(&reply)),
             Code::Missing | Code::Passed | Code::TooLate => {
-                self.missing(&reply);
+                self.missing(&reply, sent);
                 None
             }
         })
@@ -263,10 +263,11 @@ impl Target {
         kinds::wrong_kind(&self.row.traits, &self.claim.name, reply.text().as_deref())
     }
 
-    pub fn missing(&self, reply: &Reply) {
+    /// Notes that the server has no hold of this owner, by the `reply` to a call sent at `sent`.
+    pub fn missing(&self, reply: &Reply, sent: Instant) {
         let taken = reply.numbers.first() == Some(&1);
         let incarnation = self.redis.link.incarnation();
-        self.redis.holds(|holds| holds.missing(&self.claim, taken, incarnation, Instant::now()));
+        self.redis.holds(|holds| holds.missing(&self.claim, taken, incarnation, sent, Instant::now()));
     }
 
     pub async fn enter(&self, retry: RetryLimits) -> Result<Entry> {

@@ -129,7 +129,7 @@ impl Holds {
             };
             if state != b'1' {
                 let claim = owned.claim.clone();
-                self.missing(&claim, state == b'0', incarnation, now);
+                self.missing(&claim, state == b'0', incarnation, sent, now);
                 continue;
             }
             if ask.lease > Duration::ZERO {

@@ -78,3 +78,21 @@ fn a_hold_that_no_caller_could_ask_for_leaves_no_loss() {
     holds.due(start + DAY, 10, |_, _| true);
     assert!(holds.loss_of(number, start + DAY).is_none());
 }
+
+#[test]
+fn a_lease_that_was_over_when_the_call_went_out_is_no_deletion() {
+    let start = Instant::now();
+    let over = start + 2 * SECOND;
+    for (sent, taken, reason) in [
+        (over, false, LostReason::Expired),
+        (over, true, LostReason::Expired),
+        (start, false, LostReason::Deleted),
+        (start, true, LostReason::TakenOver),
+    ] {
+        let mut holds = Holds::new("u".into(), SECOND);
+        let number = holds.taken(&claim(), || None, Some(SECOND), 0, start, start);
+        // The watchdog is late: it has not looked at the hold since its end.
+        holds.missing(&claim(), taken, 0, sent, over);
+        assert_eq!(holds.loss_of(number, over).expect("it is lost").reason, reason, "taken: {taken}");
+    }
+}

@@ -45,7 +45,7 @@ impl Target {
         let now = Instant::now();
         self.redis.holds(|holds| match reply.text().as_deref() {
             Some("1") => holds.lengthen(&self.claim, self.lease, sent, now),
-            other => holds.missing(&self.claim, other == Some("0"), incarnation, now),
+            other => holds.missing(&self.claim, other == Some("0"), incarnation, sent, now),
         });
         self.ensure(number)
             .map(|()| Answer::done(1))

@@ -83,7 +83,7 @@ impl Target {
                 }
             });
         } else {
-            self.missing(&reply);
+            self.missing(&reply, sent);
         }
         drop(entry);
         match (pass, reply.code) {
