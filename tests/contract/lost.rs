@@ -215,9 +215,8 @@ fn watched(lock: &Client, request: &Request, client: &Client, count: usize) -> V
     (0..count).map(|_| ends.recv_timeout(PATIENCE).expect("the watch ends")).collect()
 }
 
-#[test]
-fn a_watch_that_begins_while_its_client_ends_or_later_hears_of_the_loss() {
-    let server = Server::start();
+/// A hold of each kind, and of a lock of three by each rule, with a client of its own.
+fn of_each_kind(server: &Server, mut check: impl FnMut(&str, &Client, &Client, Request)) {
     let held = ALL.iter().filter(|row| row.traits.held).map(|row| (row.traits.name, None));
     for (kind, rule) in held.chain([("plain", Some(Rule::All)), ("plain", Some(Rule::Majority))]) {
         let client = Client::connect(&server.url()).expect("a good URL");
@@ -229,11 +228,33 @@ fn a_watch_that_begins_while_its_client_ends_or_later_hears_of_the_loss() {
         kinds::set_up(&client, kind, &key, 1);
         let request = Request::new(Op::Acquire, kind, kinds::name(kind, &key), 1);
         let hold = lock.run_blocking(request.clone()).expect("free").number as u64;
-        for end in watched(&lock, &Request { op: Op::Watch, hold, ..request }, &client, 100) {
-            assert!(
-                matches!(&end, Err(Error::Lost(loss)) if loss.reason == LostReason::Closed),
-                "{kind} {rule:?}: {end:?}"
-            );
-        }
+        check(&key, &client, &lock, Request { hold, ..request });
     }
+}
+
+#[test]
+fn a_watch_that_begins_while_its_client_ends_or_later_hears_of_the_loss() {
+    let server = Server::start();
+    of_each_kind(&server, |lock_of, client, lock, hold| {
+        for end in watched(lock, &Request { op: Op::Watch, ..hold }, client, 100) {
+            assert!(matches!(&end, Err(Error::Lost(loss)) if loss.reason == LostReason::Closed), "{lock_of}: {end:?}");
+        }
+    });
+}
+
+#[test]
+fn a_watch_that_begins_after_the_release_hears_of_the_loss_that_the_release_found_and_of_no_other() {
+    let server = Server::start();
+    of_each_kind(&server, |lock_of, _, lock, hold| {
+        let ended = |op| lock.run_blocking(Request { op, ..hold.clone() });
+        server.view().command::<()>(&["FLUSHALL"]);
+        let released = ended(Op::Release);
+        assert!(matches!(released, Err(Error::Lost(_))), "{lock_of}: {released:?}");
+        let watched = ended(Op::Watch);
+        assert!(matches!(watched, Err(Error::Lost(_))), "{lock_of}: {watched:?}");
+    });
+    of_each_kind(&server, |lock_of, _, lock, hold| {
+        let ended = |op| lock.run_blocking(Request { op, ..hold.clone() }).expect("held until then");
+        assert!(ended(Op::Release).done && !ended(Op::Watch).done, "{lock_of}");
+    });
 }

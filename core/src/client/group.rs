@@ -182,9 +182,10 @@ impl Group {
         let held = state.groups().get(number);
         match held {
             Some(held) => held.end().await,
-            None => match state.groups().look_back(number) {
-                Look::Lost(loss) => Err(Error::Lost(Box::new(loss))),
-                _ => Ok(Answer::not_now()),
+            // Its release may have told of a loss already.
+            None => match state.groups().loss_of(number) {
+                Some(loss) => Err(Error::Lost(Box::new(loss))),
+                None => Ok(Answer::not_now()),
             },
         }
     }

@@ -121,7 +121,8 @@ impl Redis {
         match self.holds(|holds| holds.look(hold, Instant::now())) {
             Look::Held { .. } => {}
             Look::Lost(loss) => self.loss_listeners.tell(hold, Some(loss)),
-            Look::Gone => self.loss_listeners.tell(hold, None),
+            // Its release may have told of a loss already.
+            Look::Gone => self.loss_listeners.tell(hold, self.holds(|holds| holds.loss_of(hold, Instant::now()))),
         }
     }
 
