@@ -20,8 +20,9 @@ fn the_last_hold_of_a_client_is_renewed_or_told_lost_whenever_it_begins() {
                 let name = format!("n{number}");
                 let mut view = server.view();
                 client.lock(&name).blocking().acquire().expect("free").release().expect("held");
-                // The watchdog has heard of that hold, and goes to sleep meanwhile.
-                thread::sleep(Duration::from_millis(1) * (number % 30));
+                // The watchdog wakes at the time at which it would have looked at that hold first, 100 to 150 ms later,
+                // and goes to sleep again.
+                thread::sleep(Duration::from_millis(90 + u64::from(number)));
                 let guard = client.lock(&name).blocking().acquire().expect("free");
                 let mut least = view.pttl(&name);
                 let told = thread::scope(|scope| {
