@@ -159,6 +159,28 @@ fn a_writer_does_not_wait_for_a_dead_reader_once_the_last_living_one_has_left() 
     assert!(view.keys("*").is_empty());
 }
 
+/// The renewal finds no key of the hold whose lease has ended. Another reader's lease is none of the dead reader's.
+#[test]
+fn a_renewed_reader_that_dies_keeps_writers_out_for_its_own_lease_and_not_for_another_readers() {
+    let (server, a, b) = pair();
+    let mut view = server.view();
+    let quick = Client::connect(&format!("{}?watchdog=0.6", server.url())).expect("a good URL");
+    let long = Request { lease: Some(secs(600)), ..Request::new(Op::Acquire, "read", "n", 1) };
+    a.run_blocking(long).expect("answered");
+    assert!(taken(&quick, "read", 1), "readers share it");
+    let short = Request { lease: Some(Duration::from_millis(50)), ..Request::new(Op::Acquire, "read", "n", 1) };
+    quick.run_blocking(short).expect("answered");
+    let inner = format!("{{n}}:{}:1:rwlock_timeout:2", quick.id());
+    eventually(|| !view.exists(&inner));
+    eventually(|| view.exists(&inner));
+    quick.close(false);
+    give(&a, "read", 1);
+    let left = view.pttl("n");
+    assert!(left <= 600, "the dead reader keeps writers out for {left} ms");
+    let writer = b.read_write_lock("n").write().wait(secs(20)).blocking().acquire().expect("no reader lives");
+    writer.release().expect("held");
+}
+
 #[test]
 fn a_writer_that_read_for_too_short_a_time_lets_the_next_writer_in() {
     let (server, a, b) = pair();

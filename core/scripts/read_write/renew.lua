@@ -10,9 +10,8 @@ local function live_on(lock, owner)
   live(lock, lease)
   for number = 1, is_writer(owner) and 0 or tonumber(redis.call('HGET', lock, owner)) do
     local key = hold_key(lock, owner, number)
-    -- While the slot moves, the hold's key may still be at the other server, with a later end: here it lives as long as the lock.
-    local missing = exact == '1' and lease or math.max(lease, redis.call('PTTL', lock))
-    if give_time(key) == 0 then redis.call('SET', key, 1, 'PX', missing) end
+    -- The key of an inner hold with a short lease may have ended. While the slot moves, the key may still be at the other server.
+    if give_time(key) == 0 then redis.call('SET', key, 1, 'PX', lease) end
   end
   -- The lock ends with its longest hold. A reader does not know how long the same owner writes.
   if exact == '1' and (is_writer(owner) or redis.call('HGET', lock, 'mode') == 'read') then

@@ -39,7 +39,7 @@ use past::Past;
 use timetable::Timetable;
 
 pub use due::Ask;
-pub use owned::{Lapsed, Leaving, SHORT, believed};
+pub use owned::{Lapsed, Leaving, SHORT, believed, lease_for};
 
 /// The time for which a lost hold still counts as its owner's latest: the one that a release without a number means.
 pub const REMEMBER: Duration = Duration::from_secs(600);

@@ -238,3 +238,25 @@ impl Owned {
 pub fn believed(lease: Duration) -> Duration {
     lease.saturating_sub(lease / 100 + Duration::from_millis(2))
 }
+
+/// The shortest lease in whole ms that the client believes in for so long.
+pub fn lease_for(believed: Duration) -> Duration {
+    let lease = (believed + Duration::from_millis(2)).saturating_mul(100) / 99;
+    Duration::from_millis(lease.as_millis() as u64 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_client_believes_a_time_of_its_lease_and_hardly_more() {
+        for micros in [0, 1, 999, 1_000, 97_999, 98_000, 1_700_000, 29_698_000, 600_000_000, 3_153_600_000_000_000] {
+            let time = Duration::from_micros(micros);
+            let lease = lease_for(time);
+            assert!(believed(lease) >= time, "{time:?}: {lease:?} is too short");
+            assert!(believed(lease) <= time + Duration::from_millis(1), "{time:?}: {lease:?} is too long");
+            assert_eq!(lease.subsec_nanos() % 1_000_000, 0, "{lease:?}");
+        }
+    }
+}

@@ -1,12 +1,15 @@
 //! Changes the end of a hold.
 
+use std::time::Duration;
+
 use tokio::time::sleep_until;
 
 use crate::base::clock::Instant;
+use crate::engine::holds::lease_for;
 use crate::redis::settle::{Settled, Unsettled, settle};
 use crate::redis::target::Target;
-use crate::request::Answer;
 use crate::request::error::{Error, Result};
+use crate::request::{Answer, Look};
 
 impl Target {
     /// Lets a hold last for the target's lease from now on: longer; or shorter, if the owner has no other hold that
@@ -17,7 +20,10 @@ impl Target {
         self.ensure(number)?;
         let none = || Error::Unsupported(format!("`{}` has no lease that could be changed", self.plain_name()));
         let exact = self.redis.holds(|holds| holds.extending(&self.claim, self.lease));
-        let mut call = self.row.kind.renew(&self.redis.uuid, self.lease.as_millis() as u64, exact).ok_or_else(none)?;
+        // While a slot moves, a script may find no key of a reader's hold, and makes it anew: for as long as the holder
+        // believes in it.
+        let lease = if exact { self.lease } else { self.lease.max(self.present_lease(number)) };
+        let mut call = self.row.kind.renew(&self.redis.uuid, lease.as_millis() as u64, exact).ok_or_else(none)?;
         self.row.kind.renew_also(&mut call, &self.redis.uuid, &self.claim.name, self.claim.owner);
         // No holder may believe in its hold for longer than the server keeps it, even if the call fails.
         let before =
@@ -50,6 +56,14 @@ impl Target {
         self.ensure(number)
             .map(|()| Answer::done(1))
             .inspect_err(|_| self.redis.holds(|holds| holds.outlasts(&self.claim)))
+    }
+
+    /// The lease that keeps a hold from now on for as long as the client believes in it.
+    fn present_lease(&self, number: u64) -> Duration {
+        match self.redis.holds(|holds| holds.look(number, Instant::now())) {
+            Look::Held { remaining } => lease_for(remaining),
+            Look::Lost(_) | Look::Gone => Duration::ZERO,
+        }
     }
 
     fn ensure(&self, number: u64) -> Result<()> {
