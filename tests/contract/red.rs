@@ -246,3 +246,69 @@ fn a_red_lock_is_looked_at_and_forced_open_as_long_as_a_majority_answers() {
         servers.iter().for_each(nothing_is_left);
     }
 }
+
+/// Three servers behind proxies, and a red lock of theirs that is held for a minute.
+struct Extended {
+    servers: Vec<Server>,
+    proxies: Vec<Proxy>,
+    lock: Client,
+    hold: Request,
+}
+
+/// The lease to come, as its requests name it.
+const LATER: &str = "77777";
+
+impl Extended {
+    fn begin() -> Extended {
+        let servers: Vec<_> = (0..3).map(|_| Server::start()).collect();
+        let proxies: Vec<_> = servers.iter().map(Proxy::start).collect();
+        let url = |i: usize| servers[i].url_at(proxies[i].port());
+        let members = (0..3).map(|i| Member {
+            client: Client::connect(&url(i)).expect("a good URL"),
+            kind: "plain",
+            name: "n".into(),
+        });
+        let lock = Client::group(Rule::Majority, members.collect()).expect("three different ones");
+        let acquire = Request {
+            lease: Some(secs(60)),
+            wait: Some(redlatch_tests::PATIENCE),
+            ..Request::new(Op::Acquire, "plain", "n", 1)
+        };
+        let hold = lock.run_blocking(acquire.clone()).expect("free").number as u64;
+        servers.iter().for_each(|server| eventually(|| server.view().exists("n")));
+        Extended { servers, proxies, lock, hold: Request { hold, ..acquire } }
+    }
+
+    fn extend(&self, limit: Duration) -> redlatch::Result<Answer> {
+        let lease = Some(Duration::from_millis(LATER.parse().expect("a number")));
+        let limit = Some(limit);
+        let request = Request { op: Op::Extend, lease, response_timeout: limit, retry_for: limit, ..self.hold.clone() };
+        let lock = self.lock.clone();
+        let (told, answered) = std::sync::mpsc::channel();
+        lock.submit(lock.ticket(), request, move |answer| drop(told.send(answer)));
+        answered.recv_timeout(redlatch_tests::PATIENCE).expect("it ends")
+    }
+}
+
+#[test]
+fn a_red_lock_is_extended_in_the_time_of_its_caller() {
+    let held = Extended::begin();
+    // Each member has half a second to answer an attempt to take the lock. After a second of silence the client would
+    // replace its connection.
+    held.proxies.iter().for_each(|proxy| proxy.retard_replies_to(LATER, 1, Duration::from_millis(700)));
+    held.extend(secs(60)).expect("the servers answer in time");
+    held.lock.run_blocking(Request { op: Op::Release, ..held.hold.clone() }).expect("held");
+    held.servers.iter().for_each(nothing_is_left);
+}
+
+#[test]
+fn a_silent_minority_does_not_hold_up_the_extension_of_a_red_lock() {
+    let held = Extended::begin();
+    held.servers[1].pause();
+    // The silent server would be given a minute.
+    held.extend(secs(60)).expect("two of three answer");
+    held.servers[1].resume();
+    eventually(|| held.servers.iter().all(|server| server.view().pttl("n") > 60_000));
+    held.lock.run_blocking(Request { op: Op::Release, ..held.hold.clone() }).expect("held");
+    held.servers.iter().for_each(nothing_is_left);
+}

@@ -6,7 +6,7 @@ use crate::client::Client;
 use crate::client::hold::Hold;
 use crate::request::error::{Error, Loss, Result};
 use crate::request::owner::OwnerField;
-use crate::request::{Answer, Look, Op, Request};
+use crate::request::{Answer, Look, Request};
 
 /// A hold of a lock. Dropping the guard releases it too: later, on the I/O thread, and without reporting an error.
 pub struct Guard {
@@ -34,7 +34,7 @@ impl Guard {
     /// # Cancellation
     /// Dropping the future ends the watch. The hold stays.
     pub async fn lost(&self) -> Option<Loss> {
-        match self.hold.asked(Op::Watch, None).await {
+        match self.hold.watched().await {
             Err(Error::Lost(loss)) => Some(*loss),
             _ => None,
         }

@@ -37,7 +37,8 @@ pub use holding::Holding;
 /// The longest pause between two rounds of attempts. Each pause is random, so that groups that are in each other's way
 /// do not go on in step.
 const PAUSE: Duration = Duration::from_millis(50);
-/// The time that a round waits until the members that it took are given back. The release goes on after it.
+/// The time that a round waits until the members that it took are given back. The release goes on after it. So do the
+/// releases and extensions of the members that a majority does not need.
 const GIVING_BACK: Duration = Duration::from_millis(200);
 
 /// The number of members that make a group held.
@@ -128,7 +129,7 @@ impl Group {
                 _ = &mut cancelled => Err(Error::Cancelled),
             },
             Op::Release => self.release(state, request).await,
-            Op::Extend => self.held(state, request)?.extend(request.lease).await,
+            Op::Extend => self.held(state, request)?.extend(request).await,
             Op::Inspect => self.inspect(request).await,
             Op::ForceRelease | Op::Ping => {
                 let answers = self.everywhere(request).await?;

@@ -1,7 +1,5 @@
 //! A hold of a client; dropping it releases it.
 
-use std::time::Duration;
-
 use crate::client::Client;
 use crate::request::error::Result;
 use crate::request::{Answer, Look, Op, Request};
@@ -32,10 +30,19 @@ impl Hold {
         self.client.abandon(self.release.hold)
     }
 
-    /// Sends a request about this hold. The future does not need the hold.
-    pub fn asked(&self, op: Op, lease: Option<Duration>) -> impl Future<Output = Result<Answer>> + Send + 'static {
+    /// Waits for the end of this hold. The future does not need the hold.
+    pub fn watched(&self) -> impl Future<Output = Result<Answer>> + Send + 'static {
+        self.asked(Request { op: Op::Watch, lease: None, ..self.release.clone() })
+    }
+
+    /// Lets this hold last for the lease of `extend`, in its time limits. The future does not need the hold.
+    pub fn extended(&self, extend: &Request) -> impl Future<Output = Result<Answer>> + Send + 'static {
+        let Request { lease, response_timeout, retry_for, .. } = *extend;
+        self.asked(Request { op: Op::Extend, lease, response_timeout, retry_for, ..self.release.clone() })
+    }
+
+    fn asked(&self, request: Request) -> impl Future<Output = Result<Answer>> + Send + 'static {
         let client = self.client.clone();
-        let request = Request { op, lease, ..self.release.clone() };
         async move { client.run(request).await }
     }
 

@@ -57,7 +57,7 @@ impl Group {
         }
         let held = Arc::new(GroupHold::new(taken, 0));
         let extended = match request.lease {
-            Some(_) if !once => held.extend(request.lease).await.map(drop),
+            Some(_) if !once => held.extend(request).await.map(drop),
             _ => Ok(()),
         };
         // The round may have lost the first members while it waited for the others.

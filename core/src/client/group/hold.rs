@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use super::GIVING_BACK;
@@ -14,7 +14,7 @@ use crate::base::tasks::boxed;
 use crate::client::hold::Hold;
 use crate::request::error::{Error, Loss, LostReason, Result};
 use crate::request::owner::OwnerField;
-use crate::request::{Answer, Look, Op};
+use crate::request::{Answer, Look, Request};
 
 pub struct GroupHold {
     parts: Mutex<Vec<Option<Hold>>>,
@@ -126,13 +126,8 @@ impl GroupHold {
                 Phase::Released(Some(loss)) => return Err(Error::Lost(loss)),
             }
             // The watch begins before the look: one of the two sees an end that comes in between.
-            let mut ends: JoinSet<_> = self
-                .parts()
-                .iter()
-                .flatten()
-                .filter(|part| part.is_held())
-                .map(|part| boxed(part.asked(Op::Watch, None)))
-                .collect();
+            let mut ends: JoinSet<_> =
+                self.parts().iter().flatten().filter(|part| part.is_held()).map(|part| boxed(part.watched())).collect();
             match self.look() {
                 Look::Held { .. } => {}
                 Look::Lost(loss) => return Err(Error::Lost(Box::new(loss))),
@@ -147,15 +142,16 @@ impl GroupHold {
         }
     }
 
-    /// Lets every part last for `lease` from now on.
-    pub async fn extend(&self, lease: Option<Duration>) -> Result<Answer> {
+    /// Lets every part last for the request's lease from now on. The time limits are those of the request: an acquire
+    /// has shorter ones for each member of a majority.
+    pub async fn extend(&self, request: &Request) -> Result<Answer> {
         let (need, mut extended): (_, JoinSet<_>) = {
             let parts = self.parts();
-            (self.need(&parts), parts.iter().flatten().map(|part| boxed(part.asked(Op::Extend, lease))).collect())
+            (self.need(&parts), parts.iter().flatten().map(|part| boxed(part.extended(request))).collect())
         };
         let mut done = 0;
         let mut failure = None;
-        while let Some(one) = extended.join_next().await {
+        while let Some(one) = next(&mut extended, done >= need).await {
             match one {
                 Ok(Err(error)) => failure = Some(error),
                 _ => done += 1,
@@ -206,13 +202,9 @@ impl GroupHold {
         let mut failures = Vec::new();
         let mut released: JoinSet<_> = given_back.into_iter().map(|part| boxed(part.release())).collect();
         loop {
-            let is_decided = matches!(before, Look::Lost(_)) || kept >= need;
-            // The servers that may be missing hold the caller up for a moment only. Their releases go on after it.
-            let one = match is_decided && failures.len() + released.len() <= self.spare {
-                true => timeout(GIVING_BACK, released.join_next()).await.unwrap_or(None),
-                false => released.join_next().await,
-            };
-            match one {
+            let is_kept_or_lost = matches!(before, Look::Lost(_)) || kept >= need;
+            let is_decided = is_kept_or_lost && failures.len() + released.len() <= self.spare;
+            match next(&mut released, is_decided).await {
                 None => break,
                 Some(Ok(Err(Error::Lost(loss)))) => end.loss = Some(loss),
                 Some(Ok(Err(error))) => {
@@ -273,6 +265,15 @@ impl GroupHold {
 
     fn parts(&self) -> MutexGuard<'_, Vec<Option<Hold>>> {
         self.parts.lock().expect("nothing panics while it is held")
+    }
+}
+
+/// The next answer of a part. Once the result is decided, the servers that may be missing hold the caller up for a
+/// moment only: `None`. Their calls go on after it.
+async fn next<T: 'static>(asked: &mut JoinSet<T>, is_decided: bool) -> Option<std::result::Result<T, JoinError>> {
+    match is_decided {
+        true => timeout(GIVING_BACK, asked.join_next()).await.unwrap_or(None),
+        false => asked.join_next().await,
     }
 }
 
