@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Gone, Holds, REMEMBER, STEP, believed};
+use super::{Gone, Holds, REMEMBER, STEP, believed, lease_for};
 use crate::base::clock::Instant;
 use crate::engine::claim::Claim;
 
@@ -78,7 +78,7 @@ impl Holds {
                         owned.renew_at = again;
                     }
                     let lease = if renew {
-                        owned.deadline.saturating_duration_since(now).max(self.watchdog)
+                        lease_for(owned.deadline.saturating_duration_since(now)).max(self.watchdog)
                     } else {
                         Duration::ZERO
                     };

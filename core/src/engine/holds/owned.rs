@@ -248,6 +248,7 @@ pub fn lease_for(believed: Duration) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::Look;
 
     #[test]
     fn the_client_believes_a_time_of_its_lease_and_hardly_more() {
@@ -257,6 +258,27 @@ mod tests {
             assert!(believed(lease) >= time, "{time:?}: {lease:?} is too short");
             assert!(believed(lease) <= time + Duration::from_millis(1), "{time:?}: {lease:?} is too long");
             assert_eq!(lease.subsec_nanos() % 1_000_000, 0, "{lease:?}");
+        }
+    }
+
+    /// A script makes a key of a reader's hold anew if it finds none: the key must not end before the client's belief.
+    #[test]
+    fn a_renewal_asks_for_a_lease_that_covers_the_longest_hold_of_its_owner() {
+        let start = Instant::now();
+        let second = Duration::from_secs(1);
+        for lease in [second, 31 * second, 600 * second] {
+            let mut holds = Holds::new("u".into(), 30 * second);
+            let claim = Claim::new("read", "n".into(), 1);
+            let number = holds.taken(&claim, || None, None, 0, start, start);
+            holds.taken(&claim, || None, Some(lease), 0, start, start);
+            let due = start + 12 * second;
+            let mut asked = Duration::ZERO;
+            holds.due(due, 1, |_, ask| {
+                asked = ask.lease;
+                true
+            });
+            let Look::Held { remaining } = holds.look(number, due) else { panic!("a lease of {lease:?}: it is lost") };
+            assert!(believed(asked) >= remaining, "a lease of {lease:?}: {asked:?} for {remaining:?}");
         }
     }
 }
