@@ -3,7 +3,7 @@
 use std::sync::mpsc::{self, Receiver};
 
 use redlatch::{Answer, Client, Error, Look, Loss, LostReason, Member, Op, Request, Result, Rule};
-use redlatch_tests::{Direction, PATIENCE, Proxy, Server};
+use redlatch_tests::{Direction, PATIENCE, Proxy, Server, all_at_once};
 
 use crate::{eventually, ms, secs};
 
@@ -189,6 +189,33 @@ fn a_watch_that_begins_during_a_release_hears_of_the_loss_that_the_release_finds
             assert_eq!(loss.reason, LostReason::Deleted, "{rule:?}");
         }
     }
+}
+
+/// On a busy machine the I/O thread may end the release before it comes to the watch.
+#[test]
+fn a_watch_that_is_asked_for_during_a_release_hears_of_the_loss_however_busy_the_machine_is() {
+    let lanes = (0..8).map(|lane| {
+        let play = || {
+            let server = Server::start();
+            let proxy = Proxy::start(&server);
+            let client = connect(&format!("{}?response_timeout=20", server.url_at(proxy.port())));
+            let lock = names(Rule::All, &client, ["a", "b"]);
+            for round in 0..20 {
+                let hold = lock.run_blocking(acquire()).expect("free").number as u64;
+                proxy.stall(Direction::ToClient);
+                server.view().command::<()>(&["DEL", "a", "b"]);
+                let released = submitted(&lock, of_hold(Op::Release, hold));
+                let watched = submitted(&lock, of_hold(Op::Watch, hold));
+                proxy.flow();
+                for told in [released, watched] {
+                    let told = told.recv_timeout(PATIENCE).expect("it ends");
+                    assert!(matches!(told, Err(Error::Lost(_))), "round {round}: {told:?}");
+                }
+            }
+        };
+        (format!("lane {lane}"), play)
+    });
+    all_at_once(lanes);
 }
 
 #[test]

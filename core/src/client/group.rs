@@ -111,10 +111,12 @@ impl Group {
         (self.identity.clone(), owner)
     }
 
+    /// `held`: the hold that the caller watches, if that is its request.
     async fn run(
         &self,
         state: &ClientState,
         request: &Request,
+        held: Option<Arc<GroupHold>>,
         mut cancelled: oneshot::Receiver<()>,
     ) -> Result<Answer> {
         match request.op {
@@ -125,7 +127,7 @@ impl Group {
             },
             Op::Watch => tokio::select! {
                 biased;
-                over = self.watch(state, request.hold) => over,
+                over = self.watch(state, request.hold, held) => over,
                 _ = &mut cancelled => Err(Error::Cancelled),
             },
             Op::Release => self.release(state, request).await,
@@ -179,8 +181,8 @@ impl Group {
         request.retry_for.unwrap_or(state.redis.config.retry_for)
     }
 
-    async fn watch(&self, state: &ClientState, number: u64) -> Result<Answer> {
-        let held = state.groups().get(number);
+    /// `held`: the hold of that number, unless it was forgotten before the caller asked.
+    async fn watch(&self, state: &ClientState, number: u64, held: Option<Arc<GroupHold>>) -> Result<Answer> {
         match held {
             Some(held) => held.end().await,
             // Its release may have told of a loss already.
@@ -301,10 +303,12 @@ impl Engine for Arc<Group> {
         let io = state.io.clone();
         let lasts = request.op == Op::Watch;
         let group = self.clone();
+        // A watch begins now. Before its task runs, a release may end and report the loss of the hold.
+        let held = if lasts { state.groups().get(request.hold) } else { None };
         let watched = if lasts { Some((self.clone(), request.hold)) } else { None };
         let mut promise = Promise { state: state.clone(), done: Some(done), watched };
         let run = async move {
-            let result = group.run(&state, &request, cancelled).await;
+            let result = group.run(&state, &request, held, cancelled).await;
             state.groups().end(ticket);
             promise.keep(result);
         };
