@@ -1,5 +1,6 @@
 //! One lock made of several.
 
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -230,4 +231,40 @@ fn no_lock_at_all_and_one_lock_twice_are_errors_that_say_so() {
     };
     says(client.multi_lock([]), "has none");
     says(client.multi_lock([client.lock("a"), client.lock("b"), client.lock("a")]), "`a`");
+}
+
+#[test]
+fn an_owner_gets_both_halves_of_a_read_write_lock_in_one_multi_lock_in_either_order() {
+    let server = Server::start();
+    let client = Client::connect(&server.url()).expect("a good URL");
+    let lock = client.read_write_lock("n");
+    for halves in [[lock.read(), lock.write()], [lock.write(), lock.read()]] {
+        let both = client.multi_lock(halves);
+        let guard = both.clone().blocking().try_acquire().expect("answered").expect("the writer may read as well");
+        assert!(both.owner(7).blocking().try_acquire().expect("answered").is_none());
+        guard.release().expect("held");
+    }
+    assert_eq!(server.view().keys("*"), [""; 0]);
+}
+
+#[test]
+fn a_reader_that_would_wait_for_ever_for_a_multi_lock_with_the_write_lock_is_told() {
+    let three = Three::start("");
+    let [first, second, third] = [0, 1, 2].map(|i| three.clients[i].clone());
+    let lock = second.read_write_lock("n");
+    let reader = lock.read().owner(1).blocking().acquire().expect("free");
+    let inner = first.multi_lock([first.lock("n"), lock.write()]);
+    for multi in [inner.clone(), first.multi_lock([inner, third.lock("n")])] {
+        let multi = multi.owner(1);
+        let (answer, answers) = mpsc::channel();
+        let waiter = multi.clone();
+        thread::spawn(move || answer.send(waiter.blocking().acquire().map(drop)));
+        let told = answers.recv_timeout(secs(20)).expect("the reader waits for itself");
+        assert!(matches!(told, Err(Error::AlreadyHeld { .. })), "{told:?}");
+        // With a limit the refusal is an answer, as for a lock of its own.
+        let limited = multi.wait(ms(100)).blocking().acquire().map(drop);
+        assert!(matches!(limited, Err(Error::NotAcquired { .. })), "{limited:?}");
+    }
+    reader.release().expect("held");
+    three.nothing_is_left();
 }

@@ -1,6 +1,7 @@
 //! One lock made of several: all of them, or a majority. Its members may belong to different servers; the group has no
 //! key of its own.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -68,7 +69,8 @@ pub struct Group {
 
 impl Group {
     /// Sorts the members: an acquire takes them in one order everywhere, so that no two groups each wait for a member
-    /// of the other.
+    /// of the other. The write lock comes before the read lock of its name: a writer may read as well, while a reader
+    /// would wait for itself.
     pub fn new(rule: Rule, mut members: Vec<Member>) -> Result<Group> {
         let key = |member: &Member| {
             let Config { database, prefix, .. } = &*member.client.config;
@@ -76,7 +78,7 @@ impl Group {
                 Some(group) => group.identity.to_string(),
                 None => format!("{prefix}{}", member.name),
             };
-            (member.client.server(), *database, name, member.kind)
+            (member.client.server(), *database, name, Reverse(member.kind))
         };
         members.sort_by_key(key);
         if members.is_empty() {
@@ -407,7 +409,13 @@ impl Drop for Promise {
 impl Member {
     /// The group's request, rewritten for this member.
     fn request(&self, request: &Request) -> Request {
-        Request { kind: self.kind, name: self.name.clone(), numbers: Vec::new(), ..request.clone() }
+        Request {
+            kind: self.kind,
+            name: self.name.clone(),
+            numbers: Vec::new(),
+            endless: request.is_endless(),
+            ..request.clone()
+        }
     }
 
     /// Tries for at most `wait`; `lease` as in [`Request::lease`].

@@ -43,6 +43,8 @@ pub struct Target {
     pub retry_for: Duration,
     /// The wait of its acquire, see [`Request::wait`].
     pub wait: Option<Duration>,
+    /// See [`Request::endless`].
+    pub endless: bool,
     /// The numbers and texts of the request, see [`Op`].
     pub numbers: Arc<[i64]>,
     pub texts: Arc<[Vec<u8>]>,
@@ -78,7 +80,7 @@ impl Target {
         // All targets without numbers or texts share one empty list.
         let numbers = if request.numbers.is_empty() { Arc::default() } else { request.numbers.as_slice().into() };
         let texts = if request.texts.is_empty() { Arc::default() } else { request.texts.as_slice().into() };
-        Ok(Target { response, retry_for, numbers, texts, wait: request.wait, ..target })
+        Ok(Target { response, retry_for, numbers, texts, wait: request.wait, endless: request.is_endless(), ..target })
     }
 
     pub fn of(redis: &Arc<Redis>, row: &'static KindRow, claim: Claim, lease: Duration) -> Self {
@@ -98,6 +100,7 @@ impl Target {
             response,
             retry_for,
             wait: Some(Duration::ZERO),
+            endless: false,
             numbers,
             texts,
         }
@@ -143,7 +146,7 @@ impl Target {
             lease_ms,
             share_ms: self.redis.config.fair_wait.as_millis() as u64,
             waits: self.waits(),
-            forever: self.wait.is_none(),
+            forever: self.endless,
             want: 0,
             known: 0,
             leave: 0,

@@ -139,6 +139,9 @@ pub struct Request {
     pub owner: i64,
     /// The longest wait. `None` waits without end, zero tries once.
     pub wait: Option<Duration>,
+    /// Whether `wait` is one round of a wait without end, as of a member of a group. An owner that would wait for itself
+    /// is refused then, as it is without a `wait`.
+    pub endless: bool,
     /// The lease of the hold. `None`: the watchdog renews the hold until its release.
     pub lease: Option<Duration>,
     /// The hold to release; 0: the owner's latest.
@@ -163,6 +166,7 @@ impl Request {
             name: name.into(),
             owner,
             wait: Some(Duration::ZERO),
+            endless: false,
             lease: None,
             hold: 0,
             numbers: Vec::new(),
@@ -170,6 +174,10 @@ impl Request {
             response_timeout: None,
             retry_for: None,
         }
+    }
+
+    pub(crate) fn is_endless(&self) -> bool {
+        self.endless || self.wait.is_none()
     }
 
     /// Refuses names and times that no server could take.
