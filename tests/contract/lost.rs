@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use redlatch::kinds::ALL;
 use redlatch::{BlockingGuard, Client, Error, LostReason, Member, Op, Request, Rule};
-use redlatch_tests::{Direction, PATIENCE, Proxy, Server, kinds, ms, soon};
+use redlatch_tests::{Direction, PATIENCE, Proxy, Server, all_at_once, kinds, ms, soon};
 
 use super::{eventually, pair, secs};
 
@@ -104,6 +104,28 @@ fn a_holder_cut_off_is_told_before_the_server_frees_the_lock() {
     let freed = Instant::now() + Duration::from_millis(view.pttl("n") as u64);
     assert!(guard.deadline().is_some_and(|end| end < freed), "the server frees it first");
     assert_eq!(reason(&guard), Some(LostReason::Partitioned));
+}
+
+/// The watchdog leaves an owner alone while another call of it is under way.
+#[test]
+fn an_owner_whose_call_is_unanswered_while_its_lease_ends_is_cut_off_and_not_paused() {
+    let told_during = |op: Op| {
+        let server = Server::start();
+        let proxy = Proxy::start(&server);
+        let client = Client::connect(&format!("{}?watchdog=3", server.url_at(proxy.port()))).expect("a good URL");
+        let guard = client.lock("n").owner(7).blocking().acquire().expect("free");
+        proxy.stall(Direction::ToServer);
+        std::thread::scope(|scope| {
+            let call = scope.spawn(|| client.run_blocking(Request::new(op, "plain", "n", 7)));
+            let reason = reason(&guard);
+            call.join().expect("no panic").expect_err("the server is silent");
+            reason
+        })
+    };
+    let jobs = [Op::Acquire, Op::Release, Op::Extend]
+        .into_iter()
+        .map(|op| (format!("{op:?}"), move || assert_eq!(told_during(op), Some(LostReason::Partitioned), "{op:?}")));
+    all_at_once(jobs);
 }
 
 #[test]

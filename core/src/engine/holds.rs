@@ -421,7 +421,8 @@ impl Holds {
         }
         let reason = match owned.is_renewed() {
             false => LostReason::Expired,
-            true if owned.unanswered > 0 => LostReason::Partitioned,
+            // The watchdog was there in time, and the call in its way has no answer either.
+            true if owned.unanswered > 0 || owned.is_overdue => LostReason::Partitioned,
             true => LostReason::Paused,
         };
         self.lose(key, reason, now);
