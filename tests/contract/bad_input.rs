@@ -112,6 +112,32 @@ fn a_file_of_which_aliases_make_too_much_is_refused() {
 }
 
 #[test]
+fn a_number_out_of_range_is_answered_with_both_ends_of_the_range() {
+    for (option, value, least, most) in [
+        ("watchdog", "0.05", "0.1", "31536000"),
+        ("response_timeout", "0", "0.001", "31536000"),
+        ("connect_timeout", "0", "0.001", "31536000"),
+        ("retry_for", "-1", "0", "31536000"),
+        ("fair_wait", "1e9", "0", "31536000"),
+        ("database", "-1", "0", "1000000"),
+        ("database", "1000001", "0", "1000000"),
+    ] {
+        let refused = Config::from_url("redis://h").expect("a good URL").set(option, value).map(|_| ());
+        let Err(Error::Config(said)) = refused else { panic!("{option}={value} must be refused") };
+        assert!(said.contains(&format!("`{value}` is not a number")), "{said}");
+        assert!(said.contains(&format!("from {least} to {most}")), "{said}");
+    }
+}
+
+#[test]
+fn a_group_with_a_value_that_is_too_long_is_shown_without_control_characters() {
+    let client = Client::connect("redis://h").expect("a good URL");
+    let group = client.multi_lock_group("tables", &["n".repeat(65_536)]);
+    let Err(Error::Config(said)) = group.blocking().try_acquire().map(drop) else { panic!("it must be refused") };
+    assert!(said.starts_with("the name `tables: nnn") && said.contains("65536"), "{said:?}");
+}
+
+#[test]
 fn unknown_options_are_refused_by_name() {
     for (option, value) in [
         ("response_timeout", "-1"),

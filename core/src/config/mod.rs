@@ -56,6 +56,8 @@ pub struct Config {
     pub(crate) tls: Tls,
 }
 
+/// No server has as many databases.
+const DATABASE_MAX: i64 = 1_000_000;
 const OPTIONS: &str = "username, password, database, client_name, prefix, response_timeout, retry_for, connect_timeout, fair_wait, watchdog, sync, quarantine, \
                        sentinel_username, sentinel_password, sharded, nat, tls_ca, tls_cert, tls_key, tls_verify";
 
@@ -174,9 +176,9 @@ impl Config {
             "username" => self.username = Some(value.to_owned()).filter(|name| !name.is_empty()),
             "password" => self.password = Some(value.to_owned()).filter(|word| !word.is_empty()),
             "database" | "db" => {
-                self.database = value.parse().ok().filter(|n| (0..=1_000_000).contains(n)).ok_or_else(|| {
+                self.database = value.parse().ok().filter(|n| (0..=DATABASE_MAX).contains(n)).ok_or_else(|| {
                     Error::config(format!(
-                        "the database `{}` is not a number from 0; leave it out for 0",
+                        "the database `{}` is not a number from 0 to {DATABASE_MAX}; leave it out for 0",
                         shown::value(option, value)
                     ))
                 })?;

@@ -15,7 +15,7 @@ pub fn check_name(name: &str) -> Result<()> {
         return Err(Error::config("the name of a lock is empty; give it at least one character"));
     }
     if name.len() > NAME_MAX {
-        let start = name.chars().take(20).collect::<String>();
+        let start = shown(name).chars().take(20).collect::<String>();
         let len = name.len();
         return Err(Error::config(format!(
             "the name `{start}…` has {len} bytes, the most is {NAME_MAX}; use a shorter one or its hash"
