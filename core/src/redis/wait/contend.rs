@@ -18,7 +18,7 @@ use crate::request::error::{Error, Result};
 /// The result of a step.
 enum StepResult {
     Listened(Result<()>),
-    Tried(Target, Patience, Result<Attempt>),
+    Tried(Box<Target>, Patience, Result<Attempt>),
     Left,
 }
 
@@ -111,7 +111,7 @@ fn take(
     })??;
     Some(Box::pin(async move {
         let tried = target.acquire(renewed, target.retry_limits(patience.deadline()), None).await;
-        StepResult::Tried(target, patience, tried)
+        StepResult::Tried(Box::new(target), patience, tried)
     }))
 }
 
@@ -141,7 +141,7 @@ fn finish(redis: &Arc<Redis>, key: &LineKey, did: StepResult, since: Instant, pr
                 (lines.returned(key, now), lines.take_twins(&target, now))
             };
             once_more(twins);
-            hand_out(target, taken, returned);
+            hand_out(*target, taken, returned);
         }
         StepResult::Tried(target, _, Ok(Attempt::Busy(busy))) => {
             let cancelled = redis.lines().change(key, now, |line| {
