@@ -22,7 +22,7 @@ fn the_last_hold_of_a_client_is_renewed_or_told_lost_whenever_it_begins() {
                 client.lock(&name).blocking().acquire().expect("free").release().expect("held");
                 // The watchdog wakes at the time at which it would have looked at that hold first, 100 to 150 ms later,
                 // and goes to sleep again.
-                thread::sleep(Duration::from_millis(90 + u64::from(number)));
+                thread::sleep(Duration::from_millis(90 + 2 * u64::from(number)));
                 let guard = client.lock(&name).blocking().acquire().expect("free");
                 let mut least = view.pttl(&name);
                 let told = thread::scope(|scope| {
