@@ -79,12 +79,12 @@ impl Reader {
             if let Some(length) = self.text {
                 return self.text_of(length);
             }
-            let Some(pipeline) = self.pipeline()? else { return Ok(None) };
-            let pipeline = &self.bytes[pipeline];
-            let number = std::str::from_utf8(pipeline.get(1..).unwrap_or_default())
+            let Some(line) = self.line()? else { return Ok(None) };
+            let line = &self.bytes[line];
+            let number = std::str::from_utf8(line.get(1..).unwrap_or_default())
                 .ok()
                 .and_then(|number| number.parse::<i64>().ok());
-            match (pipeline.first(), number) {
+            match (line.first(), number) {
                 (Some(b':'), Some(number)) => return Ok(Some(Value::Int(number))),
                 (Some(b'$' | b'*'), Some(-1)) => return Ok(Some(Value::Nil)),
                 (Some(b'$'), Some(length @ 0..)) => self.text = Some(usize::try_from(length).unwrap_or(usize::MAX)),
@@ -92,30 +92,30 @@ impl Reader {
                 (Some(b'*'), Some(count @ 1..)) => self.begin(usize::try_from(count).unwrap_or(usize::MAX))?,
                 (Some(b'+' | b'-'), _) => {
                     // The server may have cut the words of an error inside a letter.
-                    let words = format!("{}\r\n", String::from_utf8_lossy(pipeline));
+                    let words = format!("{}\r\n", String::from_utf8_lossy(line));
                     return redis::parse_redis_value(words.as_bytes()).map(Some);
                 }
-                _ => return Err(nonsense("a pipeline that is no part of an answer")),
+                _ => return Err(nonsense("a line that is no part of an answer")),
             }
         }
     }
 
     /// Passes the next line; gives its place without its end.
-    fn pipeline(&mut self) -> RedisResult<Option<Range<usize>>> {
+    fn line(&mut self) -> RedisResult<Option<Range<usize>>> {
         let from = self.searched.max(self.at);
         let found = self.bytes[from..].windows(2).position(|two| two == b"\r\n").map(|end| from + end);
         // The last byte may be the first half of an end.
         let end = found.unwrap_or_else(|| self.bytes.len().saturating_sub(1).max(self.at));
         let is_number = matches!(self.bytes.get(self.at), Some(b':' | b'$' | b'*'));
         if end - self.at > if is_number { NUMBER } else { LONGEST } {
-            return Err(nonsense("a pipeline that is too long"));
+            return Err(nonsense("a line that is too long"));
         }
-        let pipeline = self.at..end;
+        let line = self.at..end;
         match found {
             Some(end) => self.pass(end + 2),
             None => self.searched = end,
         }
-        Ok(found.map(|_| pipeline))
+        Ok(found.map(|_| line))
     }
 
     /// Takes a text and its end.
