@@ -59,10 +59,10 @@ async fn run(client: &Client, command: &Value) -> redlatch::Result<(Value, Optio
         let answer = client.run(Request { wait, ..acquire }).await?;
         let now = clock::now();
         let until = match client.look(answer.number as u64) {
-            Look::Held { remaining } if answer.done => Some(now + clock::ns(remaining)),
-            _ => None,
+            Look::Held { remaining } => now + clock::ns(remaining),
+            Look::Lost(_) | Look::Gone => now,
         };
-        return Ok((answer.done.into(), until));
+        return Ok((answer.done.into(), answer.done.then_some(until)));
     }
     let counting = |op| Request { wait: ms("wait"), numbers: vec![command["n"].as_i64().unwrap_or(1)], ..request(op) };
     let value = match what {

@@ -3,6 +3,7 @@
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.nio.charset.StandardCharsets;
@@ -76,11 +77,13 @@ public class Agent {
         if (HOLD == null) {
             return "";
         }
+        long now = System.nanoTime();
         try {
             Object hold = HOLD.invoke(null, lock(command), owner(command));
-            long now = System.nanoTime();
             Duration remaining = (Duration) hold.getClass().getMethod("remaining").invoke(hold);
             return ",\"until\":" + (now + remaining.toNanos());
+        } catch (InvocationTargetException e) {
+            return ",\"until\":" + now; // a short lease may be over by now
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(e);
         }
