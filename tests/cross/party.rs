@@ -103,6 +103,7 @@ impl<'a> Party<'a> {
     /// Asks for the lock. If the agent's language calls the new hold certain for longer than the server keeps it, the
     /// test fails.
     fn taking(&self, what: &str, fields: Value) -> Pending {
+        let is_renewed = fields["lease"].is_null();
         let pending = self.ask(what, fields);
         // Java's agent has a second client for values in Kryo.
         if self.is_redisson() || self.name.starts_with("kryo") {
@@ -116,6 +117,7 @@ impl<'a> Party<'a> {
                 return;
             }
             let until = answer["until"].as_u64().unwrap_or_else(|| panic!("{party}: {answer} tells of no hold"));
+            assert!(!is_renewed || until > clock::now(), "{party}: its hold that is renewed is not held");
             let mut view = STAGE.server.view();
             let mut kept: Vec<_> = keys.iter().map(|key| oracle::kept_until(&mut view, &client, key)).collect();
             kept.sort_unstable();
