@@ -124,7 +124,7 @@ test-rust: agents
 	$(call heading,tests: Rust and across languages)
 	timeout 1800 cargo test --locked --workspace --profile ci
 	$(call heading,tests: across languages on a cluster)
-	REDLATCH_TEST_MODE=cluster timeout 600 cargo test --locked --profile ci --package redlatch-tests --test cross
+	REDLATCH_TEST_MODE=cluster timeout 600 cargo test --locked --workspace --profile ci --test cross
 
 test-python: build
 	$(call heading,tests: Python)
