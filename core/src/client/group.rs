@@ -113,12 +113,10 @@ impl Group {
         (self.identity.clone(), owner)
     }
 
-    /// `held`: the hold that the caller watches, if that is its request.
     async fn run(
         &self,
         state: &ClientState,
         request: &Request,
-        held: Option<Arc<GroupHold>>,
         mut cancelled: oneshot::Receiver<()>,
     ) -> Result<Answer> {
         match request.op {
@@ -129,7 +127,7 @@ impl Group {
             },
             Op::Watch => tokio::select! {
                 biased;
-                over = self.watch(state, request.hold, held) => over,
+                over = self.watch(state, request.hold) => over,
                 _ = &mut cancelled => Err(Error::Cancelled),
             },
             Op::Release => self.release(state, request).await,
@@ -183,8 +181,8 @@ impl Group {
         request.retry_for.unwrap_or(state.redis.config.retry_for)
     }
 
-    /// `held`: the hold of that number, unless it was forgotten before the caller asked.
-    async fn watch(&self, state: &ClientState, number: u64, held: Option<Arc<GroupHold>>) -> Result<Answer> {
+    async fn watch(&self, state: &ClientState, number: u64) -> Result<Answer> {
+        let held = state.groups().get(number);
         match held {
             Some(held) => held.end().await,
             // Its release may have told of a loss already.
@@ -305,12 +303,10 @@ impl Engine for Arc<Group> {
         let io = state.io.clone();
         let lasts = request.op == Op::Watch;
         let group = self.clone();
-        // A watch begins now. Before its task runs, a release may end and report the loss of the hold.
-        let held = if lasts { state.groups().get(request.hold) } else { None };
         let watched = if lasts { Some((self.clone(), request.hold)) } else { None };
         let mut promise = Promise { state: state.clone(), done: Some(done), watched };
         let run = async move {
-            let result = group.run(&state, &request, held, cancelled).await;
+            let result = group.run(&state, &request, cancelled).await;
             state.groups().end(ticket);
             promise.keep(result);
         };
