@@ -169,6 +169,17 @@ fn a_release_with_the_number_of_another_groups_hold_releases_nothing() {
     assert!(matches!(again, Err(Error::Released { .. })), "{again:?}");
 }
 
+/// Deletes the keys of a hold of `a` and `b`. Its client does not hear of that before its release does. Gives the answers
+/// to that release and to a watch that begins meanwhile.
+fn released_and_watched(server: &Server, proxy: &Proxy, lock: &Client) -> [Result<Answer>; 2] {
+    let hold = lock.run_blocking(acquire()).expect("free").number as u64;
+    proxy.stall(Direction::ToClient);
+    server.view().command::<()>(&["DEL", "a", "b"]);
+    let told = [Op::Release, Op::Watch].map(|op| submitted(lock, of_hold(op, hold)));
+    proxy.flow();
+    told.map(|told| told.recv_timeout(PATIENCE).expect("it ends"))
+}
+
 #[test]
 fn a_watch_that_begins_during_a_release_hears_of_the_loss_that_the_release_finds() {
     let server = Server::start();
@@ -176,15 +187,7 @@ fn a_watch_that_begins_during_a_release_hears_of_the_loss_that_the_release_finds
     let client = connect(&format!("{}?response_timeout=20", server.url_at(proxy.port())));
     for rule in [Rule::All, Rule::Majority] {
         let lock = names(rule, &client, ["a", "b"]);
-        let hold = lock.run_blocking(acquire()).expect("free").number as u64;
-        // The client does not hear of the loss before its release does.
-        proxy.stall(Direction::ToClient);
-        server.view().command::<()>(&["DEL", "a", "b"]);
-        let released = submitted(&lock, of_hold(Op::Release, hold));
-        let watched = submitted(&lock, of_hold(Op::Watch, hold));
-        proxy.flow();
-        for told in [released, watched] {
-            let told = told.recv_timeout(PATIENCE).expect("it ends");
+        for told in released_and_watched(&server, &proxy, &lock) {
             let Err(Error::Lost(loss)) = &told else { panic!("{rule:?}: {told:?}") };
             assert_eq!(loss.reason, LostReason::Deleted, "{rule:?}");
         }
@@ -201,14 +204,7 @@ fn a_watch_that_is_asked_for_during_a_release_hears_of_the_loss_however_busy_the
             let client = connect(&format!("{}?response_timeout=20", server.url_at(proxy.port())));
             let lock = names(Rule::All, &client, ["a", "b"]);
             for round in 0..20 {
-                let hold = lock.run_blocking(acquire()).expect("free").number as u64;
-                proxy.stall(Direction::ToClient);
-                server.view().command::<()>(&["DEL", "a", "b"]);
-                let released = submitted(&lock, of_hold(Op::Release, hold));
-                let watched = submitted(&lock, of_hold(Op::Watch, hold));
-                proxy.flow();
-                for told in [released, watched] {
-                    let told = told.recv_timeout(PATIENCE).expect("it ends");
+                for told in released_and_watched(&server, &proxy, &lock) {
                     assert!(matches!(told, Err(Error::Lost(_))), "round {round}: {told:?}");
                 }
             }

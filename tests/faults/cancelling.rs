@@ -28,20 +28,18 @@ fn dropped_at_the_packet(run: &Run, client: &Client, before_it_flows: impl FnOnc
     run.proxy.flow();
 }
 
+fn a_newcomer_gets_it(client: &Client, name: &str) {
+    let newcomer = client.lock(name).wait(PATIENCE).blocking().acquire();
+    newcomer.expect("no waiter stands before it").release().expect("held");
+}
+
 #[test]
 fn an_acquire_dropped_at_any_step_leaves_nothing() {
     at_every_packet("dropped", |run| {
         let client = connect(&run.url());
         dropped_at_the_packet(run, &client, || {});
         nothing_is_left(&mut run.server.view(), &run.name);
-        client
-            .lock(&run.name)
-            .wait(PATIENCE)
-            .blocking()
-            .acquire()
-            .expect("no waiter stands before it")
-            .release()
-            .expect("held");
+        a_newcomer_gets_it(&client, &run.name);
     });
 }
 
@@ -53,14 +51,7 @@ fn a_waiter_dropped_at_any_step_leaves_nothing() {
         let held = holder.lock(&run.name).lease(LONG).blocking().acquire().expect("free");
         dropped_at_the_packet(run, &client, || held.release().expect("held"));
         nothing_is_left(&mut run.server.view(), &run.name);
-        client
-            .lock(&run.name)
-            .wait(PATIENCE)
-            .blocking()
-            .acquire()
-            .expect("no waiter stands before it")
-            .release()
-            .expect("held");
+        a_newcomer_gets_it(&client, &run.name);
     });
 }
 
@@ -180,14 +171,7 @@ fn acquires_dropped_at_random_under_contention_leave_nothing_and_stop_no_other_w
     let dropped: u64 = lanes.into_iter().map(|lane| runtime.block_on(lane).expect("no panic")).sum();
     assert!(dropped > LANES && dropped < LANES * ROUNDS, "{dropped} of {} were dropped", LANES * ROUNDS);
     nothing_is_left(&mut server.view(), "n");
-    clients[0]
-        .lock("n")
-        .wait(PATIENCE)
-        .blocking()
-        .acquire()
-        .expect("no waiter stands before it")
-        .release()
-        .expect("held");
+    a_newcomer_gets_it(&clients[0], "n");
 }
 
 #[test]

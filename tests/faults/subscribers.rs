@@ -8,9 +8,16 @@ use super::every_packet::{Run, at_every_packet};
 use super::*;
 
 /// Waits for the lock on a thread of its own.
-fn wait(client: Client, name: &str) -> thread::JoinHandle<redlatch::Result<BlockingGuard>> {
+type Waiting = thread::JoinHandle<redlatch::Result<BlockingGuard>>;
+
+fn wait(client: Client, name: &str) -> Waiting {
     let lock = client.lock(name).wait(PATIENCE).blocking();
     thread::spawn(move || lock.acquire())
+}
+
+fn is_woken(waiting: Waiting) {
+    let guard = waiting.join().expect("no panic").expect("woken long before the lease would have ended");
+    guard.release().expect("held");
 }
 
 /// A client whose connection for waiters is open already.
@@ -35,8 +42,7 @@ fn a_waiter_and_a_release(run: &Run, waiter: Client, strike: impl Fn(&Run), then
     eventually("the fault, or the end", || (run.struck() || waiting.is_finished()).then_some(()));
     run.proxy.disarm();
     then(run);
-    let guard = waiting.join().expect("no panic").expect("woken long before the lease would have ended");
-    guard.release().expect("held");
+    is_woken(waiting);
     nothing_is_left(&mut view, &run.name);
 }
 
@@ -83,12 +89,7 @@ fn a_waiter_whose_subscriber_the_server_kills_is_woken() {
         eventually("a listener", || (view.listeners(&channel(&name)) == 1).then_some(()));
         view.command::<i64>(&["CLIENT", "KILL", "TYPE", "pubsub"]);
         held.release().expect("held");
-        waiting
-            .join()
-            .expect("no panic")
-            .expect("woken long before the lease would have ended")
-            .release()
-            .expect("held");
+        is_woken(waiting);
         nothing_is_left(&mut view, &name);
     }
 }
@@ -113,12 +114,7 @@ fn a_waiter_behind_a_half_open_link_is_woken() {
                         .filter(|way| silent.is_none_or(|silent| silent == **way))
                         .for_each(|way| proxy.freeze(*way));
                     held.release().expect("held");
-                    waiting
-                        .join()
-                        .expect("no panic")
-                        .expect("woken long before the lease would have ended")
-                        .release()
-                        .expect("held");
+                    is_woken(waiting);
                 };
                 (format!("silent: {silent:?}"), job)
             })
@@ -138,11 +134,6 @@ fn a_waiter_whose_connection_ends_on_one_side_only_is_woken() {
         eventually("a listener", || (server.view().listeners(&channel(&name)) == 1).then_some(()));
         proxy.half_close(direction);
         held.release().expect("held");
-        waiting
-            .join()
-            .expect("no panic")
-            .expect("woken long before the lease would have ended")
-            .release()
-            .expect("held");
+        is_woken(waiting);
     }
 }

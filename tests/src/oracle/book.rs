@@ -97,8 +97,7 @@ static BEGUN: AtomicUsize = AtomicUsize::new(0);
 
 pub fn note(change: Change) {
     if let What::Begun { servers, database } = change.what {
-        let client =
-            Client { uuid: change.client.clone(), database, servers, places: OnceLock::new(), state: Mutex::default() };
+        let client = Client::new(change.client.clone(), servers, database);
         CLIENTS.write().expect("nothing panics while it is held").insert(change.client, Arc::new(client));
         BEGUN.fetch_add(1, SeqCst);
         return;
@@ -114,8 +113,11 @@ pub fn note(change: Change) {
 impl Client {
     /// A client that reports nothing, of which only the id is known.
     pub fn unknown(uuid: &str) -> Client {
-        let (uuid, servers) = (uuid.to_owned(), String::new());
-        Client { uuid, database: 0, servers, places: OnceLock::new(), state: Mutex::default() }
+        Client::new(uuid.to_owned(), String::new(), 0)
+    }
+
+    fn new(uuid: String, servers: String, database: i64) -> Client {
+        Client { uuid, database, servers, places: OnceLock::new(), state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
