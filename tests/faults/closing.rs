@@ -245,6 +245,42 @@ impl<'a> Round<'a> {
     }
 }
 
+/// A group gives back what it took in vain by tasks of its own, which its caller does not wait for if the client ends.
+#[test]
+fn a_group_that_gives_back_while_its_client_closes_leaves_nothing() {
+    const ROUNDS: u64 = 600;
+    let server = Server::start();
+    let other = connect(&server.url());
+    for name in ["second", "third"] {
+        assert!(other.run_blocking(Request::new(Op::Acquire, "plain", name, 1)).expect("answered").done);
+    }
+    for number in 0..ROUNDS {
+        let client = connect(&format!("{}?watchdog=120", server.url()));
+        let (rule, names) = match number % 2 {
+            0 => (Rule::All, &["first", "second"][..]),
+            _ => (Rule::Majority, &["first", "second", "third"][..]),
+        };
+        let member = |name: &&str| Member { client: client.clone(), kind: "plain", name: (*name).into() };
+        let group = Client::group(rule, names.iter().map(member).collect()).expect("some locks");
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let in_vain = Request { wait: Some(Duration::ZERO), ..Request::new(Op::Acquire, "plain", "first", 1) };
+                loop {
+                    match group.run_blocking(in_vain.clone()) {
+                        Err(Error::Closed { .. }) => break,
+                        taken => assert!(!taken.expect("answered").done, "the other locks are taken"),
+                    }
+                }
+            });
+            // The rounds differ in the moment of the end.
+            thread::sleep(Dice::new(number, 0).between(ms(1), ms(5)));
+            client.close(false);
+        });
+        let left = server.view().hgetall("first");
+        assert!(left.is_empty(), "round {number}, {rule:?}: {left:?}");
+    }
+}
+
 /// A kind on a server, and a proxy that can hold an answer back from one client.
 struct Stage {
     kind: &'static str,

@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::base::clock::Instant;
 use crate::base::jitter::jitter;
-use crate::base::tasks::{self, boxed};
+use crate::base::tasks::boxed;
 use crate::client::Client;
 use crate::client::hold::Hold;
 use crate::client::state::ClientState;
@@ -152,8 +152,8 @@ impl Group {
         let mut failing = None;
         loop {
             let taken = match self.rule {
-                Rule::All => self.take_all(request, begun, end, &mut failing).await,
-                Rule::Majority => self.take_majority(request).await,
+                Rule::All => self.take_all(state, request, begun, end, &mut failing).await,
+                Rule::Majority => self.take_majority(state, request).await,
             };
             let left = end.map_or(PAUSE, |end| end.saturating_duration_since(Instant::now()));
             match taken {
@@ -422,9 +422,10 @@ impl Member {
     }
 }
 
-/// Gives members back, which may take much longer than the caller is willing to wait.
-async fn give_back(released: impl Future<Output = Result<()>> + Send + 'static) {
-    let _ = timeout(GIVING_BACK, tasks::spawn(released)).await;
+/// Gives members back, which may take much longer than the caller is willing to wait. The end of the group's client
+/// waits for it, even if the caller is gone by then.
+async fn give_back(state: &ClientState, released: impl Future<Output = Result<()>> + Send + 'static) {
+    let _ = timeout(GIVING_BACK, state.io.spawn_present(released)).await;
 }
 
 /// Releases all parts side by side; gives the first error.

@@ -175,10 +175,16 @@ impl Client {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let mut running = Running { client: self.clone(), ticket: self.ticket(), request: request.clone(), receiver };
         let orphan = (self.clone(), request.clone());
+        // The client does not end before a lock that it took for a caller that is gone is on its way back.
+        let present = match request.op {
+            Op::Acquire => self.state().ok().map(|state| state.io.presence.accompany()),
+            _ => None,
+        };
         self.submit(running.ticket, request, move |result| {
             if let Err(result) = sender.send(result) {
                 orphan.0.give_back(&orphan.1, result);
             }
+            drop(present);
         });
         let result = (&mut running.receiver).await;
         result.unwrap_or_else(|_| Err(Error::Closed { server: self.server() }))

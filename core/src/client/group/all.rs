@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::{Group, GroupHold, give_back, release};
 use crate::base::clock::Instant;
+use crate::client::state::ClientState;
 use crate::engine::holds::SHORT;
 use crate::engine::word::AN_ANSWER;
 use crate::request::Request;
@@ -19,6 +20,7 @@ impl Group {
     /// member has not answered.
     pub(super) async fn take_all(
         &self,
+        state: &ClientState,
         request: &Request,
         begun: Instant,
         end: Option<Instant>,
@@ -52,7 +54,7 @@ impl Group {
                     }
                 }
             };
-            give_back(release(taken.into_iter().flatten().collect())).await;
+            give_back(state, release(taken.into_iter().flatten().collect())).await;
             return end;
         }
         let held = Arc::new(GroupHold::new(taken, 0));
@@ -68,7 +70,7 @@ impl Group {
         // end the same way.
         if lasts.is_err() && !(is_short && is_over) {
             let Request { response_timeout, retry_for, .. } = *request;
-            give_back(async move { held.release(response_timeout, retry_for).await }).await;
+            give_back(state, async move { held.release(response_timeout, retry_for).await }).await;
             return Ok(None);
         }
         Ok(Some(held))

@@ -10,6 +10,7 @@ use tokio::time::sleep;
 use super::{Group, GroupHold, Member, give_back, release};
 use crate::base::tasks::{self, boxed};
 use crate::client::hold::Hold;
+use crate::client::state::ClientState;
 use crate::engine::holds::SHORT;
 use crate::request::Request;
 use crate::request::error::Result;
@@ -23,7 +24,11 @@ type Asked = JoinSet<(usize, Result<Option<Hold>>)>;
 impl Group {
     /// Takes enough members in one round, or none. It fails only if so many members fail that the others cannot be
     /// enough.
-    pub(super) async fn take_majority(&self, request: &Request) -> Result<Option<Arc<GroupHold>>> {
+    pub(super) async fn take_majority(
+        &self,
+        state: &ClientState,
+        request: &Request,
+    ) -> Result<Option<Arc<GroupHold>>> {
         let need = self.members.len() - self.spare();
         let mut asked = Asked::new();
         let (mut first, mut later): (Vec<_>, Vec<_>) =
@@ -55,7 +60,7 @@ impl Group {
                 // A lease as short as that may be over when the answers come, as of a single lock.
                 if !held.look().is_held() && request.lease.is_none_or(|lease| lease > SHORT) {
                     let Request { response_timeout, retry_for, .. } = *request;
-                    give_back(async move { held.release(response_timeout, retry_for).await }).await;
+                    give_back(state, async move { held.release(response_timeout, retry_for).await }).await;
                     return Ok(None);
                 }
                 tasks::spawn(keep(self.members.clone(), request.clone(), held.clone(), asked));
@@ -73,7 +78,7 @@ impl Group {
         }
         // Members that the round still asks give back the locks that they take.
         drop(asked);
-        give_back(release(parts.into_iter().flatten().collect())).await;
+        give_back(state, release(parts.into_iter().flatten().collect())).await;
         failure.filter(|_| failed > self.spare()).map_or(Ok(None), Err)
     }
 }
@@ -82,7 +87,10 @@ fn ask(members: &[Member], asked: &mut Asked, i: usize, request: &Request) {
     let member = members[i].clone();
     let limit = limit(&member, request);
     let request = Request { response_timeout: Some(limit), retry_for: Some(limit), ..request.clone() };
+    // The end of the member's client waits for the task: one that is ended early gives back as well.
+    let present = member.client.state().ok().map(|state| state.io.presence.accompany());
     asked.spawn(boxed(async move {
+        let _present = present;
         let taken = member.take(&request, Duration::ZERO, request.lease).await;
         member.responsiveness().inspect(|responsiveness| responsiveness.heard(&taken));
         (i, taken)
