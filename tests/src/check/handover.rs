@@ -27,15 +27,14 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
             attempts.iter().filter_map(|one| Some((*one, one.hold.as_ref()?))).collect();
         holds.sort_by_key(|(_, hold)| hold.from);
         attempts.sort_by_key(|attempt| attempt.called);
+        let read_until = read_until(&holds);
         for (place, (prev, hold)) in holds.iter().enumerate() {
             let Close::Released { returned: Some((free, code)) } = &hold.close else { continue };
             let is_own = |other: &Attempt| (other.process, other.owner) == (prev.process, prev.owner);
             let goes_on =
                 |(other, its): &&(&Attempt, &Hold)| is_own(other) && its.from < hold.from && its.until > hold.until;
             // Readers may still share the lock.
-            let stays =
-                |(other, its): &&(&Attempt, &Hold)| other.takes == 0 && its.from <= *free && its.until > hold.until;
-            let is_read_on = holds.iter().take_while(|(_, its)| its.from <= *free).any(|one| stays(&one));
+            let is_read_on = read_until[holds.partition_point(|(_, its)| its.from <= *free)] > hold.until;
             if prev.takes == 0 && is_read_on {
                 continue;
             }
@@ -81,6 +80,16 @@ pub fn handover(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Hand
     found.took.sort_unstable();
     found.took_killed.sort_unstable();
     found
+}
+
+/// For each number of first holds: the time at which the last reader among them ends.
+fn read_until(holds: &[(&Attempt, &Hold)]) -> Vec<u64> {
+    let ends = holds.iter().map(|(one, hold)| if one.takes == 0 { hold.until } else { 0 });
+    let latest = ends.scan(0, |latest: &mut u64, end| {
+        *latest = end.max(*latest);
+        Some(*latest)
+    });
+    std::iter::once(0).chain(latest).collect()
 }
 
 /// Whether a release of this key is a handover. It is none where another owner may keep a part of the waiter's locks.
