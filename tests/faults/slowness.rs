@@ -82,6 +82,30 @@ fn a_wait_for_several_locks_ends_in_time_though_nothing_can_be_given_back() {
     second.release().expect("held");
 }
 
+/// A multi lock with a lease takes its locks for longer than that, and then asks for the lease itself.
+#[test]
+fn a_wait_for_several_locks_with_a_lease_ends_in_time_though_the_last_answer_does_not_come() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let client = connect(&server.url_at(proxy.port()));
+    let wait = ms(300);
+    let lease = ms(123_456);
+    proxy.hold_at(Direction::ToServer, "\r\n123456\r\n", 1);
+    let both = client.multi_lock(["first", "second"].map(|name| client.lock(name))).lease(lease).wait(wait).blocking();
+    std::thread::scope(|scope| {
+        let asked = Instant::now();
+        let waits = scope.spawn(|| both.acquire().map(drop));
+        eventually("the question for the lease", || (proxy.struck() > 0).then_some(()));
+        proxy.stall(Direction::ToServer);
+        let error = waits.join().expect("no panic").expect_err("no answer comes");
+        assert!(asked.elapsed() < wait + GRACE, "{:?}", asked.elapsed());
+        assert_eq!(error.code(), "unavailable", "no other owner has one of the locks: {error}");
+    });
+    proxy.disarm();
+    proxy.flow();
+    ["first", "second"].iter().for_each(|name| nothing_is_left(&mut server.view(), name));
+}
+
 #[test]
 fn a_wait_ends_in_time_behind_a_network_that_swallows_everything() {
     let server = Server::start();

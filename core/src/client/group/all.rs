@@ -59,7 +59,7 @@ impl Group {
         }
         let held = Arc::new(GroupHold::new(taken, 0));
         let extended = match request.lease {
-            Some(_) if !once => held.extend(request).await.map(drop),
+            Some(_) if !once => held.extend(&within(state, request, end)).await.map(drop),
             _ => Ok(()),
         };
         // The round may have lost the first members while it waited for the others.
@@ -71,8 +71,25 @@ impl Group {
         if lasts.is_err() && !(is_short && is_over) {
             let Request { response_timeout, retry_for, .. } = *request;
             give_back(state, async move { held.release(response_timeout, retry_for).await }).await;
-            return Ok(None);
+            return match lasts {
+                // No other owner is in the way: the server does not answer.
+                Err(error) if error.is_transient() => Err(error),
+                _ => Ok(None),
+            };
         }
         Ok(Some(held))
+    }
+}
+
+/// The request with the time limits of a question that goes out before the `end` of a wait: until then, or as long as an
+/// answer may take.
+fn within(state: &ClientState, request: &Request, end: Option<Instant>) -> Request {
+    let Some(end) = end else { return request.clone() };
+    let left = end.saturating_duration_since(Instant::now()).max(AN_ANSWER);
+    let config = &state.redis.config;
+    Request {
+        response_timeout: Some(request.response_timeout.unwrap_or(config.response_timeout).min(left)),
+        retry_for: Some(request.retry_for.unwrap_or(config.retry_for).min(left)),
+        ..request.clone()
     }
 }
