@@ -24,11 +24,7 @@ type Asked = JoinSet<(usize, Result<Option<Hold>>)>;
 impl Group {
     /// Takes enough members in one round, or none. It fails only if so many members fail that the others cannot be
     /// enough.
-    pub(super) async fn take_majority(
-        &self,
-        state: &ClientState,
-        request: &Request,
-    ) -> Result<Option<Arc<GroupHold>>> {
+    pub(super) async fn take_majority(&self, state: &ClientState, request: &Request) -> Result<Option<Arc<GroupHold>>> {
         let need = self.members.len() - self.spare();
         let mut asked = Asked::new();
         let (mut first, mut later): (Vec<_>, Vec<_>) =
