@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::{self, Receiver};
-use std::task::{Context, Wake, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
 use redlatch::kinds::{ALL, KindRow, Traits};
@@ -99,8 +99,17 @@ impl Wake for Woken {
 
 /// The operation under way.
 enum Flight {
-    Future { future: Pin<Box<dyn Future<Output = End> + Send>>, woken: Arc<Woken> },
-    Request { ticket: u64, end: Receiver<End>, ended: Option<End> },
+    Future {
+        future: Pin<Box<dyn Future<Output = End> + Send>>,
+        woken: Arc<Woken>,
+    },
+    Request {
+        ticket: u64,
+        end: Receiver<End>,
+        ended: Option<End>,
+    },
+    /// The answer was there at the first poll: the caller has it, and its moment has passed.
+    AnsweredAtOnce(End),
 }
 
 impl Flight {
@@ -119,9 +128,10 @@ impl Flight {
     }
 
     fn poll(&mut self) {
-        if let Flight::Future { future, woken } = self {
-            let polled = future.as_mut().poll(&mut Context::from_waker(&Waker::from(woken.clone())));
-            assert!(polled.is_pending(), "it is answered on another thread");
+        if let Flight::Future { future, woken } = self
+            && let Poll::Ready(end) = future.as_mut().poll(&mut Context::from_waker(&Waker::from(woken.clone())))
+        {
+            *self = Flight::AnsweredAtOnce(end);
         }
     }
 
@@ -132,17 +142,16 @@ impl Flight {
                 *ended = ended.take().or_else(|| end.try_recv().ok());
                 ended.is_some()
             }
+            Flight::AnsweredAtOnce(_) => true,
         }
     }
 
     /// The result for a caller that still listens.
     fn end(mut self) -> Option<End> {
-        if matches!(self, Flight::Future { .. }) {
-            return None;
-        }
         eventually("the end", || self.is_answered().then_some(()));
         match self {
             Flight::Request { ended, .. } => ended,
+            Flight::AnsweredAtOnce(end) => Some(end),
             Flight::Future { .. } => None,
         }
     }
@@ -252,7 +261,8 @@ impl Run<'_> {
                 Some(closing)
             }
         };
-        let end = if going == Going::DropsTheFuture {
+        let at_once = matches!(flight, Flight::AnsweredAtOnce(_));
+        let end = if matches!(flight, Flight::Future { .. }) {
             drop(flight);
             self.flow();
             None
@@ -276,7 +286,7 @@ impl Run<'_> {
         if kind != "latch" {
             other.run_blocking(self.back(&next, 3)).expect("held");
         }
-        came
+        came || at_once
     }
 
     fn flow(&self) {
