@@ -44,8 +44,16 @@ fn locks_that_many_tasks_took_over_a_connection_with_nonsense_are_held_once() {
 /// One surplus reply would shift all later replies to the wrong calls.
 #[test]
 fn no_call_takes_the_answer_of_another_over_a_connection_that_brings_nonsense() {
-    const CALLS: i64 = 20;
-    let is_taken = |i: i64| i % 2 == 1;
+    // A client opens a connection of its own for many calls at once only when it has seen many.
+    all_at_once(
+        [1, CALLS].into_iter().map(|before| (format!("{before} pairs before"), move || no_answer_is_anothers(before))),
+    );
+}
+
+const CALLS: usize = 20;
+
+fn no_answer_is_anothers(before: usize) {
+    let is_taken = |i: usize| i % 2 == 1;
     for (wrong, bytes) in NONSENSE {
         let server = Server::start();
         let proxy = Proxy::start(&server);
@@ -53,20 +61,22 @@ fn no_call_takes_the_answer_of_another_over_a_connection_that_brings_nonsense() 
         let other = connect(&server.url());
         let taken = (0..CALLS).filter(|i| is_taken(*i));
         let held: Vec<_> = taken.map(|i| other.lock(&format!("n{i}")).blocking().acquire().expect("free")).collect();
-        run(pairs(&client, CALLS as usize));
+        run(pairs(&client, before));
         proxy.stall(Direction::ToClient);
         let (sender, answers) = channel();
         for i in 0..CALLS {
             let acquire = Request {
                 lease: Some(LONG),
                 wait: Some(Duration::ZERO),
-                ..Request::new(Op::Acquire, "plain", format!("n{i}"), i)
+                ..Request::new(Op::Acquire, "plain", format!("n{i}"), i as i64)
             };
             let sender = sender.clone();
             client.submit(client.ticket(), acquire, move |answer| {
                 sender.send((i, answer.map(|answer| answer.done))).expect("the test listens")
             });
         }
+        let mut view = server.view();
+        eventually("all answers on their way", || (0..CALLS).all(|i| view.exists(&format!("n{i}"))).then_some(()));
         proxy.say(bytes);
         proxy.flow();
         for _ in 0..CALLS {

@@ -131,6 +131,7 @@ impl Multiplexed {
                     Some(reply) => self.server.understood(reply, &self.clock, sent),
                     None => {
                         self.lost(wire);
+                        wire.distrust();
                         unknown(self.server.nonsense())
                     }
                 });

@@ -31,6 +31,8 @@ pub struct State {
     over: watch::Sender<bool>,
     /// Another server has taken the place of this one: only its refusals still count.
     retired: AtomicBool,
+    /// An answer made no sense: each later one may belong to another question than it seems.
+    shifted: AtomicBool,
     /// Questions without an answer yet.
     open: AtomicUsize,
     /// A caller gave a question up, and no answer has come since.
@@ -60,6 +62,7 @@ impl State {
         Arc::new(State {
             over: watch::Sender::new(false),
             retired: AtomicBool::new(false),
+            shifted: AtomicBool::new(false),
             open: AtomicUsize::new(0),
             owing: AtomicBool::new(false),
             heard: Mutex::new(Instant::now()),
@@ -92,7 +95,7 @@ impl State {
             biased;
             answer = question => {
                 open.answered();
-                Ok(answer)
+                if self.shifted.load(SeqCst) { Err(NoAnswer::Over) } else { Ok(answer) }
             }
             () = async {
                 let _ = over.wait_for(|over| *over).await;
@@ -155,6 +158,16 @@ impl Wire {
     /// Gives the connection up: calls that wait for an answer on it hear of that.
     pub fn end(&self) {
         self.state.end();
+    }
+
+    /// Notes that an answer made no sense: no later one counts.
+    pub fn distrust(&self) {
+        self.state.shifted.store(true, SeqCst);
+    }
+
+    /// Tells whether an answer on it made no sense.
+    pub fn is_shifted(&self) -> bool {
+        self.state.shifted.load(SeqCst)
     }
 
     pub fn state(&self) -> Arc<State> {

@@ -34,6 +34,10 @@ impl Multiplexed {
                 return together(|| {
                     for (first, value) in all.into_iter().zip(values) {
                         let tried = match value.extract_error() {
+                            // An answer behind nonsense may belong to another call than it seems.
+                            _ if wire.is_shifted() => {
+                                Some((Outcome::Unknown { error: self.server.nonsense(), copy }, sent))
+                            }
                             Err(error) if no_script(&error) => None,
                             answer => Some((stays(self.meaning(&wire, first.call(), answer, copy, sent)), sent)),
                         };
