@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::timeout;
+
 use super::{Group, GroupHold, give_back, release};
 use crate::base::clock::Instant;
 use crate::client::state::ClientState;
@@ -59,7 +61,12 @@ impl Group {
         }
         let held = Arc::new(GroupHold::new(taken, 0));
         let extended = match request.lease {
-            Some(_) if !once => held.extend(&within(state, request, end)).await.map(drop),
+            // Each member has its own time limits, and all of them what is left of the wait.
+            Some(_) if !once => {
+                let left =
+                    end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()).max(AN_ANSWER));
+                timeout(left, held.extend(request)).await.unwrap_or_else(|_| Err(self.late())).map(drop)
+            }
             _ => Ok(()),
         };
         // The round may have lost the first members while it waited for the others.
@@ -79,17 +86,9 @@ impl Group {
         }
         Ok(Some(held))
     }
-}
 
-/// The request with the time limits of a question that goes out before the `end` of a wait: until then, or as long as an
-/// answer may take.
-fn within(state: &ClientState, request: &Request, end: Option<Instant>) -> Request {
-    let Some(end) = end else { return request.clone() };
-    let left = end.saturating_duration_since(Instant::now()).max(AN_ANSWER);
-    let config = &state.redis.config;
-    Request {
-        response_timeout: Some(request.response_timeout.unwrap_or(config.response_timeout).min(left)),
-        retry_for: Some(request.retry_for.unwrap_or(config.retry_for).min(left)),
-        ..request.clone()
+    fn late(&self) -> Error {
+        let server = self.first().server();
+        Error::Unavailable { server, cause: "does not answer in time".into(), timeout: true }
     }
 }
