@@ -37,6 +37,7 @@ mod red;
 mod renewing;
 mod secrets;
 mod table;
+mod tickets;
 mod tls;
 mod token;
 mod trouble;

@@ -19,6 +19,10 @@ pub mod group;
 pub mod hold;
 pub mod state;
 
+/// The client's own numbers for requests begin here. A binding may number its requests by itself, below: if two requests
+/// under way had one number, the end of the one would be that of the other.
+const OWN_TICKETS: u64 = 1 << 63;
+
 /// A client of one server. A clone is cheap; all clones are one client with one identity. The client ends, with its
 /// thread and its connections, when the last clone, guard and call is gone; [`Client::close`] ends it before.
 #[derive(Clone)]
@@ -41,7 +45,12 @@ impl Client {
     /// Makes a client for a configuration. Connects to no server: the first call does.
     pub fn with_config(config: Config) -> Client {
         let config = Config { login: Arc::default(), ..config };
-        Client { config: Arc::new(config), state: Arc::default(), tickets: Arc::new(AtomicU64::new(1)), group: None }
+        Client {
+            config: Arc::new(config),
+            state: Arc::default(),
+            tickets: Arc::new(AtomicU64::new(OWN_TICKETS)),
+            group: None,
+        }
     }
 
     /// Makes a client whose one lock is all of these locks, or a majority of them; its requests may name any kind. It
@@ -105,7 +114,8 @@ impl Client {
         self.config.watchdog
     }
 
-    /// A fresh number for a request, for [`Client::cancel`].
+    /// A fresh number for a request, for [`Client::cancel`]; 2⁶³ or above. A program that has numbers of its own uses
+    /// those below, each for one request.
     pub fn ticket(&self) -> u64 {
         self.tickets.fetch_add(1, SeqCst)
     }

@@ -41,14 +41,12 @@ impl LossListeners {
 
     /// Ends one caller's watch.
     pub fn cancel(&self, ticket: u64) {
-        let mut cancelled = None;
+        let mut cancelled = Vec::new();
         self.state().by_hold.retain(|_, loss_listeners| {
-            if let Some(at) = loss_listeners.iter().position(|(other, _)| *other == ticket) {
-                cancelled = Some(loss_listeners.remove(at));
-            }
+            cancelled.extend(loss_listeners.extract_if(.., |(other, _)| *other == ticket));
             !loss_listeners.is_empty()
         });
-        if let Some((_, done)) = cancelled {
+        for (_, done) in cancelled {
             done(Err(Error::Cancelled));
         }
     }
