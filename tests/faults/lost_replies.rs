@@ -163,3 +163,38 @@ fn a_renaming_cut_anywhere_is_answered_as_done() {
         assert!(run.server.view().exists(&to) && !run.server.view().exists(&run.name));
     });
 }
+
+/// A call about an object without owners, which the server remembers until its answer has arrived.
+type Unowned = (&'static str, fn(&Client, &str) -> redlatch::Result<()>);
+
+const UNOWNED: [Unowned; 11] = [
+    ("set permits once", |client, name| client.semaphore(name).try_set_permits(5).blocking().map(drop)),
+    ("add permits", |client, name| client.semaphore(name).add_permits(2).blocking().map(drop)),
+    ("take permits", |client, name| client.semaphore(name).try_acquire(1).blocking().map(drop)),
+    ("drain", |client, name| client.semaphore(name).drain().blocking().map(drop)),
+    ("give permits back", |client, name| client.semaphore(name).release(1).blocking()),
+    ("give back if it is there", |client, name| client.semaphore(name).release_if_exists(1).blocking().map(drop)),
+    ("delete a semaphore", |client, name| client.semaphore(name).delete().blocking().map(drop)),
+    ("set a count", |client, name| client.latch(name).try_set_count(2).blocking().map(drop)),
+    ("count down", |client, name| client.latch(name).count_down().blocking().map(drop)),
+    ("set permits with ids once", |client, name| client.permit_semaphore(name).try_set_permits(5).blocking().map(drop)),
+    ("add permits with ids", |client, name| client.permit_semaphore(name).add_permits(2).blocking().map(drop)),
+];
+
+#[test]
+fn a_call_that_stays_without_an_answer_is_remembered_no_longer_than_a_copy_of_it_may_come() {
+    let server = Server::start();
+    let proxy = Proxy::start(&server);
+    let client = connect(&format!("redis://127.0.0.1:{}?response_timeout=0.5&retry_for=0.3", proxy.port()));
+    client.run_blocking(Request::new(Op::Ping, "plain", "", 0)).expect("it answers");
+    for (what, call) in UNOWNED {
+        // Most of them change something only if there are permits, or a count.
+        server.view().command::<String>(&["SET", what, "3"]);
+        proxy.lose_replies_to("redlatch_request", 1);
+        let end = call(&client, what);
+        assert!(matches!(end, Err(redlatch::Error::Unavailable { .. })), "{what}: {end:?}");
+        proxy.disarm();
+        eventually(what, || server.view().keys("redlatch_request*").is_empty().then_some(()));
+        server.view().command::<i64>(&["DEL", what]);
+    }
+}

@@ -41,9 +41,11 @@ impl Requests {
         let answered = std::mem::take(&mut *self.answered.lock().expect("nothing panics while it is held"));
         let mut slots = BTreeMap::<u16, Vec<String>>::new();
         answered.into_iter().for_each(|request| slots.entry(slot_of(&request)).or_default().push(request));
-        let call = |requests: Vec<String>| {
-            requests.iter().fold(Call::new(&FORGET), |call, request| call.key("requests…", request))
-        };
-        slots.into_values().map(call).collect()
+        slots.into_values().map(|requests| forget(&requests)).collect()
     }
+}
+
+/// The call that deletes the keys of these requests, which are all in one slot.
+pub fn forget(requests: &[String]) -> Call {
+    requests.iter().fold(Call::new(&FORGET), |call, request| call.key("requests…", request))
 }

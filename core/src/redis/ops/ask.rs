@@ -8,7 +8,8 @@ use crate::engine::gate::Entry;
 use crate::redis::kinds::reply::{Code, Reply};
 use crate::redis::kinds::script::Call;
 use crate::redis::link::Sent;
-use crate::redis::settle::{RetryLimits, Settled, after, settle};
+use crate::redis::requests::forget;
+use crate::redis::settle::{RetryLimits, Settled, Unsettled, after, settle};
 use crate::redis::target::{Sending, Target};
 use crate::request::error::Result;
 use crate::request::{Answer, Op};
@@ -44,9 +45,13 @@ impl Target {
                 (if call.changes() { Some(self.enter(retry).await?) } else { None }, call, None)
             }
         };
-        let Settled { reply, .. } =
-            settle(&self.redis, &call, retry, sent).await.map_err(|unsettled| unsettled.error)?;
-        self.told(&call, reply)
+        match settle(&self.redis, &call, retry, sent).await {
+            Ok(Settled { reply, .. }) => self.told(&call, reply),
+            Err(Unsettled { error, copies, .. }) => {
+                self.forget_unanswered(&call, copies);
+                Err(error)
+            }
+        }
     }
 
     pub async fn delete(&self) -> Result<Answer> {
@@ -83,10 +88,24 @@ impl Target {
             let Some(call) = target.row.kind.undo(&crate::redis::kinds::Inputs { request, ..target.inputs() }) else {
                 return;
             };
-            let give_up = Instant::now() + target.redis.config.watchdog + WINDOW;
-            let _ =
-                after(&target.redis, &call, RetryLimits { give_up, ..target.retry_limits(None) }, None, copies).await;
+            target.behind(&call, copies).await;
         })
+    }
+
+    /// Forgets, in the background, the key of a call without an answer that the server may have carried out by one of
+    /// `copies`.
+    fn forget_unanswered(&self, call: &Call, copies: Vec<Sent>) {
+        let Some(request) = call.remembered.clone().filter(|_| !copies.is_empty()) else { return };
+        let target = self.clone();
+        self.redis.io.spawn_present(async move { target.behind(&forget(&[request]), copies).await });
+    }
+
+    /// Carries out a call of the client's own after `copies` of another one: none of them can run after it. It gives up
+    /// if the server does not answer for a lease of the watchdog.
+    async fn behind(&self, call: &Call, copies: Vec<Sent>) {
+        let give_up = Instant::now() + self.redis.config.watchdog + WINDOW;
+        let retry = RetryLimits { give_up, ..self.retry_limits(None) };
+        let _ = after(&self.redis, call, retry, None, copies).await;
     }
 
     /// Forgets the key of an answered call: no repeat of it comes any more.
