@@ -1,6 +1,7 @@
 //! The public API of the crate is under review as text: every change of it shows in `rust.txt`.
 
 mod rooms;
+mod saved_cases;
 mod scan;
 
 use std::path::{Path, PathBuf};
