@@ -59,6 +59,11 @@ impl Proxy {
         self.live().len()
     }
 
+    /// Whether all bytes that have come from either side are on their way to the other.
+    pub fn is_idle(&self) -> bool {
+        self.live().iter().all(|connection| connection.is_idle())
+    }
+
     /// Cuts all connections. New ones are accepted.
     pub fn cut(&self) {
         for connection in self.live().drain(..) {

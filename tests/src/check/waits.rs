@@ -93,7 +93,9 @@ pub fn waits(attempts: &[Attempt], faults: &[Fault], limits: &Limits) -> Waits {
                     format!("{} called at {} for key {}: {end:?}", attempt.caller(), attempt.called, attempt.key),
                 );
             }
-            if late > limits.grace {
+            // A lock of several locks asks them one after the other.
+            let grace = limits.grace * if Kind::of(attempt.key) == Kind::Multi { calls(attempt.key) } else { 1 };
+            if late > grace {
                 found.violations.add(|| {
                     format!("{} has {end:?} {} after its wait of {}", attempt.caller(), shown(late), shown(wait))
                 });

@@ -20,6 +20,8 @@ pub(super) struct Connection {
     ended: AtomicBool,
     /// Whether the server closed its half.
     closed: AtomicBool,
+    /// Whether bytes of a direction are out of the one socket and not yet in the other.
+    busy: [AtomicBool; 2],
     faults: Arc<Faults>,
 }
 
@@ -35,6 +37,7 @@ impl Connection {
             half_closed: Default::default(),
             ended: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            busy: Default::default(),
             faults,
         });
         for direction in [Direction::ToServer, Direction::ToClient] {
@@ -116,6 +119,12 @@ impl Connection {
         self.to(direction).write_all(packet)
     }
 
+    /// Whether all bytes that have come from either side are on their way to the other.
+    pub fn is_idle(&self) -> bool {
+        let is_read = |stream| rustix::io::ioctl_fionread(stream).map_or(true, |unread| unread == 0);
+        is_read(&self.client) && is_read(&self.server) && self.busy.iter().all(|busy| !busy.load(SeqCst))
+    }
+
     fn to(&self, direction: Direction) -> &TcpStream {
         match direction {
             Direction::ToServer => &self.server,
@@ -129,10 +138,14 @@ impl Connection {
             Direction::ToClient => &self.server,
         };
         let mut packet = vec![0; 64 * 1024];
-        while let Ok(length @ 1..) = from.read(&mut packet) {
+        // Bytes are unread until the connection is noted as busy, so that they are always seen.
+        while let Ok(1..) = from.peek(&mut packet[..1]) {
+            self.busy[direction as usize].store(true, SeqCst);
+            let Ok(length @ 1..) = from.read(&mut packet) else { break };
             if self.faults.pass(&self, direction, &packet[..length]).is_err() {
                 break;
             }
+            self.busy[direction as usize].store(false, SeqCst);
         }
         if !self.ended() {
             self.cut();
