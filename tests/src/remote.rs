@@ -12,7 +12,7 @@ use redlatch::{Answer, Request};
 use serde_json::{Value, json};
 
 use crate::oracle::{self, Key};
-use crate::{Clocks, PATIENCE, Process, clock, ports};
+use crate::{Clocks, PATIENCE, Process, clock, eventually, ports};
 
 /// The result of a call. An error has its code and its text.
 pub type End = Result<Answer, (String, String)>;
@@ -156,8 +156,7 @@ impl Remote {
     pub fn believes_too_long(&self) -> Vec<String> {
         let said = self.ask(json!({"id": self.ticket(), "looks": true})).recv_timeout(PATIENCE).expect("it looks");
         let at = clock::instant(said["at"].as_u64().expect("a time"));
-        // By then the client's earlier reports have arrived.
-        std::thread::sleep(oracle::SETTLED);
+        eventually("the client's earlier reports", || oracle::are_all_noted().then_some(()));
         let mut wrong = Vec::new();
         for look in said["looks"].as_array().expect("a list") {
             let text = |field: &str| look[field].as_str().expect("a text").to_owned();

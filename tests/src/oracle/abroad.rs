@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 use std::thread;
 
@@ -68,17 +69,53 @@ static PORT: LazyLock<u16> = LazyLock::new(|| {
     let listener = ports::listen();
     let port = listener.local_addr().expect("a bound socket has an address").port();
     thread::spawn(move || {
-        for process in listener.incoming().flatten() {
-            thread::spawn(move || hear(BufReader::new(process)));
+        for stream in listener.incoming().flatten() {
+            let reporter = Arc::new(Reporter { stream, busy: AtomicBool::new(true) });
+            REPORTERS.lock().expect("nothing panics while it is held").push(reporter.clone());
+            thread::spawn(move || {
+                hear(&reporter);
+                let mut reporters = REPORTERS.lock().expect("nothing panics while it is held");
+                reporters.retain(|other| !Arc::ptr_eq(other, &reporter));
+            });
         }
     });
     port
 });
 
-fn hear(process: impl BufRead) {
+/// A process that reports its beliefs.
+struct Reporter {
+    stream: TcpStream,
+    /// Whether a report has been read and is not noted yet.
+    busy: AtomicBool,
+}
+
+static REPORTERS: Mutex<Vec<Arc<Reporter>>> = Mutex::new(Vec::new());
+
+/// Whether all reports are noted that other processes have sent so far. A process reports a change before its client
+/// asks the server for it.
+pub(crate) fn are_all_noted() -> bool {
+    // A report is unread until its reporter is noted as busy.
+    let is_read = |reporter: &Reporter| rustix::io::ioctl_fionread(&reporter.stream).map_or(true, |unread| unread == 0);
+    let reporters = REPORTERS.lock().expect("nothing panics while it is held");
+    reporters.iter().all(|reporter| is_read(reporter) && !reporter.busy.load(SeqCst))
+}
+
+fn hear(process: &Reporter) {
     let mut clients = BTreeSet::new();
-    // A process that was killed in the middle of a line has reported the lines before, and no more.
-    for line in process.lines().map_while(Result::ok) {
+    let mut reader = BufReader::new(&process.stream);
+    let mut line = String::new();
+    loop {
+        if reader.buffer().is_empty() {
+            process.busy.store(false, SeqCst);
+            let has_more = matches!(process.stream.peek(&mut [0]), Ok(1..));
+            process.busy.store(true, SeqCst);
+            if !has_more {
+                break;
+            }
+        }
+        line.clear();
+        // A process that was killed in the middle of a line has reported the lines before, and no more.
+        let Ok(1..) = reader.read_line(&mut line) else { break };
         let Ok(line) = serde_json::from_str::<Value>(&line) else { continue };
         let text = |field: &str| line[field].as_str().unwrap_or_default().to_owned();
         let signed = |field: &str| line[field].as_i64().unwrap_or_default();

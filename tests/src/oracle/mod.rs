@@ -33,7 +33,7 @@ pub mod watch;
 use std::time::Duration;
 
 pub use abroad::tell_the_rig;
-pub(crate) use abroad::words;
+pub(crate) use abroad::{are_all_noted, words};
 pub use answers::kept_until;
 pub use book::{Key, believed_until};
 pub use news::hear;

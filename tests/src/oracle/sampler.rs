@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use redis::{ConnectionLike, Value};
 
+use super::abroad;
 use super::book::{self, Belief, Client, Key};
 use super::places::Place;
 use super::probe::{self, Found};
@@ -101,6 +102,7 @@ impl<'a> Sampler<'a> {
 
     /// Compares the beliefs with the server.
     fn look(&mut self) -> Option<()> {
+        let noted = abroad::are_all_noted();
         if book::begun() != self.known || self.listed.elapsed() > Duration::from_millis(500) {
             self.known = book::begun();
             self.listed = Instant::now();
@@ -150,7 +152,7 @@ impl<'a> Sampler<'a> {
                 }
                 found => found,
             };
-            self.judge(belief, found, now);
+            self.judge(belief, found, now, noted);
         }
         Some(())
     }
@@ -164,7 +166,8 @@ impl<'a> Sampler<'a> {
             && (belief.client.is_cluster() || places.iter().filter(|place| **place != self.watch.place).all(is_replica))
     }
 
-    fn judge(&mut self, before: &Belief, found: Found, now: Instant) {
+    /// `noted`: before this look, all reports of other processes were noted.
+    fn judge(&mut self, before: &Belief, found: Found, now: Instant, noted: bool) {
         let mark = (before.client.uuid.clone(), before.key.clone(), before.first);
         let after =
             book::look(&before.client, &before.key).filter(|after| after.first == before.first && after.holds > 0);
@@ -199,7 +202,7 @@ impl<'a> Sampler<'a> {
                 let ends = now.checked_add(Duration::from_millis(left.clamp(0, 1 << 40) as u64) + ROUNDING);
                 let ends = ends.filter(|ends| until > *ends);
                 seen.short = ends.map(|ends| (seen.short.map_or(now, |(since, _)| since), ends));
-                let is_settled = seen.short.is_some_and(|(since, _)| now - since >= SETTLED);
+                let is_settled = noted && seen.short.is_some_and(|(since, _)| now - since >= SETTLED);
                 is_settled.then(|| format!("the server keeps it for {left} ms"))
             }
         };
