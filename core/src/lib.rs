@@ -11,6 +11,7 @@
 //!
 //! The folders are rooms. A room imports from itself and from the rooms below it in this list; a test keeps it so:
 //!
+//! - `ffi`: the border of languages, which bindings and tests import; no part of the API.
 //! - `api`: the part that a Rust program calls. Locks, guards, semaphores, latches, permits.
 //! - `client`: connects, hands each request to its engine, closes; groups of locks.
 //! - `redis`: all knowledge of Redis. `wait` (acquire and pass on), `ops` (other operations), `kinds` and their
@@ -27,6 +28,8 @@ mod base;
 mod client;
 mod config;
 mod engine;
+#[doc(hidden)]
+pub mod ffi;
 mod redis;
 mod request;
 
@@ -38,17 +41,8 @@ pub use crate::api::permit::{Permit, RenewedPermit};
 pub use crate::api::permit_semaphore::PermitSemaphore;
 pub use crate::api::red_lock::RedLock;
 pub use crate::api::semaphore::{Latch, Semaphore};
-pub use crate::base::process::PerProcess;
-pub use crate::base::together::{at_the_end, together};
 pub use crate::client::Client;
-pub use crate::client::group::{Member, Rule};
 pub use crate::config::Config;
-pub use crate::config::document;
-pub use crate::config::servers::Address;
 pub use crate::config::sync_policy::SyncPolicy;
-pub use crate::redis::kinds;
-pub use crate::request::completions::Completions;
 pub use crate::request::error::{Error, Loss, LostReason, Result};
-pub use crate::request::names::NAME_MAX;
 pub use crate::request::permit_id::PermitId;
-pub use crate::request::{Answer, LEASE_MAX, Look, OWN_OWNERS, Op, Request};

@@ -4,7 +4,8 @@
 use std::io::BufRead;
 use std::time::Duration;
 
-use redlatch::{Client, Look, Member, Op, PermitId, PermitSemaphore, Request, Rule, kinds};
+use redlatch::ffi::{Border, Look, Member, Op, Request, Rule, kinds};
+use redlatch::{Client, PermitId, PermitSemaphore};
 use redlatch_tests::clock;
 use serde_json::{Value, json};
 
@@ -80,7 +81,7 @@ async fn run(client: &Client, command: &Value) -> redlatch::Result<(Value, Optio
         "count" => client.run(counting(Op::Inspect)).await?.number.into(),
         "token" => client.run(request(Op::Inspect)).await?.items[1].into(),
         "ttl" => client.run(request(Op::Inspect)).await?.number.into(),
-        _ => return Err(redlatch::Error::config(format!("no command `{what}`"))),
+        _ => return Err(redlatch::Error::Config(format!("no command `{what}`"))),
     };
     Ok((value, None))
 }
@@ -125,6 +126,6 @@ async fn permits(
         "count" => semaphore.available().await?.into(),
         "out" => semaphore.acquired().await?.into(),
         "all" => semaphore.permits().await?.into(),
-        _ => return Err(redlatch::Error::config(format!("no command `{what}`"))),
+        _ => return Err(redlatch::Error::Config(format!("no command `{what}`"))),
     })
 }

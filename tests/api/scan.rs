@@ -17,7 +17,7 @@ impl Item {
 pub fn statements(text: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let mut open = false;
-    for line in text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default().lines() {
+    for line in text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().lines() {
         let code = line.split("//").next().unwrap_or_default().trim_end();
         let depth = code.len() - code.trim_start().len();
         if code.is_empty() || (depth > 4 && !open) {
@@ -99,6 +99,9 @@ fn declared(code: &str) -> Option<(&'static str, String)> {
 fn head(code: &str) -> &str {
     if code.starts_with("pub type") {
         return code;
+    }
+    if code.contains("fn ") {
+        return code.split(" {").next().unwrap_or_default().trim_end_matches(';');
     }
     let end = [" {", ";", " = "].iter().filter_map(|end| code.find(end)).min().unwrap_or(code.len());
     let tuple = code.strip_prefix("pub struct ").and_then(|_| code.find('('));

@@ -2,7 +2,8 @@
 
 use std::sync::mpsc;
 
-use redlatch::{Client, Error, Member, Op, Request, Rule};
+use redlatch::ffi::{Border, Member, Op, Request, Rule};
+use redlatch::{Client, Error};
 use redlatch_tests::{PATIENCE, Server, all_at_once, secs};
 
 use super::eventually;

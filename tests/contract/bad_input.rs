@@ -5,7 +5,8 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::time::Duration;
 
-use redlatch::{Client, Config, Error, Op, Request};
+use redlatch::ffi::{Border, LEASE_MAX, NAME_MAX, Op, Request};
+use redlatch::{Client, Config, Error};
 use redlatch_tests::*;
 
 use super::{eventually, pair, secs};
@@ -81,7 +82,7 @@ fn a_server_that_is_no_redis_is_told_in_bounded_time() {
 
 #[test]
 fn times_without_end_and_odd_names_work() {
-    for name in ["with spaces and\nlines", "{brace}d", "ünïcode ✓", "nul\0", &"x".repeat(redlatch::NAME_MAX)] {
+    for name in ["with spaces and\nlines", "{brace}d", "ünïcode ✓", "nul\0", &"x".repeat(NAME_MAX)] {
         is_a_name(name);
     }
 }
@@ -94,7 +95,7 @@ fn a_lone_brace_is_part_of_a_name() {
 
 fn is_a_name(name: &str) {
     let (server, a, _) = pair();
-    let guard = a.lock(name).wait(Duration::MAX).lease(redlatch::LEASE_MAX).blocking().acquire().expect("free");
+    let guard = a.lock(name).wait(Duration::MAX).lease(LEASE_MAX).blocking().acquire().expect("free");
     assert!(server.view().exists(name));
     guard.release().expect("held");
     assert!(!server.view().exists(name));

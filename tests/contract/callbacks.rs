@@ -3,7 +3,8 @@
 
 use std::sync::mpsc::{Receiver, channel};
 
-use redlatch::{Answer, Client, Op, Request};
+use redlatch::Client;
+use redlatch::ffi::{Answer, Border, Op, Request};
 use redlatch_tests::{PATIENCE, Server, View};
 
 use super::{eventually, ms, secs};

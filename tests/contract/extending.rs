@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use redlatch::kinds::{ALL, KindRow, Traits};
-use redlatch::{Answer, Client, Error, Look, Op, Request};
+use redlatch::ffi::kinds::{ALL, KindRow, Traits};
+use redlatch::ffi::{Answer, Border, Look, Op, Request};
+use redlatch::{Client, Error};
 use redlatch_tests::{PATIENCE, Proxy, Server, all_at_once, kinds};
 
 use crate::{eventually, ms, pair, secs};

@@ -5,8 +5,9 @@ use std::panic::{self, PanicHookInfo};
 use std::sync::{Mutex, MutexGuard, Once, mpsc};
 use std::time::Duration;
 
-use redlatch::kinds::{ALL, KindRow, Traits};
-use redlatch::{Answer, Client, Config, Error, LEASE_MAX, Op, Request, Result};
+use redlatch::ffi::kinds::{ALL, KindRow, Traits};
+use redlatch::ffi::{Answer, Border, LEASE_MAX, Op, Request};
+use redlatch::{Client, Config, Error, Result};
 use redlatch_tests::oracle::Statement;
 use redlatch_tests::{PATIENCE, Server, all_at_once, kinds};
 

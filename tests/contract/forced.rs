@@ -4,8 +4,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use redlatch::kinds::{ALL, KindRow};
-use redlatch::{Client, Error, Look, LostReason, Op, Request};
+use redlatch::ffi::kinds::{ALL, KindRow};
+use redlatch::ffi::{Border, Look, Op, Request};
+use redlatch::{Client, Error, LostReason};
 use redlatch_tests::{PATIENCE, Server, kinds, soon};
 use tracing::Level;
 

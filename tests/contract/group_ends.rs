@@ -2,7 +2,8 @@
 
 use std::sync::mpsc;
 
-use redlatch::{Client, Error, Look, LostReason, Member, Op, Request, Rule};
+use redlatch::ffi::{Border, Look, Member, Op, Request, Rule};
+use redlatch::{Client, Error, LostReason};
 use redlatch_tests::{Direction, PATIENCE, Proxy, Server};
 
 use crate::{eventually, ms, secs};

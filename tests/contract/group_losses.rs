@@ -2,7 +2,8 @@
 
 use std::sync::mpsc::{self, Receiver};
 
-use redlatch::{Answer, Client, Error, Look, Loss, LostReason, Member, Op, Request, Result, Rule};
+use redlatch::ffi::{Answer, Border, Look, Member, Op, Request, Rule};
+use redlatch::{Client, Error, Loss, LostReason, Result};
 use redlatch_tests::{Direction, PATIENCE, Proxy, Server, all_at_once};
 
 use crate::{eventually, ms, secs};

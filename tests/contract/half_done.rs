@@ -3,8 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use redlatch::kinds::{ALL, KindRow, Traits};
-use redlatch::{Client, Error, Look, Op, Request};
+use redlatch::ffi::kinds::{ALL, KindRow, Traits};
+use redlatch::ffi::{Border, Look, Op, Request};
+use redlatch::{Client, Error};
 use redlatch_tests::{Proxy, Server, View, all_at_once, kinds};
 
 use crate::{eventually, ms, pair, secs};

@@ -1,6 +1,7 @@
 //! Objects as keys: everything that belongs to an object moves with it.
 
-use redlatch::{Answer, Client, Error, Op, Request};
+use redlatch::ffi::{Answer, Border, Op, Request};
+use redlatch::{Client, Error};
 
 use super::pair;
 

@@ -1,8 +1,9 @@
 //! Two kinds on one key. Kinds with the same form in Redis share the key as Redisson's do; every other pair is told of
 //! the mix-up.
 
-use redlatch::kinds::{ALL, KindRow, Traits};
-use redlatch::{Answer, Client, Error, Op, Request};
+use redlatch::ffi::kinds::{ALL, KindRow, Traits};
+use redlatch::ffi::{Answer, Border, Op, Request};
+use redlatch::{Client, Error};
 use redlatch_tests::kinds::Form;
 use redlatch_tests::{Server, View, kinds};
 

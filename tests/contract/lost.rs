@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use redlatch::kinds::ALL;
-use redlatch::{BlockingGuard, Client, Error, LostReason, Member, Op, Request, Rule};
+use redlatch::ffi::kinds::ALL;
+use redlatch::ffi::{Answer, Border, Member, Op, Request, Rule};
+use redlatch::{BlockingGuard, Client, Error, LostReason};
 use redlatch_tests::{Direction, PATIENCE, Proxy, Server, all_at_once, kinds, ms, soon};
 
 use super::{eventually, pair, secs};
@@ -219,7 +220,7 @@ fn a_key_that_is_made_into_something_else_is_lost_and_ends_no_other_renewal() {
 
 /// The ends of `count` watches of a hold, one after the other, of which some begin before the client's end and some
 /// after it.
-fn watched(lock: &Client, request: &Request, client: &Client, count: usize) -> Vec<redlatch::Result<redlatch::Answer>> {
+fn watched(lock: &Client, request: &Request, client: &Client, count: usize) -> Vec<redlatch::Result<Answer>> {
     let (told, ends) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
         scope.spawn(|| {

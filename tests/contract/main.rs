@@ -3,6 +3,7 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
+use redlatch::ffi::{Border, Op, Request};
 use redlatch::{Client, Error};
 use redlatch_tests::*;
 
@@ -151,14 +152,14 @@ fn a_thousand_waiters_use_one_subscription_and_all_get_it() {
     let (server, a, b) = pair();
     let guard = a.lock("n").blocking().acquire().expect("free");
     let (sender, receiver) = mpsc::channel();
-    let mut request = redlatch::Request::new(redlatch::Op::Acquire, "plain", "n", 0);
+    let mut request = Request::new(Op::Acquire, "plain", "n", 0);
     request.wait = None;
     for owner in 1..=1000 {
         let client = b.clone();
         let sender = sender.clone();
         let again = b.clone();
-        let request = redlatch::Request { owner, ..request.clone() };
-        let back = redlatch::Request { op: redlatch::Op::Release, ..request.clone() };
+        let request = Request { owner, ..request.clone() };
+        let back = Request { op: Op::Release, ..request.clone() };
         client.submit(client.ticket(), request, move |taken| {
             assert!(taken.expect("taken").done);
             again.submit(again.ticket(), back, move |released| drop(sender.send(released)));

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use redlatch::kinds::{ALL, KindRow, multi};
-use redlatch::{Answer, Client, Error, Op, Request, Result};
+use redlatch::ffi::kinds::{ALL, KindRow, multi};
+use redlatch::ffi::{Answer, Border, Op, Request};
+use redlatch::{Client, Error, Result};
 use redlatch_tests::*;
 
 use super::secs;

@@ -4,7 +4,8 @@
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-use redlatch::{Client, Error, Op, Permit, PermitId, PermitSemaphore, Request};
+use redlatch::ffi::{Border, Op, Request};
+use redlatch::{Client, Error, Permit, PermitId, PermitSemaphore};
 use redlatch_tests::{View, secs};
 
 use super::{eventually, pair};
@@ -165,7 +166,7 @@ fn waiters_of_one_client_have_their_turn_in_the_order_in_which_they_came() {
         let (owner, taken) = order.recv_timeout(secs(10)).expect("woken");
         let taken = taken.expect("answered");
         assert_eq!((owner, taken.done), (expected, true));
-        held = PermitId::from_halves(taken.items[0], taken.items[1]);
+        held = format!("{:016x}{:016x}", taken.items[0], taken.items[1]).parse().expect("an id");
     }
     one.release(held).blocking().expect("it is out");
     eventually(|| only_the_count(&mut view));

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 use std::time::Duration;
 
-use redlatch::{Client, Error, Op, Request, Semaphore};
+use redlatch::ffi::{Border, Op, Request};
+use redlatch::{Client, Error, Semaphore};
 use redlatch_tests::{Direction, Proxy, Server, View};
 
 use super::{eventually, pair, secs};

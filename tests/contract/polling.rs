@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use redlatch::{Client, Op, Request};
+use redlatch::Client;
+use redlatch::ffi::{Border, Op, Request};
 use redlatch_tests::{Monitor, PATIENCE, Server, ms};
 
 use super::{eventually, secs};

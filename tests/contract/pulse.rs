@@ -1,7 +1,8 @@
 //! Dead connections that nothing reports, and servers that are only slow.
 
 use redlatch::Client;
-use redlatch::kinds::{ALL, KindRow};
+use redlatch::ffi::kinds::{ALL, KindRow};
+use redlatch::ffi::{Border, Op, Request};
 use redlatch_tests::*;
 
 use super::{eventually, secs};
@@ -160,8 +161,8 @@ fn a_client_that_holds_locks_of_every_kind_with_leases_of_their_own_and_waits_fo
     assert!(client.permit_semaphore("permit").try_set_permits(1).blocking().expect("answered"));
     for KindRow { traits: kind, .. } in ALL.iter().filter(|row| row.traits.held) {
         let name = redlatch_tests::kinds::name(kind.name, kind.name);
-        let request = redlatch::Request::new(redlatch::Op::Acquire, kind.name, name, 1);
-        let taken = client.run_blocking(redlatch::Request { lease: Some(secs(600)), ..request });
+        let request = Request::new(Op::Acquire, kind.name, name, 1);
+        let taken = client.run_blocking(Request { lease: Some(secs(600)), ..request });
         assert!(taken.expect("answered").done, "{}", kind.name);
     }
     let mut view = server.view();

@@ -2,14 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use redlatch::{Client, Error, Op, Request};
+use redlatch::ffi::{Answer, Border, Op, Request};
+use redlatch::{Client, Error};
 use redlatch_tests::Server;
 
 use super::{eventually, pair, secs};
 
 const CHANNEL: &str = "redisson_rwlock:{n}";
 
-fn ask(client: &Client, op: Op, kind: &'static str, owner: i64) -> Result<redlatch::Answer, Error> {
+fn ask(client: &Client, op: Op, kind: &'static str, owner: i64) -> Result<Answer, Error> {
     client.run_blocking(Request::new(op, kind, "n", owner))
 }
 

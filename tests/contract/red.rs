@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use redlatch::{Answer, Client, Error, Member, Op, RedLock, Request, Rule};
+use redlatch::ffi::{Answer, Border, Member, Op, Request, Rule};
+use redlatch::{Client, Error, RedLock};
 use redlatch_tests::{Proxy, Server, all_at_once, told};
 
 use crate::{eventually, secs};

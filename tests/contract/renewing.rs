@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use redlatch::kinds::{ALL, KindRow, Traits};
-use redlatch::{Client, Look, Op, Request};
+use redlatch::Client;
+use redlatch::ffi::kinds::{ALL, KindRow, Traits};
+use redlatch::ffi::{Border, Look, Op, Request};
 use redlatch_tests::{Server, all_at_once, kinds, ms};
 
 use super::eventually;
@@ -40,7 +41,7 @@ fn is_renewed_at_a_third(kind: &'static Traits) {
         !is_early && gap <= WATCHDOG / 3 + ms(400)
     });
     let hold = client.latest(kind.name, &kinds::name(kind.name, "n"), 1).expect("it has one");
-    assert!(matches!(client.look(hold), redlatch::Look::Held { .. }));
+    assert!(matches!(client.look(hold), Look::Held { .. }));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The table of kinds: every kind keeps each promise that its traits call for, and every kind has promises to keep.
 
-use redlatch::kinds::{ALL, KindRow, Traits};
+use redlatch::ffi::kinds::{ALL, KindRow, Traits};
 use redlatch_tests::{all_at_once, kinds};
 
 pub use row::Row;
@@ -22,7 +22,7 @@ pub struct Promise {
 macro_rules! promises {
     ($($(#[$doc:meta])* fn $name:ident($row:ident) of |$traits:ident| $of:expr; $body:block)*) => {
         pub const PROMISES: &[super::Promise] =
-            &[$(super::Promise { name: stringify!($name), of: |$traits: &redlatch::kinds::Traits| $of }),*];
+            &[$(super::Promise { name: stringify!($name), of: |$traits: &redlatch::ffi::kinds::Traits| $of }),*];
         $(
             $(#[$doc])*
             #[test]

@@ -2,7 +2,8 @@
 
 use std::sync::mpsc::{self, TryRecvError};
 
-use redlatch::{Client, Op, Request};
+use redlatch::Client;
+use redlatch::ffi::{Border, Op, Request};
 use redlatch_tests::{PATIENCE, Server};
 
 const NUMBERS: u64 = 200;

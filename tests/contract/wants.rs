@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
-use redlatch::{Answer, Client, Error, Op, Request};
+use redlatch::ffi::{Answer, Border, Op, Request};
+use redlatch::{Client, Error};
 use redlatch_tests::{PATIENCE, Server, all_at_once, secs};
 
 use super::eventually;

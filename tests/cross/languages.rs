@@ -1,6 +1,6 @@
 //! The table of languages. A new row is tested against all others, in both directions.
 
-use redlatch::kinds::Traits;
+use redlatch::ffi::kinds::Traits;
 
 /// How to start a language's agent, and the names of the errors that every language must report.
 pub struct Language {

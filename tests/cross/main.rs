@@ -15,7 +15,7 @@ mod waiting;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-use redlatch::kinds::Traits;
+use redlatch::ffi::kinds::Traits;
 use redlatch_tests::kinds::Form;
 use redlatch_tests::{View, all_at_once, eventually};
 

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 use std::thread;
 
-use redlatch::kinds::{self, Traits};
+use redlatch::ffi::kinds::{self, Traits};
 use redlatch_tests::{Server, all_at_once};
 
 use crate::agent::Agent;

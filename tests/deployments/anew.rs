@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use redlatch::kinds::{ALL, KindRow};
-use redlatch::{Answer, Error, Op, Request};
+use redlatch::Error;
+use redlatch::ffi::kinds::{ALL, KindRow};
+use redlatch::ffi::{Answer, Border, Op, Request};
 use redlatch_tests::{Options, Server, kinds, ms, secs};
 
 use super::client;

@@ -5,7 +5,8 @@ use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use redlatch::{Answer, Client, Op, Request};
+use redlatch::Client;
+use redlatch::ffi::{Answer, Border, Op, Request};
 use redlatch_tests::{Cluster, Direction, Proxy, Sentinels, Server, all_at_once, eventually, secs};
 
 /// How long one copy of a call may stay unanswered, and how long the client sends others.

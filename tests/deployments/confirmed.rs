@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::mpsc;
 use std::time::Instant;
 
-use redlatch::{Client, Config, Error, Op, Request, SyncPolicy};
+use redlatch::ffi::{Border, Op, Request};
+use redlatch::{Client, Config, Error, SyncPolicy};
 use redlatch_tests::{Proxy, Sentinels, Server, View, all_at_once, eventually, ms, secs};
 
 use super::use_every_kind;

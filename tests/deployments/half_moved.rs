@@ -4,7 +4,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use redlatch::{Answer, Client, Op, Request, Result};
+use redlatch::ffi::{Answer, Border, Op, Request};
+use redlatch::{Client, Result};
 use redlatch_tests::{Cluster, View, eventually, ms, secs};
 
 use super::client;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use redlatch::{Answer, Client, Error, Op, Request};
+use redlatch::ffi::{Answer, Border, Op, Request};
+use redlatch::{Client, Error};
 use redlatch_tests::Cluster;
 
 use super::client;

@@ -1,7 +1,8 @@
 //! A deployment that serves no client is not reported as a lock that another owner holds.
 
-use redlatch::kinds::{ALL, KindRow};
-use redlatch::{Error, Op, Request};
+use redlatch::Error;
+use redlatch::ffi::kinds::{ALL, KindRow};
+use redlatch::ffi::{Border, Op, Request};
 use redlatch_tests::{Cluster, Sentinels, all_at_once, eventually, kinds, ms, secs};
 
 use super::client;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use redlatch::kinds::Traits;
+use redlatch::ffi::kinds::Traits;
 
 use super::*;
 use crate::changes::{Change, Stage};

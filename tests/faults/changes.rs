@@ -4,8 +4,8 @@
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 
-use redlatch::kinds::Traits;
-use redlatch::{Answer, Op, Request};
+use redlatch::ffi::kinds::Traits;
+use redlatch::ffi::{Answer, Border, Op, Request};
 
 use super::*;
 

@@ -5,8 +5,9 @@ use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
-use redlatch::kinds::{ALL, KindRow, Traits};
-use redlatch::{Answer, Error, Member, Op, Request, Rule};
+use redlatch::Error;
+use redlatch::ffi::kinds::{ALL, KindRow, Traits};
+use redlatch::ffi::{Answer, Border, Member, Op, Request, Rule};
 
 use super::*;
 use redlatch_tests::dice::Dice;

@@ -2,7 +2,8 @@
 
 use std::sync::mpsc::channel;
 
-use redlatch::{Answer, Op, RedLock, Request};
+use redlatch::RedLock;
+use redlatch::ffi::{Answer, Border, Op, Request};
 
 use super::*;
 

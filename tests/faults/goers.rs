@@ -9,8 +9,9 @@ use std::sync::mpsc::{self, Receiver};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
-use redlatch::kinds::{ALL, KindRow, Traits};
-use redlatch::{Answer, Error, Op, Request};
+use redlatch::Error;
+use redlatch::ffi::kinds::{ALL, KindRow, Traits};
+use redlatch::ffi::{Answer, Border, Op, Request};
 
 use super::*;
 

@@ -2,7 +2,8 @@
 
 use std::sync::mpsc::{self, Receiver};
 
-use redlatch::{Answer, Error, Op, Request};
+use redlatch::Error;
+use redlatch::ffi::{Answer, Border, Op, Request};
 
 use super::*;
 

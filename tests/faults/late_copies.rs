@@ -1,6 +1,6 @@
 //! Copies of calls that reach the server long after their senders gave them up.
 
-use redlatch::{Look, Op, Request};
+use redlatch::ffi::{Border, Look, Op, Request};
 
 use super::*;
 

@@ -2,7 +2,8 @@
 
 use std::thread;
 
-use redlatch::{Error, LostReason, Op, Request};
+use redlatch::ffi::{Border, Op, Request};
+use redlatch::{Error, LostReason};
 use redlatch_tests::oracle::Statement;
 use redlatch_tests::{all_at_once, told};
 

@@ -1,6 +1,7 @@
 //! Connections that are cut at every step of an acquire and of a release.
 
-use redlatch::{BlockingGuard, Op, Request};
+use redlatch::BlockingGuard;
+use redlatch::ffi::{Border, Op, Request};
 
 use super::every_packet::{Run, at_every_packet};
 use super::*;

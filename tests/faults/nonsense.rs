@@ -4,7 +4,8 @@
 use std::panic::panic_any;
 use std::sync::mpsc::channel;
 
-use redlatch::{Error, Op, Request};
+use redlatch::Error;
+use redlatch::ffi::{Border, Op, Request};
 
 use super::many_at_once::{all_are_held_once, pairs, run};
 use super::*;

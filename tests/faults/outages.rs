@@ -3,8 +3,9 @@
 use std::sync::mpsc;
 use std::thread;
 
-use redlatch::kinds::{ALL, KindRow, Traits};
-use redlatch::{Answer, Error, LockBuilder, Op, RedLock, Request};
+use redlatch::ffi::kinds::{ALL, KindRow, Traits};
+use redlatch::ffi::{Answer, Border, Op, Request};
+use redlatch::{Error, LockBuilder, RedLock};
 use redlatch_tests::all_at_once;
 
 use super::*;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use redlatch::kinds::{ALL, KindRow, Queue, Traits};
+use redlatch::ffi::kinds::{ALL, KindRow, Queue, Traits};
 
 use super::*;
 use crate::calls::{again, carried_out, in_time};

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use redlatch::kinds::{ALL, KindRow, Traits};
+use redlatch::ffi::kinds::{ALL, KindRow, Traits};
 
 use super::*;
 use crate::changes::{self, Change, Stage};

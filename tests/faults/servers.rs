@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 
-use redlatch::{Op, Request};
+use redlatch::ffi::{Border, Op, Request};
 
 use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use redlatch::kinds::Traits;
+use redlatch::ffi::kinds::Traits;
 
 use crate::grounds::Grounds;
 use crate::operations::Operation;

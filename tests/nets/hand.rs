@@ -5,7 +5,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use redlatch::{Client, Error, Request};
+use redlatch::ffi::{Answer, Border, Request};
+use redlatch::{Client, Error};
 use redlatch_tests::Remote;
 use redlatch_tests::remote::End;
 
@@ -15,7 +16,7 @@ pub enum Hand {
     There(Arc<Remote>),
 }
 
-fn said(result: redlatch::Result<redlatch::Answer>) -> End {
+fn said(result: redlatch::Result<Answer>) -> End {
     result.map_err(|error| (error.code().to_owned(), error.to_string()))
 }
 

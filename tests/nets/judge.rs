@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use redlatch::Op;
+use redlatch::ffi::Op;
 use redlatch_tests::oracle::endless;
 use redlatch_tests::{PATIENCE, Proxy, Server, View, eventually, ms};
 

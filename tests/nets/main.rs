@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use std::time::Instant;
 
-use redlatch::kinds::{ALL, KindRow};
+use redlatch::ffi::kinds::{ALL, KindRow};
 use redlatch_tests::{deadline, eventually, secs};
 
 use cell::Cell;

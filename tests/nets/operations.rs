@@ -3,7 +3,7 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use redlatch::Op;
+use redlatch::ffi::{Op, Request};
 
 use crate::cell::LEASE;
 use crate::scene::Scene;
@@ -149,10 +149,7 @@ fn force(scene: &Scene) {
         && scene.b.kind != "latch"
     {
         // The hold may already be lost: both answers are right.
-        scene.b.ask(
-            "give",
-            redlatch::Request { hold: held.number as u64, numbers: vec![1], ..scene.b.request(Op::Release, 1) },
-        );
+        scene.b.ask("give", Request { hold: held.number as u64, numbers: vec![1], ..scene.b.request(Op::Release, 1) });
         scene.b.errors.lock().expect("no call panics").clear();
     }
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use redlatch::{Answer, Op, Request};
+use redlatch::ffi::{Answer, Op, Request};
 use redlatch_tests::kinds;
 use redlatch_tests::remote::End;
 

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-use redlatch::{Client, Op, Request};
+use redlatch::Client;
+use redlatch::ffi::{Op, Request};
 use redlatch_tests::{Clocks, Direction, Proxy, Remote, Server, View, kinds, ms};
 
 use crate::cell::{Cell, LEASE};

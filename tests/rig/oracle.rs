@@ -3,8 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use redlatch::kinds::{ALL, KindRow};
-use redlatch::{Client, Op, Request};
+use redlatch::Client;
+use redlatch::ffi::kinds::{ALL, KindRow};
+use redlatch::ffi::{Border, Op, Request};
 use redlatch_tests::oracle::{Key, Statement, Violation};
 use redlatch_tests::{Process, Server, all_at_once, eventually, kinds, ms, oracle, secs};
 

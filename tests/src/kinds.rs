@@ -1,7 +1,8 @@
 //! The table of kinds for tests: a row for each kind of the core, with the facts that its traits do not have.
 
-use redlatch::kinds::{self, KindRow, Traits};
-use redlatch::{Client, LockBuilder, Op, Request};
+use redlatch::ffi::kinds::{self, KindRow, Traits};
+use redlatch::ffi::{Border, Op, Request};
+use redlatch::{Client, LockBuilder};
 
 /// Builds a lock of one kind under a name.
 pub type Lock = fn(&Client, &str) -> LockBuilder;
@@ -167,7 +168,7 @@ mod tests {
     #[test]
     fn every_kind_of_the_core_has_its_row_here() {
         let rows: Vec<_> = super::ALL.iter().map(|row| row.name).collect();
-        let kinds: Vec<_> = redlatch::kinds::ALL.iter().map(|row| row.traits.name).collect();
+        let kinds: Vec<_> = redlatch::ffi::kinds::ALL.iter().map(|row| row.traits.name).collect();
         assert_eq!(rows, kinds);
     }
 }

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use redlatch::{Answer, Request};
+use redlatch::ffi::{Answer, Request};
 use serde_json::{Value, json};
 
 use crate::oracle::{self, Key};
@@ -20,7 +20,7 @@ pub type End = Result<Answer, (String, String)>;
 /// The names of a request's fields, for both ends.
 pub mod wire {
     use super::*;
-    use redlatch::{Op, kinds};
+    use redlatch::ffi::{Op, kinds};
 
     pub fn of(request: &Request) -> Value {
         json!({

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use redlatch::kinds::Traits;
+use redlatch::ffi::kinds::Traits;
 
 use crate::kinds;
 

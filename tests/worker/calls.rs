@@ -7,7 +7,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use redlatch::{Answer, Client, Look, Op, Request, Result, kinds};
+use redlatch::ffi::{Answer, Border, Look, Op, Request, kinds};
+use redlatch::{Client, Result};
 use redlatch_tests::remote::wire;
 use redlatch_tests::{PATIENCE, clock};
 use serde_json::{Value, json};

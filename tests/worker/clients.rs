@@ -1,5 +1,6 @@
 //! The clients of the lanes: one of the server, and one of each server that only red locks use.
 
+use redlatch::ffi::Border;
 use redlatch::{Client, Latch, LockBuilder, PermitSemaphore, RedLock, Semaphore};
 use redlatch_tests::kinds;
 use redlatch_tests::traffic::{Kind, LONGEST_RED_LEASE, covers, name, value};

@@ -58,13 +58,13 @@ impl Client {
     ///
     /// # Errors
     /// `Config` if the list is empty or has a lock twice.
-    pub fn group(rule: Rule, members: Vec<Member>) -> Result<Client> {
+    pub(crate) fn group(rule: Rule, members: Vec<Member>) -> Result<Client> {
         let group = Arc::new(Group::new(rule, members)?);
         Ok(Client { group: Some(group.clone()), ..group.first().clone() })
     }
 
     /// The names of a group's locks.
-    pub fn group_name(&self) -> String {
+    pub(crate) fn group_name(&self) -> String {
         self.group.as_ref().map_or_else(String::new, |group| group.name())
     }
 
@@ -88,7 +88,7 @@ impl Client {
 
     /// Tells whether the server of that name is in quarantine and grants nothing new, see `quarantine` at
     /// [`Config::set`]. For a group: whether a server of one of its locks is. Sends nothing.
-    pub fn is_held_back(&self, name: &str) -> bool {
+    pub(crate) fn is_held_back(&self, name: &str) -> bool {
         self.engine().is_ok_and(|engine| engine.is_held_back(name))
     }
 
@@ -99,8 +99,7 @@ impl Client {
 
     /// Changes the credentials of this client; without a user it logs in as the server's default user. Open connections
     /// stay as they are. If a server ends one, the client opens another with the new credentials; holds and waits go on
-    /// meanwhile. Sentinels keep theirs. Sends nothing: [`Op::Ping`] shows whether the server accepts the credentials,
-    /// once it uses a new connection.
+    /// meanwhile. Sentinels keep theirs. Sends nothing: wrong credentials fail the first call that needs a new connection.
     ///
     /// # Errors
     /// `Config` for a user or password that is too long, and for a user without a password.
@@ -110,20 +109,20 @@ impl Client {
     }
 
     /// The lease of holds that the watchdog renews.
-    pub fn watchdog(&self) -> Duration {
+    pub(crate) fn watchdog(&self) -> Duration {
         self.config.watchdog
     }
 
     /// A fresh number for a request, for [`Client::cancel`]; 2⁶³ or above. A program that has numbers of its own uses
     /// those below, each for one request.
-    pub fn ticket(&self) -> u64 {
+    pub(crate) fn ticket(&self) -> u64 {
         self.tickets.fetch_add(1, SeqCst)
     }
 
     /// Carries out a request in one round trip on the caller's thread if that is possible. `None`: the request waits,
     /// or the connection was busy. Then the I/O thread calls `done` once: `done` may only hand the result over, never
     /// block or run a user's code.
-    pub fn start(
+    pub(crate) fn start(
         &self,
         ticket: u64,
         request: Request,
@@ -134,7 +133,7 @@ impl Client {
 
     /// As [`Client::start`], but an acquire keeps the caller's thread for about `inside` at most: the caller can then
     /// react to an interrupt. A first try without an answer by then continues on the I/O thread.
-    pub fn start_within(
+    pub(crate) fn start_within(
         &self,
         inside: Duration,
         ticket: u64,
@@ -153,7 +152,7 @@ impl Client {
     }
 
     /// Carries out a request on the I/O thread; `done` as in [`Client::start`].
-    pub fn submit(&self, ticket: u64, request: Request, done: impl FnOnce(Result<Answer>) + Send + 'static) {
+    pub(crate) fn submit(&self, ticket: u64, request: Request, done: impl FnOnce(Result<Answer>) + Send + 'static) {
         match (self.ready(&request), &self.group) {
             (Ok((_, _present)), Some(group)) => group.submit(ticket, request, Box::new(done)),
             (Ok((state, _present)), None) => state.redis.submit(ticket, request, Box::new(done)),
@@ -163,14 +162,14 @@ impl Client {
 
     /// Asks a request to end. The client still calls its `done`: with `Cancelled` and no lock held, or with an answer
     /// that was on its way.
-    pub fn cancel(&self, ticket: u64) {
+    pub(crate) fn cancel(&self, ticket: u64) {
         if let Ok(engine) = self.engine() {
             engine.cancel(ticket);
         }
     }
 
     /// Carries out a request and blocks until it is done.
-    pub fn run_blocking(&self, request: Request) -> Result<Answer> {
+    pub(crate) fn run_blocking(&self, request: Request) -> Result<Answer> {
         let (sender, receiver) = std::sync::mpsc::sync_channel(1);
         let closed = || Error::Closed { server: self.server() };
         let done = move |result| drop(sender.send(result));
@@ -181,7 +180,7 @@ impl Client {
     ///
     /// # Cancellation
     /// Dropping the future cancels the request. If the request took a lock meanwhile, the client gives it back.
-    pub async fn run(&self, request: Request) -> Result<Answer> {
+    pub(crate) async fn run(&self, request: Request) -> Result<Answer> {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let mut running = Running { client: self.clone(), ticket: self.ticket(), request: request.clone(), receiver };
         let orphan = (self.clone(), request.clone());
@@ -209,46 +208,47 @@ impl Client {
     }
 
     /// Tells what the client knows of a hold. Sends nothing.
-    pub fn look(&self, hold: u64) -> Look {
+    pub(crate) fn look(&self, hold: u64) -> Look {
         self.engine().map_or(Look::Gone, |engine| engine.look(hold))
     }
 
     /// The loss of a hold, even if the client reported it to the release: then [`Client::look`] calls the hold gone.
     /// Sends nothing.
-    pub fn loss_of(&self, hold: u64) -> Option<Loss> {
+    pub(crate) fn loss_of(&self, hold: u64) -> Option<Loss> {
         self.engine().ok()?.loss_of(hold)
     }
 
     /// Notes that no caller can release the hold any more: the watchdog renews it no longer, and it ends with its
     /// lease. Sends nothing. False: it is not held, or the watchdog does not renew it anyway.
-    pub fn abandon(&self, hold: u64) -> bool {
+    pub(crate) fn abandon(&self, hold: u64) -> bool {
         self.engine().is_ok_and(|engine| engine.abandon(hold))
     }
 
     /// The owners of this client that hold a lock of that name now; for a group, those that hold one of its locks.
     /// Sends nothing.
-    pub fn owners(&self, name: &str) -> Vec<i64> {
+    pub(crate) fn owners(&self, name: &str) -> Vec<i64> {
         self.engine().map_or_else(|_| Vec::new(), |engine| engine.owners(name))
     }
 
     /// The fencing token of a hold; `None`: it has none, or was released. Sends nothing.
-    pub fn token(&self, hold: u64) -> Option<i64> {
+    pub(crate) fn token(&self, hold: u64) -> Option<i64> {
         self.engine().ok()?.token(hold)
     }
 
     /// The number of an owner's latest hold, lost or not; `None` once the owner released it, or heard of the loss at
     /// its release.
-    pub fn latest(&self, kind: &'static str, name: &str, owner: i64) -> Option<u64> {
+    pub(crate) fn latest(&self, kind: &'static str, name: &str, owner: i64) -> Option<u64> {
         self.engine().ok()?.latest(kind, name, owner)
     }
 
     /// Tells whether this client holds nothing in this process. Sends nothing.
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         let Ok(state) = self.state() else { return true };
         let groups = state.groups().all();
         groups.iter().all(|(_, hold)| !hold.look().is_held()) && state.redis.holds(|holds| holds.is_empty())
     }
 
+    /// Tells whether the program has closed this client, or a clone of it, in this process.
     pub fn is_closed(&self) -> bool {
         self.state().is_ok_and(|state| state.redis.is_closed())
     }

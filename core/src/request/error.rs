@@ -1,5 +1,5 @@
-//! The one error type, with a stable number and name for each case. A lock that is not free in time is an
-//! [`crate::Answer`], not an error.
+//! The one error type, with a stable number and name for each case. A lock that is not free in time is an answer of the
+//! server, and an error only for a caller that asked for a guard.
 
 use std::time::Duration;
 
@@ -147,6 +147,35 @@ pub enum Error {
     Cancelled,
 }
 
+/// The numbers by which errors cross a language border. They stay the same; 0 is done, 1 is not now, 2 is pending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorNumber {
+    /// There is nothing of the caller's to release.
+    NotHeld = 10,
+    /// [`Error::Lost`].
+    Lost = 11,
+    /// [`Error::NotAcquired`]; bindings have an answer instead.
+    NotAcquired = 12,
+    /// [`Error::Unavailable`]: no connection.
+    Unreachable = 13,
+    /// [`Error::NotSynced`].
+    NotSynced = 14,
+    /// [`Error::Refused`].
+    Refused = 15,
+    /// [`Error::Config`].
+    Config = 16,
+    /// [`Error::Unsupported`].
+    Unsupported = 17,
+    /// [`Error::Closed`].
+    Closed = 18,
+    /// [`Error::Cancelled`].
+    Cancelled = 19,
+    /// [`Error::Unavailable`]: no answer in time.
+    TimedOut = 20,
+    /// [`Error::AlreadyHeld`].
+    AlreadyHeld = 21,
+}
+
 /// The remedy, if the cause itself does not name one.
 fn check(cause: &str) -> &'static str {
     let why = cause.split(NO_ANSWER).next().unwrap_or_default();
@@ -172,7 +201,7 @@ const TRANSIENT: [&str; 7] = ["LOADING", "BUSY", "TRYAGAIN", "CLUSTERDOWN", "MAS
 const NO_ANSWER: &str = "; no answer came during the wait of ";
 
 impl Error {
-    pub fn config(message: impl Into<String>) -> Self {
+    pub(crate) fn config(message: impl Into<String>) -> Self {
         Error::Config(message.into())
     }
 
@@ -238,21 +267,23 @@ impl Error {
         }
     }
 
-    /// The stable number that crosses a language border. 0 is done, 1 is not now, 2 is pending.
-    pub fn number(&self) -> i32 {
+    /// The number that crosses a language border.
+    pub(crate) fn number(&self) -> ErrorNumber {
         match self {
-            Error::NotHeld { .. } | Error::Released { .. } | Error::Inherited { .. } | Error::NoPermit { .. } => 10,
-            Error::Lost(_) => 11,
-            Error::NotAcquired { .. } => 12,
-            Error::Unavailable { timeout: false, .. } => 13,
-            Error::Unavailable { timeout: true, .. } => 20,
-            Error::NotSynced { .. } => 14,
-            Error::Refused { .. } => 15,
-            Error::Config(_) => 16,
-            Error::Unsupported(_) => 17,
-            Error::Closed { .. } => 18,
-            Error::Cancelled => 19,
-            Error::AlreadyHeld { .. } => 21,
+            Error::NotHeld { .. } | Error::Released { .. } | Error::Inherited { .. } | Error::NoPermit { .. } => {
+                ErrorNumber::NotHeld
+            }
+            Error::Lost(_) => ErrorNumber::Lost,
+            Error::NotAcquired { .. } => ErrorNumber::NotAcquired,
+            Error::Unavailable { timeout: false, .. } => ErrorNumber::Unreachable,
+            Error::Unavailable { timeout: true, .. } => ErrorNumber::TimedOut,
+            Error::NotSynced { .. } => ErrorNumber::NotSynced,
+            Error::Refused { .. } => ErrorNumber::Refused,
+            Error::Config(_) => ErrorNumber::Config,
+            Error::Unsupported(_) => ErrorNumber::Unsupported,
+            Error::Closed { .. } => ErrorNumber::Closed,
+            Error::Cancelled => ErrorNumber::Cancelled,
+            Error::AlreadyHeld { .. } => ErrorNumber::AlreadyHeld,
         }
     }
 }

@@ -1,7 +1,6 @@
 //! The requests of a binding and the answers of a client: [`Request`] and [`Answer`].
 //!
-//! `Client::{start, submit, cancel, close}` over these two types are the border of every language; nothing else crosses
-//! it.
+//! `ffi::Border` over these two types is the border of every language; nothing else crosses it.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -24,17 +24,17 @@ impl PermitId {
     }
 
     /// The id that is `count` after this one: an acquire of several permits has ids in a row.
-    pub fn after(self, count: i64) -> Self {
+    pub(crate) fn after(self, count: i64) -> Self {
         PermitId(self.0.wrapping_add(count as u128))
     }
 
     /// The id as it crosses a language border: the upper half, the lower half.
-    pub fn halves(self) -> [i64; 2] {
+    pub(crate) fn halves(self) -> [i64; 2] {
         [(self.0 >> 64) as i64, self.0 as i64]
     }
 
     /// The reverse of [`PermitId::halves`].
-    pub fn from_halves(upper: i64, lower: i64) -> Self {
+    pub(crate) fn from_halves(upper: i64, lower: i64) -> Self {
         PermitId((upper as u64 as u128) << 64 | lower as u64 as u128)
     }
 

@@ -7,7 +7,7 @@ use jni::errors::ThrowRuntimeExAndDefault;
 use jni::objects::{JClass, JString};
 use jni::sys::jlong;
 use jni::{EnvUnowned, jni_str};
-use redlatch::{Client, Error, Result};
+use redlatch::{Client, Result, ffi};
 
 #[derive(Default)]
 struct Table {
@@ -29,7 +29,7 @@ pub fn add(client: Client) -> i64 {
 /// The client of a number, or `Error::Closed`.
 pub fn get(number: i64) -> Result<Client> {
     let table = TABLE.read().unwrap_or_else(PoisonError::into_inner);
-    table.open.get(&number).cloned().ok_or_else(|| Error::Closed { server: format!("number {number}") })
+    table.open.get(&number).cloned().ok_or_else(|| ffi::closed(format!("number {number}")))
 }
 
 /// Takes a client out, if it is still there.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use jni::Env;
 use jni::objects::{JObjectArray, JString};
-use redlatch::document::{Node, Value};
+use redlatch::ffi::document::{Node, Value};
 
 /// Reads a file, with `name, value, …` for its placeholders. The inner error is the caller's, the outer one the JVM's.
 pub fn read(
@@ -19,7 +19,7 @@ pub fn read(
     for pair in crate::request::texts(env, known)?.chunks_exact(2) {
         values.entry(pair[0].clone()).or_insert_with(|| pair[1].clone());
     }
-    let root = redlatch::document::read(&text, |name| values.get(name).cloned());
+    let root = redlatch::ffi::document::read(&text, |name| values.get(name).cloned());
     Ok(root.map(|root| {
         let mut steps = Vec::new();
         walk(root, &mut steps);

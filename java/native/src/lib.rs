@@ -22,12 +22,12 @@ use jni::errors::{Result, ThrowRuntimeExAndDefault};
 use jni::objects::{JByteArray, JClass, JLongArray, JObjectArray, JString};
 use jni::sys::{jboolean, jint, jlong};
 use jni::{Env, EnvUnowned, jni_str};
-use redlatch::Completions;
+use redlatch::ffi::{Answer, Border, Completions, Look, Op, Request, Rule};
 
 static FINISHED: LazyLock<Arc<Completions>> = LazyLock::new(Completions::new);
 /// The finished requests that are on their way to Java. They stay here until all are written, which may fail for want
 /// of the JVM's memory.
-static FETCHED: Mutex<Vec<(u64, redlatch::Result<redlatch::Answer>)>> = Mutex::new(Vec::new());
+static FETCHED: Mutex<Vec<(u64, redlatch::Result<Answer>)>> = Mutex::new(Vec::new());
 
 /// Readies a client for a URL and `option, value, …`, and gives its number. Sends nothing.
 #[unsafe(no_mangle)]
@@ -79,7 +79,7 @@ pub extern "system" fn Java_io_redlatch_internal_Native_group<'a>(
     names: JObjectArray<'a, JByteArray<'a>>,
 ) -> jlong {
     env.with_env(|env| -> Result<jlong> {
-        let rule = if majority { redlatch::Rule::Majority } else { redlatch::Rule::All };
+        let rule = if majority { Rule::Majority } else { Rule::All };
         let members = request::members(env, &clients, &kinds, &names)?;
         added(env, members.and_then(|members| redlatch::Client::group(rule, members)))
     })
@@ -224,7 +224,7 @@ pub extern "system" fn Java_io_redlatch_internal_Native_look<'a>(
     row_texts: JObjectArray<'a, JString<'a>>,
 ) {
     env.with_env(|env| -> Result<()> {
-        let op = redlatch::Op::Watch as jint;
+        let op = Op::Watch as jint;
         let fields = request::Fields { op, owner, wait: 0, lease: 0, hold, response_timeout: 0, retry_for: -1 };
         let prepared = request::read(env, client, fields, &kind, &name, Vec::new(), Vec::new())?;
         let seen = match prepared {
@@ -243,20 +243,20 @@ struct Seen {
     hold: jlong,
     /// The token of a fenced hold, else 0.
     token: jlong,
-    outcome: redlatch::Result<redlatch::Answer>,
+    outcome: redlatch::Result<Answer>,
 }
 
-fn look(client: &redlatch::Client, request: &redlatch::Request) -> Seen {
+fn look(client: &redlatch::Client, request: &Request) -> Seen {
     let hold = if request.hold == 0 {
         client.latest(request.kind, &request.name, request.owner).unwrap_or_default()
     } else {
         request.hold
     };
-    let answer = |done, number| redlatch::Answer { done, number, ..Default::default() };
+    let answer = |done, number| Answer { done, number, ..Default::default() };
     let outcome = match client.look(hold) {
-        redlatch::Look::Held { remaining } => Ok(answer(true, remaining.as_millis() as i64)),
-        redlatch::Look::Lost(loss) => Err(redlatch::Error::Lost(Box::new(loss))),
-        redlatch::Look::Gone => Ok(answer(false, 0)),
+        Look::Held { remaining } => Ok(answer(true, remaining.as_millis() as i64)),
+        Look::Lost(loss) => Err(redlatch::Error::Lost(Box::new(loss))),
+        Look::Gone => Ok(answer(false, 0)),
     };
     Seen { hold: hold as jlong, token: client.token(hold).unwrap_or_default(), outcome }
 }

@@ -34,7 +34,7 @@ impl Subscriber for Warnings {
     fn event(&self, event: &Event<'_>) {
         let mut text = Text::default();
         event.record(&mut text);
-        FINISHED.push(TICKET, Err(Error::config(text.0)));
+        FINISHED.push(TICKET, Err(Error::Config(text.0)));
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {

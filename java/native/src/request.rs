@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use jni::Env;
 use jni::objects::{JByteArray, JLongArray, JObjectArray, JString};
-use redlatch::{Client, Config, Error, Member, Op, Request, Result, kinds};
+use redlatch::ffi::{Member, Op, Request, kinds};
+use redlatch::{Client, Config, Error, Result};
 
 use crate::{clients, packed};
 
@@ -67,8 +68,8 @@ fn member(client: i64, kind: &str, name: Vec<u8>) -> Result<Member> {
 }
 
 fn text(name: Vec<u8>) -> Result<Arc<str>> {
-    let text =
-        std::str::from_utf8(&name).map_err(|_| Error::config("the name of the lock is not UTF-8; use another"))?;
+    let text = std::str::from_utf8(&name)
+        .map_err(|_| Error::Config("the name of the lock is not UTF-8; use another".into()))?;
     Ok(text.into())
 }
 

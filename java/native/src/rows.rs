@@ -3,7 +3,8 @@
 
 use jni::Env;
 use jni::objects::{JLongArray, JObjectArray, JString};
-use redlatch::{Answer, Error, Result};
+use redlatch::ffi::{self, Answer};
+use redlatch::{Error, Result};
 
 use crate::packed;
 
@@ -52,7 +53,7 @@ pub fn write(
                 Error::Lost(loss) => loss.reason as i64,
                 _ => 0,
             };
-            [ticket, i64::from(error.number()), reason, 0, 0]
+            [ticket, i64::from(ffi::number(error)), reason, 0, 0]
         }
     };
     numbers.set_region(env, (row * NUMBERS) as i32, &values)

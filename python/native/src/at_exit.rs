@@ -6,7 +6,8 @@ use std::sync::{LazyLock, Mutex, MutexGuard};
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use redlatch::{Answer, Error, LostReason};
+use redlatch::ffi::Answer;
+use redlatch::{Error, LostReason};
 
 use crate::client::{Client, close};
 

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 
 use pyo3::prelude::*;
-use redlatch::{Answer, Config, Member, Op, Request, Rule, kinds};
+use redlatch::Config;
+use redlatch::ffi::{Answer, Border, Member, Op, Request, Rule, kinds};
 
 use crate::mailbox::Mailbox;
 use crate::object::Object;

@@ -9,14 +9,14 @@ use crate::outcome::{self, Outcome};
 /// A queue of `(key, outcome)`.
 #[pyclass(frozen, module = "redlatch._redlatch")]
 pub struct Completions {
-    pub core: Arc<redlatch::Completions>,
+    pub core: Arc<redlatch::ffi::Completions>,
 }
 
 #[pymethods]
 impl Completions {
     #[new]
     fn new() -> Self {
-        Completions { core: redlatch::Completions::new() }
+        Completions { core: redlatch::ffi::Completions::new() }
     }
 
     /// Blocks until there are outcomes, and takes at most so many. An empty list means that the queue was stopped and

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 use pyo3::prelude::*;
-use redlatch::{Look, OWN_OWNERS};
+use redlatch::ffi::{Border, Look, OWN_OWNERS};
 
 use crate::named::Named;
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
-use redlatch::{Error, Look, Op, Request};
+use redlatch::ffi::{self, Border, Look, Op, Request};
 
 use crate::completions::Completions;
 use crate::gone::Dropped;
@@ -200,7 +200,7 @@ impl Held {
 
     fn request(&self, op: Op) -> redlatch::Result<Request> {
         if self.process != std::process::id() {
-            return Err(Error::Inherited { lock: self.named.name.to_string() });
+            return Err(ffi::inherited(self.named.name.to_string()));
         }
         Ok(Request { hold: self.number, ..self.named.request(op, self.owner) })
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use redlatch::{Answer, Op, Request};
+use redlatch::ffi::{Answer, Op, Request};
 
 use crate::caller::Caller;
 use crate::client::Client;

@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
-use redlatch::{Client, Error, Op, Request, at_the_end, together};
+use redlatch::ffi::{self, Border, Op, Request, at_the_end, together};
+use redlatch::{Client, Error};
 use slab::Slab;
 
 use crate::outcome;
@@ -52,7 +53,7 @@ fn not_opened(error: &std::io::Error) -> Error {
     let cause = format!(
         "cannot be heard: {error}; close files that this process does not need, or raise its limit (`ulimit -n`)"
     );
-    Error::Unavailable { server: "the I/O thread".into(), cause, timeout: false }
+    ffi::unavailable("the I/O thread", cause)
 }
 
 #[derive(Default)]

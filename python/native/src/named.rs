@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use redlatch::{Op, Request, kinds};
+use redlatch::ffi::{Op, Request, kinds};
 
 pub struct Named {
     pub client: redlatch::Client,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use redlatch::{Answer, Op, Request, kinds};
+use redlatch::ffi::{Answer, Border, Op, Request, kinds};
 
 use crate::client::Client;
 use crate::mailbox::Mailbox;

@@ -6,12 +6,13 @@ use pyo3::exceptions::{PyException, PyImportError, PyRuntimeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use redlatch::{Answer, Error, Look};
+use redlatch::Error;
+use redlatch::ffi::{self, Answer, ErrorNumber, Look};
 
 /// The outcome of a request. Python gets it as a tuple of these fields.
 #[derive(Clone)]
 pub struct Outcome {
-    /// 0 for done and 1 for not now. From 10 on it is an [`Error::number`].
+    /// 0 for done and 1 for not now. From 10 on it is an [`ErrorNumber`].
     pub status: i32,
     pub number: i64,
     pub items: Vec<i64>,
@@ -30,7 +31,7 @@ impl<'py> IntoPyObject<'py> for Outcome {
 }
 
 /// The status of [`Error::Lost`].
-pub const LOST: i32 = 11;
+pub const LOST: i32 = ErrorNumber::Lost as i32;
 
 pub fn from_result(result: redlatch::Result<Answer>) -> Outcome {
     match result {
@@ -58,7 +59,7 @@ pub fn from_error(error: &Error) -> Outcome {
         Error::Unavailable { timeout, .. } => Some(if *timeout { "timeout" } else { "unreachable" }.to_owned()),
         _ => None,
     };
-    Outcome { status: error.number(), number: 0, items: Vec::new(), failure: Some((error.to_string(), reason)) }
+    Outcome { status: ffi::number(error), number: 0, items: Vec::new(), failure: Some((error.to_string(), reason)) }
 }
 
 /// Raises the error of an outcome about lock `name`, if it is an error.
@@ -94,6 +95,6 @@ pub fn exception(py: Python<'_>, error: &Error, name: &str) -> PyErr {
 /// Converts seconds, which Python has checked already. If they are out of range nevertheless, it is an error and no
 /// panic.
 pub fn duration(seconds: Option<f64>) -> redlatch::Result<Option<Duration>> {
-    let convert = |s| Duration::try_from_secs_f64(s).map_err(|e| Error::config(format!("{s} seconds: {e}")));
+    let convert = |s| Duration::try_from_secs_f64(s).map_err(|e| Error::Config(format!("{s} seconds: {e}")));
     seconds.map(convert).transpose()
 }

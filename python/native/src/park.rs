@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use redlatch::{Answer, Client, Error, Op, Request};
+use redlatch::ffi::{Answer, Border, Op, Request};
+use redlatch::{Client, Error};
 
 use crate::at_exit;
 

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use pyo3::{PyTraverseError, PyVisit, intern};
 use redlatch::Client;
+use redlatch::ffi::Border;
 
 use crate::held::Held;
 use crate::named::Named;

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use redlatch::Look;
+use redlatch::ffi::Look;
 
 use crate::gone;
 use crate::held::Held;

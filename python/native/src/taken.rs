@@ -1,6 +1,7 @@
 //! A lock that an acquire has taken, on its way to a caller that may be gone by now.
 
-use redlatch::{Answer, Client, Op, Request};
+use redlatch::Client;
+use redlatch::ffi::{Answer, Border, Op, Request};
 
 use crate::outcome::{self, Outcome};
 

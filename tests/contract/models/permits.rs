@@ -84,7 +84,7 @@ impl Model {
 
     /// A permit that is not out: not any more, or never was.
     fn stale(&self, at: usize) -> PermitId {
-        self.gone.get(at).copied().unwrap_or(PermitId::from_halves(1, at as i64))
+        self.gone.get(at).copied().unwrap_or_else(|| format!("{:016x}{at:016x}", 1).parse().expect("an id"))
     }
 
     fn take(&mut self, ids: impl IntoIterator<Item = PermitId>, lease: u64) {

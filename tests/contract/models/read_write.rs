@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use redlatch::{Answer, Error, Op, Request};
+use redlatch::Error;
+use redlatch::ffi::{Answer, Border, Op, Request};
 
 use super::{Stage, play_all};
 

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use redlatch::{Error, Look, Op, Request};
+use redlatch::Error;
+use redlatch::ffi::{Answer, Border, Look, Op, Request};
 use redlatch_tests::View;
 
 use super::{Stage, play_so_many};
@@ -112,14 +113,7 @@ struct Play<'a> {
 }
 
 impl Play<'_> {
-    fn ask(
-        &self,
-        op: Op,
-        way: usize,
-        owner: i64,
-        hold: u64,
-        lease: Option<Duration>,
-    ) -> Result<redlatch::Answer, Error> {
+    fn ask(&self, op: Op, way: usize, owner: i64, hold: u64, lease: Option<Duration>) -> Result<Answer, Error> {
         let request = Request { hold, lease, ..Request::new(op, KINDS[way], self.name, owner) };
         self.stage.client(owner).run_blocking(request)
     }

@@ -1,6 +1,7 @@
 //! Holders of a lock: one owner at a time, as often as it took the lock; and forced releases.
 
-use redlatch::{Error, LostReason, Op};
+use redlatch::ffi::{Answer, Border, Look, Op, Request};
+use redlatch::{Error, LostReason};
 use redlatch_tests::Proxy;
 
 use super::promises;
@@ -53,7 +54,7 @@ promises! {
     fn an_owner_that_takes_it_twice_is_told_and_keeps_it(row) of |kind| kind.exclusive && !kind.reentrant; {
         row.take(&row.a, 1);
         for wait in [Some(ms(0)), Some(ms(5_000)), None] {
-            let again = row.a.run_blocking(redlatch::Request { wait, ..row.request(Op::Acquire, 1) });
+            let again = row.a.run_blocking(Request { wait, ..row.request(Op::Acquire, 1) });
             let Err(Error::AlreadyHeld { lock, owner }) = again else { panic!("{again:?}") };
             assert_eq!((lock.as_str(), owner), (row.key(), format!("{}:1", row.a.id())));
         }
@@ -87,7 +88,7 @@ promises! {
         assert_eq!((force(), force()), (1, 0));
         row.take(&row.b, 2);
         let Err(Error::Lost(_)) = row.try_give(&row.a, 1) else { panic!("it holds it no more") };
-        assert!(matches!(row.a.look(held.number as u64), redlatch::Look::Gone));
+        assert!(matches!(row.a.look(held.number as u64), Look::Gone));
         assert_eq!(row.count(&row.b, 2), 1);
         row.give(&row.b, 2);
     }
@@ -97,7 +98,7 @@ promises! {
         let mut view = row.view();
         eventually(|| view.tells());
         view.command::<()>(&["DEL", row.key()]);
-        let watch = redlatch::Request { hold: held.number as u64, ..row.request(Op::Watch, 1) };
+        let watch = Request { hold: held.number as u64, ..row.request(Op::Watch, 1) };
         let Err(Error::Lost(loss)) = row.a.run_blocking(watch) else { panic!("it is lost") };
         assert_eq!(loss.reason, LostReason::Deleted);
     }
@@ -119,7 +120,7 @@ promises! {
 
     fn each_hold_has_a_number_greater_than_all_before(row) of |kind| kind.fenced; {
         let mut last = 0;
-        let mut grows = |answer: redlatch::Answer| {
+        let mut grows = |answer: Answer| {
             let token = answer.items[0];
             assert!(token > last, "{token} after {last}");
             last = token;
@@ -146,7 +147,7 @@ promises! {
 
     fn an_owner_that_comes_back_before_the_server_has_forgotten_it_gets_another_number(row) of |kind| kind.fenced; {
         let held = row.lease(&row.a, 1, ms(3_000));
-        let watch = redlatch::Request { hold: held.number as u64, ..row.request(Op::Watch, 1) };
+        let watch = Request { hold: held.number as u64, ..row.request(Op::Watch, 1) };
         let Err(Error::Lost(_)) = row.a.run_blocking(watch) else { panic!("its lease has ended") };
         let next = row.try_for(&row.a, 1, ms(10_000)).expect("it is free, or its own");
         assert!(next.items[0] > held.items[0], "{} after {}", next.items[0], held.items[0]);

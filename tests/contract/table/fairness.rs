@@ -3,7 +3,8 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use redlatch::{Client, Op, Request};
+use redlatch::Client;
+use redlatch::ffi::{Border, Op, Request};
 use redlatch_tests::{Direction, Proxy};
 
 use super::row::scripts;

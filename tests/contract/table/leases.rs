@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use redlatch::{Error, Look, Op, Request};
+use redlatch::Error;
+use redlatch::ffi::{Border, Look, Op, Request};
 
 use super::promises;
 use crate::{eventually, ms};

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, mpsc};
 use std::time::Duration;
 
-use redlatch::kinds::{Kind, Traits};
-use redlatch::{Answer, Client, Error, Op, Request};
+use redlatch::ffi::kinds::{Kind, Traits};
+use redlatch::ffi::{Answer, Border, Op, Request};
+use redlatch::{Client, Error};
 use redlatch_tests::{Server, View, kinds};
 
 use crate::eventually;

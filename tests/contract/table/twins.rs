@@ -2,7 +2,9 @@
 
 use std::sync::mpsc;
 
-use redlatch::{Error, Op, Request};
+use redlatch::Error;
+use redlatch::ffi::kinds::Queue;
+use redlatch::ffi::{Border, Op, Request};
 
 use super::promises;
 use super::row::{Row, Waiting};
@@ -45,7 +47,7 @@ promises! {
     }
 
     /// Each waiter releases at once. Of two waits of one owner the second may begin when its first hold is over.
-    fn a_second_waiter_of_an_owner_keeps_its_place_before_later_waiters(row) of |kind| kind.queue == redlatch::kinds::Queue::Passing && kind.reentrant; {
+    fn a_second_waiter_of_an_owner_keeps_its_place_before_later_waiters(row) of |kind| kind.queue == Queue::Passing && kind.reentrant; {
         for round in 0..50 {
             row.take(&row.a, 1);
             let (sender, order) = mpsc::channel();

@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Instant;
 
-use redlatch::kinds::Queue;
-use redlatch::{Error, Op};
+use redlatch::Error;
+use redlatch::ffi::kinds::Queue;
+use redlatch::ffi::{Border, Op, Request};
 use redlatch_tests::PATIENCE;
 
 use super::promises;
@@ -133,7 +134,7 @@ promises! {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().expect("threads");
         for _ in 0..50 {
             let client = row.a.clone();
-            let request = redlatch::Request { wait: None, ..row.request(Op::Acquire, 1) };
+            let request = Request { wait: None, ..row.request(Op::Acquire, 1) };
             let task = runtime.spawn(async move { client.run(request).await.map(drop) });
             task.abort();
         }

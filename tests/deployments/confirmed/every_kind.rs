@@ -1,7 +1,7 @@
 //! Confirmation of every kind that takes something.
 
-use redlatch::kinds::{ALL, KindRow};
-use redlatch::{Answer, Op, Request};
+use redlatch::ffi::kinds::{ALL, KindRow};
+use redlatch::ffi::{Answer, Border, Op, Request};
 use redlatch_tests::{Options, newest};
 
 use super::*;

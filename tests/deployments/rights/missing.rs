@@ -4,7 +4,7 @@
 use std::thread;
 use std::time::Duration;
 
-use redlatch::kinds::Traits;
+use redlatch::ffi::kinds::Traits;
 use redlatch::{Client, Error, LockBuilder, Result};
 use redlatch_tests::*;
 

@@ -2,7 +2,8 @@
 
 use std::thread;
 
-use redlatch::{Error, Op, Request};
+use redlatch::Error;
+use redlatch::ffi::{Border, Op, Request};
 use redlatch_tests::*;
 
 use super::client;

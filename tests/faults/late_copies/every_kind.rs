@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use redlatch::kinds::{ALL, KindRow, Traits};
+use redlatch::ffi::kinds::{ALL, KindRow, Traits};
 
 use super::*;
 use crate::calls::{Sent, again, carried_out, seen_so_far};

@@ -1,7 +1,6 @@
 //! How long a server keeps an owner's holds: the reads of each kind that show it, and the meaning of their replies.
 
 use redis::{Cmd, Value};
-use redlatch::PermitId;
 
 use super::book::{Belief, Client, Key};
 
@@ -130,9 +129,8 @@ fn name(key: &Key) -> &str {
 }
 
 fn permit(client: &Client, key: &Key) -> [u8; 16] {
-    let id: PermitId = client.uuid.replace('-', "").parse().expect("a uuid has 32 digits");
-    let [upper, lower] = id.after(key.owner).halves();
-    ((upper as u64 as u128) << 64 | lower as u64 as u128).to_be_bytes()
+    let id = u128::from_str_radix(&client.uuid.replace('-', ""), 16).expect("a uuid has 32 digits");
+    id.wrapping_add(key.owner as u128).to_be_bytes()
 }
 
 fn number(value: &Value) -> Option<i64> {

@@ -23,7 +23,6 @@ mod spin;
 mod texts;
 mod token;
 
-#[doc(hidden)]
 pub trait Kind: Send + Sync {
     /// Refuses numbers that no server should see.
     fn check(&self, _: &Request) -> Result<()> {
@@ -106,7 +105,6 @@ pub enum Queue {
 }
 
 /// A row of the table of kinds: its features, and its scripts.
-#[doc(hidden)]
 pub struct KindRow {
     pub traits: Traits,
     pub kind: &'static dyn Kind,
@@ -195,7 +193,6 @@ pub(crate) fn find(name: &str) -> Option<&'static KindRow> {
 }
 
 /// The inputs that a call may need.
-#[doc(hidden)]
 pub struct Inputs<'a> {
     /// The name on the server, with the prefix.
     pub name: &'a str,
@@ -277,7 +274,6 @@ pub(crate) fn wrong_kind(traits: &Traits, lock: &str, found: Option<&str>) -> Er
 
 /// The ways in which a waiter hears that another try is worthwhile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[doc(hidden)]
 pub struct Wake {
     /// A message on this channel; `None`: there is none.
     pub channel: Option<String>,
