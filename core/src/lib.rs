@@ -22,6 +22,7 @@
 //! - `request`: the values that cross a border of languages. Requests, answers, errors, names.
 //! - `base`: the parts that know nothing of locks. Clocks, tasks, one value for each process.
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod api;
 mod base;

@@ -34,28 +34,37 @@ pub fn statements(text: &str) -> Vec<String> {
 }
 
 fn join(left: &str, right: &str) -> String {
-    let tight = left.ends_with('(') || left.ends_with("::{") || right.starts_with(')') || right.starts_with('}');
+    let is_end = right.starts_with(')') || (right.starts_with('}') && !is_variant(left));
+    let tight = left.ends_with('(') || left.ends_with("::{") || is_end;
     let left = if right.starts_with([')', '}']) { left.trim_end_matches(',') } else { left };
     if tight { format!("{left}{right}") } else { format!("{left} {right}") }
 }
 
-/// Whether a list of arguments or names goes on in the next line.
+/// Whether a line begins a variant with named fields.
+fn is_variant(line: &str) -> bool {
+    line.starts_with("    ") && line.trim_start().starts_with(char::is_uppercase) && line.contains(" {")
+}
+
+/// Whether a list of arguments, names or fields goes on in the next line.
 fn unbalanced(line: &str) -> bool {
     line.matches('(').count() > line.matches(')').count()
         || line.ends_with("::{")
-        || (line.contains("::{") && !line.contains('}'))
+        || ((line.contains("::{") || is_variant(line)) && !line.contains('}'))
 }
 
 pub fn items(text: &str, module: &str) -> Vec<Item> {
     let mut found: Vec<Item> = Vec::new();
     let mut attributes: Vec<String> = Vec::new();
     let mut inside = "";
+    let mut mark = "";
     for line in statements(text) {
         let code = line.trim_start();
         let at_margin = !line.starts_with(' ');
         if code.starts_with("#[") {
             if at_margin {
                 attributes.push(code.to_owned());
+            } else if code == "#[non_exhaustive]" {
+                mark = "#[non_exhaustive] ";
             }
             continue;
         }
@@ -74,8 +83,9 @@ pub fn items(text: &str, module: &str) -> Vec<Item> {
             let public = code.starts_with("pub ") || ["enum", "trait"].contains(&inside);
             if !inside.is_empty() && inside != "impl for" && public && code != "}" {
                 let part = if inside == "enum" || inside == "struct" { code.trim_end_matches(',') } else { head(code) };
-                item.lines.push(format!("    {part}"));
+                item.lines.push(format!("    {mark}{part}"));
             }
+            mark = "";
         }
     }
     found.retain(|item| !item.is_impl() || item.lines.len() > 1 || item.lines[0].contains(" for "));

@@ -198,7 +198,7 @@ fn a_release_without_holding_is_told_and_changes_nothing() {
             Request { hold: 77, ..Request::new(Op::Release, "plain", "n", 2) },
         ] {
             for end in [client.run_blocking(request.clone()), runtime.block_on(client.run(request))] {
-                let Err(Error::NotHeld { lock, owner }) = end else { panic!("{end:?}") };
+                let Err(Error::NotHeld { lock, owner, .. }) = end else { panic!("{end:?}") };
                 assert_eq!((lock, owner), ("n".to_owned(), format!("{}:2", client.id())));
             }
         }

@@ -54,9 +54,11 @@ pub enum Rule {
 /// One lock of a group.
 #[derive(Clone)]
 pub struct Member {
+    /// The client of the lock's server.
     pub client: Client,
     /// The kind's name in `kinds::ALL`.
     pub kind: &'static str,
+    /// The lock's name, without prefix.
     pub name: Arc<str>,
 }
 

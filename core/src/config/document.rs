@@ -23,15 +23,18 @@ pub struct Node {
     /// The type name as in `!<org.redisson.config.ConstantDelay>` or `!ConstantDelay`, without the marks. YAML's own
     /// types are `str`, `int`, ….
     pub tag: Option<String>,
+    /// The value itself.
     pub value: Value,
 }
 
+/// The text or the parts of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// A value without quotes: it may stand for a number, a truth value or nothing; its reader decides.
     Plain(String),
     /// A text in quotes, or in lines of its own.
     Text(String),
+    /// In the order of the file.
     List(Vec<Node>),
     /// In the order of the file, each name once.
     Map(Vec<(String, Node)>),

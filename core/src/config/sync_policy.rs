@@ -24,14 +24,31 @@ pub enum SyncPolicy {
     #[default]
     None,
     /// This many replicas have the lock (`WAIT`).
-    Wait { replicas: u32, within: Duration },
+    Wait {
+        /// The replicas that must confirm, from 1 to 1000.
+        replicas: u32,
+        /// The time that they have, at least 1 ms.
+        within: Duration,
+    },
     /// This many replicas have the lock on disk, and with `local` the server itself too (`WAITAOF`: Redis 7.2 and
     /// Valkey, with `appendonly yes`).
-    WaitAof { local: bool, replicas: u32, within: Duration },
+    WaitAof {
+        /// Whether the server itself must have the lock on disk.
+        local: bool,
+        /// The replicas that must confirm, up to 1000; 0 only with `local`.
+        replicas: u32,
+        /// The time that they have, at least 1 ms.
+        within: Duration,
+    },
     /// The client waits for every replica that is connected and in step. At least this many of them must have the lock,
     /// or all if there are fewer. It waits for none if there is none, or if the server does not know `WAIT`. This is
     /// Redisson's behaviour.
-    Connected { replicas: u32, within: Duration },
+    Connected {
+        /// The replicas that must confirm if as many are in step, up to 1000.
+        replicas: u32,
+        /// The time that they have, at least 1 ms.
+        within: Duration,
+    },
 }
 
 impl SyncPolicy {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use crate::request::Answer;
 use crate::request::error::Result;
 
+/// Finished requests in the order in which they finished. Any thread adds one; the binding's own thread takes them.
 #[derive(Default)]
 pub struct Completions {
     state: Mutex<State>,
@@ -19,10 +20,12 @@ struct State {
 }
 
 impl Completions {
+    /// An empty queue.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
+    /// Adds a result, and wakes the thread that waits for one. Never blocks.
     pub fn push(&self, ticket: u64, result: Result<Answer>) {
         self.state.lock().expect("nothing panics while it is held").queue.push_back((ticket, result));
         self.some.notify_one();
@@ -39,6 +42,7 @@ impl Completions {
         state.queue.drain(..count).collect()
     }
 
+    /// Ends the waits: once the queue is empty, each [`Completions::drain`] gives an empty result at once.
     pub fn stop(&self) {
         self.state.lock().expect("nothing panics while it is held").stopped = true;
         self.some.notify_all();

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::request::names::{shown, without};
 
+/// The result of a call: its value, or an [`Error`] of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// The reason why a hold ended without a release.
@@ -28,6 +29,7 @@ pub enum LostReason {
 }
 
 impl LostReason {
+    /// The reason in words, for logs: `taken over`, `server lost its data`, ….
     pub fn name(self) -> &'static str {
         match self {
             LostReason::Expired => "expired",
@@ -43,12 +45,19 @@ impl LostReason {
 
 /// The story of a lost hold. The times are ages at the moment when the caller asks.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Loss {
+    /// The lock's name, without the client's prefix.
     pub lock: String,
+    /// The name in Redis of the owner that lost it, `<client uuid>:<number>`.
     pub owner: String,
+    /// The reason.
     pub reason: LostReason,
+    /// The time since the acquire.
     pub acquired: Duration,
+    /// The time since the last renewal that the server confirmed; `None`: there was none.
     pub renewed: Option<Duration>,
+    /// The time since this client noticed the loss.
     pub noticed: Duration,
 }
 
@@ -93,7 +102,8 @@ fn rounded(age: Duration) -> String {
     }
 }
 
-/// All errors. A message names the lock in backticks, the present state, and the remedy.
+/// All errors. A message names the lock in backticks, the present state, and the remedy. A later release may add errors,
+/// and fields to these.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -102,46 +112,111 @@ pub enum Error {
         "`{}` is not held by {owner}, which released it already or never acquired it; release each acquire once",
         shown(lock)
     )]
-    NotHeld { lock: String, owner: String },
+    #[non_exhaustive]
+    NotHeld {
+        /// The lock's name, without the client's prefix.
+        lock: String,
+        /// The owner's name in Redis, `<client uuid>:<number>`.
+        owner: String,
+    },
     /// The caller releases the same hold a second time.
     #[error(
         "`{}` was released already by this hold, or that release went unanswered and it ends with its lease; release each hold once",
         shown(lock)
     )]
-    Released { lock: String },
+    #[non_exhaustive]
+    Released {
+        /// The lock's name.
+        lock: String,
+    },
     /// A forked child uses its copy of its parent's hold.
     #[error("`{}` is held by the process that forked this one; acquire it here as well", shown(lock))]
-    Inherited { lock: String },
-    /// The hold ended before the release.
+    #[non_exhaustive]
+    Inherited {
+        /// The lock's name.
+        lock: String,
+    },
+    /// The hold ended before the release. Another owner may have the lock by now.
     #[error("{0}; the work that it guarded may have been done twice")]
     Lost(Box<Loss>),
     /// The owner has the lock and asks for more than its kind allows: for a second hold, or to write while it reads.
     #[error("`{}` is already held by {owner}, and cannot be taken once more that way; release it first", shown(lock))]
-    AlreadyHeld { lock: String, owner: String },
-    /// The wait ran out. Only calls that promise a hold give this error.
+    #[non_exhaustive]
+    AlreadyHeld {
+        /// The lock's name.
+        lock: String,
+        /// The owner's name in Redis, `<client uuid>:<number>`.
+        owner: String,
+    },
+    /// The wait ran out, and the lock is taken. Only calls that promise a hold give this error.
     #[error("`{}` was not acquired within {waited:?}; {because}", shown(lock))]
-    NotAcquired { lock: String, waited: Duration, because: &'static str },
+    #[non_exhaustive]
+    NotAcquired {
+        /// The lock's name.
+        lock: String,
+        /// The wait that the caller allowed.
+        waited: Duration,
+        /// The reason with its remedy, for the message.
+        because: &'static str,
+    },
     /// The caller releases a permit by an id that is not out.
     #[error("`{lock}` has no permit {permits} out: it was given back, has ended, or never was; take a new one")]
-    NoPermit { lock: String, permits: String },
-    /// The client cannot reach the server in time, or the server does not answer in time.
+    #[non_exhaustive]
+    NoPermit {
+        /// The semaphore's name.
+        lock: String,
+        /// The id; of several at once all of them, because the server does not say which.
+        permits: String,
+    },
+    /// The client cannot reach the server in time, or the server does not answer in time. The server may have carried
+    /// out the call. A lock that it may have given is given back.
     #[error("{server} {cause}{}", check(cause))]
-    Unavailable { server: String, cause: String, timeout: bool },
+    #[non_exhaustive]
+    Unavailable {
+        /// The server's address, without user and password.
+        server: String,
+        /// The mishap, for the message.
+        cause: String,
+        /// Whether the time ran out without an answer; false: there was no connection, or it broke.
+        timeout: bool,
+    },
     /// The replicas did not confirm the lock in time, see [`crate::SyncPolicy`]; the client gives it back.
     #[error("`{}` was confirmed by {confirmed} of {expected} {because}", shown(lock))]
-    NotSynced { lock: String, confirmed: u32, expected: u32, because: String },
+    #[non_exhaustive]
+    NotSynced {
+        /// The lock's name.
+        lock: String,
+        /// The replicas that confirmed the lock.
+        confirmed: u32,
+        /// The replicas that the policy demands.
+        expected: u32,
+        /// The rest of the message: how long they had, and the remedy.
+        because: String,
+    },
     /// The server refused a command.
     #[error("the server refused {what}: {code} {}", remedied(code, message))]
-    Refused { what: String, code: String, message: String },
-    /// A URL, option, name or number is not valid.
+    #[non_exhaustive]
+    Refused {
+        /// The lock in backticks, or the command.
+        what: String,
+        /// The first word of the server's reply: `NOPERM`, `OOM`, `WRONGTYPE`, ….
+        code: String,
+        /// The rest of the reply, and for some codes the remedy.
+        message: String,
+    },
+    /// A URL, option, name or number is not valid. The message is the whole error.
     #[error("{0}")]
     Config(String),
-    /// This kind, server or build does not have the operation.
+    /// This kind, server or build does not have the operation. The message is the whole error.
     #[error("{0}")]
     Unsupported(String),
     /// The program has closed the client.
     #[error("the client of {server} is closed; connect a new one")]
-    Closed { server: String },
+    #[non_exhaustive]
+    Closed {
+        /// The server's address, without user and password.
+        server: String,
+    },
     /// The caller cancelled the request; it holds nothing.
     #[error("cancelled")]
     Cancelled,

@@ -129,6 +129,7 @@ pub type Done = Box<dyn FnOnce(Result<Answer>) + Send>;
 /// A request of a caller.
 #[derive(Clone, Debug)]
 pub struct Request {
+    /// The operation.
     pub op: Op,
     /// The kind of lock, by its name in `kinds::ALL`: `plain`, …
     pub kind: &'static str,
@@ -202,6 +203,7 @@ pub struct Answer {
     pub done: bool,
     /// The count that the operation gives, see [`Op`].
     pub number: i64,
+    /// Further numbers that the operation gives, see [`Op`].
     pub items: Vec<i64>,
     /// The texts of the answer.
     pub texts: Vec<Vec<u8>>,
@@ -221,7 +223,10 @@ impl Answer {
 #[derive(Clone, Debug)]
 pub enum Look {
     /// The owner holds it for at least this long from now, if no program interferes with the key.
-    Held { remaining: Duration },
+    Held {
+        /// The time for which the client still believes in the hold.
+        remaining: Duration,
+    },
     /// The owner lost it without a release.
     Lost(Loss),
     /// The owner released it, or this client never had it.

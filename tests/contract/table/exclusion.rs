@@ -55,7 +55,7 @@ promises! {
         row.take(&row.a, 1);
         for wait in [Some(ms(0)), Some(ms(5_000)), None] {
             let again = row.a.run_blocking(Request { wait, ..row.request(Op::Acquire, 1) });
-            let Err(Error::AlreadyHeld { lock, owner }) = again else { panic!("{again:?}") };
+            let Err(Error::AlreadyHeld { lock, owner, .. }) = again else { panic!("{again:?}") };
             assert_eq!((lock.as_str(), owner), (row.key(), format!("{}:1", row.a.id())));
         }
         assert_eq!(row.count(&row.a, 1), 1);

@@ -23,6 +23,7 @@ mod spin;
 mod texts;
 mod token;
 
+/// The calls of a kind, for its row in [`ALL`].
 pub trait Kind: Send + Sync {
     /// Refuses numbers that no server should see.
     fn check(&self, _: &Request) -> Result<()> {
@@ -54,6 +55,7 @@ pub trait Kind: Send + Sync {
     fn renew(&self, _client: &str, _lease_ms: u64, _exact: bool) -> Option<Call> {
         None
     }
+    /// Adds a hold to a call of [`Kind::renew`].
     fn renew_also(&self, call: &mut Call, _client: &str, name: &str, owner: i64) {
         call.also("locks…", name, "owners…", itoa::Buffer::new().format(owner).as_bytes());
     }
@@ -72,6 +74,7 @@ pub trait Kind: Send + Sync {
 /// The features of a kind, for the documentation and the contract tests.
 #[derive(Clone, Copy, Debug)]
 pub struct Traits {
+    /// The name of the kind in requests, the same in every language.
     pub name: &'static str,
     /// Owners hold the lock. If false, permits that are out have no owner.
     pub held: bool,
@@ -106,7 +109,9 @@ pub enum Queue {
 
 /// A row of the table of kinds: its features, and its scripts.
 pub struct KindRow {
+    /// Its features.
     pub traits: Traits,
+    /// Its calls.
     pub kind: &'static dyn Kind,
 }
 
@@ -198,6 +203,7 @@ pub struct Inputs<'a> {
     pub name: &'a str,
     /// The owner's field, `<client uuid>:<number>`.
     pub owner: &'a str,
+    /// The lease of an acquire, and of the holds that a release leaves.
     pub lease_ms: u64,
     /// The time for which a client of Redisson stands in the queue of a fair lock.
     pub share_ms: u64,
@@ -213,13 +219,15 @@ pub struct Inputs<'a> {
     pub leave: u32,
     /// The owner that a release passes the lock on to; empty: there is none.
     pub next_owner: &'a str,
+    /// The lease of that owner.
     pub next_lease_ms: u64,
     /// The owner that a forced release evicts.
     pub holder: &'a str,
     /// The numbers of the request, see [`Op`].
     pub numbers: &'a [i64],
-    /// The key that remembers a call without another trace, and its time in ms.
+    /// The key that remembers a call without another trace.
     pub request: String,
+    /// The time in ms that it does.
     pub keep_ms: u64,
 }
 

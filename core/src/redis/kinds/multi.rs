@@ -30,6 +30,7 @@ fn owner(owner: &str, fields: &[String]) -> String {
     format!("{owner}:{}", field(fields.concat().as_bytes()))
 }
 
+/// Locks on values of a group, several of them in one call.
 pub struct Multi;
 
 impl Kind for Multi {
