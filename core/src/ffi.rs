@@ -6,22 +6,23 @@
 
 use std::time::Duration;
 
+use crate::client::Client;
+use crate::request::error::{Error, Loss, Result};
+
 pub use crate::base::process::PerProcess;
 pub use crate::base::together::{at_the_end, together};
-use crate::client::Client;
 pub use crate::client::group::{Member, Rule};
 pub use crate::config::document;
 pub use crate::redis::kinds;
 pub use crate::request::completions::Completions;
 pub use crate::request::error::ErrorNumber;
-use crate::request::error::{Error, Loss, Result};
 pub use crate::request::names::NAME_MAX;
 pub use crate::request::{Answer, LEASE_MAX, Look, OWN_OWNERS, Op, Request};
 
-/// The methods of a client that take or give the values of the border. Each does what the method of this name does that
-/// [`Client`] has inside the crate, and that one has its documentation.
-#[allow(missing_docs)] // A second copy of that documentation would grow old.
+/// The methods of a client that take or give the values of the border. Inside the crate [`Client`] has a method of each
+/// of these names, with its documentation.
 pub trait Border {
+    /// The client itself.
     fn client(&self) -> &Client;
 
     fn group(rule: Rule, members: Vec<Member>) -> Result<Client> {

@@ -1,9 +1,12 @@
 //! No error, name or log shows a password, at any place and beside any other mistake: in URLs, options and files.
 
+use std::fmt::Debug;
 use std::sync::atomic::AtomicU64;
 
 use proptest::prelude::*;
 use proptest::sample::select;
+use redlatch::ffi::kinds::ALL;
+use redlatch::ffi::{Border, Completions, Member, Op, PerProcess, Request, Rule};
 use redlatch::{Client, Config};
 use redlatch_tests::*;
 
@@ -74,7 +77,7 @@ fn url() -> impl Strategy<Value = String> {
 fn said(make: impl FnOnce() -> redlatch::Result<Config>) -> String {
     let lines = Lines::default();
     let outcome = tracing::subscriber::with_default(Log(lines.clone(), AtomicU64::new(1)), || match make() {
-        Ok(config) => config.server(),
+        Ok(config) => format!("{} {config:?} {:?}", config.server(), Client::with_config(config.clone())),
         Err(error) => format!("{error} {error:?} {:?}", std::error::Error::source(&error).map(ToString::to_string)),
     });
     format!("{outcome} {lines:?}")
@@ -191,6 +194,31 @@ proptest! {
     fn no_file_has_its_password_said(yaml in yaml()) {
         is_kept(&said(|| Config::from_redisson(&yaml)))?;
     }
+}
+
+#[test]
+fn a_value_that_is_formatted_shows_its_server_and_no_password() {
+    let url = "redis+sentinel://user:hunter2@h/mymaster?sentinel_username=user&sentinel_password=hunter2";
+    let config = Config::from_url(url).expect("a good URL");
+    let client = Client::with_config(config.clone());
+    client.set_credentials(Some("user"), "hunter2").expect("they are short");
+    let member = Member { client: client.clone(), kind: "plain", name: "n".into() };
+    let group = Client::group(Rule::All, vec![member.clone()]).expect("one member");
+    let own = PerProcess::new();
+    own.get(|| client.clone());
+    let finished = Completions::new();
+    finished.push(1, Err(Client::connect("http://user:hunter2@h").expect_err("no such scheme")));
+    let request = Request::new(Op::Acquire, "plain", "n", 1);
+    let values: [&dyn Debug; 8] = [&config, &client, &group, &member, &own, &finished, &request, &ALL];
+
+    for value in values {
+        for shown in [format!("{value:?}"), format!("{value:#?}")] {
+            assert!(!shown.contains(SECRET) && !shown.contains("user"), "{shown}");
+        }
+    }
+    assert_eq!(format!("{client:?}"), r#"Client { server: "redis+sentinel://h:26379/mymaster", .. }"#);
+    assert_eq!(format!("{group:?}"), r#"Client { group: "n", .. }"#);
+    assert!(format!("{config:?}").contains("redis+sentinel://h:26379/mymaster"));
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Values that belong to one process. A child after `fork` gets its own and never touches its parent's, whose locks may
 //! stay locked.
 
+use std::fmt::{Debug, Formatter};
+
 use once_cell::race::OnceBox;
 
 /// One value for each process that uses it: a child after `fork` makes its own.
@@ -25,6 +27,13 @@ impl<T> Drop for Generation<T> {
 impl<T> Default for PerProcess<T> {
     fn default() -> Self {
         PerProcess::new()
+    }
+}
+
+/// A child shows nothing of its parent's value.
+impl<T> Debug for PerProcess<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PerProcess").finish_non_exhaustive()
     }
 }
 

@@ -52,7 +52,7 @@ pub enum Rule {
 }
 
 /// One lock of a group.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Member {
     /// The client of the lock's server.
     pub client: Client,

@@ -1,6 +1,7 @@
 //! The client: it connects, hands each request to its engine, and closes. It owns the values that belong to one
 //! process, and notices a fork.
 
+use std::fmt::{Debug, Formatter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
@@ -281,6 +282,18 @@ impl Client {
         request.check()?;
         state.start()?;
         Ok((state, present))
+    }
+}
+
+/// Shows neither user nor password.
+impl Debug for Client {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("Client");
+        match &self.group {
+            Some(group) => shown.field("group", &group.name()),
+            None => shown.field("server", &self.server()),
+        };
+        shown.finish_non_exhaustive()
     }
 }
 

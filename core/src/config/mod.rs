@@ -1,5 +1,6 @@
 //! The configuration, the same for every language: a URL, options by name, and the environment.
 
+use std::fmt::{Debug, Formatter};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -273,6 +274,22 @@ impl Config {
     /// The addresses of the servers, without user and password.
     pub fn server(&self) -> String {
         self.servers.to_string()
+    }
+}
+
+/// Shows no user, password or key, and no text in which one may stand by mistake.
+impl Debug for Config {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Config")
+            .field("server", &self.server())
+            .field("database", &self.database)
+            .field("response_timeout", &self.response_timeout)
+            .field("retry_for", &self.retry_for)
+            .field("connect_timeout", &self.connect_timeout)
+            .field("watchdog", &self.watchdog)
+            .field("sync", &self.sync)
+            .field("quarantine", &self.quarantine)
+            .finish_non_exhaustive()
     }
 }
 

@@ -7,13 +7,13 @@ use crate::request::Answer;
 use crate::request::error::Result;
 
 /// Finished requests in the order in which they finished. Any thread adds one; the binding's own thread takes them.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Completions {
     state: Mutex<State>,
     some: Condvar,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct State {
     queue: VecDeque<(u64, Result<Answer>)>,
     stopped: bool,

@@ -1,7 +1,7 @@
 //! A kind of lock: the script for each operation, and the way in which a waiter hears of a release. A kind is a table:
 //! it holds no connection, no clock and no state.
 
-use std::fmt::Display;
+use std::fmt::{Debug, Display, Formatter};
 
 use crate::redis::kinds::script::{Call, Script};
 use crate::request::error::{Error, Result};
@@ -115,6 +115,12 @@ pub struct KindRow {
     pub kind: &'static dyn Kind,
 }
 
+impl Debug for KindRow {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KindRow").field("traits", &self.traits).finish_non_exhaustive()
+    }
+}
+
 /// All kinds.
 pub static ALL: &[KindRow] = &[
     KindRow { traits: PLAIN, kind: &plain::Plain },
@@ -198,6 +204,7 @@ pub(crate) fn find(name: &str) -> Option<&'static KindRow> {
 }
 
 /// The inputs that a call may need.
+#[derive(Debug)]
 pub struct Inputs<'a> {
     /// The name on the server, with the prefix.
     pub name: &'a str,

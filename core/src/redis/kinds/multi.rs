@@ -31,6 +31,7 @@ fn owner(owner: &str, fields: &[String]) -> String {
 }
 
 /// Locks on values of a group, several of them in one call.
+#[derive(Debug)]
 pub struct Multi;
 
 impl Kind for Multi {

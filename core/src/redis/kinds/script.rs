@@ -109,6 +109,12 @@ pub struct Call {
     names: (Vec<String>, Vec<String>),
 }
 
+impl std::fmt::Debug for Call {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Call").field("script", &self.script.name).finish_non_exhaustive()
+    }
+}
+
 impl Call {
     pub(crate) fn new(script: &'static Script) -> Self {
         Call {
